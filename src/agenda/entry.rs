@@ -10,6 +10,7 @@ use crate::format::reminder::RemindersFile;
 use crate::memory::commitments::CommitmentError;
 use crate::reminders::rfc3339;
 use crate::vault::VaultError;
+use crate::words::words;
 
 /// A past delivery.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -29,29 +30,18 @@ pub struct DeliveryDetail {
 /// The most entries of one answer; it says where there are more.
 pub const MOST_ENTRIES: usize = 5_000;
 
-/// The kind of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EntryKind {
-    /// A reminder.
-    Reminder,
-    /// A follow-up.
-    FollowUp,
-    /// A task of another plugin.
-    Task,
-    /// A routine.
-    Routine,
-}
-
-impl EntryKind {
-    /// Its word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Reminder => "reminder",
-            Self::FollowUp => "follow-up",
-            Self::Task => "task",
-            Self::Routine => "routine",
-        }
+words! {
+    /// The kind of an entry.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum EntryKind, as_str {
+        /// A reminder.
+        Reminder = "reminder",
+        /// A follow-up.
+        FollowUp = "follow-up",
+        /// A task of another plugin.
+        Task = "task",
+        /// A routine.
+        Routine = "routine",
     }
 }
 

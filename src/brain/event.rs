@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::request::{RawTurn, ToolCall};
 use crate::format::invisible;
+use crate::words::words;
 
 /// Something that happened while a brain answers. Nothing of it may be shown as an answer before [`Reply`] is
 /// there: the stream may still be cut.
@@ -95,52 +96,28 @@ impl Reply {
     }
 }
 
-/// The classes of failure, by the reaction to them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FailureClass {
-    /// The account has no money or no quota.
-    Billing,
-    /// Too many requests.
-    RateLimit,
-    /// The key is wrong, or isn't allowed to.
-    Auth,
-    /// No answer in time.
-    Timeout,
-    /// The provider is in trouble.
-    Overloaded,
-    /// The request isn't understood or too long.
-    Format,
-    /// There is no such model.
-    UnknownModel,
-    /// The model declined.
-    Refusal,
-    /// No connection, a cut stream, an answer that can't be read.
-    Crash,
-}
-
-impl FailureClass {
-    /// Every class with its name in JSON, in the order of the variants.
-    pub const ALL: [(Self, &'static str); 9] = [
-        (Self::Billing, "billing"),
-        (Self::RateLimit, "rate_limit"),
-        (Self::Auth, "auth"),
-        (Self::Timeout, "timeout"),
-        (Self::Overloaded, "overloaded"),
-        (Self::Format, "format"),
-        (Self::UnknownModel, "unknown_model"),
-        (Self::Refusal, "refusal"),
-        (Self::Crash, "crash"),
-    ];
-
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-
-    /// The class with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find_map(|(class, known)| (known == name).then_some(class))
+words! {
+    /// The classes of failure, by the reaction to them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum FailureClass, name {
+        /// The account has no money or no quota.
+        Billing = "billing",
+        /// Too many requests.
+        RateLimit = "rate_limit",
+        /// The key is wrong, or isn't allowed to.
+        Auth = "auth",
+        /// No answer in time.
+        Timeout = "timeout",
+        /// The provider is in trouble.
+        Overloaded = "overloaded",
+        /// The request isn't understood or too long.
+        Format = "format",
+        /// There is no such model.
+        UnknownModel = "unknown_model",
+        /// The model declined.
+        Refusal = "refusal",
+        /// No connection, a cut stream, an answer that can't be read.
+        Crash = "crash",
     }
 }
 

@@ -49,8 +49,8 @@ pub(crate) use self::tables::is_web;
 pub use self::tables::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks, Inbox,
     KeepAttachments, MEMORY, Machines, MachinesEngine, MailSecurity, McpServer, Notify, NotifyKind, Ntfy,
-    OnPartition, Paths, Price, Quiet, Reminders, Rerank, Route, SkillSettings, Summary, TaskForm, ToolGroup,
-    Web, Webhook, allow, is_this_machine, is_topic, machine_name,
+    OnPartition, Paths, Price, Quiet, Reminders, Rerank, Route, SkillSettings, Summary, ToolGroup, Web,
+    Webhook, allow, is_this_machine, is_topic, machine_name,
 };
 
 /// The name of the settings file, in the vault's root.

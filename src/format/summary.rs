@@ -25,13 +25,11 @@
 //! `sources` and `generated` bear the names of the Open Knowledge Format. Other keys are passed over. The grammar is
 //! `grammar/summary.abnf`.
 
-use std::fmt;
-
 use jiff::Timestamp;
-use serde::Serialize;
 
 use super::lines::frontmatter_end;
 use super::{Finding, frontmatter, quote, yaml};
+use crate::words::words;
 
 /// The hexadecimal digits of an id.
 const ID_DIGITS: usize = 16;
@@ -44,29 +42,14 @@ pub const TRAILER: &str = "Summary";
 /// The value of the head's `type`.
 const TYPE: &str = "Summary";
 
-/// The sources of a summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SummaryKind {
-    /// Events of a log.
-    Leaf,
-    /// Other summaries.
-    Condensed,
-}
-
-impl SummaryKind {
-    /// The word in the head.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Leaf => "leaf",
-            Self::Condensed => "condensed",
-        }
-    }
-}
-
-impl fmt::Display for SummaryKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// The sources of a summary.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SummaryKind, as_str {
+        /// Events of a log.
+        Leaf = "leaf",
+        /// Other summaries.
+        Condensed = "condensed",
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::McpServer;
 use crate::config::mcp_hosts::{self, VariableSyntax};
+use crate::words::words;
 
 /// A program that uses MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -26,25 +27,16 @@ pub enum Host {
     Vscode,
 }
 
-/// The purpose of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ServerPurpose {
-    /// Reading memory.
-    Recall,
-    /// Memory, and tools that notify the user.
-    Deliver,
-    /// Everything.
-    Full,
-}
-
-impl ServerPurpose {
-    /// As `--tools` takes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Recall => "recall",
-            Self::Deliver => "deliver",
-            Self::Full => "full",
-        }
+words! {
+    /// The purpose of a server.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+    pub enum ServerPurpose, as_str {
+        /// Reading memory.
+        Recall = "recall",
+        /// Memory, and tools that notify the user.
+        Deliver = "deliver",
+        /// Everything.
+        Full = "full",
     }
 }
 

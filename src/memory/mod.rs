@@ -29,15 +29,15 @@ mod scope;
 mod text;
 pub mod working;
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize};
 
 use crate::config::Settings;
 use crate::format::daily;
 use crate::schedule::Zone;
 use crate::vault::{Editor, NotePath, Vault, VaultError};
+use crate::words::words;
 
 pub use crate::vault::Origin;
 
@@ -62,35 +62,16 @@ pub use self::working::{read_profile, read_working, session_context};
 /// The trailer of a write that took a memory out of a note: the line that was named.
 pub const TOOK_LINE: &str = "Took-Line";
 
-/// Which note a memory goes to: the `scope` argument of the tool `memory_save`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MemoryKind {
-    /// `MEMORY.md`: facts that last.
-    Long,
-    /// The day's note.
-    Daily,
-    /// `COMMITMENTS.md`: follow-ups.
-    Commitment,
-}
-
-impl MemoryKind {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Long, Self::Daily, Self::Commitment];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Long => "long",
-            Self::Daily => "daily",
-            Self::Commitment => "commitment",
-        }
-    }
-}
-
-impl fmt::Display for MemoryKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+words! {
+    /// Which note a memory goes to: the `scope` argument of the tool `memory_save`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum MemoryKind, name {
+        /// `MEMORY.md`: facts that last.
+        Long = "long",
+        /// The day's note.
+        Daily = "daily",
+        /// `COMMITMENTS.md`: follow-ups.
+        Commitment = "commitment",
     }
 }
 
@@ -98,8 +79,7 @@ impl FromStr for MemoryKind {
     type Err = MemoryError;
 
     fn from_str(text: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|shelf| shelf.name() == text);
-        found.ok_or_else(|| MemoryError::UnknownShelf(crate::format::quote(text)))
+        Self::named(text).ok_or_else(|| MemoryError::UnknownShelf(crate::format::quote(text)))
     }
 }
 

@@ -47,8 +47,9 @@ fn take(found: &mut BTreeMap<QuestionKey, String>, key: &str, value: &Value) -> 
         "notify.kinds" | "notify.kind" => "notify",
         key => key,
     };
-    let Some(step) = QuestionKey::all().find(|step| step.key() == asked) else {
-        let near = QuestionKey::all()
+    let Some(step) = QuestionKey::ALL.into_iter().find(|step| step.key() == asked) else {
+        let near = QuestionKey::ALL
+            .into_iter()
             .map(|step| (strsim::jaro_winkler(step.key(), key), step.key()))
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .filter(|(score, _)| *score > 0.8);

@@ -77,7 +77,8 @@ impl Dialogue {
         if let Some(look) = &self.looking {
             return Next::Check(look.clone());
         }
-        let open = QuestionKey::all().find(|step| !self.done.contains(step) && self.is_applicable(*step));
+        let open =
+            QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
         let before = |last: QuestionKey| open.is_none_or(|step| step > last);
         if let Some(kind) = self.next_untested() {
             return Next::Check(self.test_message(kind));
@@ -280,7 +281,8 @@ impl Dialogue {
     /// Takes what was found where [`Dialogue::next`] wanted something looked at.
     pub fn checked(&mut self, found: Result<CheckResult, String>) {
         let look = self.looking.take();
-        let open = QuestionKey::all().find(|step| !self.done.contains(step) && self.is_applicable(*step));
+        let open =
+            QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
         let found = match found {
             Ok(found) => found,
             Err(words) => return self.check_failed(look.as_ref(), open, words),

@@ -71,10 +71,10 @@ impl Dialogue {
     fn likely_security(&self, set: &config::Email) -> &'static str {
         let is_set = set.server.as_ref() == Some(&self.email.server) && set.port == self.email.port;
         match self.email.port {
-            _ if is_set => name(set.security),
-            Some(465) => name(MailSecurity::Tls),
-            Some(25) if config::is_this_machine(&self.email.server) => name(MailSecurity::None),
-            _ => name(MailSecurity::StartTls),
+            _ if is_set => set.security.as_str(),
+            Some(465) => MailSecurity::Tls.as_str(),
+            Some(25) if config::is_this_machine(&self.email.server) => MailSecurity::None.as_str(),
+            _ => MailSecurity::StartTls.as_str(),
         }
     }
 
@@ -93,7 +93,7 @@ impl Dialogue {
         let to = (new.to != set.to && !(set.to.is_empty() && new.to.as_slice() == sender.as_slice()))
             .then(|| Value::Array(new.to.iter().map(|to| to.clone().into()).collect()));
         let port = new.port.filter(|_| new.port != set.port).map(|port| Value::Integer(port.into()));
-        let security = (new.security != set.security).then(|| name(new.security).into());
+        let security = (new.security != set.security).then(|| new.security.as_str().into());
         let all = [
             ("notify.email.server", text(&new.server, &set.server)),
             ("notify.email.port", port),
@@ -138,14 +138,6 @@ fn security(typed: &str, server: &str) -> Result<MailSecurity, String> {
         "none" if config::is_this_machine(server) => Ok(MailSecurity::None),
         "none" => Err(format!("mail would travel to `{server}` in the clear: type `starttls` or `tls`")),
         _ => Err("type `starttls` or `tls`".to_owned()),
-    }
-}
-
-fn name(security: MailSecurity) -> &'static str {
-    match security {
-        MailSecurity::StartTls => "starttls",
-        MailSecurity::Tls => "tls",
-        MailSecurity::None => "none",
     }
 }
 

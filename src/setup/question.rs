@@ -1,105 +1,68 @@
 //! Defines a question of `setup`: its words for a person, and its key in a file of answers.
 
 use crate::config::NotifyKind;
+use crate::words::words;
 
-/// The questions, in the order in which they are asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum QuestionKey {
-    /// The folder of the vault.
-    Vault,
-    /// The zone of its times.
-    Timezone,
-    /// The notifiers.
-    Notify,
-    /// As a bot or through a webhook.
-    DiscordWay,
-    /// The bot's token.
-    DiscordToken,
-    /// The bot is invited to a server.
-    DiscordInvite,
-    /// The channel that is bound.
-    DiscordChannel,
-    /// The owner, who may command the bot.
-    DiscordOwner,
-    /// The address of Discord's webhook.
-    DiscordWebhook,
-    /// The ntfy server.
-    NtfyUrl,
-    /// Its topic.
-    NtfyTopic,
-    /// The token for it.
-    NtfyToken,
-    /// The mail server.
-    EmailServer,
-    /// How its connection is kept private.
-    EmailSecurity,
-    /// The login there.
-    EmailUser,
-    /// The password.
-    EmailPassword,
-    /// The sender.
-    EmailFrom,
-    /// The recipients.
-    EmailTo,
-    /// The address that signed JSON is sent to.
-    WebhookUrl,
-    /// The secret that signs it.
-    WebhookSecret,
-    /// The brain.
-    Brain,
-    /// The brain's server.
-    BrainUrl,
-    /// The brain's model.
-    BrainModel,
-    /// The brain's key.
-    BrainKey,
-    /// The store that this machine shares with others of the vault.
-    Machines,
-    /// Whether it runs as a service.
-    Service,
+words! {
+    /// The questions, in the order in which they are asked.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum QuestionKey, key {
+        /// The folder of the vault.
+        Vault = "vault",
+        /// The zone of its times.
+        Timezone = "timezone",
+        /// The notifiers.
+        Notify = "notify",
+        /// As a bot or through a webhook.
+        DiscordWay = "discord.way",
+        /// The bot's token.
+        DiscordToken = "discord.token_file",
+        /// The bot is invited to a server.
+        DiscordInvite = "discord.invited",
+        /// The channel that is bound.
+        DiscordChannel = "discord.channel_id",
+        /// The owner, who may command the bot.
+        DiscordOwner = "discord.owner_id",
+        /// The address of Discord's webhook.
+        DiscordWebhook = "discord.webhook_url_file",
+        /// The ntfy server.
+        NtfyUrl = "ntfy.url",
+        /// Its topic.
+        NtfyTopic = "ntfy.topic",
+        /// The token for it.
+        NtfyToken = "ntfy.token_file",
+        /// The mail server.
+        EmailServer = "email.server",
+        /// How its connection is kept private.
+        EmailSecurity = "email.security",
+        /// The login there.
+        EmailUser = "email.user",
+        /// The password.
+        EmailPassword = "email.password_file",
+        /// The sender.
+        EmailFrom = "email.from",
+        /// The recipients.
+        EmailTo = "email.to",
+        /// The address that signed JSON is sent to.
+        WebhookUrl = "webhook.url_file",
+        /// The secret that signs it.
+        WebhookSecret = "webhook.secret_file",
+        /// The brain.
+        Brain = "brain.kind",
+        /// The brain's server.
+        BrainUrl = "brain.url",
+        /// The brain's model.
+        BrainModel = "brain.model",
+        /// The brain's key.
+        BrainKey = "brain.key_file",
+        /// The store that this machine shares with others of the vault.
+        Machines = "machines.remote",
+        /// Whether it runs as a service.
+        Service = "service",
+    }
 }
 
-/// Each question with its key in a file of answers, in their order.
-const KEYS: [(QuestionKey, &str); 26] = [
-    (QuestionKey::Vault, "vault"),
-    (QuestionKey::Timezone, "timezone"),
-    (QuestionKey::Notify, "notify"),
-    (QuestionKey::DiscordWay, "discord.way"),
-    (QuestionKey::DiscordToken, "discord.token_file"),
-    (QuestionKey::DiscordInvite, "discord.invited"),
-    (QuestionKey::DiscordChannel, "discord.channel_id"),
-    (QuestionKey::DiscordOwner, "discord.owner_id"),
-    (QuestionKey::DiscordWebhook, "discord.webhook_url_file"),
-    (QuestionKey::NtfyUrl, "ntfy.url"),
-    (QuestionKey::NtfyTopic, "ntfy.topic"),
-    (QuestionKey::NtfyToken, "ntfy.token_file"),
-    (QuestionKey::EmailServer, "email.server"),
-    (QuestionKey::EmailSecurity, "email.security"),
-    (QuestionKey::EmailUser, "email.user"),
-    (QuestionKey::EmailPassword, "email.password_file"),
-    (QuestionKey::EmailFrom, "email.from"),
-    (QuestionKey::EmailTo, "email.to"),
-    (QuestionKey::WebhookUrl, "webhook.url_file"),
-    (QuestionKey::WebhookSecret, "webhook.secret_file"),
-    (QuestionKey::Brain, "brain.kind"),
-    (QuestionKey::BrainUrl, "brain.url"),
-    (QuestionKey::BrainModel, "brain.model"),
-    (QuestionKey::BrainKey, "brain.key_file"),
-    (QuestionKey::Machines, "machines.remote"),
-    (QuestionKey::Service, "service"),
-];
-
 impl QuestionKey {
-    /// All of them, in their order.
-    pub fn all() -> impl Iterator<Item = Self> {
-        KEYS.into_iter().map(|(step, _)| step)
-    }
-
-    /// Its key in a file of answers.
-    pub fn key(self) -> &'static str {
-        KEYS[self as usize].1
-    }
-
     /// Whether the answer must not be seen while it is typed. In a file of answers it names the secret's file.
     pub fn is_secret(self) -> bool {
         self.key().ends_with("_file")
@@ -118,7 +81,7 @@ impl QuestionKey {
 
     /// The questions about a notifier.
     pub(super) fn about(kind: NotifyKind) -> impl Iterator<Item = Self> {
-        Self::all().filter(move |step| step.way() == Some(kind))
+        Self::ALL.into_iter().filter(move |step| step.way() == Some(kind))
     }
 }
 
@@ -149,7 +112,7 @@ mod tests {
             assert_eq!(step as usize, at, "{step:?}");
         }
         let secret: Vec<&str> =
-            QuestionKey::all().filter(|step| step.is_secret()).map(QuestionKey::key).collect();
+            QuestionKey::ALL.into_iter().filter(|step| step.is_secret()).map(QuestionKey::key).collect();
         assert_eq!(
             secret,
             [

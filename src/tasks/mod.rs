@@ -61,7 +61,7 @@ pub struct TaskSettings {
 impl TaskSettings {
     /// The vault's settings; none where they name no form.
     pub fn of(settings: &Settings, zone: &Zone) -> Option<Self> {
-        let is_on = |format: &Format| settings.reminders.also.iter().any(|form| form.name() == format.name());
+        let is_on = |format: &Format| settings.reminders.also.contains(format);
         let on: Vec<Format> = Format::ALL.into_iter().filter(is_on).collect();
         (!on.is_empty()).then(|| Self::with(on, settings, zone))
     }

@@ -5,31 +5,24 @@ use std::path::Path;
 use super::bounded_read::{self, MAX_ENTRIES_BYTES};
 use super::{Batch, TransferError, basic_memory, memory_json, openclaw, records};
 use crate::vault::NotePath;
+use crate::words::words;
 
-/// The sources of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum SourceKind {
-    /// An OpenClaw workspace.
-    Openclaw,
-    /// A basic-memory project.
-    BasicMemory,
-    /// The file of the MCP reference memory server: entities and relations, JSON Lines.
-    McpMemory,
-    /// An export of ours, JSON Lines.
-    Jsonl,
+words! {
+    /// The sources of an import.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+    pub enum SourceKind, name {
+        /// An OpenClaw workspace.
+        Openclaw = "openclaw",
+        /// A basic-memory project.
+        BasicMemory = "basic-memory",
+        /// The file of the MCP reference memory server: entities and relations, JSON Lines.
+        McpMemory = "mcp-memory",
+        /// An export of ours, JSON Lines.
+        Jsonl = "jsonl",
+    }
 }
 
 impl SourceKind {
-    /// The name on the command line, and in history.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Openclaw => "openclaw",
-            Self::BasicMemory => "basic-memory",
-            Self::McpMemory => "mcp-memory",
-            Self::Jsonl => "jsonl",
-        }
-    }
-
     /// The kind of what is at `path`, by what it looks like.
     ///
     /// # Errors

@@ -77,18 +77,6 @@ pub fn of(text: &str) -> Option<Category> {
     best.1
 }
 
-/// The name of a kind, as the settings write it.
-pub fn name(category: Category) -> &'static str {
-    match category {
-        Category::Code => "code",
-        Category::Creative => "creative",
-        Category::Analysis => "analysis",
-        Category::Scheduling => "scheduling",
-        Category::System => "system",
-        Category::Vision => "vision",
-    }
-}
-
 /// Words with one space around each; a hyphen or an apostrophe within a word stays.
 fn plain(text: &str) -> String {
     let mut out = String::from(" ");

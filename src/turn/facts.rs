@@ -159,7 +159,7 @@ pub fn split(content: &str) -> (&str, Option<Facts>) {
 /// `claude:rate_limit`
 fn failed(text: &str) -> Option<(String, FailureClass)> {
     let (brain, class) = text.rsplit_once(':')?;
-    Some((decode(brain)?, FailureClass::parse(class)?))
+    Some((decode(brain)?, FailureClass::named(class)?))
 }
 
 /// `1/3`
@@ -322,7 +322,7 @@ mod tests {
             let facts = Facts {
                 brain, model, input, output, ms, calls, tail,
                 usd: millionths.map(|n| f64::from(n) / 1e6),
-                failed: failed.into_iter().map(|(brain, class)| (brain, FailureClass::ALL[class].0)).collect(),
+                failed: failed.into_iter().map(|(brain, class)| (brain, FailureClass::ALL[class])).collect(),
                 part: part.map(|of| (of, of)),
                 ..Facts::default()
             };

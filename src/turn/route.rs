@@ -139,7 +139,7 @@ fn conditions(route: &Route) -> String {
         }
         .to_owned()
     }));
-    named.extend(route.category.map(|category| format!("the category is {}", category::name(category))));
+    named.extend(route.category.map(|category| format!("the category is {}", category.as_str())));
     if named.is_empty() { "it takes everything".to_owned() } else { named.join(", ") }
 }
 

@@ -1,53 +1,33 @@
 //! Defines the states of a turn, and the allowed changes between them. Pure.
 
-/// The progress of a turn. Each state is on disk before the step that it announces begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TurnState {
-    /// Accepted; nothing was done yet.
-    Accepted,
-    /// The brains and their order are chosen.
-    Routed,
-    /// The memory result is fixed.
-    Recalled,
-    /// The request is fixed, by its hash.
-    Assembled,
-    /// A brain was asked; rounds of tools may have followed.
-    Called,
-    /// The text is fixed and recorded in the delivery journal.
-    Answered,
-    /// Every chunk of it was sent.
-    Sent,
-    /// Every chunk is in the log: final.
-    Done,
-    /// The question was withdrawn before it was answered, or the answer can't be delivered: final.
-    Dropped,
+use crate::words::words;
+
+words! {
+    /// The progress of a turn. Each state is on disk before the step that it announces begins.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum TurnState, as_str {
+        /// Accepted; nothing was done yet.
+        Accepted = "accepted",
+        /// The brains and their order are chosen.
+        Routed = "routed",
+        /// The memory result is fixed.
+        Recalled = "recalled",
+        /// The request is fixed, by its hash.
+        Assembled = "assembled",
+        /// A brain was asked; rounds of tools may have followed.
+        Called = "called",
+        /// The text is fixed and recorded in the delivery journal.
+        Answered = "answered",
+        /// Every chunk of it was sent.
+        Sent = "sent",
+        /// Every chunk is in the log: final.
+        Done = "done",
+        /// The question was withdrawn before it was answered, or the answer can't be delivered: final.
+        Dropped = "dropped",
+    }
 }
 
 impl TurnState {
-    /// All states in their order, with the name in the journal and in `turns`.
-    pub const ALL: [(Self, &'static str); 9] = [
-        (Self::Accepted, "accepted"),
-        (Self::Routed, "routed"),
-        (Self::Recalled, "recalled"),
-        (Self::Assembled, "assembled"),
-        (Self::Called, "called"),
-        (Self::Answered, "answered"),
-        (Self::Sent, "sent"),
-        (Self::Done, "done"),
-        (Self::Dropped, "dropped"),
-    ];
-
-    /// The name in the journal and in `turns`.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-
-    /// The state with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find_map(|(state, known)| (known == name).then_some(state))
-    }
-
     /// Whether the state is final.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Dropped)
@@ -79,9 +59,9 @@ mod tests {
 
     #[test]
     fn a_name_reads_back_and_an_answer_is_never_taken_back() {
-        for (state, _) in TurnState::ALL {
-            assert_eq!(TurnState::parse(state.as_str()), Some(state));
-            for (next, _) in TurnState::ALL {
+        for state in TurnState::ALL {
+            assert_eq!(TurnState::named(state.as_str()), Some(state));
+            for next in TurnState::ALL {
                 if state.is_answered() {
                     let onwards = next > state;
                     assert!(onwards || !state.may_become(next), "{state:?} to {next:?}");

@@ -5,6 +5,7 @@ use std::error::Error;
 use serde::{Deserialize, Serialize};
 
 use super::path::NotePath;
+use crate::words::words;
 
 /// The trailer that writes of several notes share which are one operation: `undo` takes all of them back, or none.
 pub const OPERATION: &str = "Operation";
@@ -13,50 +14,28 @@ pub const BOOKKEEPING: &str = "Bookkeeping";
 /// The trailer of a write that brings a sync tool's conflict copy into its note: the copy is no reason to refuse it.
 pub const MERGES: &str = "Merges";
 
-/// The author of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Actor {
-    /// The scheduler, after a delivery.
-    Scheduler,
-    /// A command that a person typed.
-    Cli,
-    /// A person, at the page.
-    Page,
-    /// A model, through the MCP server.
-    Mcp,
-    /// A conversation on Discord.
-    Discord,
-    /// The assistant, by a tool that a brain called.
-    Assistant,
-    /// A hook of a coding agent.
-    Hook,
-    /// `restore` or `undo`.
-    Restore,
-    /// A person, with an editor or a sync tool.
-    Human,
-}
-
-impl Actor {
-    /// The word that stands in the `Actor:` trailer.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Scheduler => "scheduler",
-            Self::Cli => "cli",
-            Self::Page => "page",
-            Self::Mcp => "mcp",
-            Self::Discord => "discord",
-            Self::Assistant => "assistant",
-            Self::Hook => "hook",
-            Self::Restore => "restore",
-            Self::Human => "human",
-        }
-    }
-}
-
-impl std::fmt::Display for Actor {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.as_str())
+words! {
+    /// The author of a change.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Actor, as_str {
+        /// The scheduler, after a delivery.
+        Scheduler = "scheduler",
+        /// A command that a person typed.
+        Cli = "cli",
+        /// A person, at the page.
+        Page = "page",
+        /// A model, through the MCP server.
+        Mcp = "mcp",
+        /// A conversation on Discord.
+        Discord = "discord",
+        /// The assistant, by a tool that a brain called.
+        Assistant = "assistant",
+        /// A hook of a coding agent.
+        Hook = "hook",
+        /// `restore` or `undo`.
+        Restore = "restore",
+        /// A person, with an editor or a sync tool.
+        Human = "human",
     }
 }
 

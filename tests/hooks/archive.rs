@@ -112,7 +112,7 @@ pub fn happens(vault: &TestVault, name: &str, more: Value) {
 }
 
 fn happens_in(vault: &TestVault, session: &str, name: &str, more: Value) {
-    let host_name = vault_agent::hooks::HostEvent::from_name(name).unwrap().host_name();
+    let host_name = vault_agent::hooks::HostEvent::named(name).unwrap().host_name();
     let _ = hook(vault, name, &input(vault, host_name, more).replace(SESSION, session));
     assert_eq!(hooks_log(vault), "");
 }

@@ -29,23 +29,6 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Every format.
-    pub const ALL: [Self; 3] = [Self::Messages, Self::Responses, Self::Chat];
-
-    /// Its name in the settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Messages => "messages",
-            Self::Responses => "responses",
-            Self::Chat => "chat",
-        }
-    }
-
-    /// The format with a name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|wire| wire.name() == name)
-    }
-
     /// The path behind the version in a URL.
     fn path(self) -> &'static str {
         match self {
@@ -163,7 +146,5 @@ mod tests {
         for (base, wire, url) in table {
             assert_eq!(wire.url(base), url);
         }
-        assert_eq!(Wire::named("chat"), Some(Wire::Chat));
-        assert_eq!(Wire::named("acp"), None);
     }
 }

@@ -148,7 +148,7 @@ fn table<'a>(context: &Context, rows: impl Iterator<Item = (&'a ListedBrain, Str
 
 fn show_route(context: &Context, workspace: &Workspace, question: &Question<'_>) -> CommandResult {
     let routed = route(&workspace.settings, question, None)?;
-    let category = routed.category.map_or("none", crate::turn::category::name);
+    let category = routed.category.map_or("none", crate::config::Category::as_str);
     let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
     let text = format!("{chain}\n{}\ncategory: {category}", routed.why);
     let document = RouteAnswer {

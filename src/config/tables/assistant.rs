@@ -12,6 +12,7 @@ use super::brains::{Brain, BrainKind};
 use super::checks::is_web;
 use crate::config::ConfigError;
 use crate::config::table;
+use crate::words::words;
 
 table! {
     /// How the assistant answers.
@@ -106,22 +107,23 @@ pub enum AttachmentKind {
     Any,
 }
 
-/// Kinds of questions, told by words alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Category {
-    /// About programs and their text.
-    Code,
-    /// Writing and ideas.
-    Creative,
-    /// Comparing, explaining, reckoning.
-    Analysis,
-    /// Dates, reminders, plans.
-    Scheduling,
-    /// About this machine or the assistant itself.
-    System,
-    /// About a picture.
-    Vision,
+words! {
+    /// Kinds of questions, told by words alone.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Category, as_str {
+        /// About programs and their text.
+        Code = "code",
+        /// Writing and ideas.
+        Creative = "creative",
+        /// Comparing, explaining, reckoning.
+        Analysis = "analysis",
+        /// Dates, reminders, plans.
+        Scheduling = "scheduling",
+        /// About this machine or the assistant itself.
+        System = "system",
+        /// About a picture.
+        Vision = "vision",
+    }
 }
 
 /// Checks the three tables together; an error names its dotted key.

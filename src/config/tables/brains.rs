@@ -1,5 +1,6 @@
 //! Reads `[[brain]]`: a brain with its kind, key, price and bounds.
 
+use crate::words::words;
 use serde::Deserialize;
 
 /// One brain: a model that can be asked.
@@ -61,22 +62,23 @@ fn default_context() -> u64 {
     32_000
 }
 
-/// The kind of a brain: a wire, or the protocol of a harness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BrainKind {
-    /// Anthropic's Messages.
-    Messages,
-    /// OpenAI's Responses.
-    Responses,
-    /// Chat Completions, as every local server speaks it.
-    Chat,
-    /// Claude Code, as a program.
-    ClaudeCode,
-    /// Codex, as a program.
-    Codex,
-    /// Any agent of the Agent Client Protocol, as a program.
-    Acp,
+words! {
+    /// The kind of a brain: a wire, or the protocol of a harness.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum BrainKind, as_str {
+        /// Anthropic's Messages.
+        Messages = "messages",
+        /// OpenAI's Responses.
+        Responses = "responses",
+        /// Chat Completions, as every local server speaks it.
+        Chat = "chat",
+        /// Claude Code, as a program.
+        ClaudeCode = "claude-code",
+        /// Codex, as a program.
+        Codex = "codex",
+        /// Any agent of the Agent Client Protocol, as a program.
+        Acp = "acp",
+    }
 }
 
 impl BrainKind {
@@ -100,18 +102,6 @@ impl BrainKind {
             Self::Messages | Self::ClaudeCode => Some("ANTHROPIC_API_KEY"),
             Self::Responses | Self::Chat | Self::Codex => Some("OPENAI_API_KEY"),
             Self::Acp => None,
-        }
-    }
-
-    /// The name in the settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Messages => "messages",
-            Self::Responses => "responses",
-            Self::Chat => "chat",
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Acp => "acp",
         }
     }
 

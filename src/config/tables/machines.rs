@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use crate::config::{ConfigError, git_address};
+use crate::words::words;
 
 /// Holds the name of this machine, in the place of its host name.
 const NAME_VARIABLE: &str = "VAULT_AGENT_MACHINE";
@@ -52,23 +53,14 @@ pub struct Machines {
     pub vault: Option<String>,
 }
 
-/// The kinds of stores that machines can share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MachinesEngine {
-    /// A branch on a git server.
-    Git,
-    /// A prefix in an etcd cluster.
-    Etcd,
-}
-
-impl MachinesEngine {
-    /// As it stands in the settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Git => "git",
-            Self::Etcd => "etcd",
-        }
+words! {
+    /// The kinds of stores that machines can share.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MachinesEngine, as_str {
+        /// A branch on a git server.
+        Git = "git",
+        /// A prefix in an etcd cluster.
+        Etcd = "etcd",
     }
 }
 

@@ -36,6 +36,6 @@ pub use machines::{Machines, MachinesEngine, OnPartition, machine_name};
 pub use mcp::McpServer;
 pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
 pub use paths::Paths;
-pub use reminders::{Reminders, TaskForm};
+pub use reminders::Reminders;
 pub use rerank::Rerank;
 pub use summary::Summary;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::config::ConfigError;
 use crate::config::table;
+use crate::words::words;
 
 table! {
     /// Notifiers, quiet hours and tags.
@@ -39,36 +40,23 @@ table! {
     }
 }
 
-/// The kinds of notifiers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NotifyKind {
-    /// A line on standard output.
-    #[default]
-    Console,
-    /// The desktop's notification centre.
-    Desktop,
-    /// A Discord bot or webhook.
-    Discord,
-    /// A topic of an ntfy server.
-    Ntfy,
-    /// Mail.
-    Email,
-    /// Signed JSON to an address of one's own.
-    Webhook,
-}
-
-impl NotifyKind {
-    /// As it stands in the settings, and as the notifier calls itself.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Console => "console",
-            Self::Desktop => "desktop",
-            Self::Discord => "discord",
-            Self::Ntfy => "ntfy",
-            Self::Email => "email",
-            Self::Webhook => "webhook",
-        }
+words! {
+    /// The kinds of notifiers.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum NotifyKind, as_str {
+        /// A line on standard output.
+        #[default]
+        Console = "console",
+        /// The desktop's notification centre.
+        Desktop = "desktop",
+        /// A Discord bot or webhook.
+        Discord = "discord",
+        /// A topic of an ntfy server.
+        Ntfy = "ntfy",
+        /// Mail.
+        Email = "email",
+        /// Signed JSON to an address of one's own.
+        Webhook = "webhook",
     }
 }
 
@@ -189,17 +177,18 @@ table! {
     }
 }
 
-/// How the connection to a mail server is kept private.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MailSecurity {
-    /// Begins in the clear and is private before anything is said, or isn't used.
-    #[default]
-    StartTls,
-    /// Private from the first byte.
-    Tls,
-    /// In the clear: only to a server on this machine.
-    None,
+words! {
+    /// How the connection to a mail server is kept private.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum MailSecurity, as_str {
+        /// Begins in the clear and is private before anything is said, or isn't used.
+        #[default]
+        StartTls = "starttls",
+        /// Private from the first byte.
+        Tls = "tls",
+        /// In the clear: only to a server on this machine.
+        None = "none",
+    }
 }
 
 impl MailSecurity {

@@ -4,35 +4,7 @@ use serde::Deserialize;
 
 use crate::config::ConfigError;
 use crate::config::table;
-
-/// The plugins whose task lines can be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TaskForm {
-    /// Tasks, with emoji.
-    Tasks,
-    /// Tasks, with Dataview's fields.
-    Dataview,
-    /// Reminder and Reminder Toast.
-    Reminder,
-    /// Kanban.
-    Kanban,
-    /// TaskNotes.
-    TaskNotes,
-}
-
-impl TaskForm {
-    /// The name in the settings.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tasks => "tasks",
-            Self::Dataview => "dataview",
-            Self::Reminder => "reminder",
-            Self::Kanban => "kanban",
-            Self::TaskNotes => "tasknotes",
-        }
-    }
-}
+use crate::format::task::Format;
 
 table! {
     /// Which task lines are told besides our own reminders.
@@ -40,7 +12,7 @@ table! {
     #[serde(deny_unknown_fields, default)]
     pub struct Reminders {
         /// The forms; none is on unless it is named.
-        pub also: Vec<TaskForm>,
+        pub also: Vec<Format>,
         /// The time of day, `HH:MM`, of a date without one.
         pub default_time: String = "09:00".to_owned(),
         /// Glob patterns of the notes in which tasks are told; none means all notes.

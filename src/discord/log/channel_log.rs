@@ -9,23 +9,16 @@ use super::message_events::{ANSWERS, BY_COMMAND};
 use crate::discord::api::snowflake::{self, Part};
 use crate::format::log::{EventKind, LogEvent, LogPath};
 use crate::turn::facts;
+use crate::words::words;
 
-/// The kind of a conversation's place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Surface {
-    /// A channel, or a person's direct messages.
-    Channel,
-    /// A thread.
-    Thread,
-}
-
-impl Surface {
-    /// The folder's name below the logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Channel => "discord-channel",
-            Self::Thread => "discord-thread",
-        }
+words! {
+    /// The kind of a conversation's place.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Surface, as_str {
+        /// A channel, or a person's direct messages.
+        Channel = "discord-channel",
+        /// A thread.
+        Thread = "discord-thread",
     }
 }
 

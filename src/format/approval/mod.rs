@@ -12,12 +12,10 @@ pub(in crate::format) mod checkbox;
 pub(super) mod quote;
 mod read;
 
-use std::fmt;
-
 use jiff::Timestamp;
-use serde::Serialize;
 
 use super::{Finding, Line, lines::LiveLines};
+use crate::words::words;
 
 pub use checkbox::{Mark, Parsed};
 pub use quote::{quoted, shown};
@@ -26,35 +24,20 @@ pub use read::parse_line;
 /// The prefix of an id.
 const PREFIX: &str = "ap_";
 
-/// How a line ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ApprovalState {
-    /// It was approved, and the approval is used up.
-    Used,
-    /// It was declined.
-    Declined,
-    /// No answer came in time. That is no "no".
-    Expired,
-    /// The line was changed: its box no longer answers the question.
-    Changed,
-    /// The answer that it belongs to was stopped.
-    Stopped,
-}
-
-impl ApprovalState {
-    /// All of them, in the order of the grammar.
-    pub const ALL: [Self; 5] = [Self::Used, Self::Declined, Self::Expired, Self::Changed, Self::Stopped];
-
-    /// The word in the file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Used => "used",
-            Self::Declined => "declined",
-            Self::Expired => "expired",
-            Self::Changed => "changed",
-            Self::Stopped => "stopped",
-        }
+words! {
+    /// How a line ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ApprovalState, name {
+        /// It was approved, and the approval is used up.
+        Used = "used",
+        /// It was declined.
+        Declined = "declined",
+        /// No answer came in time. That is no "no".
+        Expired = "expired",
+        /// The line was changed: its box no longer answers the question.
+        Changed = "changed",
+        /// The answer that it belongs to was stopped.
+        Stopped = "stopped",
     }
 }
 
@@ -204,12 +187,6 @@ pub fn id_from_random(random: [u8; 8]) -> String {
 /// Whether a text is an id of a question.
 pub fn is_id(text: &str) -> bool {
     checkbox::is_id(text, PREFIX)
-}
-
-impl fmt::Display for ApprovalState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 #[cfg(test)]

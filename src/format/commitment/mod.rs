@@ -16,62 +16,38 @@
 mod read;
 mod write;
 
-use std::{fmt, ops::Range, str::FromStr};
+use std::{ops::Range, str::FromStr};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
+use crate::words::words;
 
 pub use read::{is_place, parse};
 pub use write::{next_id, set_due, set_each, set_status, set_text};
 
-/// Where a commitment stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// To be told when it is due.
-    Pending,
-    /// Told, or done.
-    Delivered,
-    /// Not wanted any more.
-    Cancelled,
-}
-
-impl Status {
-    /// All of them, in the order of the grammar.
-    pub const ALL: [Status; 3] = [Status::Pending, Status::Delivered, Status::Cancelled];
-
-    /// The name in the file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Delivered => "delivered",
-            Status::Cancelled => "cancelled",
-        }
+words! {
+    /// Where a commitment stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Status, name {
+        /// To be told when it is due.
+        Pending = "pending",
+        /// Told, or done.
+        Delivered = "delivered",
+        /// Not wanted any more.
+        Cancelled = "cancelled",
     }
 }
 
-/// How exactly its time is meant: a hint for the wording, never another path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// To the minute.
-    Precise,
-    /// About then.
-    Soft,
-}
-
-impl Precision {
-    /// Both, in the order of the grammar.
-    pub const ALL: [Precision; 2] = [Precision::Precise, Precision::Soft];
-
-    /// The name in the file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Precision::Precise => "precise",
-            Precision::Soft => "soft",
-        }
+words! {
+    /// How exactly its time is meant: a hint for the wording, never another path.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Precision, name {
+        /// To the minute.
+        Precise = "precise",
+        /// About then.
+        Soft = "soft",
     }
 }
 
@@ -94,8 +70,7 @@ impl FromStr for Status {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Status, NameError> {
-        let found = Status::ALL.into_iter().find(|status| status.name() == text);
-        found.ok_or_else(|| NameError::new(text, &Status::ALL.map(Status::name)))
+        Self::named(text).ok_or_else(|| NameError::new(text, &Self::NAMES))
     }
 }
 
@@ -103,20 +78,7 @@ impl FromStr for Precision {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Precision, NameError> {
-        let found = Precision::ALL.into_iter().find(|precision| precision.name() == text);
-        found.ok_or_else(|| NameError::new(text, &Precision::ALL.map(Precision::name)))
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Precision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        Self::named(text).ok_or_else(|| NameError::new(text, &Self::NAMES))
     }
 }
 

@@ -23,9 +23,9 @@ mod path;
 mod read;
 mod write;
 
-use std::fmt;
 use std::ops::Range;
 
+use crate::words::words;
 use jiff::Timestamp;
 
 pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, split_facts, with_facts};
@@ -37,49 +37,31 @@ pub use write::{render_event, render_header};
 /// The literal line before the JSON of what memory injects (agent specification §6.4.2).
 pub const INJECTED: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
 
-/// The source of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EventKind {
-    /// A person.
-    User,
-    /// The assistant.
-    Agent,
-    /// A tool's call with its result; drawn folded.
-    Tool,
-    /// Something about the conversation itself: its end, an edit, a deletion, a compaction.
-    System,
-    /// Memories that were recalled for the turn before it: links, drawn folded, and never indexed.
-    Recall,
+words! {
+    /// The source of an event.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum EventKind, as_str {
+        /// A person.
+        User = "user",
+        /// The assistant.
+        Agent = "agent",
+        /// A tool's call with its result; drawn folded.
+        Tool = "tool",
+        /// Something about the conversation itself: its end, an edit, a deletion, a compaction.
+        System = "system",
+        /// Memories that were recalled for the turn before it: links, drawn folded, and never indexed.
+        Recall = "recall",
+    }
 }
 
 impl EventKind {
-    /// The callout's type.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Agent => "agent",
-            Self::Tool => "tool",
-            Self::System => "system",
-            Self::Recall => "recall",
-        }
-    }
-
     /// Whether Obsidian shows the callout folded.
     pub fn is_folded(self) -> bool {
         matches!(self, Self::Tool | Self::Recall)
     }
 
     fn from_bytes(name: &[u8]) -> Option<Self> {
-        [Self::User, Self::Agent, Self::Tool, Self::System, Self::Recall]
-            .into_iter()
-            .find(|kind| name.eq_ignore_ascii_case(kind.as_str().as_bytes()))
-    }
-}
-
-impl fmt::Display for EventKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        Self::ALL.into_iter().find(|kind| name.eq_ignore_ascii_case(kind.as_str().as_bytes()))
     }
 }
 

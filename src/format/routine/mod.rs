@@ -25,6 +25,7 @@ pub use schedule::{Schedule, ScheduleError};
 
 use super::{Finding, commitment, lines::frontmatter_end, quote};
 use super::{frontmatter, yaml};
+use crate::words::words;
 use condition::{ConditionFault, ConditionReading};
 
 /// A routine.
@@ -56,31 +57,19 @@ pub struct Routine {
     pub prompt: String,
 }
 
-/// The destination of a routine's answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Delivery {
-    /// It is sent to its scope.
-    #[default]
-    Channel,
-    /// It is sent to the thread that its scope names.
-    Thread,
-    /// It is appended to a note.
-    Note,
-    /// It stands in the routine's log alone.
-    None,
-}
-
-const DELIVERIES: [(&str, Delivery); 4] = [
-    ("channel", Delivery::Channel),
-    ("thread", Delivery::Thread),
-    ("note", Delivery::Note),
-    ("none", Delivery::None),
-];
-
-impl Delivery {
-    /// The word in the head.
-    pub fn as_str(self) -> &'static str {
-        DELIVERIES.iter().find(|(_, it)| *it == self).map_or("channel", |(word, _)| word)
+words! {
+    /// The destination of a routine's answer.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Delivery, as_str {
+        /// It is sent to its scope.
+        #[default]
+        Channel = "channel",
+        /// It is sent to the thread that its scope names.
+        Thread = "thread",
+        /// It is appended to a note.
+        Note = "note",
+        /// It stands in the routine's log alone.
+        None = "none",
     }
 }
 
@@ -214,9 +203,9 @@ impl Reader {
                 ),
             },
             "only_if" => self.conditions(entry),
-            "deliver" => match DELIVERIES.iter().find(|(word, _)| *word == value) {
-                Some((_, deliver)) => {
-                    self.routine.deliver = *deliver;
+            "deliver" => match Delivery::named(value) {
+                Some(deliver) => {
+                    self.routine.deliver = deliver;
                     self.deliver_at = Some((line, column));
                 }
                 None => self.wrong(

@@ -31,46 +31,25 @@ use jiff::civil::{DateTime, Time};
 use serde::{Deserialize, Serialize};
 
 use super::lines;
+use crate::words::words;
 pub use field::{Field, Key, When};
 use item::Item;
 pub use rules::{DoneRules, KanbanRules, NoteRules, Rules};
 
-/// The forms, in the order in which a line that has several is said to be one of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// Tasks, with emoji; with `⏰` of Reminder.
-    Tasks,
-    /// Tasks, with Dataview's fields.
-    Dataview,
-    /// Reminder, and Reminder Toast.
-    Reminder,
-    /// Kanban.
-    Kanban,
-    /// TaskNotes.
-    TaskNotes,
-}
-
-impl Format {
-    /// All of them.
-    pub const ALL: [Format; 5] =
-        [Format::Tasks, Format::Dataview, Format::Reminder, Format::Kanban, Format::TaskNotes];
-
-    /// The name in the settings.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Format::Tasks => "tasks",
-            Format::Dataview => "dataview",
-            Format::Reminder => "reminder",
-            Format::Kanban => "kanban",
-            Format::TaskNotes => "tasknotes",
-        }
-    }
-}
-
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
+words! {
+    /// The forms, in the order in which a line that has several is said to be one of them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Format, name {
+        /// Tasks, with emoji; with `⏰` of Reminder.
+        Tasks = "tasks",
+        /// Tasks, with Dataview's fields.
+        Dataview = "dataview",
+        /// Reminder, and Reminder Toast.
+        Reminder = "reminder",
+        /// Kanban.
+        Kanban = "kanban",
+        /// TaskNotes.
+        TaskNotes = "tasknotes",
     }
 }
 

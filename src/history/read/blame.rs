@@ -17,6 +17,7 @@ use crate::history::store::{CONVERSATION, Message, short_id, turn_of};
 use crate::history::take::History;
 use crate::reminders::rfc3339;
 use crate::vault::{NotePath, VaultError};
+use crate::words::words;
 
 /// The bound of a blame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,20 +34,21 @@ impl Default for BlameBound {
     }
 }
 
-/// The writer of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Writer {
-    /// A person: with an editor, a sync tool, or by a command.
-    Person,
-    /// The assistant, in a turn.
-    Assistant,
-    /// Another program: a model over MCP, a hook, the bot.
-    Program,
-    /// The scheduler, when it told a reminder.
-    Reminder,
-    /// A restore or an undo.
-    Restore,
+words! {
+    /// The writer of a line.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Writer, as_str {
+        /// A person: with an editor, a sync tool, or by a command.
+        Person = "person",
+        /// The assistant, in a turn.
+        Assistant = "assistant",
+        /// Another program: a model over MCP, a hook, the bot.
+        Program = "program",
+        /// The scheduler, when it told a reminder.
+        Reminder = "reminder",
+        /// A restore or an undo.
+        Restore = "restore",
+    }
 }
 
 impl Writer {
@@ -58,17 +60,6 @@ impl Writer {
             "scheduler" => Self::Reminder,
             "restore" => Self::Restore,
             _ => Self::Program,
-        }
-    }
-
-    /// Its word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Assistant => "assistant",
-            Self::Program => "program",
-            Self::Reminder => "reminder",
-            Self::Restore => "restore",
         }
     }
 }

@@ -15,42 +15,28 @@ use jiff::Timestamp;
 
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
+use crate::words::words;
 
-/// The kind of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LineKind {
-    /// The branch is about to move to this snapshot, whose objects are on disk.
-    Next,
-    /// We made this snapshot.
-    Kept,
-    /// It was there when the list began, or came from a remote.
-    Adopted,
-    /// The repository was gone, and with it this snapshot, its last.
-    Anew,
-    /// The branch was found here, moved by another program.
-    Moved,
-    /// The branch was gone, and was put back here.
-    PutBack,
-    /// The branch's file was emptied or cut, as by a power cut or a full disk, and was written anew.
-    Mended,
-    /// A person has taken the history as it was then.
-    Accepted,
-}
-
-impl LineKind {
-    const ALL: [(Self, &'static str); 8] = [
-        (Self::Next, "next"),
-        (Self::Kept, "kept"),
-        (Self::Adopted, "adopted"),
-        (Self::Anew, "anew"),
-        (Self::Moved, "moved"),
-        (Self::PutBack, "put-back"),
-        (Self::Mended, "mended"),
-        (Self::Accepted, "accepted"),
-    ];
-
-    fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, text)| text)
+words! {
+    /// The kind of a line.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum LineKind, as_str {
+        /// The branch is about to move to this snapshot, whose objects are on disk.
+        Next = "next",
+        /// We made this snapshot.
+        Kept = "kept",
+        /// It was there when the list began, or came from a remote.
+        Adopted = "adopted",
+        /// The repository was gone, and with it this snapshot, its last.
+        Anew = "anew",
+        /// The branch was found here, moved by another program.
+        Moved = "moved",
+        /// The branch was gone, and was put back here.
+        PutBack = "put-back",
+        /// The branch's file was emptied or cut, as by a power cut or a full disk, and was written anew.
+        Mended = "mended",
+        /// A person has taken the history as it was then.
+        Accepted = "accepted",
     }
 }
 
@@ -66,7 +52,7 @@ impl LedgerLine {
     fn parse(text: &[u8]) -> Option<Self> {
         let mut words = std::str::from_utf8(text).ok()?.split(' ');
         let (at, word, id) = (words.next()?, words.next()?, words.next()?);
-        let kind = LineKind::ALL.iter().find(|(_, text)| *text == word)?.0;
+        let kind = LineKind::named(word)?;
         let whole = id.len() == 40 && words.next().is_none();
         Some(Self { at: at.parse().ok()?, kind, id: Oid::from_str(id).ok().filter(|_| whole)? })
     }

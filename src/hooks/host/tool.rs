@@ -32,7 +32,7 @@ pub fn arguments(event: HostEvent) -> Value {
 
 /// The event and the host's message, from the arguments of a call; none where they are of another kind.
 pub fn message(given: &Map<String, Value>) -> Option<(HostEvent, Vec<u8>)> {
-    let event = HostEvent::from_name(given.get("event")?.as_str()?).filter(|event| can_be(*event))?;
+    let event = HostEvent::named(given.get("event")?.as_str()?).filter(|event| can_be(*event))?;
     let mut message = Map::new();
     for (name, value) in given.iter().filter(|(name, _)| *name != "event") {
         let value = match value.as_str() {

@@ -249,7 +249,7 @@ fn action_of(hook: &Node<'_>) -> Option<(HostEvent, EntryAction)> {
     let text = |name: &str| get(hook, name).and_then(json::text);
     if text("tool") == Some(tool::TOOL) {
         let event = get(get(hook, "input")?, "event").and_then(json::text)?;
-        return Some((HostEvent::from_name(event)?, EntryAction::Call(text("server")?.to_owned())));
+        return Some((HostEvent::named(event)?, EntryAction::Call(text("server")?.to_owned())));
     }
     let command = get(hook, "command")?;
     let line = json::text(command)?;
@@ -267,7 +267,7 @@ fn event_of_command(command: &str) -> Option<HostEvent> {
         return None;
     }
     let at = words.iter().position(|word| word == "hook")?;
-    HostEvent::from_name(words.get(at + 1)?)
+    HostEvent::named(words.get(at + 1)?)
 }
 
 /// The words of a command line, quotes taken away; none where a quote is left open.

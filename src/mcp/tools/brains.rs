@@ -2,6 +2,7 @@
 
 use super::{Call, ToolAnswer, ToolOutcome};
 use crate::agent::colleague::BrainQuestion;
+use crate::config::Category;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Asked, Classified, Routed};
 use crate::turn::{Question, category, route};
@@ -33,7 +34,7 @@ pub fn ask(call: &Call<'_>) -> ToolOutcome {
 
 /// `classify_task`.
 pub fn classify(call: &Call<'_>) -> ToolOutcome {
-    let found = category::of(call.arguments.text("text").unwrap_or_default()).map(category::name);
+    let found = category::of(call.arguments.text("text").unwrap_or_default()).map(Category::as_str);
     let output = Classified { category: found.map(str::to_owned) };
     Ok(ToolAnswer::new(found.unwrap_or("none"), &output))
 }
@@ -43,7 +44,7 @@ pub fn route_task(call: &Call<'_>) -> ToolOutcome {
     let question = Question { text: call.arguments.text("text").unwrap_or_default(), ..Question::default() };
     let routed = route(&call.workspace.settings, &question, None)
         .map_err(|error| Failure::new("no_such_brain", error.to_string()))?;
-    let category = routed.category.map(|found| category::name(found).to_owned());
+    let category = routed.category.map(|found| found.as_str().to_owned());
     let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
     let words = format!("{chain}\n{}\ncategory: {}", routed.why, category.as_deref().unwrap_or("none"));
     let output = Routed {

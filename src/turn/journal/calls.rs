@@ -16,7 +16,7 @@ pub(super) fn call_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<CallRow> {
     Ok(CallRow {
         brain: row.get(0)?,
         model: row.get(1)?,
-        class: class.as_deref().and_then(FailureClass::parse),
+        class: class.as_deref().and_then(FailureClass::named),
         error: row.get(3)?,
         ms: count(row, 4)?,
         usage: Usage {

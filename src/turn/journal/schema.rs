@@ -76,7 +76,7 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
             attachments: files.split('\n').filter(|kind| !kind.is_empty()).map(str::to_owned).collect(),
         },
         // A state of a newer program version: the question is asked again rather than lost.
-        state: TurnState::parse(&state).unwrap_or(TurnState::Accepted),
+        state: TurnState::named(&state).unwrap_or(TurnState::Accepted),
         joined: joined.and_then(|id| id.parse().ok()),
         brain: row.get(12)?,
         assembled: at.zip(hash).map(|(at, hash)| Assembled {

@@ -186,7 +186,7 @@ pub(super) fn advance(
         .prepare_cached("SELECT state FROM turns WHERE message = ?1")?
         .query_row([&id], |row| row.get(0))
         .optional()?;
-    let Some(current) = current.and_then(|name| TurnState::parse(&name)) else { return Ok(false) };
+    let Some(current) = current.and_then(|name| TurnState::named(&name)) else { return Ok(false) };
     if !current.may_become(state) {
         return Ok(false);
     }

@@ -149,7 +149,7 @@ fn who_shares_an_account_shares_its_emptiness_and_nothing_else() {
     let haiku = BrainId::new("haiku", "messages", "https://a.example/v1", "small", &["k"]);
     let other = BrainId::new("other", "messages", "https://a.example", "small", &["k2"]);
     let links = [opus, haiku, other];
-    for (class, _) in FailureClass::ALL {
+    for class in FailureClass::ALL {
         let mut health = BrainHealth::default();
         failed(&mut health, &links, 0, 0, &error(class), start());
         let shared = availability(&health, &links[1], start()) != Availability::Free;
@@ -304,7 +304,7 @@ fn a_stopped_call_says_nothing_about_a_brain() {
 fn any_error() -> impl Strategy<Value = BrainError> {
     (0..FailureClass::ALL.len(), any::<bool>(), proptest::option::of(0..100_000_u64)).prop_map(
         |(class, long, wait)| {
-            let (class, _) = FailureClass::ALL[class];
+            let class = FailureClass::ALL[class];
             let retry_after = wait.map(Duration::from_secs);
             BrainError { too_long: long && class == FailureClass::Format, retry_after, ..error(class) }
         },
