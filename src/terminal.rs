@@ -150,18 +150,12 @@ fn ours(text: &str) -> usize {
 }
 
 /// Whether the reader of standard output went, though nothing was written since.
-#[cfg(unix)]
 fn has_hung_up() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let out = std::io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().contains(PollFlags::ERR)
-}
-
-#[cfg(not(unix))]
-fn has_hung_up() -> bool {
-    false
 }
 
 fn result_line(text: &str) {

@@ -5,16 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::agent::Colleagues;
-#[cfg(unix)]
 use crate::agent::bash::BashTool;
 use crate::agent::rebuild_request::ASSISTANT;
 use crate::agent::skills::{SkillTool, Skills};
-use crate::agent::{CallPermits, CombinedToolbox, NoTools, Toolbox, VaultApprovals, VaultMemory};
+use crate::agent::{CallPermits, Colleagues, CombinedToolbox, NoTools, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::ToolSpec;
 use crate::brain::wire::Watch;
-use crate::config::McpServer;
-use crate::config::ToolGroup;
+use crate::config::{McpServer, ToolGroup};
 use crate::deliver::DeliveryOrder;
 use crate::routines::{RunError, Runner, RunnerParts, ToolsOf};
 use crate::turn::TurnJournal;
@@ -50,13 +47,11 @@ pub fn toolbox_for(
         boxes.push(Arc::new(crate::mcp::VaultTools::beside(own, turns.map(beside).unwrap_or_default())));
     }
     let skills = Arc::new(Skills::of(workspace).only(only_skills));
-    #[cfg(unix)]
     if groups.contains(&ToolGroup::Bash) {
         let bash = BashTool::of(workspace, Arc::clone(&skills));
         boxes.extend(bash.map(|bash| Arc::new(bash) as Arc<dyn Toolbox>));
     }
     boxes.push(Arc::new(SkillTool::new(skills)));
-    #[cfg(unix)]
     if let Some(own) = again(workspace) {
         let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
         let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();

@@ -17,7 +17,6 @@ mod answer;
 pub mod approval_request;
 pub mod approvals;
 mod background;
-#[cfg(unix)]
 pub mod bash;
 mod brain_chain;
 pub mod brain_clients;
@@ -25,7 +24,6 @@ pub mod brains;
 pub mod budget;
 pub mod memory_answer;
 pub mod rebuild_request;
-#[cfg(unix)]
 pub mod servers;
 pub mod skills;
 mod tool_caller;

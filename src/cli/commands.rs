@@ -7,10 +7,9 @@ use super::assistant::{ask, brain, lcm, routine, skill, turns, usage};
 use super::context::Context;
 use super::daemon::{machines, pause, resume, run, service, status, tick};
 use super::error::CommandResult;
-use super::hosts::hook;
 #[cfg(all(unix, feature = "assistant"))]
 use super::hosts::web;
-use super::hosts::{mcp, mcp_config};
+use super::hosts::{hook, mcp, mcp_config};
 use super::index::{recall, reindex, search, stats};
 use super::memories::{inbox, memory};
 use super::reminders::{agenda, check, commitment, remind};

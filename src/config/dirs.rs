@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 
 use super::error::ConfigError;
-use crate::config::FILE_NAME;
+use crate::config::{FILE_NAME, json_file};
 
 /// Overrides the directory of one vault's state.
 pub const STATE_VARIABLE: &str = "VAULT_AGENT_STATE_DIR";
@@ -92,9 +92,7 @@ impl Dirs {
         let file = self.state.join(OWNER);
         // A folder that can't be read now is reported by its reader.
         let Some(own) = StateOwner::of(root) else { return Ok(()) };
-        let known =
-            std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<StateOwner>(&bytes).ok());
-        match known {
+        match json_file::load::<StateOwner>(&file) {
             Some(known) if known == own => return Ok(()),
             Some(known) if known.path != own.path => {
                 let there = StateOwner::of(&known.path);
@@ -107,12 +105,8 @@ impl Dirs {
             }
             _ => {}
         }
-        let bytes = serde_json::to_vec(&own).unwrap_or_default();
-        let new = self.state.join(format!(".{OWNER}-{}.new", std::process::id()));
         // State that can't be written is reported by its writer.
-        if std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, &file)).is_err() {
-            let _ = std::fs::remove_file(&new);
-        }
+        let _ = json_file::save(&file, &own);
         Ok(())
     }
 }
@@ -133,7 +127,6 @@ fn another(state: &Path, known: &Path, own: &Path, file: &Path) -> ConfigError {
 fn create_private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir)
 }

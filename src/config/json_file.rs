@@ -1,14 +1,14 @@
-//! Reads and replaces small state files in JSON: whole, up to a bound, in one step. Losing one does no harm.
+//! Reads and replaces small state files, most of them in JSON: whole, up to a bound, in one step.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A larger file is none of ours, in bytes.
-const MAX_BYTES: u64 = 256 << 10;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The value in the file at `path`; none where the file is missing, torn or strange.
 pub fn load<T: DeserializeOwned>(path: &Path) -> Option<T> {
@@ -22,8 +22,23 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Option<T> {
 /// # Errors
 /// The file can't be written.
 pub fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    replace(path, &serde_json::to_vec(value)?, false)
+}
+
+/// Replaces the file at `path` by these bytes in one step; with `sync` they are on the disk before they are in its place.
+///
+/// # Errors
+/// The file can't be written.
+pub fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     let new = path.with_extension(format!("new-{}", std::process::id()));
-    fs::write(&new, serde_json::to_vec(value)?)?;
-    fs::rename(new, path)
+    let write = || {
+        let mut file = File::create(&new)?;
+        file.write_all(bytes)?;
+        if sync {
+            file.sync_all()?;
+        }
+        fs::rename(&new, path)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&new)))
 }

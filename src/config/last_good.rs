@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::settings::Settings;
+use crate::config::json_file;
 
 /// The copy's name.
 const FILE_NAME: &str = "settings.toml";
@@ -14,10 +15,7 @@ pub fn keep(state: &Path, text: &str) {
     if text.is_empty() || std::fs::read(&path).is_ok_and(|known| known == text.as_bytes()) {
         return;
     }
-    let new = state.join(format!(".{FILE_NAME}.{}", std::process::id()));
-    if std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path)).is_err() {
-        let _ = std::fs::remove_file(&new);
-    }
+    let _ = json_file::replace(&path, text.as_bytes(), false);
 }
 
 /// The settings of the copy, if there is one.

@@ -84,7 +84,6 @@ fn read(path: &Path, variable: &str, root: &Path) -> Result<SecretString, Config
     }
 }
 
-#[cfg(unix)]
 fn readable_by_others(path: &Path) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
     let meta = std::fs::metadata(path).ok()?;
@@ -95,17 +94,11 @@ fn readable_by_others(path: &Path) -> Option<&'static str> {
     (meta.uid() != me && me != 0).then_some("belongs to another user")
 }
 
-#[cfg(not(unix))]
-fn readable_by_others(_: &Path) -> Option<&'static str> {
-    None
-}
-
 /// Takes from all but its owner the right to read a secret file; says whether that was needed. A file of another
 /// user's, and one inside the vault, stays as it is.
 ///
 /// # Errors
 /// The file isn't there, or its rights can't be changed.
-#[cfg(unix)]
 pub fn make_private(file: &str, root: &Path) -> std::io::Result<bool> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let path = expand(file, root).canonicalize()?;
@@ -119,12 +112,6 @@ pub fn make_private(file: &str, root: &Path) -> std::io::Result<bool> {
     Ok(true)
 }
 
-#[cfg(not(unix))]
-#[expect(missing_docs, reason = "as on Unix; there are no such rights here")]
-pub fn make_private(_: &str, _: &Path) -> std::io::Result<bool> {
-    Ok(false)
-}
-
 /// The path that a setting means: `~/` is the home folder, and a relative one counts from the vault's `root`.
 pub(crate) fn expand(file: &str, root: &Path) -> PathBuf {
     match file.strip_prefix("~/") {
@@ -134,7 +121,6 @@ pub(crate) fn expand(file: &str, root: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use super::*;
     use secrecy::ExposeSecret;

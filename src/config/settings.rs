@@ -16,8 +16,7 @@ use super::tables::notify::{self, Notify};
 use super::tables::{
     Brain, Capture, Discord, Hooks, Inbox, Machines, Paths, Reminders, Rerank, Summary, Web, follow, within,
 };
-use crate::config::FILE_NAME;
-use crate::config::table;
+use crate::config::{FILE_NAME, table};
 
 table! {
     /// All settings of a vault; `Settings::default()` is a vault without a settings file.

@@ -13,18 +13,13 @@ use serenity::http::Route;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::api::message;
 use super::api::message::Incoming;
-use super::api::snowflake;
-use super::api::{ApiError, DiscordError};
-use super::api::{Gateway, GatewayEvent, GatewayStatus};
+use super::api::{ApiError, DiscordError, Gateway, GatewayEvent, GatewayStatus, message, snowflake};
 use super::commands;
 use super::ingress::catchup;
 use super::log::logbook::Surface;
-use super::shared::Cursors;
 use super::shared::access::Owners;
-use super::shared::{BotParts, BotState};
-use super::shared::{LaneItem, LaneKind};
+use super::shared::{BotParts, BotState, Cursors, LaneItem, LaneKind};
 
 /// Runs the bot until `shutdown`; `status` tells how it is.
 ///

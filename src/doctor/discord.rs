@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use super::Check;
 use crate::config::NotifyKind;
-use crate::discord::DiscordError;
-use crate::discord::examine;
 use crate::discord::setup::{self, SetUpError};
+use crate::discord::{DiscordError, examine};
 use crate::workspace::Workspace;
 
 /// The longest that all questions may take.

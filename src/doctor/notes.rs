@@ -33,7 +33,6 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
                         "choose between its two sides and remove the markers",
                     ));
                 }
-                #[cfg(unix)]
                 if let Err(error) = rustix::fs::access(
                     workspace.vault.root().join(path.as_str()),
                     rustix::fs::Access::WRITE_OK,

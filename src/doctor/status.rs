@@ -4,9 +4,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::agenda::{UpcomingItem, coming};
-use crate::deliver::JournalError;
-use crate::deliver::instants;
 use crate::deliver::journal::{OpenDelivery, Refusal};
+use crate::deliver::{JournalError, instants};
 use crate::format::approval;
 use crate::instance::{DaemonLock, DaemonStatus};
 use crate::pause::Paused;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::host::input::Input;
 use crate::clock::Clock;
-use crate::memory::{Origin, Scope, derive};
-use crate::memory::{accessible, derived_before};
+use crate::memory::{Origin, Scope, accessible, derive, derived_before};
 use crate::vault::Actor;
 
 /// The host, as scopes, logs and history name it.

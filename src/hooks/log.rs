@@ -8,6 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::host::HostEvent;
+use crate::config::json_file;
 
 /// The file's name.
 pub const NAME: &str = "hooks.log";
@@ -44,9 +45,7 @@ fn halve(path: &Path) -> std::io::Result<()> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES / 2).read_to_end(&mut bytes)?;
     let start = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
-    let new = path.with_extension("log.new");
-    std::fs::write(&new, &bytes[start..])?;
-    std::fs::rename(new, path)
+    json_file::replace(path, &bytes[start..], false)
 }
 
 #[cfg(test)]

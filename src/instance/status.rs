@@ -7,13 +7,14 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::config::json_file;
 use crate::machines::status::MachinesStatus;
 
 /// The report's file, in the state directory.
 pub const FILE_NAME: &str = "status.json";
 
 /// The daemon's last report.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DaemonStatus {
     /// The process.
     pub pid: u32,
@@ -55,17 +56,8 @@ impl DaemonStatus {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started: now,
-            last_pass: None,
-            took_ms: 0,
-            slow_passes: 0,
-            fired: 0,
-            last_error: None,
-            settings_error: None,
             watcher: "starting".to_owned(),
-            agreed: None,
-            unseen: 0,
-            machines: None,
-            parts: std::collections::BTreeMap::new(),
+            ..Self::default()
         }
     }
 
@@ -74,14 +66,12 @@ impl DaemonStatus {
     /// # Errors
     /// The state directory can't be written.
     pub fn write(&self, state: &Path) -> std::io::Result<()> {
-        let temp = state.join(".status.json.tmp");
-        std::fs::write(&temp, serde_json::to_vec(self)?)?;
-        std::fs::rename(temp, state.join(FILE_NAME))
+        json_file::save(&state.join(FILE_NAME), self)
     }
 
     /// The last report, if there is one that can be read.
     pub fn read(state: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(state.join(FILE_NAME)).ok()?).ok()
+        json_file::load(&state.join(FILE_NAME))
     }
 }
 

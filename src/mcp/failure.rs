@@ -11,8 +11,7 @@ use crate::deliver::JournalError;
 use crate::format::invisible;
 use crate::memory::{CommitmentError, MemoryError, PinError, WordsError};
 use crate::reminders::ReminderError;
-use crate::search::IndexError;
-use crate::search::RecallError;
+use crate::search::{IndexError, RecallError};
 use crate::tasks::TaskError;
 use crate::vault::{EditError, PathError, VaultError};
 

@@ -12,8 +12,7 @@ use super::tool_set::ToolSet;
 use crate::deliver::pass::flush;
 use crate::deliver::{self, Console};
 use crate::memory::{self, Scope};
-use crate::search::Asker;
-use crate::search::Progress;
+use crate::search::{Asker, Progress};
 use crate::workspace::Workspace;
 
 /// The longest time for unsent confirmations when the client leaves; the rest waits for the next pass.

@@ -5,8 +5,7 @@ use serde::Serialize;
 use super::error::MemoryError;
 use super::note_hash::hash_of;
 use crate::format::lines::{self, Lines};
-use crate::memory::MemoryNotes;
-use crate::memory::Result;
+use crate::memory::{MemoryNotes, Result};
 use crate::vault::{NotePath, VaultError};
 
 /// The most bytes of one answer; longer notes are read in ranges.

@@ -8,8 +8,7 @@ use super::scope::{Scope, belongs};
 use super::text::item::{self, MemoryItem};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::{daily, memory};
-use crate::memory::MemoryNotes;
-use crate::memory::Result;
+use crate::memory::{MemoryNotes, Result};
 use crate::vault::{NotePath, VaultError, WalkOptions};
 
 /// A memory in a list.

@@ -11,8 +11,7 @@ use super::error::MemoryError;
 use super::text::wording;
 use crate::config::{Paths, Settings};
 use crate::format::{invisible, lines, working};
-use crate::memory::Origin;
-use crate::memory::Result;
+use crate::memory::{Origin, Result};
 use crate::vault::{EditPlan, Editor, NotePath, Vault};
 
 pub use crate::format::working::Working;

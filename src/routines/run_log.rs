@@ -87,11 +87,6 @@ impl RunLog {
         }
     }
 
-    /// The note.
-    pub fn path(&self) -> &NotePath {
-        &self.path
-    }
-
     /// The target of a link to the question: the path without `.md`, and its block.
     pub fn block(&self) -> String {
         format!("{}#^{}", self.path.as_str().trim_end_matches(".md"), self.id(QUESTION))

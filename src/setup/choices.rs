@@ -1,4 +1,4 @@
-//! Holds the answers given so far to the questions of `setup` about mail, ntfy and signed webhooks, with their secrets.
+//! Holds the answers given so far to the questions of `setup` about mail and ntfy, and a secret.
 
 use secrecy::SecretString;
 
@@ -19,7 +19,6 @@ pub(super) struct Email {
     pub port: Option<u16>,
     pub security: MailSecurity,
     pub user: Option<String>,
-    pub password: Option<HeldSecret>,
     pub from: Option<String>,
     pub to: Vec<String>,
 }
@@ -50,12 +49,4 @@ impl Email {
 pub(super) struct Ntfy {
     pub url: String,
     pub topic: String,
-    pub token: Option<HeldSecret>,
-}
-
-/// The answers about a signed webhook.
-#[derive(Debug, Default)]
-pub(super) struct Signed {
-    pub address: Option<HeldSecret>,
-    pub secret: Option<HeldSecret>,
 }

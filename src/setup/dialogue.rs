@@ -1,14 +1,13 @@
 //! Runs `setup` as a state machine: chooses the next question, takes in answers, and asks for checks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::brains::{self, ChosenBrain, OFFERS};
-use super::choices::{Email, HeldSecret, Ntfy, Signed};
+use super::choices::{Email, HeldSecret, Ntfy};
 use super::discord::{self, Bot, Channel};
 use super::question::{Question, QuestionKey};
-use super::vault_folder;
-use super::{Base, Check, CheckResult, MachineFacts, Plan, VaultFolder};
+use super::{Base, Check, CheckResult, MachineFacts, Plan, VaultFolder, vault_folder};
 use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, git_address};
 use crate::schedule::Zone;
 
@@ -41,8 +40,8 @@ pub struct Dialogue {
     /// The ways that were tried, or are kept untried.
     pub(super) told: BTreeSet<NotifyKind>,
     pub(super) by_webhook: bool,
-    pub(super) token: Option<HeldSecret>,
-    pub(super) webhook: Option<HeldSecret>,
+    /// The secrets of the ways to be told, by their questions.
+    pub(super) secrets: BTreeMap<QuestionKey, HeldSecret>,
     pub(super) bot: Option<Bot>,
     invited: bool,
     pub(super) channels: Vec<Channel>,
@@ -50,7 +49,6 @@ pub struct Dialogue {
     pub(super) owners: Vec<u64>,
     pub(super) ntfy: Ntfy,
     pub(super) email: Email,
-    pub(super) signed: Signed,
     pub(super) chosen: ChosenBrain,
     brain_tried: bool,
     /// The git repository that machines share.
@@ -207,7 +205,7 @@ impl Dialogue {
             }
             QuestionKey::DiscordInvite => {
                 self.invited = true;
-                let token = self.token.as_ref().and_then(|held| held.value.clone());
+                let token = self.secret(QuestionKey::DiscordToken);
                 self.looking = token.map(|token| Check::Channels(token, self.base()));
             }
             QuestionKey::DiscordChannel => self.channel = Some(discord::channel(&typed, &self.channels)?),

@@ -19,7 +19,7 @@ impl Dialogue {
                 let all = typed.split(',').map(str::trim).filter(|one| !one.is_empty());
                 self.email.to = all.map(address).collect::<Result<_, _>>()?;
             }
-            _ if typed.is_empty() && self.email.password.is_some() => {}
+            _ if typed.is_empty() && self.holds(QuestionKey::EmailPassword) => {}
             _ => self.take_secret(QuestionKey::EmailPassword, EMAIL_PASSWORD_VARIABLE, typed)?,
         }
         Ok(())
@@ -53,7 +53,7 @@ impl Dialogue {
                 (lines, "Who logs in there?", typed.user.clone().or(set.user))
             }
             QuestionKey::EmailPassword => {
-                let file = set.password_file.filter(|_| typed.password.is_none());
+                let file = set.password_file.filter(|_| !self.holds(QuestionKey::EmailPassword));
                 (self.password_lines(), "The password, or a file that holds it (it isn't shown)?", file)
             }
             QuestionKey::EmailFrom => {
@@ -81,7 +81,7 @@ impl Dialogue {
     fn password_lines(&self) -> Vec<String> {
         let mut lines =
             vec!["Where you log in with two steps, the provider wants an app password: its account pages make one.".to_owned()];
-        lines.extend(self.enter_line(self.email.password.is_some(), EMAIL_PASSWORD_VARIABLE));
+        lines.extend(self.enter_line(self.holds(QuestionKey::EmailPassword), EMAIL_PASSWORD_VARIABLE));
         lines
     }
 

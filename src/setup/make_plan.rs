@@ -3,7 +3,6 @@
 use secrecy::SecretString;
 use toml::Value;
 
-use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
 use super::plan::{Plan, SecretFile};
 use super::question::QuestionKey;
@@ -75,11 +74,11 @@ impl Dialogue {
         values: &mut Vec<(&'static str, Value)>,
         secrets: &mut Vec<SecretFile>,
     ) {
-        for (step, held) in self.held_secrets() {
-            if step.way() != Some(kind) || !self.is_applicable(step) {
+        for (step, held) in &self.secrets {
+            if step.way() != Some(kind) || !self.is_applicable(*step) {
                 continue;
             }
-            let (Some(held), Some((key, name, set))) = (held, secret_place(step, set)) else { continue };
+            let Some((key, name, set)) = secret_place(*step, set) else { continue };
             let file = match (&held.kept, &held.value) {
                 (Some(SecretSource::File(file)), _) => file.clone(),
                 (None, Some(value)) => self.secret_file(name, set, value.clone(), secrets),
@@ -89,18 +88,6 @@ impl Dialogue {
                 values.push((key, file.into()));
             }
         }
-    }
-
-    /// The secrets of the ways to be told, by their questions.
-    fn held_secrets(&self) -> [(QuestionKey, Option<&HeldSecret>); 6] {
-        [
-            (QuestionKey::DiscordToken, self.token.as_ref()),
-            (QuestionKey::DiscordWebhook, self.webhook.as_ref()),
-            (QuestionKey::NtfyToken, self.ntfy.token.as_ref()),
-            (QuestionKey::EmailPassword, self.email.password.as_ref()),
-            (QuestionKey::WebhookUrl, self.signed.address.as_ref()),
-            (QuestionKey::WebhookSecret, self.signed.secret.as_ref()),
-        ]
     }
 
     fn discord_values(&self, set: &config::Discord, values: &mut Vec<(&'static str, Value)>) {
@@ -145,8 +132,8 @@ impl Dialogue {
 
     /// The variables of the shell that what was answered needs.
     pub(super) fn variables_used(&self) -> Vec<String> {
-        let held = self.held_secrets().into_iter().filter(|(step, _)| self.is_applicable(*step));
-        let named = held.filter_map(|(_, held)| match held?.kept.as_ref()? {
+        let held = self.secrets.iter().filter(|(step, _)| self.is_applicable(**step));
+        let named = held.filter_map(|(_, held)| match held.kept.as_ref()? {
             SecretSource::Variable(name) => Some((*name).to_owned()),
             SecretSource::File(_) | SecretSource::Settings => None,
         });

@@ -112,33 +112,37 @@ impl Dialogue {
 
     /// The test message of a way.
     pub(super) fn test_message(&self, kind: NotifyKind) -> Check {
-        let of =
-            |held: &Option<super::choices::HeldSecret>| held.as_ref().and_then(|held| held.value.clone());
         let set = self.set();
         let mut trying =
             NotifierTrial { kind, notify: set.notify, secret: None, address: None, root: self.root() };
         match kind {
             NotifyKind::Console | NotifyKind::Desktop => return Check::Desktop,
             NotifyKind::Discord if self.by_webhook => {
-                return Check::WebhookMessage(of(&self.webhook).unwrap_or_default(), self.base());
+                return Check::WebhookMessage(
+                    self.secret(QuestionKey::DiscordWebhook).unwrap_or_default(),
+                    self.base(),
+                );
             }
             NotifyKind::Discord => {
                 let owner_ids = self.owners.clone();
                 let settings = config::Discord { channel_id: self.channel, owner_ids, ..set.discord };
-                return Check::BotMessage(of(&self.token).unwrap_or_default(), settings);
+                return Check::BotMessage(
+                    self.secret(QuestionKey::DiscordToken).unwrap_or_default(),
+                    settings,
+                );
             }
             NotifyKind::Ntfy => {
                 trying.notify.ntfy.url.clone_from(&self.ntfy.url);
                 trying.notify.ntfy.topic = Some(self.ntfy.topic.clone());
-                trying.secret = of(&self.ntfy.token);
+                trying.secret = self.secret(QuestionKey::NtfyToken);
             }
             NotifyKind::Email => {
                 trying.notify.email = self.email.settings(&trying.notify.email);
-                trying.secret = of(&self.email.password);
+                trying.secret = self.secret(QuestionKey::EmailPassword);
             }
             NotifyKind::Webhook => {
-                trying.address = of(&self.signed.address);
-                trying.secret = of(&self.signed.secret);
+                trying.address = self.secret(QuestionKey::WebhookUrl);
+                trying.secret = self.secret(QuestionKey::WebhookSecret);
             }
         }
         Check::Way(Box::new(trying))

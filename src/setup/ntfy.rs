@@ -23,7 +23,8 @@ impl Dialogue {
             }
             // An earlier answer is kept; a topic that is open for writing needs no token.
             _ if typed.is_empty()
-                && (self.ntfy.token.is_some() || !self.machine.variables.contains(&NTFY_TOKEN_VARIABLE)) => {}
+                && (self.holds(QuestionKey::NtfyToken)
+                    || !self.machine.variables.contains(&NTFY_TOKEN_VARIABLE)) => {}
             _ => self.take_secret(QuestionKey::NtfyToken, NTFY_TOKEN_VARIABLE, typed)?,
         }
         Ok(())
@@ -45,8 +46,8 @@ impl Dialogue {
                 (topic_lines(&self.ntfy.url, &topic), "Which topic?", Some(topic))
             }
             _ => {
-                let file = set.token_file.filter(|_| self.ntfy.token.is_none());
-                let line = self.enter_line(self.ntfy.token.is_some(), NTFY_TOKEN_VARIABLE);
+                let file = set.token_file.filter(|_| !self.holds(QuestionKey::NtfyToken));
+                let line = self.enter_line(self.holds(QuestionKey::NtfyToken), NTFY_TOKEN_VARIABLE);
                 let line = line.unwrap_or_else(|| "The public server wants none: press Enter.".to_owned());
                 (vec![line], "An access token, if the server wants one (it isn't shown)?", file)
             }

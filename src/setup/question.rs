@@ -108,8 +108,9 @@ mod tests {
 
     #[test]
     fn each_question_has_its_own_key_and_place() {
-        for (at, (step, _)) in KEYS.into_iter().enumerate() {
+        for (at, step) in QuestionKey::ALL.into_iter().enumerate() {
             assert_eq!(step as usize, at, "{step:?}");
+            assert_eq!(QuestionKey::named(step.key()), Some(step));
         }
         let secret: Vec<&str> =
             QuestionKey::ALL.into_iter().filter(|step| step.is_secret()).map(QuestionKey::key).collect();

@@ -1,11 +1,8 @@
 //! Words each question of `setup`.
 
-use super::brains;
 use super::dialogue::Dialogue;
-use super::discord;
-use super::notifiers;
 use super::question::{Question, QuestionKey};
-use super::vault_folder;
+use super::{brains, discord, notifiers, vault_folder};
 use crate::config::NotifyKind;
 
 impl Dialogue {

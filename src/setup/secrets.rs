@@ -50,24 +50,21 @@ impl Dialogue {
             (None, _) => None,
         };
         let held = HeldSecret { value, kept };
-        match self.place(step) {
-            Some(place) => *place = Some(held),
-            None => self.chosen.set_key(held),
+        match step {
+            QuestionKey::BrainKey => self.chosen.set_key(held),
+            step => drop(self.secrets.insert(step, held)),
         }
         Ok(())
     }
 
-    /// The place of a question's secret; a brain's is with the brain.
-    fn place(&mut self, step: QuestionKey) -> Option<&mut Option<HeldSecret>> {
-        Some(match step {
-            QuestionKey::DiscordToken => &mut self.token,
-            QuestionKey::DiscordWebhook => &mut self.webhook,
-            QuestionKey::NtfyToken => &mut self.ntfy.token,
-            QuestionKey::EmailPassword => &mut self.email.password,
-            QuestionKey::WebhookUrl => &mut self.signed.address,
-            QuestionKey::WebhookSecret => &mut self.signed.secret,
-            _ => return None,
-        })
+    /// Whether a question's secret was given, here or elsewhere; a brain's key is with the brain.
+    pub(super) fn holds(&self, step: QuestionKey) -> bool {
+        self.secrets.contains_key(&step)
+    }
+
+    /// A question's secret, where its value is known.
+    pub(super) fn secret(&self, step: QuestionKey) -> Option<SecretString> {
+        self.secrets.get(&step)?.value.clone()
     }
 
     pub(super) fn take_brain_key(&mut self, typed: &str) -> Result<(), String> {
@@ -81,9 +78,9 @@ impl Dialogue {
 
     pub(super) fn secret_found(&mut self, open: Option<QuestionKey>, value: SecretString) {
         let step = open.unwrap_or(QuestionKey::BrainKey);
-        match self.place(step) {
-            Some(Some(held)) => held.value = Some(value.clone()),
-            Some(None) => {}
+        match self.secrets.get_mut(&step) {
+            Some(held) => held.value = Some(value.clone()),
+            None if step.way().is_some() => {}
             None => self.chosen.key = Some(value.clone()),
         }
         if step == QuestionKey::DiscordToken {

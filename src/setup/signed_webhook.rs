@@ -12,20 +12,20 @@ impl Dialogue {
         let is_path = typed.starts_with(['/', '~', '.']);
         match step {
             QuestionKey::WebhookUrl => match (typed, set.url) {
-                ("", _) if self.signed.address.is_some() => {}
+                ("", _) if self.holds(QuestionKey::WebhookUrl) => {}
                 ("", Some(url)) => {
-                    self.signed.address =
-                        Some(HeldSecret { value: Some(url.into()), kept: Some(SecretSource::Settings) });
+                    let held = HeldSecret { value: Some(url.into()), kept: Some(SecretSource::Settings) };
+                    self.secrets.insert(step, held);
                 }
                 (text, _) if !matches!(text, "" | "env") && !is_path && !text.starts_with("http") => {
                     return Err("that is no web address: it begins with `https://`".to_owned());
                 }
                 (text, _) => self.take_secret(QuestionKey::WebhookUrl, SIGNED_URL_VARIABLE, text)?,
             },
-            _ if typed.is_empty() && self.signed.secret.is_some() => {}
+            _ if typed.is_empty() && self.holds(QuestionKey::WebhookSecret) => {}
             _ if typed.is_empty() && !self.machine.variables.contains(&SIGNED_SECRET_VARIABLE) => {
-                self.signed.secret =
-                    Some(HeldSecret { value: Some(self.machine.signing_secret.clone()), kept: None });
+                let held = HeldSecret { value: Some(self.machine.signing_secret.clone()), kept: None };
+                self.secrets.insert(step, held);
             }
             _ => self.take_secret(QuestionKey::WebhookSecret, SIGNED_SECRET_VARIABLE, typed)?,
         }
@@ -36,8 +36,8 @@ impl Dialogue {
     pub(super) fn ask_signed(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
         let set = self.set().notify.webhook;
         if step == QuestionKey::WebhookUrl {
-            let file = set.url_file.filter(|_| self.signed.address.is_none());
-            let is_held = self.signed.address.is_some();
+            let file = set.url_file.filter(|_| !self.holds(QuestionKey::WebhookUrl));
+            let is_held = self.holds(QuestionKey::WebhookUrl);
             let line = match (&file, self.enter_line(is_held, SIGNED_URL_VARIABLE)) {
                 (_, Some(line)) if is_held => line,
                 (None, _) if set.url.is_some() => "Enter keeps the one in the settings.".to_owned(),
@@ -46,8 +46,8 @@ impl Dialogue {
             };
             return (vec![line], "The address, or a file that holds it (it isn't shown)?", file);
         }
-        let file = set.secret_file.filter(|_| self.signed.secret.is_none());
-        let is_held = self.signed.secret.is_some();
+        let file = set.secret_file.filter(|_| !self.holds(QuestionKey::WebhookSecret));
+        let is_held = self.holds(QuestionKey::WebhookSecret);
         let lines = match (&file, self.enter_line(is_held, SIGNED_SECRET_VARIABLE)) {
             (file, Some(line)) if is_held || file.is_none() => vec![line],
             (None, _) => vec![

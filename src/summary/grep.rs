@@ -12,6 +12,7 @@ use super::store::SummaryError;
 use super::window::SummaryNote;
 use crate::format::log::{EventKind, LogBlock};
 use crate::turn::history::{self, Changes};
+use crate::words::words;
 
 /// The number of hits by default.
 pub const LIMIT: usize = 50;
@@ -24,16 +25,18 @@ pub const MOST_TOKENS: u64 = 10_000;
 /// The most bytes that a compiled pattern may have.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// Which texts are searched.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum GrepScope {
-    /// In logs.
-    Messages,
-    /// In summaries.
-    Summaries,
-    /// In both.
-    #[default]
-    Both,
+words! {
+    /// Which texts are searched.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+    pub enum GrepScope, as_str {
+        /// Logs.
+        Messages = "messages",
+        /// Summaries.
+        Summaries = "summaries",
+        /// Both.
+        #[default]
+        Both = "both",
+    }
 }
 
 /// The query of a search.

@@ -279,11 +279,6 @@ impl Window {
         Some((id(events.start)?, id(events.end.checked_sub(1)?)?))
     }
 
-    /// The sizes of the events, for planning.
-    pub fn sizes(&self) -> Vec<Size> {
-        self.sizes_from(0)
-    }
-
     /// The same of the events from a place on; of those before it nothing.
     pub(super) fn sizes_from(&self, from: usize) -> Vec<Size> {
         let known = self.blocks.iter().skip(from).map(|block| self.size(block));

@@ -7,9 +7,8 @@
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, ToSpan};
 
-use super::TaskError;
-use super::note;
 use super::task_ref::{ChangedNote, TaskRef};
+use super::{TaskError, note};
 use crate::format::lines;
 use crate::format::task::repeat::{self, Every, Repeat};
 use crate::format::task::{self, Format, Key, PlacedTask, Rules, TaskLine, When, edit};

@@ -7,10 +7,9 @@ use jiff::civil::DateTime;
 use jiff::{Timestamp, civil};
 use serde::Serialize;
 
-use super::change;
 use super::rewrite::{self, Rewrite};
 use super::task_ref::{ChangedNote, TaskRef};
-use super::{Scanner, TaskError, TaskSettings, plugins, task_id, words_of};
+use super::{Scanner, TaskError, TaskSettings, change, plugins, task_id, words_of};
 use crate::format::task::{Format, Rules};
 use crate::reminders::rfc3339;
 use crate::schedule::{self, Zone};

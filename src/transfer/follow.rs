@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::bounded_read;
 use super::item::Batch;
-use super::{ImportProblem, TransferError};
+use super::{ImportProblem, TransferError, bounded_read};
+use crate::config::json_file;
 use crate::vault::{Actor, EditError, NotePath, Operation, VaultError, Why};
 use crate::workspace::Workspace;
 
@@ -108,8 +108,7 @@ pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> Result<Followed
     let there: BTreeMap<String, Vec<u8>> =
         notes.into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes)).collect();
     let state = workspace.dirs.state.join(FILE_NAME);
-    let mut copied: Copied =
-        std::fs::read(&state).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let mut copied: Copied = json_file::load(&state).unwrap_or_default();
     let before = copied.clone();
     let mut done = Followed { skipped, ..Followed::default() };
     let ours: Vec<String> = copied.keys().filter(|path| path.starts_with(&prefix)).cloned().collect();
@@ -122,9 +121,7 @@ pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> Result<Followed
         Ok(())
     })?;
     if copied != before {
-        let temporary = state.with_extension("tmp");
-        std::fs::write(&temporary, serde_json::to_vec(&copied).unwrap_or_default())?;
-        std::fs::rename(temporary, state)?;
+        json_file::save(&state, &copied)?;
     }
     Ok(done)
 }

@@ -7,11 +7,10 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::{Batch, Contents, ImportItem};
-use crate::format::ReminderId;
 use crate::format::commitment::Commitment;
 use crate::format::lines::lines;
 use crate::format::reminder::{Recur, Reminder, TimeText};
-use crate::format::{daily, reminder};
+use crate::format::{ReminderId, daily, reminder};
 use crate::memory::Scope;
 use crate::vault::NotePath;
 

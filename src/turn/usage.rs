@@ -24,13 +24,13 @@ pub struct LoggedAnswer {
 }
 
 /// The key by which usage is grouped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum UsageGrouping {
     /// The brain that was asked.
     Brain,
     /// The day, in the vault's zone.
     Day,
-    /// The channel or thread.
+    /// The channel or thread; `routine:NAME` are routines, `phrasing` words for reminders.
     Channel,
 }
 

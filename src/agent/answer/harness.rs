@@ -110,16 +110,10 @@ impl Engine {
     }
 
     /// The secrets of MCP servers.
-    #[cfg(unix)]
     fn hidden(&self, servers: &[McpServer]) -> HiddenSecrets {
         let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
         let secrets: Vec<_> = servers.iter().flat_map(of).collect();
         HiddenSecrets::new(secrets.iter())
-    }
-
-    #[cfg(not(unix))]
-    fn hidden(&self, _: &[McpServer]) -> Hidden {
-        Hidden::default()
     }
 
     /// The MCP servers for a harness: those of the turn's toolbox, without those that it can't be given.

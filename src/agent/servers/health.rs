@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::config::json_file;
+
 /// The file's name.
 pub const FILE_NAME: &str = "mcp.json";
 
@@ -45,8 +47,7 @@ impl ServerHealth {
 
     /// The health of all servers; empty if the file can't be read.
     pub fn load(&self) -> BTreeMap<String, ServerRecord> {
-        let bytes = std::fs::read(&self.0).unwrap_or_default();
-        serde_json::from_slice(&bytes).unwrap_or_default()
+        json_file::load(&self.0).unwrap_or_default()
     }
 
     pub(super) fn well(&self, server: &str, now: Timestamp) {
@@ -63,12 +64,7 @@ impl ServerHealth {
     fn update(&self, server: &str, change: impl FnOnce(&mut ServerRecord)) {
         let mut all = self.load();
         change(all.entry(server.to_owned()).or_default());
-        let next = self.0.with_extension(format!("json.{}", std::process::id()));
-        let written = serde_json::to_vec(&all)
-            .map_err(std::io::Error::from)
-            .and_then(|bytes| std::fs::write(&next, bytes))
-            .and_then(|()| std::fs::rename(&next, &self.0));
-        if let Err(error) = written {
+        if let Err(error) = json_file::save(&self.0, &all) {
             tracing::debug!("how MCP servers are can't be kept: {error}");
         }
     }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::brain_id::BrainId;
 use crate::brain::FailureClass;
+use crate::config::json_file;
 
 /// The file in the state directory.
 pub const FILE_NAME: &str = "brains.json";
@@ -133,9 +134,7 @@ impl HealthStore {
         let mut health = before.clone();
         change(&mut health);
         if health != before {
-            let new_file = self.path.with_extension("json.new");
-            std::fs::write(&new_file, serde_json::to_vec_pretty(&health)?)?;
-            std::fs::rename(&new_file, &self.path)?;
+            json_file::replace(&self.path, &serde_json::to_vec_pretty(&health)?, false)?;
         }
         Ok(health)
     }

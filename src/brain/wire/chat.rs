@@ -112,7 +112,7 @@ impl PartialCall {
 }
 
 /// The machine for one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Chat {
     endpoint: String,
     model: String,
@@ -129,17 +129,7 @@ pub struct Chat {
 impl Chat {
     /// Before the first event, as an answer to a request of `round` messages.
     pub fn new(endpoint: String, model: &str, round: usize) -> Self {
-        Self {
-            endpoint,
-            model: model.to_owned(),
-            round,
-            message: Map::new(),
-            slots: Vec::new(),
-            usage: Usage::default(),
-            stop: None,
-            declined: false,
-            done: false,
-        }
+        Self { endpoint, model: model.to_owned(), round, ..Self::default() }
     }
 
     fn take(&mut self, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {

@@ -117,7 +117,7 @@ struct PartialBlock {
 }
 
 /// The machine for one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Messages {
     endpoint: String,
     model: String,
@@ -130,14 +130,7 @@ pub struct Messages {
 impl Messages {
     /// Before the first event.
     pub fn new(endpoint: String, model: &str) -> Self {
-        Self {
-            endpoint,
-            model: model.to_owned(),
-            blocks: BTreeMap::new(),
-            usage: Usage::default(),
-            stop: None,
-            over: false,
-        }
+        Self { endpoint, model: model.to_owned(), ..Self::default() }
     }
 
     fn begin(&mut self, message: &Value, out: &mut Vec<BrainEvent>) {

@@ -76,7 +76,7 @@ fn part(part: &Part) -> Value {
 }
 
 /// The machine for one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Responses {
     endpoint: String,
     model: String,
@@ -90,14 +90,7 @@ pub struct Responses {
 impl Responses {
     /// Before the first event.
     pub fn new(endpoint: String, model: &str) -> Self {
-        Self {
-            endpoint,
-            model: model.to_owned(),
-            items: BTreeMap::new(),
-            words: String::new(),
-            usage: Usage::default(),
-            stop: None,
-        }
+        Self { endpoint, model: model.to_owned(), ..Self::default() }
     }
 
     /// The whole response at its end.

@@ -8,11 +8,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::capture::BrainVerdict;
-use crate::capture::Extracted;
 use crate::capture::read::new_turns::PersonTurn;
 use crate::capture::read::quote;
 use crate::capture::read::sentences::{looks_secret, one_line};
+use crate::capture::{BrainVerdict, Extracted};
 use crate::format::candidate::Category;
 use crate::format::invisible;
 

@@ -5,12 +5,12 @@
 //! note. A turn of a person is a [`PersonTurn`]; text of the assistant, of tools and of injected memories gives none.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::config::json_file;
 use crate::format::log::{self, EventKind, LogBlock, LogEvent, Resume};
 
 /// The file in the state directory.
@@ -111,8 +111,7 @@ impl ReadPositions {
     /// Those of the state directory.
     pub fn load(state: &Path) -> Self {
         let path = state.join(FILE_NAME);
-        let read: Option<BTreeMap<String, ReadPosition>> =
-            std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let read: Option<BTreeMap<String, ReadPosition>> = json_file::load(&path);
         Self { path, is_first: read.is_none(), known: read.unwrap_or_default() }
     }
 
@@ -141,11 +140,7 @@ impl ReadPositions {
     /// # Errors
     /// The state directory can't be written.
     pub fn save(&mut self) -> std::io::Result<()> {
-        let new_file = self.path.with_extension("json.new");
-        let mut file = std::fs::File::create(&new_file)?;
-        file.write_all(&serde_json::to_vec(&self.known)?)?;
-        file.sync_all()?;
-        std::fs::rename(&new_file, &self.path)?;
+        json_file::replace(&self.path, &serde_json::to_vec(&self.known)?, true)?;
         self.is_first = false;
         Ok(())
     }

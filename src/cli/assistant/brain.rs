@@ -10,10 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::brain_clients::{self, PreparedBrain};
 use crate::agent::brains::{ListedBrain, listed};
-use crate::brain::failover;
 use crate::brain::health::{BrainHealth, HealthStore};
 use crate::brain::wire::{Watch, http};
-use crate::brain::{Brain, BrainError, BrainEvent, FailureClass, Message, Request};
+use crate::brain::{Brain, BrainError, BrainEvent, FailureClass, Message, Request, failover};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{AttachmentKind, Category};
 use crate::turn::{Question, UnknownBrain, route};
@@ -56,23 +55,13 @@ enum Action {
         routine: Option<String>,
         /// As if such a file were attached.
         #[arg(long, value_enum, value_name = "KIND")]
-        attachment: Vec<Attached>,
+        attachment: Vec<AttachmentKind>,
     },
     /// Forgets the failures of a brain, or of all, so that it is asked again at once.
     Reset {
         /// Only this one.
         name: Option<String>,
     },
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Attached {
-    /// A picture.
-    Image,
-    /// A text file.
-    Text,
-    /// Another file.
-    Other,
 }
 
 /// One brain of `brain test --json`.
@@ -100,28 +89,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::List => list(context, &workspace),
         Action::Test { name } => test(context, &workspace, name.as_deref()),
         Action::Route { text, channel, thread, routine, attachment } => {
-            let attachments: Vec<AttachmentKind> =
-                attachment.iter().map(|attached| attached.kind()).collect();
             let question = Question {
                 text: &text.join(" "),
                 channel: *channel,
                 thread: *thread,
                 routine: routine.as_deref(),
-                attachments: &attachments,
+                attachments: attachment,
             };
             show_route(context, &workspace, &question)
         }
         Action::Reset { name } => reset(context, &workspace, name.as_deref()),
-    }
-}
-
-impl Attached {
-    fn kind(self) -> AttachmentKind {
-        match self {
-            Self::Image => AttachmentKind::Image,
-            Self::Text => AttachmentKind::Text,
-            Self::Other => AttachmentKind::Any,
-        }
     }
 }
 

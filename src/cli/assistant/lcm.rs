@@ -36,7 +36,7 @@ enum Action {
         regex: bool,
         /// The kinds of text that are searched.
         #[arg(long, value_enum, default_value = "both")]
-        scope: ScopeName,
+        scope: GrepScope,
         /// Nothing before then: `7 days ago`, `2026-12-01`, or RFC 3339.
         #[arg(long, value_name = "T")]
         since: Option<String>,
@@ -76,13 +76,6 @@ enum Action {
     Verify,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ScopeName {
-    Messages,
-    Summaries,
-    Both,
-}
-
 impl From<SummaryError> for CommandError {
     fn from(error: SummaryError) -> Self {
         match error {
@@ -105,11 +98,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     match &args.action {
         Action::Grep { pattern, regex, scope, since, before, limit } => {
             let mut query = Query::new(&pattern.join(" "), *regex)?;
-            query.scope = match scope {
-                ScopeName::Messages => GrepScope::Messages,
-                ScopeName::Summaries => GrepScope::Summaries,
-                ScopeName::Both => GrepScope::Both,
-            };
+            query.scope = *scope;
             (query.since, query.before) =
                 (parse_option(since, &workspace)?, parse_option(before, &workspace)?);
             query.limit = *limit;

@@ -7,16 +7,15 @@ use serde::Serialize;
 use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
-use crate::daemon;
 use crate::deliver::Console;
 use crate::deliver::instants::ShownInstant;
 use crate::format::routine::Routine;
 use crate::routines::{self, EnableError, RoutineNote, RunError, RunProgress};
 use crate::schedule::Timetable;
-use crate::toolbox;
 use crate::turn::{Facts, TurnJournal};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
+use crate::{daemon, toolbox};
 
 /// Scheduled prompts, each a note of the folder `routines`: lists them, runs one, turns one on or off.
 #[derive(Debug, clap::Args)]

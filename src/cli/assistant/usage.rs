@@ -21,29 +21,14 @@ pub struct Args {
     since: Option<String>,
     /// By what it is added up.
     #[arg(long, value_enum, default_value = "brain")]
-    by: ByName,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ByName {
-    /// The brain that was asked.
-    Brain,
-    /// The day, in the vault's zone.
-    Day,
-    /// The channel or thread; `routine:NAME` are routines, `phrasing` words for reminders.
-    Channel,
+    by: UsageGrouping,
 }
 
 /// Runs `usage`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let since = args.since.as_deref().map(|text| parse_since(text, &workspace)).transpose()?;
-    let by = match args.by {
-        ByName::Brain => UsageGrouping::Brain,
-        ByName::Day => UsageGrouping::Day,
-        ByName::Channel => UsageGrouping::Channel,
-    };
-    let report = usage::report(&workspace, since, by)?;
+    let report = usage::report(&workspace, since, args.by)?;
     for error in &report.unread {
         context.ui.note(format!("not counted: {error}"));
     }

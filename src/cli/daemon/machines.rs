@@ -249,7 +249,6 @@ fn take(context: &Context, workspace: &Workspace) -> CommandResult {
 }
 
 /// Asks the daemon to take the voice; true where it accepted.
-#[cfg(unix)]
 fn ask_daemon_to_take(workspace: &Workspace) -> bool {
     use crate::hooks::archive::delegate::ACCEPTED;
     use crate::machines::person::TakeMessage;
@@ -259,9 +258,4 @@ fn ask_daemon_to_take(workspace: &Workspace) -> bool {
     let patience = std::time::Duration::from_secs(5);
     ask::exchange(&ask::socket(&workspace.dirs.state), &line, patience)
         .is_ok_and(|reply| reply.trim_end() == ACCEPTED)
-}
-
-#[cfg(not(unix))]
-fn ask_daemon_to_take(_: &Workspace) -> bool {
-    false
 }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::cli::CommandError;
-use crate::daemon;
 use crate::routines::{self, RunProgress};
 use crate::terminal::Ui;
-use crate::toolbox;
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
+use crate::{daemon, toolbox};
 
 /// The routines of a tick.
 #[derive(Debug, Default, Serialize)]

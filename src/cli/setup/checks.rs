@@ -53,7 +53,6 @@ fn folder(path: &Path) -> Result<VaultFolder, String> {
     };
     let root = if exists { path.canonicalize().map_err(|error| error.to_string())? } else { path.to_owned() };
     let near = root.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
-    #[cfg(unix)]
     if !near.is_dir() || rustix::fs::access(near, rustix::fs::Access::WRITE_OK).is_err() {
         return Err(format!("`{}` can't be written in", near.display()));
     }

@@ -109,18 +109,15 @@ fn read_line(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
 
 /// Ends the program as Ctrl-C does.
 fn interrupt() {
-    #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
 }
 
 /// Hides typed characters until it is dropped. Ctrl-C ends a line meanwhile, so that the terminal is always restored.
 struct HiddenInput {
-    #[cfg(unix)]
     before: rustix::termios::Termios,
 }
 
 impl HiddenInput {
-    #[cfg(unix)]
     fn begin() -> Option<Self> {
         use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
         let input = std::io::stdin();
@@ -131,14 +128,8 @@ impl HiddenInput {
         tcsetattr(&input, OptionalActions::Now, &quiet).ok()?;
         Some(Self { before })
     }
-
-    #[cfg(not(unix))]
-    fn begin() -> Option<Self> {
-        None
-    }
 }
 
-#[cfg(unix)]
 impl Drop for HiddenInput {
     fn drop(&mut self) {
         use rustix::termios::{OptionalActions, tcsetattr};

@@ -39,7 +39,6 @@ fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
     let folder = secret.path.parent().unwrap_or(Path::new("/"));
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
     let mut name = std::ffi::OsString::from(".");
@@ -48,7 +47,6 @@ fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
     let new = folder.join(name);
     let mut options = std::fs::File::options();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(&new).and_then(|mut file| {
         writeln!(file, "{}", secret.value.expose_secret())?;

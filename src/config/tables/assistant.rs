@@ -10,8 +10,7 @@ use serde::Deserialize;
 
 use super::brains::{Brain, BrainKind};
 use super::checks::is_web;
-use crate::config::ConfigError;
-use crate::config::table;
+use crate::config::{ConfigError, table};
 use crate::words::words;
 
 table! {
@@ -96,14 +95,15 @@ pub struct Route {
 }
 
 /// Kinds of files that a route can ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum AttachmentKind {
     /// A picture.
     Image,
     /// A text file.
     Text,
-    /// Any file.
+    /// Another file.
+    #[value(name = "other")]
     Any,
 }
 

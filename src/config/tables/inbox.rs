@@ -3,8 +3,7 @@
 use serde::Deserialize;
 
 use super::checks::within;
-use crate::config::ConfigError;
-use crate::config::table;
+use crate::config::{ConfigError, table};
 
 table! {
     /// How much a person is asked; the best of what was found comes first, and the rest is not asked.

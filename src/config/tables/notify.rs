@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use jiff::civil::Time;
 use serde::{Deserialize, Deserializer};
 
-use crate::config::ConfigError;
-use crate::config::table;
+use crate::config::{ConfigError, table};
 use crate::words::words;
 
 table! {

@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::config::ConfigError;
-use crate::config::table;
+use crate::config::{ConfigError, table};
 use crate::format::task::Format;
 
 table! {

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 
 use super::checks::{is_web, within};
-use crate::config::ConfigError;
-use crate::config::table;
+use crate::config::{ConfigError, table};
 
 table! {
     /// The reranker of a deep search's first hits.

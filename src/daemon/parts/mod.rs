@@ -15,7 +15,6 @@ mod index;
 mod machines;
 #[cfg(all(unix, feature = "assistant"))]
 mod page;
-#[cfg(unix)]
 mod question_socket;
 mod recall;
 #[cfg(feature = "assistant")]

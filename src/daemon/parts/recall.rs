@@ -68,7 +68,6 @@ fn pause(again: Option<i64>, failures: u32) -> Duration {
 }
 
 /// Opens the socket for questions; without it, clients answer themselves.
-#[cfg(unix)]
 fn open(
     workspace: &Arc<Workspace>,
     recall: &Arc<Recall>,
@@ -83,9 +82,6 @@ fn open(
         }
     }
 }
-
-#[cfg(not(unix))]
-fn open(_: &Arc<Workspace>, _: &Arc<Recall>, _: &StatusBoard) {}
 
 fn words(pass: &Result<crate::search::follow::reconcile::Reconciled, crate::search::RecallError>) -> String {
     match pass {

@@ -3,31 +3,24 @@
 //!
 //! Only a pipe can lose its reader. Due items that were not sent stay due for the next start.
 
-#[cfg(unix)]
 use std::os::fd::AsFd;
 
-#[cfg(unix)]
 use tokio::{io::Interest, net::unix::pipe};
 
 /// The reader of standard output, where that is a pipe.
 #[derive(Debug)]
 pub struct StdoutReader {
-    #[cfg(unix)]
     pipe: Option<pipe::Sender>,
 }
 
 impl StdoutReader {
     /// The reader of standard output.
     pub fn of_stdout() -> Self {
-        Self {
-            #[cfg(unix)]
-            pipe: stdout(),
-        }
+        Self { pipe: stdout() }
     }
 
     /// Ends when the reader has closed the pipe; never if there is no pipe.
     pub async fn closed(&self) {
-        #[cfg(unix)]
         if let Some(pipe) = &self.pipe
             && pipe.ready(Interest::ERROR).await.is_ok()
         {
@@ -37,7 +30,6 @@ impl StdoutReader {
     }
 }
 
-#[cfg(unix)]
 fn stdout() -> Option<pipe::Sender> {
     let out = std::io::stdout();
     let stat = rustix::fs::fstat(out.as_fd()).ok()?;

@@ -6,9 +6,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::content;
 pub(in crate::discord) use super::content::list;
-use super::snowflake;
+use super::{content, snowflake};
 
 /// Discord's limit on the content of one message, in UTF-16 units (the stricter way to count).
 pub const CONTENT_LIMIT: usize = 2000;

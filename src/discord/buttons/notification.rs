@@ -6,8 +6,7 @@
 //! from the delivery journal, else from the note, else from the message above the button. A second press changes
 //! nothing.
 
-use jiff::civil;
-use jiff::{SignedDuration, ToSpan};
+use jiff::{SignedDuration, ToSpan, civil};
 use serde_json::Value;
 
 use super::approval as approval_buttons;

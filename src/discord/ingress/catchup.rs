@@ -13,12 +13,10 @@ use serde_json::Value;
 use serenity::http::Route;
 use tokio::sync::{Notify, oneshot};
 
-use crate::discord::api::{ApiError, DiscordError};
-use crate::discord::api::{bot_checks, message, snowflake};
+use crate::discord::api::{ApiError, DiscordError, bot_checks, message, snowflake};
 use crate::discord::log::logbook::Surface;
 use crate::discord::notify::notifier::dm_channel;
-use crate::discord::shared::BotState;
-use crate::discord::shared::{LaneItem, LaneKind};
+use crate::discord::shared::{BotState, LaneItem, LaneKind};
 
 /// The most pages of archived threads that a round reads, of a hundred each.
 const ARCHIVE_PAGES: usize = 5;

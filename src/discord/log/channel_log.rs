@@ -13,9 +13,10 @@ use crate::words::words;
 
 words! {
     /// The kind of a conversation's place.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Surface, as_str {
         /// A channel, or a person's direct messages.
+        #[default]
         Channel = "discord-channel",
         /// A thread.
         Thread = "discord-thread",
@@ -26,7 +27,7 @@ words! {
 const KEPT: usize = 20_000;
 
 /// The index of one channel's or thread's log.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ChannelLog {
     pub surface: Surface,
     pub title: Option<String>,

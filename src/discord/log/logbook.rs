@@ -5,7 +5,7 @@
 //! events are written once. Written blocks never change: edits and deletions are further events. Appending reads
 //! nothing of the file, so its cost doesn't grow with the log.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp, Unit};
@@ -94,13 +94,7 @@ impl Logbook {
             surface,
             title: title.map(str::to_owned),
             windows: windows.clone(),
-            known: BTreeMap::new(),
-            floor: 0,
-            shown: CurrentTexts::default(),
-            answered: BTreeSet::new(),
-            with_facts: BTreeSet::new(),
-            commands: BTreeSet::new(),
-            bound_at: None,
+            ..ChannelLog::default()
         };
         let mut oldest: Option<Timestamp> = None;
         for (index, window) in windows.iter().enumerate().rev() {

@@ -14,11 +14,7 @@ use serde_json::{Value, json};
 use serenity::http::{LightMethod, Route};
 
 use crate::deliver::{Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome};
-use crate::discord::api::Api;
-use crate::discord::api::history;
-use crate::discord::api::message;
-use crate::discord::api::snowflake;
-use crate::discord::api::{ApiError, DiscordError};
+use crate::discord::api::{Api, ApiError, DiscordError, history, message, snowflake};
 use crate::discord::buttons::notification as buttons;
 use crate::discord::shared::access::Owners;
 

@@ -9,8 +9,7 @@ use super::notifier::BotNotifier;
 use super::webhook::WebhookNotifier;
 use crate::config::{self, ConfigError, DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 use crate::deliver::Notifier;
-use crate::discord::api::Api;
-use crate::discord::api::DiscordError;
+use crate::discord::api::{Api, DiscordError};
 use crate::discord::shared::access::Owners;
 
 /// Discord can't be used with these settings.

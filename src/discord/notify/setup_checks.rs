@@ -3,9 +3,7 @@
 use serde_json::Value;
 use serenity::http::Route;
 
-use crate::discord::api::Api;
-use crate::discord::api::{ApiError, DiscordError};
-use crate::discord::api::{bot_checks, message};
+use crate::discord::api::{Api, ApiError, DiscordError, bot_checks, message};
 use crate::setup::{Bot, Channel};
 
 /// Text and announcement channels.

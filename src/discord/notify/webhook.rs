@@ -10,9 +10,7 @@ use serde_json::json;
 use serenity::http::{LightMethod, Request, Route};
 
 use crate::deliver::{Lookup, Notifier, Outgoing, Scope, SendOutcome};
-use crate::discord::api::Api;
-use crate::discord::api::message;
-use crate::discord::api::{ApiError, DiscordError};
+use crate::discord::api::{Api, ApiError, DiscordError, message};
 use crate::discord::shared::access::Owners;
 
 /// Sends notifications through a webhook.

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::config::json_file;
+
 /// The cursors of all channels.
 #[derive(Debug)]
 pub struct Cursors {
@@ -17,8 +19,8 @@ impl Cursors {
     /// Reads them from the state directory; none if the file is missing or broken.
     pub fn load(state: &Path) -> Self {
         let path = state.join("discord-cursors.json");
-        let read = std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        Self { path, known: Mutex::new(read.unwrap_or_default()) }
+        let known = json_file::load(&path).unwrap_or_default();
+        Self { path, known: Mutex::new(known) }
     }
 
     /// A channel's cursor.
@@ -39,15 +41,9 @@ impl Cursors {
             return;
         }
         known.insert(channel, to);
-        if let Err(error) = self.write(&known) {
+        if let Err(error) = json_file::save(&self.path, &*known) {
             tracing::warn!(path = %self.path.display(), %error, "the place reached in Discord's history can't be kept");
         }
-    }
-
-    fn write(&self, known: &BTreeMap<u64, u64>) -> std::io::Result<()> {
-        let new_file = self.path.with_extension("json.new");
-        std::fs::write(&new_file, serde_json::to_vec(known)?)?;
-        std::fs::rename(&new_file, &self.path)
     }
 }
 

@@ -22,10 +22,7 @@ use crate::agent::VaultApprovals;
 use crate::clock::Clock;
 use crate::config;
 use crate::deliver::Answers;
-use crate::discord::api::Api;
-use crate::discord::api::GatewayStatus;
-use crate::discord::api::{ApiError, DiscordError};
-use crate::discord::api::{message, snowflake};
+use crate::discord::api::{Api, ApiError, DiscordError, GatewayStatus, message, snowflake};
 use crate::discord::log::logbook::{Logbook, Surface};
 use crate::turn::{Responder, TurnJournal};
 

@@ -20,18 +20,6 @@ pub fn split_facts(content: &str) -> (&str, Vec<(&str, &str)>) {
     }
 }
 
-/// A text with a line of facts behind it. Keys are of small letters, digits and `_`; in values, which have no blanks,
-/// characters that would end the comment are left out.
-pub fn with_facts<'a>(said: &str, facts: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let mut line = String::from("%%");
-    for (key, value) in facts {
-        let is_kept = |c: &char| !c.is_whitespace() && !c.is_control() && *c != '%';
-        let value: String = value.chars().filter(is_kept).collect();
-        line.push_str(&format!(" {key}={value}"));
-    }
-    format!("{said}\n{line} %%")
-}
-
 fn facts(line: &str) -> Option<Vec<(&str, &str)>> {
     let inner = line.trim_end().strip_prefix("%% ")?.strip_suffix(" %%")?;
     let fact = |word: &'_ str| -> Option<usize> {
@@ -63,11 +51,9 @@ mod tests {
 
     #[test]
     fn facts_are_no_part_of_what_was_said() {
-        let whole =
-            with_facts("Green tea.\n50%% off", [("brain", "claude"), ("usd", "0.0 %%04"), ("ctx", "")]);
-        assert_eq!(whole, "Green tea.\n50%% off\n%% brain=claude usd=0.004 ctx= %%");
+        let whole = "Green tea.\n50%% off\n%% brain=claude usd=0.004 ctx= %%";
         let facts = vec![("brain", "claude"), ("usd", "0.004"), ("ctx", "")];
-        assert_eq!(split_facts(&whole), ("Green tea.\n50%% off", facts));
+        assert_eq!(split_facts(whole), ("Green tea.\n50%% off", facts));
         assert_eq!(split_facts("%% brain=x %%"), ("", vec![("brain", "x")]));
         for none in [
             "Green tea.",

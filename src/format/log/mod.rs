@@ -28,7 +28,7 @@ use std::ops::Range;
 use crate::words::words;
 use jiff::Timestamp;
 
-pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, split_facts, with_facts};
+pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, split_facts};
 pub use headings::parse_headings;
 pub use path::{LogPath, LogPathError, ROUTINES, SESSIONS, SessionPath};
 pub use read::{parse, parse_from, unknown_kinds};

@@ -23,13 +23,12 @@ pub use condition::Condition;
 pub use cron::Cron;
 pub use schedule::{Schedule, ScheduleError};
 
-use super::{Finding, commitment, lines::frontmatter_end, quote};
-use super::{frontmatter, yaml};
+use super::{Finding, commitment, frontmatter, lines::frontmatter_end, quote, yaml};
 use crate::words::words;
 use condition::{ConditionFault, ConditionReading};
 
 /// A routine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Routine {
     /// When it runs.
     pub schedule: Schedule,
@@ -109,6 +108,7 @@ pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     (schedule.map(|schedule| Routine { schedule, ..routine }), findings)
 }
 
+#[derive(Default)]
 struct Reader {
     schedule: Option<Schedule>,
     routine: Routine,
@@ -117,33 +117,6 @@ struct Reader {
     remarks: Vec<Finding>,
     seen: Vec<String>,
     deliver_at: Option<(usize, usize)>,
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        let routine = Routine {
-            schedule: Schedule::Every(1),
-            scope: None,
-            enabled: false,
-            brain: None,
-            skills: Vec::new(),
-            mcp: Vec::new(),
-            budget: None,
-            only_if: Vec::new(),
-            quiet: false,
-            deliver: Delivery::Channel,
-            note: None,
-            prompt: String::new(),
-        };
-        Self {
-            schedule: None,
-            routine,
-            findings: Vec::new(),
-            remarks: Vec::new(),
-            seen: Vec::new(),
-            deliver_at: None,
-        }
-    }
 }
 
 impl Reader {

@@ -24,6 +24,12 @@ pub enum Schedule {
     Cron(Cron),
 }
 
+impl Default for Schedule {
+    fn default() -> Self {
+        Self::Every(1)
+    }
+}
+
 const DAYS: [(&str, Weekday); 7] = [
     ("monday", Weekday::Monday),
     ("tuesday", Weekday::Tuesday),

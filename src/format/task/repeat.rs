@@ -6,11 +6,12 @@
 use crate::format::MONTHS_LOWER;
 
 /// How often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Every {
     /// Hours.
     Hour,
     /// Days.
+    #[default]
     Day,
     /// Weeks.
     Week,
@@ -30,7 +31,7 @@ pub struct Weekday {
 }
 
 /// A recurrence.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repeat {
     /// The unit.
     pub every: Every,

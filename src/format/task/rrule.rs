@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use super::repeat::{Every, Repeat, RepeatError, Weekday};
 
 /// A recurrence with its beginning and its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rrule {
     /// The rule.
     pub repeat: Repeat,
@@ -26,20 +26,8 @@ pub struct Rrule {
 pub fn read(text: &str) -> Result<Rrule, RepeatError> {
     let word = |part: &str| RepeatError::Word(part.to_owned());
     let mut every = None;
-    let mut rule = Rrule {
-        repeat: Repeat {
-            every: Every::Day,
-            interval: 1,
-            weekdays: Vec::new(),
-            days: Vec::new(),
-            months: Vec::new(),
-            when_done: false,
-            bare: false,
-        },
-        start: None,
-        until: None,
-        count: None,
-    };
+    let repeat = Repeat { interval: 1, ..Repeat::default() };
+    let mut rule = Rrule { repeat, ..Rrule::default() };
     let parts = text.trim().trim_start_matches("RRULE:").split(';').map(str::trim);
     for part in parts.filter(|part| !part.is_empty()) {
         let (key, value) = part.split_once(['=', ':']).ok_or_else(|| word(part))?;

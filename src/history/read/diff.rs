@@ -10,8 +10,7 @@ use anstyle::{AnsiColor, Style};
 use similar::{ChangeTag, TextDiff};
 
 use crate::history::error::Result;
-use crate::history::store::PathChange;
-use crate::history::store::{FileState, Mode};
+use crate::history::store::{FileState, Mode, PathChange};
 use crate::history::take::History;
 
 /// How a difference is shown.
@@ -103,52 +102,30 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
     line(&mut out, &format!("--- {old_name}"));
     line(&mut out, &format!("+++ {new_name}"));
     for hunk in text.unified_diff().context_radius(3).iter_hunks() {
+        if style == DiffStyle::Plain {
+            let _ = write!(out, "{hunk}");
+            continue;
+        }
         let _ = writeln!(out, "{}{}{}", colours.hunk, hunk.header(), colours.hunk.render_reset());
-        for op in hunk.ops() {
-            match style {
-                DiffStyle::Plain => {
-                    for change in text.iter_changes(op) {
-                        let _ = write!(out, "{}{}", sign(change.tag()), change.value());
-                        end_line(&mut out, change.missing_newline());
-                    }
-                }
-                DiffStyle::Coloured => {
-                    for change in text.iter_inline_changes(op) {
-                        let (whole, word) = colours.of_tag(change.tag());
-                        let _ = write!(out, "{whole}{}", sign(change.tag()));
-                        for (stands_out, value) in change.iter_strings_lossy() {
-                            let value = value.trim_end_matches(['\n', '\r']);
-                            let style = if stands_out { word } else { whole };
-                            let _ = write!(out, "{}{style}{value}", whole.render_reset());
-                        }
-                        let _ = writeln!(out, "{}", whole.render_reset());
-                        if change.missing_newline() {
-                            out.push_str("\\ No newline at end of file\n");
-                        }
-                    }
-                }
+        for change in hunk.ops().iter().flat_map(|op| text.iter_inline_changes(op)) {
+            let (whole, word) = colours.of_tag(change.tag());
+            let _ = write!(out, "{whole}{}", change.tag());
+            for (stands_out, value) in change.iter_strings_lossy() {
+                let value = value.trim_end_matches(['\n', '\r']);
+                let style = if stands_out { word } else { whole };
+                let _ = write!(out, "{}{style}{value}", whole.render_reset());
+            }
+            let _ = writeln!(out, "{}", whole.render_reset());
+            if change.missing_newline() {
+                out.push_str("\\ No newline at end of file\n");
             }
         }
     }
     out
 }
 
-fn end_line(out: &mut String, missing: bool) {
-    if missing {
-        out.push_str("\n\\ No newline at end of file\n");
-    }
-}
-
 fn side(prefix: &str, path: Option<&String>) -> String {
     path.map_or_else(|| "/dev/null".to_owned(), |path| format!("{prefix}{path}"))
-}
-
-fn sign(tag: ChangeTag) -> char {
-    match tag {
-        ChangeTag::Equal => ' ',
-        ChangeTag::Delete => '-',
-        ChangeTag::Insert => '+',
-    }
 }
 
 struct Colours {

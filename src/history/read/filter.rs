@@ -5,10 +5,7 @@ use jiff::Timestamp;
 
 use super::diff::within;
 use crate::history::error::Result;
-use crate::history::store::Commit;
-use crate::history::store::Store;
-use crate::history::store::tree_or_empty;
-use crate::history::store::{ACTOR, ALL_NOTES, Message, NOTE, trailers_of};
+use crate::history::store::{ACTOR, ALL_NOTES, Commit, Message, NOTE, Store, trailers_of, tree_or_empty};
 
 /// The conditions of a log query. All must hold.
 #[derive(Debug, Clone, Default)]

@@ -13,11 +13,8 @@ use super::diff::within;
 use super::filter::{Filter, Wanted};
 use super::point::Point;
 use crate::history::error::Result;
-use crate::history::store::Commit;
-use crate::history::store::PathChange;
-use crate::history::store::tree_or_empty;
-use crate::history::take::History;
-use crate::history::take::{Rename, file_name, pairs};
+use crate::history::store::{Commit, PathChange, tree_or_empty};
+use crate::history::take::{History, Rename, file_name, pairs};
 
 /// A commit with the paths that it changed.
 #[derive(Debug, Clone)]

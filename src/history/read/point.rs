@@ -1,13 +1,11 @@
 //! Resolves points in the history: a snapshot's id, a time, or a step back from the newest.
 
 use git2::Oid;
-use jiff::civil;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::{Timestamp, Zoned, civil};
 
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::Store;
-use crate::history::store::{Commit, short_id};
+use crate::history::store::{Commit, Store, short_id};
 use crate::history::take::History;
 use crate::schedule::Zone;
 use crate::when::{self, WhenError};
@@ -17,8 +15,6 @@ use crate::when::{self, WhenError};
 pub struct Point {
     /// The snapshot that holds there.
     pub commit: Commit,
-    /// As the person gave it.
-    pub asked: String,
 }
 
 impl Point {
@@ -59,7 +55,7 @@ impl History {
     pub fn point(&self, text: &str) -> Result<Point> {
         let store = self.store();
         let head = store.head()?.ok_or(HistoryError::Empty)?;
-        let found = |commit| Ok(Point { commit, asked: text.to_owned() });
+        let found = |commit| Ok(Point { commit });
         if let Some(steps) = steps_back(text) {
             let mut commit = store.commit(head)?;
             for _ in 0..steps {

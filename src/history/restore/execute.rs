@@ -14,19 +14,10 @@ use serde::Serialize;
 use super::plan::{Plan, Skip, Step, plan_renamed};
 use super::write_file::{StepError, link_target};
 use crate::history::error::{HistoryError, Result};
-use crate::history::read::Filter;
-use crate::history::read::{FileDiff, within};
-use crate::history::read::{Point, show};
-use crate::history::store::{FileState, Mode};
-use crate::history::store::{failpoint, operation_lock};
-use crate::history::take::Deletions;
-use crate::history::take::EntryFile;
-use crate::history::take::History;
-use crate::history::take::Scanner;
-use crate::history::take::pending;
+use crate::history::read::{FileDiff, Filter, Point, show, within};
+use crate::history::store::{FileState, Mode, failpoint, operation_lock};
 use crate::history::take::pending::{PendingRestore, PendingStep};
-use crate::history::take::plural;
-use crate::history::take::{Rename, pairs};
+use crate::history::take::{Deletions, EntryFile, History, Rename, Scanner, pairs, pending, plural};
 use crate::vault::{Actor, Editor, NotePath, Why};
 
 /// The result of a restore.

@@ -11,8 +11,7 @@ use serde::Serialize;
 
 use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
-use crate::history::read::{DiffStyle, FileDiff, render};
-use crate::history::read::{Filter, Record};
+use crate::history::read::{DiffStyle, FileDiff, Filter, Record, render};
 use crate::history::store::{Commit, LEFT_OUT, Message, Mode, UNDOES, short_id};
 use crate::history::take::{History, is_skipped_by_undo};
 use crate::vault::{NotePath, OPERATION};

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::plan::Step;
-use crate::history::store::sync_dir;
-use crate::history::store::{FileState, Mode};
+use crate::history::store::{FileState, Mode, sync_dir};
 use crate::history::take::History;
 use crate::vault::{EditError, Editor, NotePath, Operation, Why};
 

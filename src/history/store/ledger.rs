@@ -142,7 +142,6 @@ impl Ledger {
         let add = || -> std::io::Result<()> {
             let mut options = OpenOptions::new();
             options.read(true).append(true).create(true);
-            #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let mut file = options.open(&self.0)?;
             let torn = file.metadata()?.len() > 0 && {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use git2::Oid;
 
+use crate::config::json_file;
 use crate::history::store::{FileState, Mode};
 use crate::vault::Stat;
 
@@ -78,9 +79,7 @@ impl EntryFile {
 
     /// Replaces the file by `entries`, in one step. A failure costs a re-read later and nothing else.
     pub fn rewrite(&self, entries: &Entries) {
-        let temporary = self.0.with_extension("new");
-        let written = fs::write(&temporary, encode(entries)).and_then(|()| fs::rename(&temporary, &self.0));
-        if let Err(error) = written {
+        if let Err(error) = json_file::replace(&self.0, &encode(entries), false) {
             tracing::debug!(%error, "entry file not written; the next walk reads more");
             let _ = fs::remove_file(&self.0);
         }

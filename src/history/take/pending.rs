@@ -5,8 +5,7 @@
 //! rest or takes it back.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
 
 use git2::Oid;
@@ -15,10 +14,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::subjects::restored;
+use crate::config::json_file;
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::Message;
-use crate::history::store::sync_dir;
-use crate::history::store::{FileState, Mode};
+use crate::history::store::{FileState, Message, Mode, sync_dir};
 
 const NAME: &str = "restore.json";
 
@@ -116,14 +114,7 @@ pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());
     }
-    let temporary = path.with_extension("new");
-    let write = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write().map_err(HistoryError::io("write", path))?;
+    json_file::replace(path, &bytes, true).map_err(HistoryError::io("write", path))?;
     path.parent().map(sync_dir);
     Ok(())
 }

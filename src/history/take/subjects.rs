@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::renames::pairs;
-use crate::history::store::FileState;
-use crate::history::store::TreeChange;
-use crate::history::store::{BULK_DELETION, Message, RESTORED_FROM};
+use crate::history::store::{BULK_DELETION, FileState, Message, RESTORED_FROM, TreeChange};
 use crate::vault::{Actor, Why};
 
 /// The change of one path.

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use git2::Oid;
 
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::Store;
-use crate::history::store::{failpoint, sync_files};
+use crate::history::store::{Store, failpoint, sync_files};
 use crate::history::take::History;
 
 /// When to pack.

@@ -11,8 +11,7 @@ use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::Message;
-use crate::history::store::{BRANCH, Store};
+use crate::history::store::{BRANCH, Message, Store};
 use crate::history::take::History;
 use crate::vault::{Actor, Why};
 

@@ -11,9 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::remote::Pusher;
 use crate::history::error::Result;
-use crate::history::take::Deletions;
-use crate::history::take::History;
-use crate::history::take::Snapshot;
+use crate::history::take::{Deletions, History, Snapshot};
 use crate::vault::NotePath;
 
 /// The time without changes before a snapshot.

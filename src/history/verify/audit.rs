@@ -14,11 +14,8 @@ use crate::config::Paths;
 use crate::format::changes::changes;
 use crate::format::reminder::{Parsed, Recur, Reminder, parse, parse_line};
 use crate::history::error::Result;
-use crate::history::read::FileDiff;
-use crate::history::read::{Filter, Record};
-use crate::history::read::{body, lines};
-use crate::history::store::short_id;
-use crate::history::store::{ALL_NOTES, Message};
+use crate::history::read::{FileDiff, Filter, Record, body, lines};
+use crate::history::store::{ALL_NOTES, Message, short_id};
 use crate::history::take::History;
 
 /// The reminder on a line, with its terminator or without.

@@ -15,11 +15,8 @@ use serde::Serialize;
 
 use crate::history::error::Result;
 use crate::history::read::show;
-use crate::history::store::LedgerState;
-use crate::history::store::short_id;
-use crate::history::store::{BRANCH, Store};
-use crate::history::take::History;
-use crate::history::take::plural;
+use crate::history::store::{BRANCH, LedgerState, Store, short_id};
+use crate::history::take::{History, plural};
 
 /// The number of snapshots that [`CheckDepth::Recent`] checks.
 const RECENT_SNAPSHOTS: usize = 1_000;

@@ -109,18 +109,12 @@ pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>
 }
 
 /// Sends the request to the daemon; true where it accepted.
-#[cfg(unix)]
 fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> bool {
     use crate::search::give::ask;
 
     let socket = ask::socket(&workspace.dirs.state);
     let Ok(line) = serde_json::to_string(&ArchiveMessage { archive: request.clone() }) else { return false };
     ask::exchange(&socket, &line, time / 3).is_ok_and(|reply| reply.trim_end() == ACCEPTED)
-}
-
-#[cfg(not(unix))]
-fn send_to_daemon(_: &Workspace, _: &Request, _: Duration) -> bool {
-    false
 }
 
 /// Starts a detached process for the rest. The hook does not wait for it.
@@ -144,7 +138,6 @@ pub fn start_detached(vault: &Path, request: &Request) {
     command.arg("--").arg(&request.transcript);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // A signal that ends the host's hook must not end this process.
-    #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     if let Err(error) = command.spawn() {
         tracing::debug!(%error, "a session is left to the next event");

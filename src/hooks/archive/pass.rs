@@ -10,13 +10,12 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content_with};
-use crate::hooks::archive::Request;
 use crate::hooks::archive::attachments::{Attachment, store};
-use crate::hooks::archive::entry;
 use crate::hooks::archive::entry::{Entry, Part, Piece, PieceKind};
 use crate::hooks::archive::line_reader::LineReader;
 use crate::hooks::archive::log_paths::{LogPaths, log_name, project_of};
 use crate::hooks::archive::session_log::SessionLog;
+use crate::hooks::archive::{Request, entry};
 use crate::hooks::error::ArchiveError;
 use crate::redact::Redactor;
 use crate::vault::NotePath;

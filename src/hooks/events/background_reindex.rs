@@ -26,7 +26,6 @@ pub(crate) fn start_if_due(vault: &Path) {
     command.arg("--vault").arg(vault).args(["recall", "index"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // A signal that ends the host's hook must not end this process.
-    #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     if let Err(error) = command.spawn() {
         tracing::debug!(%error, "the index is not brought up");

@@ -5,9 +5,8 @@
 use crate::hooks::context::{home, origin};
 use crate::hooks::decide::working;
 use crate::hooks::error::HookError;
-use crate::hooks::host::Answer;
 use crate::hooks::host::input::Input;
-use crate::hooks::host::{Transcript, read_tail};
+use crate::hooks::host::{Answer, Transcript, read_tail};
 use crate::memory::working::{is_on, write_working};
 use crate::workspace::Workspace;
 

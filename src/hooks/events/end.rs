@@ -5,9 +5,8 @@ use crate::format::invisible;
 use crate::hooks::context::{home, origin};
 use crate::hooks::decide::topic;
 use crate::hooks::error::HookError;
-use crate::hooks::host::Answer;
 use crate::hooks::host::input::Input;
-use crate::hooks::host::{Transcript, read_head, read_tail};
+use crate::hooks::host::{Answer, Transcript, read_head, read_tail};
 use crate::memory::Scope;
 use crate::workspace::Workspace;
 

@@ -10,9 +10,8 @@ use crate::hooks::context::home;
 use crate::hooks::decide::save_claims::claims;
 use crate::hooks::decide::{answer_subject, is_evidence, was_written};
 use crate::hooks::error::HookError;
-use crate::hooks::host::Answer;
 use crate::hooks::host::input::Input;
-use crate::hooks::host::{Transcript, Turn, read_tail};
+use crate::hooks::host::{Answer, Transcript, Turn, read_tail};
 use crate::workspace::Workspace;
 
 /// The number of days' notes that are read, counted back from today.

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use super::json::{self, JsonError, Node, get, items, members, span};
 use super::layout::Style;
-use crate::hooks::host::HostEvent;
-use crate::hooks::host::tool;
+use crate::hooks::host::{HostEvent, tool};
 
 /// The host's timeout of a hook, in seconds; ours end long before.
 const TIMEOUT: u32 = 5;

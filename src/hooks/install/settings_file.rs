@@ -136,7 +136,6 @@ fn replace_file(path: &Path, bytes: &[u8], permissions: Option<&Permissions>) ->
     let written = (|| {
         let mut options = std::fs::File::options();
         options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
         if permissions.is_some() {
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         }

@@ -8,8 +8,7 @@ use crate::hooks::recall_gate::needs_recall;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Recalled, Searched};
 use crate::memory::Scope;
-use crate::search::Asker;
-use crate::search::{Hit, Query};
+use crate::search::{Asker, Hit, Query};
 use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 

@@ -9,12 +9,11 @@ use serde::Serialize;
 use super::save::{Saved, saved};
 use crate::format::memory;
 use crate::format::reminder::TimeText;
-use crate::memory::Result;
 use crate::memory::error::NearMatch;
 use crate::memory::note_hash::check;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
-use crate::memory::{MemoryError, MemoryNotes, Origin};
+use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
 use crate::vault::{EditPlan, NotePath};
 
 /// So many near memories an error shows.

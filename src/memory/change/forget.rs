@@ -4,10 +4,9 @@ use super::edit::{Forgotten, without};
 use super::promote::took;
 use super::save::Saved;
 use crate::format::pinned::Target;
-use crate::memory::Result;
 use crate::memory::text::item::MemoryItem;
 use crate::memory::text::wording;
-use crate::memory::{MemoryError, MemoryNotes, Origin, Scope, pins};
+use crate::memory::{MemoryError, MemoryNotes, Origin, Result, Scope, pins};
 use crate::vault::{EditPlan, NotePath, Why};
 
 impl MemoryNotes<'_> {

@@ -8,10 +8,9 @@ use jiff::Timestamp;
 use super::save::{InsertAt, Saved, addition, saved};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::struck;
-use crate::memory::Result;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
-use crate::memory::{MemoryError, MemoryNotes};
+use crate::memory::{MemoryError, MemoryNotes, Result};
 use crate::vault::{self, EditPlan, Why};
 
 /// The effect on a known fact, named by its words.

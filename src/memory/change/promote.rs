@@ -13,10 +13,9 @@ use serde::Serialize;
 use super::save::{BulletToAdd, DEFAULT_SECTION, InsertAt, Saved, is_section, saved};
 use crate::format::memory;
 use crate::format::reminder::{DateText, TimeText};
-use crate::memory::Result;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
-use crate::memory::{MemoryError, MemoryNotes, Origin};
+use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
 use crate::vault::{NotePath, OPERATION, VaultError, Why};
 
 /// A bullet that is a lasting fact now.

@@ -5,11 +5,10 @@ use serde::Serialize;
 
 use crate::format::commitment;
 use crate::format::reminder::{DateText, TimeText};
-use crate::memory::Result;
 use crate::memory::note_hash::{StaleRead, check};
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording::{self, Fields};
-use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Scope};
+use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Result, Scope};
 use crate::vault::{self, EditPlan, NotePath, Operation};
 
 /// The default section.

@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::Dir;
 use serde::{Deserialize, Serialize};
 
+use crate::config::json_file;
 use crate::vault::error::Refusal;
 use crate::vault::path::NotePath;
 use crate::vault::read::{Stat, conflict, stat_of};
@@ -139,11 +140,7 @@ impl KnownLengths {
                 self.notes.remove(&oldest);
             }
         }
-        let temp = self.file.with_extension("json.tmp");
-        let saved = serde_json::to_vec(&self.notes)
-            .map_err(std::io::Error::other)
-            .and_then(|bytes| std::fs::write(&temp, bytes))
-            .and_then(|()| std::fs::rename(&temp, &self.file));
+        let saved = json_file::save(&self.file, &self.notes);
         self.version = self.version_on_disk();
         if let Err(error) = saved {
             tracing::warn!(%error, "the lengths of the notes could not be remembered");

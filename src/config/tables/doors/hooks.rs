@@ -4,9 +4,8 @@
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::config::ConfigError;
-use crate::config::table;
 use crate::config::tables::checks::within;
+use crate::config::{ConfigError, table};
 use crate::redact::Redactor;
 
 table! {

@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
-use crate::config::ConfigError;
-use crate::config::table;
+use crate::config::{ConfigError, table};
 
 table! {
     /// The local web page.

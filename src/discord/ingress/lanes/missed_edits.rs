@@ -9,8 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serenity::http::Route;
 
 use super::{Lane, LaneError};
-use crate::discord::api::ApiError;
-use crate::discord::api::{history, snowflake};
+use crate::discord::api::{ApiError, history, snowflake};
 
 /// The most logged messages that are compared.
 const REVIEWED_MESSAGES: usize = 1000;
