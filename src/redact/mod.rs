@@ -21,8 +21,6 @@
 mod assigned;
 mod blocks;
 mod commands;
-#[cfg(test)]
-mod corpus;
 mod headers;
 mod rule;
 mod scan;
@@ -151,3 +149,6 @@ fn run(text: &str, from: usize, of: impl Fn(u8) -> bool) -> &str {
     let end = rest.iter().position(|byte| !of(*byte)).unwrap_or(rest.len());
     text.get(from..from + end).unwrap_or("")
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@
 //! - `condensed_log`, `due`, `plan`: a log in short, due summaries, the events of each;
 //! - `ask`, `extract`: a summary by a brain, and one without;
 //! - `window`, `proof`, `expand`: covered events, the proof of a summary, and the way back;
-//! - `store`, `located`, `answers`, `grep`: the notes, and questions about them. `measures` prints figures.
+//! - `store`, `located`, `answers`, `grep`: the notes, and questions about them. `tests` prints figures.
 
 mod answers;
 pub mod ask;
@@ -21,14 +21,10 @@ pub mod expand;
 pub mod extract;
 pub mod grep;
 mod located;
-#[cfg(test)]
-mod measures;
 pub mod plan;
 mod proof;
 mod store;
 pub mod window;
-#[cfg(test)]
-mod window_tests;
 
 pub use answers::{Described, LocatedSummary, Verified};
 pub use condensed_log::CondensedLog;
@@ -37,3 +33,6 @@ pub use plan::DueScope;
 pub use proof::SummaryFault;
 pub use store::{LogName, Summaries, SummaryError, Text};
 pub use window::{EventBlock, SummaryNote, Window};
+
+#[cfg(test)]
+mod tests;

@@ -329,3 +329,6 @@ pub fn size(block: &LogBlock) -> Size {
     };
     Size { tokens, is_linkable: event.id.is_some(), begins: event.kind == EventKind::User }
 }
+
+#[cfg(test)]
+mod tests;

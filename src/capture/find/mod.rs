@@ -8,8 +8,9 @@
 #[cfg(feature = "assistant")]
 pub(super) mod brain;
 mod category;
-#[cfg(test)]
-mod labelled;
 pub mod offers;
 pub mod rules;
 mod statements;
+
+#[cfg(test)]
+mod tests;

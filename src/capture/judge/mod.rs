@@ -3,15 +3,16 @@
 //!
 //! - [`dedup`]: duplicates, and a candidate's effect on a known fact;
 //! - [`admission`]: the scores that let a candidate in; [`propose`]: both, for one turn;
-//! - [`measures`]: figures of it, printed by hand.
+//! - `tests`: figures of it, printed by hand.
 
 mod admission;
 pub(super) mod dedup;
-#[cfg(test)]
-mod measures;
 mod propose;
 
 pub(super) use admission::Admission;
 #[cfg(feature = "assistant")]
 pub(super) use admission::UNJUDGED;
 pub(super) use propose::{KnownFacts, KnownItem, Proposal, propose};
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! Prints figures of summaries: `cargo test --lib summary::measures -- --ignored --nocapture`.
+//! Prints figures of summaries: `cargo test --lib summary::tests -- --ignored --nocapture`.
 //!
 //! The share of LoCoMo's questions whose evidence stands in a request needs the data (`LOCOMO=locomo-dev.json`).
 
