@@ -15,17 +15,20 @@ use serde_json::Value;
 
 use super::event::{BrainError, BrainEvent, FailureClass, Reply};
 use super::request::Request;
+use crate::words::words;
 pub use http::{Endpoint, Watch, WireBrain};
 
-/// Which format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
-    /// Anthropic's Messages.
-    Messages,
-    /// OpenAI's Responses.
-    Responses,
-    /// OpenAI's Chat Completions, spoken by everything local too.
-    Chat,
+words! {
+    /// Which format.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Wire, name {
+        /// Anthropic's Messages.
+        Messages = "messages",
+        /// OpenAI's Responses.
+        Responses = "responses",
+        /// OpenAI's Chat Completions, spoken by everything local too.
+        Chat = "chat",
+    }
 }
 
 impl Wire {
