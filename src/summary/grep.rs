@@ -27,7 +27,7 @@ const PATTERN_BYTES: usize = 1 << 20;
 
 words! {
     /// Which texts are searched.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub enum GrepScope, as_str {
         /// Logs.
         Messages = "messages",

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tokio_util::sync::CancellationToken;
 
 use super::usage::parse_since;
@@ -35,7 +36,8 @@ enum Action {
         #[arg(long)]
         regex: bool,
         /// The kinds of text that are searched.
-        #[arg(long, value_enum, default_value = "both")]
+        #[arg(long, default_value = "both", value_parser = PossibleValuesParser::new(GrepScope::NAMES)
+            .map(|word| GrepScope::named(&word).unwrap_or_default()))]
         scope: GrepScope,
         /// Nothing before then: `7 days ago`, `2026-12-01`, or RFC 3339.
         #[arg(long, value_name = "T")]

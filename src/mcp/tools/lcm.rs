@@ -32,11 +32,7 @@ pub fn grep(call: &Call<'_>) -> ToolOutcome {
     let arguments = &call.arguments;
     let is_regex = arguments.text("mode") == Some("regex");
     let mut query = Query::new(arguments.text("pattern").unwrap_or_default(), is_regex)?;
-    query.scope = match arguments.text("scope") {
-        Some("messages") => GrepScope::Messages,
-        Some("summaries") => GrepScope::Summaries,
-        _ => GrepScope::Both,
-    };
+    query.scope = arguments.text("scope").and_then(GrepScope::named).unwrap_or_default();
     (query.since, query.before) = (time(call, "since")?, time(call, "before")?);
     query.limit = arguments.whole("limit").and_then(|limit| limit.try_into().ok()).unwrap_or(LIMIT);
     let found = Summaries::of(&call.workspace).grep(&query)?;
