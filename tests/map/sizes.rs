@@ -57,7 +57,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("config", 2500),
     ("confine", 2000),
     ("conflicts", 250),
-    ("daemon", 2300),
+    ("daemon", 2350),
     ("deliver", 6625),
     ("discord", 4900),
     ("doctor", 1200),
