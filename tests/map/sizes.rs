@@ -58,7 +58,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("confine", 2000),
     ("conflicts", 250),
     ("daemon", 2350),
-    ("deliver", 6625),
+    ("deliver", 6640),
     ("discord", 4900),
     ("doctor", 1200),
     ("embed", 1350),

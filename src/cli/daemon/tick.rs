@@ -103,17 +103,21 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
     let context = workspace.pass_context(&journal, &delivery_order, &settings);
     let mut memory = Memory::default();
     workspace.machines.catch_up().await;
-    let report = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
+    let mut report = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
     if workspace.machines.name().is_none() {
         return Ok(report);
     }
-    // The first pass requested claims; the second delivers what was claimed.
+    // The first pass requested claims; the second delivers what was claimed, and the third writes down what was marked.
+    for _ in 0..2 {
+        workspace.machines.catch_up().await;
+        let mut next = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
+        next.fired.splice(0..0, report.fired);
+        next.ids_added.splice(0..0, report.ids_added);
+        report = next;
+    }
     workspace.machines.catch_up().await;
-    let mut second = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
-    workspace.machines.catch_up().await;
-    second.fired.splice(0..0, report.fired);
-    second.problems.extend(workspace.machines.problem());
-    Ok(second)
+    report.problems.extend(workspace.machines.problem());
+    Ok(report)
 }
 
 /// Marks expired approvals and, where a routine `ran`, sends what it queued.

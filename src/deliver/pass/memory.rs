@@ -26,7 +26,7 @@ pub struct Memory {
     waiting: Option<Timestamp>,
     /// Occurrences within a day of the last pass, by key, if there are several machines; `None` before the first.
     pub(super) near: Option<HashMap<String, Occurrence>>,
-    /// The lines that other machines are to rewrite (order and key), and since when they are the same.
+    /// The lines that other machines are to rewrite (order and claim), and since when they are the same.
     awaited: Option<(BTreeSet<(u64, String)>, Timestamp)>,
 }
 

@@ -39,7 +39,7 @@ pub(super) fn settle(
     report: &mut PassReport,
 ) -> Result<()> {
     forget_deleted_lines(context, notes, plan)?;
-    let order = WriteOrder::new(context, memory, plan, now);
+    let order = WriteOrder::new(context, memory, mode, plan, now);
     let mut writer = Writer { context, memory, mode, now, report };
     if let Some(note) = &notes.reminders {
         if note.was_read {

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::deliver::journal::DeliveryRow;
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::deliver::pass::planned::Plan;
-use crate::deliver::pass::{Memory, PassContext, messages};
+use crate::deliver::pass::{Memory, Mode, PassContext, messages};
 use crate::machines::protocol::{Mark, claim_key};
 
 /// The longest wait in which the awaited lines stay the same. The voice has rewritten those of a machine that is away
@@ -30,7 +30,13 @@ pub(in crate::deliver::pass) struct WriteOrder<'c> {
 }
 
 impl<'c> WriteOrder<'c> {
-    pub fn new(context: &'c PassContext<'c>, memory: &mut Memory, plan: &Plan, now: Timestamp) -> Self {
+    pub fn new(
+        context: &'c PassContext<'c>,
+        memory: &mut Memory,
+        mode: Mode,
+        plan: &Plan,
+        now: Timestamp,
+    ) -> Self {
         let mut order = Self { context, awaited: None, now };
         if context.machines.is_alone() {
             return order;
@@ -39,28 +45,36 @@ impl<'c> WriteOrder<'c> {
         let delivered = plan.delivered.iter().map(|settle| (&settle.key, &settle.row.fact));
         let fires = plan.fires.iter().map(|fire| (&fire.key, &fire.fact));
         let standing = settles.chain(delivered).chain(fires);
-        let awaited = standing.filter_map(|(key, fact)| Some((order.awaits(key, fact)?, key.clone())));
+        let awaited = standing.filter_map(|(key, fact)| order.awaits(key, fact));
         let awaited: BTreeSet<(u64, String)> = awaited.collect();
         let first = awaited.first().map(|(order, _)| *order);
-        let since = memory.awaited_since(awaited, now);
+        let since = match mode {
+            // A `tick` remembers nothing: the marks tell, by the clocks of the machines that made them.
+            Mode::Tick => {
+                let made = awaited.iter().filter_map(|(_, claim)| Some(context.machines.teller(claim)?.1));
+                made.max().unwrap_or(now)
+            }
+            Mode::Daemon | Mode::DryRun => memory.awaited_since(awaited, now),
+        };
         order.awaited = first.filter(|_| since.duration_until(now).abs() <= PATIENCE);
         order
     }
 
-    /// The order of a line that another machine told and is to rewrite.
-    fn awaits(&self, key: &str, fact: &Fact) -> Option<u64> {
-        match self.mark(key, fact) {
+    /// The order of a line that another machine told and is to rewrite, and its claim.
+    fn awaits(&self, key: &str, fact: &Fact) -> Option<(u64, String)> {
+        let claim = self.claim(key, fact).filter(|_| fact.kind != MessageKind::Task)?;
+        match self.context.machines.mark(&claim) {
             Mark::Sent { by: Some(by), order } if !self.stands_in_for(&by) => {
-                (fact.kind != MessageKind::Task).then_some(order.unwrap_or(0))
+                Some((order.unwrap_or(0), claim))
             }
             _ => None,
         }
     }
 
-    fn mark(&self, key: &str, fact: &Fact) -> Mark {
-        let context = self.context;
-        let place = context.delivery_order.name(&messages::recipient(context.settings, fact));
-        place.map_or(Mark::None, |place| context.machines.mark(&claim_key(key, place)))
+    /// The claim of the notifier that counts.
+    fn claim(&self, key: &str, fact: &Fact) -> Option<String> {
+        let to = messages::recipient(self.context.settings, fact);
+        Some(claim_key(key, self.context.delivery_order.name(&to)?))
     }
 
     /// Whether this machine rewrites the lines of another one: the voice does, when that machine is away.
@@ -74,7 +88,8 @@ impl<'c> WriteOrder<'c> {
         if machines.is_alone() {
             return Some(true);
         }
-        let (teller, order) = match self.mark(key, &row.fact) {
+        let claim = self.claim(key, &row.fact);
+        let (teller, order) = match claim.map_or(Mark::None, |claim| machines.mark(&claim)) {
             Mark::Open => {
                 let since = row.attempted.map(|at| at.duration_until(self.now).abs());
                 let is_over = machines.tells_cut_off() && since.is_some_and(|since| since > UNMARKED);
