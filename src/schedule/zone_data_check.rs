@@ -3,9 +3,8 @@
 //! Governments change their clocks at a few weeks' notice, so zone data can be out of date. chrono-tz carries a release
 //! of its own; `doctor` shows the dates at which the two differ for the user's zone.
 //!
-//! What chrono-tz says stands in `zone_data.txt`, which a test writes and compares
-//! (`UPDATE_DOCS=1 cargo test --test rooms schedule::compare_zone_data`). Its own tables have a pointer for each change of
-//! a clock, all of which the system sets when the program starts: a sixth of the time of each start.
+//! `tools/zones/build.rs` asks chrono-tz when the program is built and writes a text. chrono-tz's own tables have a pointer
+//! for each change of a clock, and the system sets all of them when a program starts: a sixth of the time of each start.
 
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
@@ -27,7 +26,7 @@ pub struct Difference {
 
 /// The release of chrono-tz, and the first second that the table knows and the first that it doesn't; then a line for all
 /// zones with the same offsets: from which second on each counts, and the zones' names.
-const TABLE: &str = include_str!("zone_data.txt");
+const TABLE: &str = include_str!(concat!(env!("OUT_DIR"), "/zone_data.txt"));
 
 /// The release of the other database, such as `2025b`.
 pub fn other_database_version() -> &'static str {

@@ -1,55 +1,8 @@
 //! The comparison with the other zone database, of which the present one is known to be older.
 
-use std::collections::BTreeMap;
-
-use chrono::{DateTime, Offset as _, TimeZone as _};
 use vault_agent::schedule::{Difference, compare_zone_data, other_database_version};
 
 use crate::schedule::{instant, zone};
-
-/// The table of the other database's offsets as chrono-tz makes it, from 2024 to 2040.
-fn table() -> String {
-    let [first, last] = ["2024-01-01T00:00:00Z", "2041-01-01T00:00:00Z"].map(|at| instant(at).as_second());
-    let mut zones: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for zone in chrono_tz::TZ_VARIANTS {
-        let offset = |second: i64| {
-            let utc = DateTime::from_timestamp(second, 0).unwrap().naive_utc();
-            zone.offset_from_utc_datetime(&utc).fix().local_minus_utc()
-        };
-        let mut offsets = format!("{first}:{}", offset(first));
-        let mut at = first;
-        while at < last {
-            // No zone has changed its clocks and changed them back within a week.
-            let (mut low, mut high) = (at, (at + 7 * 24 * 3600).min(last));
-            let before = offset(low);
-            at = high;
-            if offset(high) == before {
-                continue;
-            }
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                if offset(middle) == before { low = middle } else { high = middle }
-            }
-            offsets += &format!(" {high}:{}", offset(high));
-            at = high;
-        }
-        zones.entry(offsets).or_default().push(zone.name());
-    }
-    let lines = zones.into_iter().map(|(offsets, names)| format!("{offsets}\t{}\n", names.join(" ")));
-    format!("{} {first} {last}\n{}", chrono_tz::IANA_TZDB_VERSION, lines.collect::<String>())
-}
-
-#[test]
-fn the_other_database_is_chrono_tz() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schedule/zone_data.txt");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(file, table()).unwrap();
-    }
-    assert!(
-        std::fs::read_to_string(file).unwrap() == table(),
-        "`UPDATE_DOCS=1 cargo test` writes {file} anew"
-    );
-}
 
 fn differences(name: &str, from: &str, years: u32) -> Vec<Difference> {
     compare_zone_data(&zone(name), instant(from), years)

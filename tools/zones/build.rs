@@ -1,0 +1,52 @@
+//! Writes chrono-tz's offsets of all zones from 2024 to 2040 as a text, before the program is compiled; see
+//! `src/schedule/zone_data_check.rs`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chrono::{DateTime, NaiveDateTime, Offset as _, TimeZone as _};
+
+/// 2024-01-01 and 2041-01-01, in seconds since 1970.
+const SPAN: [i64; 2] = [1_704_067_200, 2_240_611_200];
+/// No zone has changed its clocks and changed them back within a week.
+const WEEK: i64 = 7 * 24 * 3600;
+
+fn utc(second: i64) -> NaiveDateTime {
+    DateTime::from_timestamp(second, 0).expect("a time of this century").naive_utc()
+}
+
+/// The offsets of a zone, in seconds, each after the second from which on it counts: `1704067200:3600 1711846800:7200`.
+fn offsets(zone: chrono_tz::Tz) -> String {
+    let offset = |second: i64| zone.offset_from_utc_datetime(&utc(second)).fix().local_minus_utc();
+    let [first, last] = SPAN;
+    let mut out = format!("{first}:{}", offset(first));
+    let mut at = first;
+    while at < last {
+        let (mut low, mut high) = (at, (at + WEEK).min(last));
+        let before = offset(low);
+        at = high;
+        if offset(high) == before {
+            continue;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if offset(middle) == before { low = middle } else { high = middle }
+        }
+        out += &format!(" {high}:{}", offset(high));
+        at = high;
+    }
+    out
+}
+
+fn main() {
+    println!("cargo::rerun-if-changed=tools/zones/build.rs");
+    let mut zones: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for zone in chrono_tz::TZ_VARIANTS {
+        zones.entry(offsets(zone)).or_default().push(zone.name());
+    }
+    let lines = zones.into_iter().map(|(offsets, names)| format!("{offsets}\t{}\n", names.join(" ")));
+    let [first, last] = SPAN;
+    let table = format!("{} {first} {last}\n{}", chrono_tz::IANA_TZDB_VERSION, lines.collect::<String>());
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo names a folder"));
+    std::fs::write(folder.join("zone_data.txt"), table).expect("the folder can be written");
+}
