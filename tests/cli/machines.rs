@@ -157,6 +157,20 @@ fn two_machines_tell_a_reminder_once() {
     assert!(!server.read("Reminders.md").contains("Stretch"), "{}", server.read("Reminders.md"));
 }
 
+#[test]
+fn a_tick_says_that_a_place_is_not_reached() {
+    let store = store();
+    let place = "\n[notify]\nkind = \"ntfy\"\n[notify.ntfy]\nurl = \"http://127.0.0.1:9\"\ntopic = \"t\"\n";
+    let server = machine("server", &settings(store.path(), place));
+    let _ = server.run(&["tick"]).ok();
+    server.set_now("2026-12-01T09:30:00Z");
+    let report = server.run(&["tick", "--json"]);
+    assert_eq!(report.code, 1, "{}", report.stdout);
+    let failed = report.json()["failed"].as_array().unwrap().clone();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(server.read("Reminders.md").contains("Stretch"));
+}
+
 /// Half of the settings has come: which machine goes first, and what it does without the store, is its own; the reminder is
 /// told once.
 #[test]

@@ -94,6 +94,14 @@ impl Machine {
     }
 }
 
+/// A bare repository, in a folder of its own.
+fn store() -> (tempfile::TempDir, std::path::PathBuf) {
+    let temp = tempfile::tempdir().unwrap();
+    let store = temp.path().join("voice.git");
+    assert!(Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status().unwrap().success());
+    (temp, store)
+}
+
 /// Gives one copy of the vault the logs of the other, as a sync tool does.
 fn sync_logs(from: &Machine, to: &Machine) {
     for file in from.rig.log_files() {
@@ -106,9 +114,7 @@ fn sync_logs(from: &Machine, to: &Machine) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_next_voice_answers_what_the_last_one_left_and_nothing_twice() {
-    let temp = tempfile::tempdir().unwrap();
-    let store = temp.path().join("voice.git");
-    assert!(Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status().unwrap().success());
+    let (_temp, store) = store();
     let rig = Rig::new().await;
     let fake = std::sync::Arc::clone(&rig.fake);
     let mut server = Machine::new(rig, "server", &store);
@@ -147,9 +153,7 @@ async fn the_next_voice_answers_what_the_last_one_left_and_nothing_twice() {
 /// What was answered and not sent when the machine died is claimed anew by the same machine, whose lease is another one then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_never_left_is_sent_after_a_restart() {
-    let temp = tempfile::tempdir().unwrap();
-    let store = temp.path().join("voice.git");
-    assert!(Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status().unwrap().success());
+    let (_temp, store) = store();
     let mut server = Machine::new(Rig::new().await, "server", &store);
     server.start();
     server.hears("discord", "connected").await;
@@ -166,9 +170,7 @@ async fn an_answer_that_never_left_is_sent_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_routine_that_a_machine_left_is_run_once_by_the_next_voice() {
-    let temp = tempfile::tempdir().unwrap();
-    let store = temp.path().join("voice.git");
-    assert!(Command::new("git").args(["init", "--bare", "-q"]).arg(&store).status().unwrap().success());
+    let (_temp, store) = store();
     let rig = Rig::new().await;
     let fake = std::sync::Arc::clone(&rig.fake);
     let mut server = Machine::new(rig, "server", &store);

@@ -111,8 +111,7 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
     for _ in 0..2 {
         workspace.machines.catch_up().await;
         let mut next = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
-        next.fired.splice(0..0, report.fired);
-        next.ids_added.splice(0..0, report.ids_added);
+        next.follow(report);
         report = next;
     }
     workspace.machines.catch_up().await;

@@ -120,6 +120,15 @@ impl PassReport {
         self.next_pass = Some(self.next_pass.map_or(at, |next_pass| next_pass.min(at)));
     }
 
+    /// Adds the deliveries and rewrites of a pass that was made directly before, and its failures that are still true.
+    pub fn follow(&mut self, before: Self) {
+        self.fired.splice(0..0, before.fired);
+        self.ids_added.splice(0..0, before.ids_added);
+        self.removed_again.splice(0..0, before.removed_again);
+        self.failed.splice(0..0, before.failed);
+        self.failed.retain(|failed| self.fired.iter().all(|fired| fired.id != failed.id));
+    }
+
     /// Whether a person has to look at something: exit code 1.
     pub fn has_problem(&self) -> bool {
         !self.failed.is_empty() || !self.problems.is_empty()

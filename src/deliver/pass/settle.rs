@@ -50,7 +50,7 @@ pub(super) fn settle(
         if order.is_free() {
             writer.give_ids(&note.without_id, notes, &plan.settles)?;
         } else if !note.without_id.is_empty() {
-            writer.report.request_pass(turn_look(now));
+            writer.report.request_pass(later(now, TURN_LOOK));
         }
     }
     if let Some(note) = &notes.commitments {
@@ -72,19 +72,15 @@ fn ours<T: Clone>(
     for settle in all {
         match order.may_write(&settle.key, &settle.row) {
             Some(true) => ours.push(settle.clone()),
-            Some(false) => report.request_pass(turn_look(now)),
+            Some(false) => report.request_pass(later(now, TURN_LOOK)),
             None => {}
         }
     }
     ours
 }
 
-fn turn_look(now: Timestamp) -> Timestamp {
-    now.saturating_add(TURN_LOOK).unwrap_or(now)
-}
-
-fn later(now: Timestamp) -> Timestamp {
-    now.saturating_add(SECOND_LOOK).unwrap_or(now)
+fn later(now: Timestamp, by: SignedDuration) -> Timestamp {
+    now.saturating_add(by).unwrap_or(now)
 }
 
 /// Marks deliveries as done whose line is deleted (by the person, or by an edit whose outcome was never recorded), and
@@ -157,13 +153,13 @@ impl Writer<'_> {
                 self.memory.wrote(path, &edited.after);
                 self.report.problems.extend(edited.warning);
                 if edited.changed && self.mode == Mode::Daemon {
-                    self.report.request_pass(later(self.now));
+                    self.report.request_pass(later(self.now, SECOND_LOOK));
                 }
                 Some(edited.outcomes)
             }
             Err(error) if error.is_transient() && self.mode == Mode::Daemon => {
                 tracing::info!(%path, %error, "a note is rewritten later");
-                self.report.request_pass(later(self.now));
+                self.report.request_pass(later(self.now, SECOND_LOOK));
                 None
             }
             Err(error) => {
@@ -287,7 +283,7 @@ impl Writer<'_> {
             let all = lines.len();
             lines.retain(|line| self.memory.is_steady(&line.text, self.now));
             if lines.len() < all {
-                self.report.request_pass(later(self.now));
+                self.report.request_pass(later(self.now, SECOND_LOOK));
             }
         }
         let path = &self.context.settings.reminders;
