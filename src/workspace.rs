@@ -17,15 +17,14 @@ use jiff::tz::TimeZone;
 use crate::clock::Clock;
 use crate::config::{Dirs, NotifyKind, PausedUntil, Settings};
 use crate::deliver::pass::PassContext;
-use crate::deliver::{
-    self, DeliveryOrder, Journal, JournalError, Links, NotifyRules, PassSettings, RestoredItem,
-};
+use crate::deliver::{self, DeliveryOrder, Journal, Links, NotifyRules, PassSettings, RestoredItem};
 use crate::format::commitment::Status;
 use crate::machines::Machines;
 use crate::memory::MemoryNotes;
 use crate::memory::commitments::CommitmentError;
 use crate::reminders::VaultReminders;
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
+use crate::sqlite::DatabaseError;
 use crate::tasks::{TaskSettings, VaultTasks};
 use crate::vault::{Editor, NotePath, Origin, Vault, Why};
 
@@ -127,7 +126,7 @@ impl Workspace {
     ///
     /// # Errors
     /// It can't be opened or made.
-    pub fn journal(&self) -> Result<Journal, JournalError> {
+    pub fn journal(&self) -> Result<Journal, DatabaseError> {
         Journal::open(&self.dirs.state)
     }
 
@@ -165,7 +164,7 @@ impl Workspace {
         now: &[u8],
         then: &[u8],
         fire: bool,
-    ) -> Result<Option<RestoredItem>, JournalError> {
+    ) -> Result<Option<RestoredItem>, DatabaseError> {
         let paths = &self.settings.paths;
         let (zone, clock) = (&self.zone, self.clock.now());
         let (count, what) = if path == paths.reminders {

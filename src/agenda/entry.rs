@@ -5,10 +5,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::deliver::JournalError;
 use crate::format::reminder::RemindersFile;
 use crate::memory::commitments::CommitmentError;
 use crate::reminders::rfc3339;
+use crate::sqlite::DatabaseError;
 use crate::vault::VaultError;
 use crate::words::words;
 
@@ -165,5 +165,5 @@ pub enum AgendaError {
     Commitments(#[from] CommitmentError),
     /// The delivery journal can't be read.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    Journal(#[from] DatabaseError),
 }

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use super::entry::{AgendaEntry, DeliveryDetail, EntryKind, EntryState};
 use super::window::DaySpan;
+use crate::deliver::MessageKind;
 use crate::deliver::journal::{PastDelivery, PastDeliveryState};
-use crate::deliver::{JournalError, MessageKind};
 use crate::reminders::rfc3339;
+use crate::sqlite::DatabaseError;
 use crate::tasks::is_task_id;
 use crate::workspace::Workspace;
 
@@ -18,7 +19,7 @@ pub(super) fn past(
     workspace: &Workspace,
     window: &DaySpan,
     most: usize,
-) -> Result<(Vec<AgendaEntry>, HashSet<String>), JournalError> {
+) -> Result<(Vec<AgendaEntry>, HashSet<String>), DatabaseError> {
     let rows = workspace.journal()?.past(window.from, window.to, most)?;
     let keys = rows.iter().map(|row| row.key.clone()).collect();
     Ok((rows.into_iter().map(|row| entry(workspace, row)).collect(), keys))

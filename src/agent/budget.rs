@@ -160,7 +160,7 @@ pub fn budgets(
 pub fn today(workspace: &Workspace, journal: &TurnJournal) -> Vec<Budget> {
     let Some(midnight) = midnight(workspace, 0) else { return Vec::new() };
     let day = workspace.clock.now().to_zoned(workspace.zone.tz().clone()).date().to_string();
-    let read = |error: &crate::turn::TurnJournalError| tracing::warn!("{error}");
+    let read = |error: &crate::sqlite::DatabaseError| tracing::warn!("{error}");
     let spent = journal.spent_since(midnight).inspect_err(read).unwrap_or_default();
     let lifted = journal.budget_events_since(midnight).inspect_err(read).unwrap_or_default();
     let costs = journal.costs_since(midnight).inspect_err(read).unwrap_or_default();

@@ -8,12 +8,13 @@ use super::skills::{NOTE, offered_skill};
 use crate::brain::{Part, Request, ToolSpec};
 use crate::format::log::{self, LogBlock};
 use crate::format::routine;
+use crate::sqlite::DatabaseError;
 use crate::summary::Summaries;
 use crate::turn::files::{self, AttachedFile, FilePlace};
 
 use crate::turn::past_context::PastSummary as Summary;
 use crate::turn::rebuild::{self, RebuildContext};
-use crate::turn::{Facts, TurnJournal, TurnJournalError, TurnRow};
+use crate::turn::{Facts, TurnJournal, TurnRow};
 use crate::vault::{NotePath, PathError, VaultError};
 use crate::workspace::Workspace;
 
@@ -61,7 +62,7 @@ pub enum RebuildError {
     NotLogged(String),
     /// The turn journal can't be read.
     #[error(transparent)]
-    Journal(#[from] TurnJournalError),
+    Journal(#[from] DatabaseError),
     /// A log's name is not a path of the vault.
     #[error(transparent)]
     Path(#[from] PathError),

@@ -90,9 +90,10 @@ impl From<ConfigError> for CommandError {
     }
 }
 
-impl From<crate::deliver::JournalError> for CommandError {
-    fn from(error: crate::deliver::JournalError) -> Self {
-        Self::problem(error).hint("nothing is sent without the delivery journal; look at its folder")
+impl From<crate::sqlite::DatabaseError> for CommandError {
+    fn from(error: crate::sqlite::DatabaseError) -> Self {
+        let hint = error.hint();
+        Self::problem(error).hints(hint)
     }
 }
 

@@ -10,6 +10,7 @@ use super::part::DaemonEvent;
 use crate::agent::approval_request::Approvals;
 use crate::agent::{CallPermits, Engine, EngineParts, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
+use crate::sqlite::DatabaseError;
 use crate::toolbox::toolbox;
 use crate::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal};
 use crate::workspace::Workspace;
@@ -105,8 +106,8 @@ async fn ask_once(
     permits: Arc<CallPermits>,
     crate::web::Question { message, text }: crate::web::Question,
 ) -> Result<String, String> {
-    use crate::turn::{NewTurn, NoConversation, PAGE, TurnJournalError, TurnState};
-    let words = |error: TurnJournalError| error.to_string();
+    use crate::turn::{NewTurn, NoConversation, PAGE, TurnState};
+    let words = |error: DatabaseError| error.to_string();
     let journal = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(words)?);
     let turn = NewTurn { message, author: PAGE.to_owned(), text, ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).map_err(words)?;

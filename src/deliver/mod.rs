@@ -27,7 +27,7 @@ mod words;
 
 pub use self::confirm::{confirm, notice_once, send_test};
 pub use self::delivery_order::DeliveryOrder;
-pub use self::journal::{Journal, JournalError};
+pub use self::journal::Journal;
 pub use self::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 pub use self::notifiers::Email;
 pub use self::notifiers::{Console, Desktop, takes_links};

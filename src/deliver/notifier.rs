@@ -10,6 +10,8 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil};
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// The longest nonce in characters: Discord's limit, which all notifiers accept.
 pub const MAX_NONCE: usize = 25;
 
@@ -79,51 +81,29 @@ impl Outgoing {
     }
 }
 
-/// The kind of a message. A failure notice and the notification itself are different kinds, so that their nonces never
-/// coincide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MessageKind {
-    /// One reminder.
-    Reminder,
-    /// One follow-up of `COMMITMENTS.md`.
-    Commitment,
-    /// One task line of another plugin.
-    Task,
-    /// Several that were missed, in one message.
-    Digest,
-    /// The exact line of a reminder that was just created or changed.
-    Confirmation,
-    /// Something that the user should know about the agent itself.
-    Notice,
-    /// The assistant's answer to a message.
-    Answer,
-    /// The assistant's question for approval.
-    Approval,
-    /// A routine's text.
-    Routine,
-}
-
-impl MessageKind {
-    /// The lower-case name, as it stands in the journal.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Reminder => "reminder",
-            Self::Commitment => "commitment",
-            Self::Task => "task",
-            Self::Digest => "digest",
-            Self::Confirmation => "confirmation",
-            Self::Notice => "notice",
-            Self::Answer => "answer",
-            Self::Approval => "approval",
-            Self::Routine => "routine",
-        }
-    }
-}
-
-impl fmt::Display for MessageKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// The kind of a message. A failure notice and the notification itself are different kinds, so that their nonces never
+    /// coincide.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum MessageKind, as_str {
+        /// One reminder.
+        Reminder = "reminder",
+        /// One follow-up of `COMMITMENTS.md`.
+        Commitment = "commitment",
+        /// One task line of another plugin.
+        Task = "task",
+        /// Several that were missed, in one message.
+        Digest = "digest",
+        /// The exact line of a reminder that was just created or changed.
+        Confirmation = "confirmation",
+        /// Something that the user should know about the agent itself.
+        Notice = "notice",
+        /// The assistant's answer to a message.
+        Answer = "answer",
+        /// The assistant's question for approval.
+        Approval = "approval",
+        /// A routine's text.
+        Routine = "routine",
     }
 }
 

@@ -163,12 +163,10 @@ pub fn restored_commitment(
 
 /// As if nothing had been delivered under `id` in this time.
 fn forget(journal: &Journal, id: &str, from: civil::DateTime, to: civil::DateTime) -> Result<()> {
-    journal.write(|tx| {
-        tx.execute(
-            "DELETE FROM deliveries WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')",
-            params![id, journal::local_text(from), journal::local_text(to)],
-        )
-    })?;
+    journal.db.execute(
+        "DELETE FROM deliveries WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')",
+        [id, &journal::local_text(from), &journal::local_text(to)],
+    )?;
     Ok(())
 }
 
@@ -182,22 +180,11 @@ fn suppress(
     fact: &Fact,
 ) -> Result<()> {
     let fact = serde_json::to_string(fact).unwrap_or_default();
-    journal.write(|tx| {
-        tx.execute(
-            "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-             ON CONFLICT (key) DO UPDATE SET state = ?4, line = ?5, error = ?7, settings = ?8",
-            params![
-                journal::key(id, local, None),
-                id,
-                journal::local_text(local),
-                state,
-                line.bytes(),
-                fact,
-                "restored after its time; `restore --fire-missed` would deliver it",
-                RESTORED,
-            ],
-        )
-    })?;
+    let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+               ON CONFLICT (key) DO UPDATE SET state = ?4, line = ?5, error = ?7, settings = ?8";
+    let (key, text) = (journal::key(id, local, None), journal::local_text(local));
+    let why = "restored after its time; `restore --fire-missed` would deliver it";
+    journal.db.execute(sql, params![key, id, text, state, line.bytes(), fact, why, RESTORED])?;
     Ok(())
 }

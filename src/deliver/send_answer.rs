@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::delivery_order::DeliveryOrder;
-use super::journal::{Chunk, ChunkState, Journal, JournalError, Message, PostedChunk};
+use super::journal::{Chunk, ChunkState, Journal, Message, PostedChunk};
 use super::notifier::{MessageKind, Scope};
 use super::pass::{PassContext, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
 use crate::deliver::pass::Result;
 use crate::machines::Machines;
+use crate::sqlite::DatabaseError;
 use crate::vault::{Editor, Vault};
 
 /// Chunks of one answer may take so long in one go.
@@ -51,7 +52,7 @@ pub async fn send_run(context: &PassContext<'_>, run: &str) -> Result<Progress> 
 
 async fn send(
     context: &PassContext<'_>,
-    find: impl Fn() -> Result<Option<Message>, JournalError>,
+    find: impl Fn() -> Result<Option<Message>, DatabaseError>,
 ) -> Result<Progress> {
     let now = context.clock.now();
     let Some(message) = find()? else {

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::agenda::{UpcomingItem, coming};
+use crate::deliver::instants;
 use crate::deliver::journal::{OpenDelivery, Refusal};
-use crate::deliver::{JournalError, instants};
 use crate::format::approval;
 use crate::instance::{DaemonLock, DaemonStatus};
 use crate::pause::Paused;
 use crate::reminders::rfc3339;
+use crate::sqlite::DatabaseError;
 use crate::tasks::Scanner;
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
@@ -22,7 +23,7 @@ pub enum ReportError {
     Notes(#[from] VaultError),
     /// The delivery journal can't be read.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    Journal(#[from] DatabaseError),
 }
 
 #[cfg(feature = "assistant")]

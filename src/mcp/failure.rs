@@ -7,11 +7,11 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::json;
 
 use super::untrusted;
-use crate::deliver::JournalError;
 use crate::format::invisible;
 use crate::memory::{CommitmentError, MemoryError, PinError, WordsError};
 use crate::reminders::ReminderError;
 use crate::search::{IndexError, RecallError};
+use crate::sqlite::DatabaseError;
 use crate::tasks::TaskError;
 use crate::vault::{EditError, PathError, VaultError};
 
@@ -201,8 +201,8 @@ impl From<IndexError> for Failure {
     }
 }
 
-impl From<JournalError> for Failure {
-    fn from(error: JournalError) -> Self {
+impl From<DatabaseError> for Failure {
+    fn from(error: DatabaseError) -> Self {
         Self::new("journal_unavailable", error.to_string())
     }
 }

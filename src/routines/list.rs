@@ -4,10 +4,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::routine_notes::read_all;
-use crate::deliver::{JournalError, compose};
+use crate::deliver::compose;
 use crate::format::Finding;
 use crate::reminders::rfc3339;
 use crate::schedule::Timetable;
+use crate::sqlite::DatabaseError;
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
 
@@ -19,7 +20,7 @@ pub enum ListError {
     Notes(#[from] VaultError),
     /// The delivery journal, which knows when they ran, can't be read.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    Journal(#[from] DatabaseError),
 }
 
 /// A routine as `routine list --json` shows it.

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::deliver::Journal;
 use crate::deliver::journal::run_claim;
-use crate::deliver::{Journal, JournalError};
 use crate::machines::Want;
 use crate::machines::protocol::May;
+use crate::sqlite::DatabaseError;
 use crate::workspace::Workspace;
 
 /// The interval between checks of a claim.
@@ -35,7 +36,7 @@ pub(super) async fn of_this_machine(
     journal: &Journal,
     run: &str,
     stop: &CancellationToken,
-) -> Result<RunOwner, JournalError> {
+) -> Result<RunOwner, DatabaseError> {
     let machines = &workspace.machines;
     let Some(claim) = run_claim(run).filter(|_| !machines.is_alone()) else { return Ok(RunOwner::Ours) };
     let open = journal.open_runs()?;

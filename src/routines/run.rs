@@ -20,9 +20,10 @@ use crate::agent::{Approvals, CallPermits, Engine, EngineParts, RunPurpose, Tool
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::deliver::journal::{Run, RunState, run_claim};
-use crate::deliver::{DeliveryOrder, Journal, JournalError, PassError, PassSettings, Progress, send_run};
+use crate::deliver::{DeliveryOrder, Journal, PassError, PassSettings, Progress, send_run};
 use crate::format::routine::{self, Condition, Delivery, Routine};
-use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnJournalError, TurnState};
+use crate::sqlite::DatabaseError;
+use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnState};
 use crate::vault::{Actor, EditError, EditPlan, Operation, VaultError, Why};
 use crate::workspace::Workspace;
 
@@ -31,10 +32,7 @@ use crate::workspace::Workspace;
 pub enum RunError {
     /// The delivery journal.
     #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The turn journal.
-    #[error(transparent)]
-    Turns(#[from] TurnJournalError),
+    Database(#[from] DatabaseError),
     /// Sending.
     #[error(transparent)]
     Pass(#[from] PassError),

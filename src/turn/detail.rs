@@ -5,9 +5,10 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::facts::Facts;
-use super::journal::{PAGE, TurnJournal, TurnJournalError, TurnRow};
+use super::journal::{PAGE, TurnJournal, TurnRow};
 use crate::brain::FailureClass;
 use crate::reminders::rfc3339;
+use crate::sqlite::DatabaseError;
 
 /// A turn in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -160,7 +161,7 @@ impl TurnJournal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn named(&self, id: &str) -> Result<Option<TurnRow>, TurnJournalError> {
+    pub fn named(&self, id: &str) -> Result<Option<TurnRow>, DatabaseError> {
         match id.parse::<u64>() {
             Ok(message) => self.turn(message),
             Err(_) => self.by_block(id),
@@ -171,7 +172,7 @@ impl TurnJournal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn detail(&self, turn: &TurnRow, tz: &TimeZone) -> Result<TurnDetail, TurnJournalError> {
+    pub fn detail(&self, turn: &TurnRow, tz: &TimeZone) -> Result<TurnDetail, DatabaseError> {
         let message = turn.joined.unwrap_or(turn.asked.message);
         let steps = self.steps(message)?.into_iter();
         let calls = self.calls(message)?.into_iter();

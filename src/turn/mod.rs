@@ -31,7 +31,7 @@ pub use self::conversation::{
 };
 pub use self::detail::{Called, Cost, ListedTurn, Step, Tool, TurnDetail};
 pub use self::facts::Facts;
-pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnJournalError, TurnRow};
+pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnRow};
 pub use self::request::{assemble, files, history, notes, past_context, rebuild, terms};
 pub use self::route::{Question, Routed, UnknownBrain, route};
 pub use self::state::TurnState;

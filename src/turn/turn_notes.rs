@@ -1,14 +1,15 @@
 //! Reads a turn's log notes (memories, tool calls) back from the journal, for a log that a crash left without them.
 
 use super::conversation::TurnNote;
-use super::journal::{TurnJournal, TurnJournalError};
+use super::journal::TurnJournal;
 use super::request::history;
+use crate::sqlite::DatabaseError;
 
 /// The log entries of a turn: the memory result, then each finished tool call, in order.
 ///
 /// # Errors
 /// The journal can't be read.
-pub fn turn_notes(turns: &TurnJournal, message: u64) -> Result<Vec<TurnNote>, TurnJournalError> {
+pub fn turn_notes(turns: &TurnJournal, message: u64) -> Result<Vec<TurnNote>, DatabaseError> {
     let given = turns.turn(message)?.and_then(|turn| turn.recalled);
     let given = given.map(|given| given.problem.unwrap_or(given.injection)).filter(|text| !text.is_empty());
     let tools = turns.tools(message)?.into_iter().filter_map(|row| {

@@ -32,7 +32,7 @@ mod visit;
 
 pub use self::door::Invitation;
 pub use self::entry::check::checks;
-pub use self::entry::store::{FILE_NAME, Session, Store, StoreError};
+pub use self::entry::store::{FILE_NAME, Session, Store};
 pub use self::live::{Changed, Live};
 pub use self::server::{Page, WebError};
 pub use self::shared::{Question, Questions};

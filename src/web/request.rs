@@ -15,13 +15,14 @@ use super::assets;
 use super::dates::DateOrder;
 use super::entry::codes::Tried;
 use super::entry::gate::{self, Called};
-use super::entry::store::{Claim, Session, StoreError};
+use super::entry::store::{Claim, Session};
 use super::layout;
 use super::parts::is_form_id;
 use super::places::{self, Place};
 use super::shared::Shared;
 use super::visit::{Form, Visit};
 use crate::listen::secret;
+use crate::sqlite::DatabaseError;
 
 /// A body may have so many bytes.
 const MOST_BODY: usize = 1 << 20;
@@ -201,7 +202,7 @@ fn see(place: &Place, visit: &Visit<'_>, status: StatusCode) -> Response {
 }
 
 /// Makes a change once, whatever is sent again.
-fn change(shared: &Shared, place: &Place, visit: Visit<'_>, form: Form) -> Result<Response, StoreError> {
+fn change(shared: &Shared, place: &Place, visit: Visit<'_>, form: Form) -> Result<Response, DatabaseError> {
     let id = form.get("form").to_owned();
     if !is_form_id(&id) {
         return Ok(problem(&visit, &Problem::bad("the form has no id: reload the page, and send it again")));

@@ -13,12 +13,13 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::door::Invitation;
-use super::entry::store::{Store, StoreError};
+use super::entry::store::Store;
 use super::live::Live;
 use super::request;
 use super::shared::{Questions, Shared};
 use crate::listen::Names;
 use crate::reminders::rfc3339;
+use crate::sqlite::DatabaseError;
 use crate::turn::{NewTurn, TurnJournal, TurnState, journal};
 use crate::workspace::Workspace;
 
@@ -32,7 +33,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 pub enum WebError {
     /// Its state can't be used.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] DatabaseError),
     /// The address can't be listened on.
     #[error("can't listen on `{address}`: {source}")]
     Listen {

@@ -19,8 +19,9 @@ use crate::agent::budget::{self, Budget, DECLINED};
 use crate::agent::tools::Caller;
 use crate::config::MEMORY;
 use crate::deliver;
+use crate::sqlite::DatabaseError;
 use crate::turn::journal::CallRow;
-use crate::turn::{ApprovalRequest, Conversation, NoConversation, TurnJournal, TurnJournalError, TurnNote};
+use crate::turn::{ApprovalRequest, Conversation, NoConversation, TurnJournal, TurnNote};
 
 /// A turn waits this long for a decision that may be there already; then it goes on, as if it had crashed where
 /// it waits, and a background task waits for the decision: an answer from memory must not take half an hour.
@@ -152,7 +153,7 @@ impl Engine {
     }
 
     /// Records a decision where the day's next question finds it, also one that was given to a turn without a journal.
-    fn keep_decision(&self, budget: &Budget, verdict: ApprovalVerdict) -> Result<(), TurnJournalError> {
+    fn keep_decision(&self, budget: &Budget, verdict: ApprovalVerdict) -> Result<(), DatabaseError> {
         let (name, now) = (budget.name(), self.now());
         if self.journal().is_kept() {
             return remember(self.journal(), &name, verdict, now);
@@ -256,7 +257,7 @@ fn remember(
     budget: &str,
     verdict: ApprovalVerdict,
     now: Timestamp,
-) -> Result<(), TurnJournalError> {
+) -> Result<(), DatabaseError> {
     match verdict {
         ApprovalVerdict::Yes => journal.record_budget_event(budget, now),
         ApprovalVerdict::No => journal.record_budget_event(&format!("{DECLINED}{budget}"), now),

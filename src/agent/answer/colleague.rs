@@ -139,7 +139,7 @@ impl Colleagues {
 /// The journal of the inner turn.
 fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> Result<TurnJournal, String> {
     let BrainQuestion { name, question, by } = asking;
-    let words = |error: crate::turn::TurnJournalError| error.to_string();
+    let words = |error: crate::sqlite::DatabaseError| error.to_string();
     let inner = TurnJournal::in_memory().map_err(words)?;
     let turn = NewTurn {
         message: 1,

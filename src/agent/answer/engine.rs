@@ -24,12 +24,12 @@ use crate::brain::wire::{self, Watch};
 use crate::brain::{BrainError, Part};
 use crate::config::{AttachmentKind, MEMORY};
 use crate::format::log::LogBlock;
+use crate::sqlite::DatabaseError;
 use crate::turn::assemble::Question;
 use crate::turn::journal::{Recalled, TurnRow};
 use crate::turn::past_context::PastSummary;
 use crate::turn::{
-    Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnJournalError, TurnNote, TurnState, history,
-    route,
+    Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote, TurnState, history, route,
 };
 use crate::workspace::Workspace;
 
@@ -289,7 +289,7 @@ impl Engine {
         Ok(recalled)
     }
 
-    pub(in crate::agent) fn keep<T>(&self, result: Result<T, TurnJournalError>) {
+    pub(in crate::agent) fn keep<T>(&self, result: Result<T, DatabaseError>) {
         if let Err(error) = result {
             tracing::warn!("{error}");
         }
@@ -311,6 +311,6 @@ fn kind_of(media_type: &str) -> AttachmentKind {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
-pub(super) fn retry_later(error: TurnJournalError) -> Halt {
+pub(super) fn retry_later(error: DatabaseError) -> Halt {
     Halt::Later(error.to_string())
 }

@@ -24,7 +24,8 @@ use crate::brain::{
     BrainError, FailureClass, HarnessTask, Host, Message, Request, ToolCall, ToolResult, Usage,
 };
 use crate::config::{McpServer, mcp_hosts};
-use crate::turn::journal::{HarnessSession, ToolEnd, TurnJournalError};
+use crate::sqlite::DatabaseError;
+use crate::turn::journal::{HarnessSession, ToolEnd};
 use crate::turn::session_match::SessionHashes;
 use crate::turn::{Halt, history};
 
@@ -216,7 +217,7 @@ impl<'a> HarnessWatcher<'a> {
     }
 
     /// Stops the run where a step can't be recorded.
-    fn check<T>(&self, kept: Result<T, TurnJournalError>) -> Option<T> {
+    fn check<T>(&self, kept: Result<T, DatabaseError>) -> Option<T> {
         kept.map_err(|error| {
             self.seen().halt.get_or_insert(retry_later(error));
             self.end.cancel();

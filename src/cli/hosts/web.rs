@@ -9,7 +9,7 @@ use crate::daemon::{assistant, stop_on_signals};
 use crate::instance::DaemonLock;
 use crate::vault::{WatchEvent, Watcher};
 use crate::web::door::{self, Reply, Request};
-use crate::web::{Changed, Invitation, Live, Page, Store, StoreError, WebError};
+use crate::web::{Changed, Invitation, Live, Page, Store, WebError};
 use crate::workspace::Workspace;
 
 /// Opens the page: what is due, what was changed, what was asked, in a browser.
@@ -168,11 +168,5 @@ impl From<WebError> for CommandError {
         let hint = matches!(error, WebError::Listen { .. })
             .then_some("another program has it: change `[web] listen`; port 0 takes a free one");
         Self::problem(error).hints(hint)
-    }
-}
-
-impl From<StoreError> for CommandError {
-    fn from(error: StoreError) -> Self {
-        Self::problem(error).hint("deleting the file ends all sessions of the page, and nothing else")
     }
 }

@@ -140,7 +140,7 @@ fn parts(
     workspace: &Arc<Workspace>,
     kept: &BotMemory,
     api: crate::discord::Api,
-) -> Result<BotParts, deliver::JournalError> {
+) -> Result<BotParts, crate::sqlite::DatabaseError> {
     let recall: Arc<dyn MemorySearch> = Arc::new(VaultMemory::new(Arc::clone(workspace)));
     let paths = &workspace.settings.paths;
     let answers = Answers {

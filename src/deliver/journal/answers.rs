@@ -4,13 +4,10 @@
 //! An answer is a message without deliveries: no note has a line for it. The channel that waits for it sends it, by the
 //! same steps as the scheduler's pass.
 
-use rusqlite::OptionalExtension;
-
-use super::Journal;
 use super::copies::Recipient;
 use super::keys::question_of;
 use super::message::{self, ChunkState, Message, NewMessage};
-use crate::deliver::journal::Result;
+use super::{Journal, Result};
 use crate::deliver::notifier::{MessageKind, Scope};
 
 /// So many answers are kept, so that a message that says the same is never taken for a later answer.
@@ -55,85 +52,58 @@ impl Journal {
 
     /// An answer or a question with its chunks, if it was fixed.
     pub fn answer(&self, key: &str) -> Result<Option<Message>> {
-        Ok(self
-            .read(|tx| {
-                message::read_messages(tx, "WHERE key = ?1 AND kind IN ('answer', 'approval')", &[&key])
-            })?
-            .pop())
+        let filter = "WHERE key = ?1 AND kind IN ('answer', 'approval')";
+        Ok(self.db.read(|tx| message::read_messages(tx, filter, &[&key]))?.pop())
     }
 
     /// The chunk of an answer that a message of ours is: by its id, its nonce, or its text among the answers
     /// that are on their way.
     pub fn posted(&self, message_id: &str, nonce: Option<&str>, text: &str) -> Result<Option<PostedChunk>> {
-        let found = self.read(|tx| {
-            let sql = |condition: &str| {
-                format!(
-                    "SELECT chunks.message, chunks.chunk, chunks.text,
-                            (SELECT count(*) FROM chunks AS all_of WHERE all_of.message = chunks.message)
-                     FROM chunks JOIN messages ON messages.key = chunks.message
-                     WHERE messages.kind = 'answer' AND {condition} ORDER BY messages.rowid, chunks.chunk LIMIT 1"
-                )
-            };
-            let mut found: Option<(String, i64, String, i64)> = None;
-            for (condition, value) in [
-                ("chunks.message_id = ?1", Some(message_id)),
-                ("chunks.nonce = ?1", nonce),
-                ("chunks.state = 'sending' AND trim(chunks.text, ' ' || char(9, 10, 13)) = ?1", Some(text.trim()).filter(|_| nonce.is_none())),
-            ] {
-                let Some(value) = value else { continue };
-                if found.is_none() {
-                    found = tx
-                        .prepare_cached(&sql(condition))?
-                        .query_row([value], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
-                        .optional()?;
-                }
-            }
-            Ok(found)
-        })?;
-        Ok(found.and_then(|(key, chunk, text, chunks)| {
-            let (chunk, chunks) = (usize::try_from(chunk).ok()?, usize::try_from(chunks).ok()?);
-            Some(PostedChunk { question: question_of(&key)?, chunk, text, chunks })
-        }))
+        let found = self.db.row(
+            "SELECT chunks.message, chunks.chunk, chunks.text,
+                    (SELECT count(*) FROM chunks AS all_of WHERE all_of.message = chunks.message),
+                    CASE WHEN chunks.message_id = ?1 THEN 0 WHEN chunks.nonce = ?2 THEN 1 ELSE 2 END AS likeness
+             FROM chunks JOIN messages ON messages.key = chunks.message
+             WHERE messages.kind = 'answer' AND (chunks.message_id = ?1 OR chunks.nonce = ?2 OR ?2 IS NULL
+                AND chunks.state = 'sending' AND trim(chunks.text, ' ' || char(9, 10, 13)) = ?3)
+             ORDER BY likeness, messages.rowid, chunks.chunk LIMIT 1",
+            (message_id, nonce, text.trim()),
+            |row| {
+                let question = question_of(&row.get::<_, String>(0)?);
+                let (chunk, text, chunks) = (row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok(question.map(|question| PostedChunk { question, chunk, text, chunks }))
+            },
+        )?;
+        Ok(found.flatten())
     }
 
     /// Whether a message of ours is a question to the person.
     pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool> {
-        self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM chunks JOIN messages ON messages.key = chunks.message
-                 WHERE messages.kind = 'approval' AND (chunks.message_id = ?1 OR chunks.nonce = ?2))",
-            )?
-            .query_row((message_id, nonce), |row| row.get(0))
-        })
+        self.db.value(
+            "SELECT EXISTS (SELECT 1 FROM chunks JOIN messages ON messages.key = chunks.message
+             WHERE messages.kind = 'approval' AND (chunks.message_id = ?1 OR chunks.nonce = ?2))",
+            (message_id, nonce),
+        )
     }
 
     /// The key under which the question with this line was fixed, for whichever message.
     pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>> {
-        self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT key FROM messages WHERE kind = 'approval' AND key GLOB 'approval:*:' || ?1 || ':' || ?2 || ':*'
-                 ORDER BY rowid LIMIT 1",
-            )?
-            .query_row((id, digest), |row| row.get(0))
-            .optional()
-        })
+        self.db.row(
+            "SELECT key FROM messages WHERE kind = 'approval' AND key GLOB 'approval:*:' || ?1 || ':' || ?2 || ':*'
+             ORDER BY rowid LIMIT 1",
+            (id, digest),
+            |row| row.get(0),
+        )
     }
 
     /// Deletes the oldest of many answers and routine texts that were sent completely.
     pub fn prune_answers(&self) -> Result<()> {
-        self.write(|tx| {
-            let old = "SELECT key FROM messages WHERE kind IN ('answer', 'approval', 'routine', 'routine')
-                       AND rowid < (SELECT max(rowid) FROM messages) - ?1
-                       AND (kind = 'approval' OR
-                            NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'sent'))";
-            tx.execute(&format!("DELETE FROM chunks WHERE message IN ({old})"), [KEEP])?;
-            tx.execute(
-                "DELETE FROM messages WHERE kind IN ('answer', 'approval', 'routine') AND rowid < (SELECT max(rowid) FROM messages) - ?1
-                 AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key)",
-                [KEEP],
-            )?;
-            Ok(())
-        })
+        // Their chunks go with them.
+        let old = "DELETE FROM messages WHERE kind IN ('answer', 'approval', 'routine')
+                   AND rowid < (SELECT max(rowid) FROM messages) - ?1
+                   AND (kind = 'approval' OR
+                        NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'sent'))";
+        self.db.execute(old, [KEEP]).map(drop)
     }
 }
 

@@ -3,11 +3,10 @@
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
-use super::Journal;
 use super::copies::{self, Recipient};
 use super::keys::parts;
 use super::message::{Message, NewMessage, read_messages};
-use crate::deliver::journal::Result;
+use super::{Journal, Result};
 use crate::deliver::notifier::{self, Fact, MessageKind, Scope};
 use crate::deliver::split;
 
@@ -18,13 +17,10 @@ impl Journal {
         let all = "SELECT count(*) > 0 AND count(*) = count(copies.delivered) FROM deliveries
                    LEFT JOIN copies ON copies.key = deliveries.key AND outlet = ?2 AND copies.message IS NULL
                    WHERE deliveries.message = ?1";
-        let is_sent = |tx: &rusqlite::Connection| {
-            tx.prepare_cached(all)?.query_row([message, name], |row| row.get::<_, bool>(0))
-        };
-        if !self.read(is_sent)? {
+        if !self.db.value(all, [message, name])? {
             return Ok(false);
         }
-        self.write(|tx| {
+        self.db.write(|tx| {
             tx.execute(
                 "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, place = ?2, delivered =
                  (SELECT delivered FROM copies WHERE key = deliveries.key AND outlet = ?2) WHERE message = ?1",
@@ -43,7 +39,7 @@ impl Journal {
         messages: &[NewMessage],
         limit: impl Fn(&Recipient) -> usize,
     ) -> Result<Vec<Message>> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             let mut claimed = Vec::new();
             for message in messages {
                 tx.execute_batch("SAVEPOINT claim")?;
@@ -61,29 +57,28 @@ impl Journal {
     /// The messages that are on their way, oldest first; without answers, questions and routine texts, whose callers
     /// send them.
     pub fn messages(&self) -> Result<Vec<Message>> {
-        self.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval', 'routine')", &[]))
+        self.db.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval', 'routine')", &[]))
     }
 
     /// Releases the deliveries of messages that were surely not sent in any part, so that the next pass reads the file
     /// again. Confirmations stay.
     pub fn dissolve_unsent(&self) -> Result<()> {
-        if !self.read(|tx| tx.query_row("SELECT EXISTS (SELECT 1 FROM messages)", [], |row| row.get(0)))? {
+        let unsent =
+            "SELECT key FROM messages WHERE EXISTS (SELECT 1 FROM deliveries WHERE message = messages.key)
+                      AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'due')";
+        if !self.db.value::<bool>(&format!("SELECT EXISTS ({unsent})"), [])? {
             return Ok(());
         }
-        self.write(|tx| {
-            let unsent = "SELECT key FROM messages WHERE EXISTS (SELECT 1 FROM deliveries WHERE message = messages.key)
-                          AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'due')";
-            let keys: Vec<String> = tx.prepare(unsent)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            for key in keys {
-                dissolve(tx, &key)?;
-            }
-            Ok(())
+        self.db.write(|tx| {
+            let keys: Vec<String> =
+                tx.prepare(unsent)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            keys.iter().try_for_each(|key| dissolve(tx, key))
         })
     }
 
     /// Notes, before it is done, that a chunk is being sent.
     pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<()> {
-        self.write(|tx| mark_sending(tx, key, chunk, now))
+        self.db.write(|tx| mark_sending(tx, key, chunk, now))
     }
 
     /// Records that a chunk arrived at a place and, in the same transaction, that `next` is being sent. After the last
@@ -97,9 +92,9 @@ impl Journal {
         now: Timestamp,
         place: &str,
     ) -> Result<bool> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
-                .execute(params![key, number(chunk), message_id])?;
+                .execute(params![key, chunk, message_id])?;
             let rest: i64 = tx
                 .prepare_cached("SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'sent'")?
                 .query_row([key], |row| row.get(0))?;
@@ -118,8 +113,6 @@ impl Journal {
                 .execute([key, place])?;
                 // An answer stays until its log holds it, and longer, so that its messages are known as counted; so does a
                 // routine's.
-                tx.prepare_cached("DELETE FROM chunks WHERE message = ?1 AND message IN (SELECT key FROM messages WHERE kind NOT IN ('answer', 'approval', 'routine'))")?
-                    .execute([key])?;
                 tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind NOT IN ('answer', 'approval', 'routine')")?.execute([key])?;
             }
             if let Some((key, chunk)) = next {
@@ -139,21 +132,16 @@ impl Journal {
         reason: &str,
         place: &str,
     ) -> Result<()> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             tx.execute("UPDATE deliveries SET place = ?2 WHERE message = ?1", [key, place])?;
             tx.execute(
                 "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2",
-                params![key, number(chunk)],
+                params![key, chunk],
             )?;
             put_off(tx, key, retry, reason)?;
-            let started: i64 = tx.query_row(
-                "SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'due'",
-                [key],
-                |row| row.get(0),
-            )?;
-            let carries: i64 =
-                tx.query_row("SELECT count(*) FROM deliveries WHERE message = ?1", [key], |row| row.get(0))?;
-            if started == 0 && carries > 0 {
+            let is_unsent = "SELECT EXISTS (SELECT 1 FROM deliveries WHERE message = ?1)
+                             AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = ?1 AND state <> 'due')";
+            if tx.query_row(is_unsent, [key], |row| row.get(0))? {
                 dissolve(tx, key)?;
             }
             Ok(())
@@ -163,7 +151,7 @@ impl Journal {
     /// Ends the pauses of all that waits for a place, which is back: deliveries that are free, and messages of `to` in
     /// `scope`. Returns whether anything waited.
     pub fn release(&self, place: &str, to: &Recipient, scope: Option<Scope>) -> Result<bool> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             let messages = tx.execute(
                 "UPDATE messages SET retry_ms = NULL
                  WHERE retry_ms IS NOT NULL AND outlet IS ?1 AND copy = ?2 AND scope IS ?3",
@@ -180,13 +168,13 @@ impl Journal {
 
     /// Records that the arrival of the chunk that is being sent is unknown, and the time of the next lookup.
     pub fn unknown(&self, key: &str, retry: Timestamp, reason: &str) -> Result<()> {
-        self.write(|tx| put_off(tx, key, retry, reason))
+        self.db.write(|tx| put_off(tx, key, retry, reason))
     }
 
     /// Moves a refused message on to the next place, whose chunks hold at most `limit` units. Returns the changed
     /// message.
     pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             tx.execute(
                 "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1",
                 params![key, route],
@@ -200,7 +188,7 @@ impl Journal {
 
     /// Gives a message up: every place refused it with these settings.
     pub fn failed(&self, key: &str, reason: &str, settings: &str) -> Result<()> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             tx.execute(
                 "UPDATE deliveries SET state = 'failed', message = NULL, error = ?2, settings = ?3 WHERE message = ?1",
                 params![key, reason, settings],
@@ -211,7 +199,7 @@ impl Journal {
 
     /// Deletes a message without deliveries, such as a confirmation that every place refuses.
     pub fn drop_message(&self, key: &str) -> Result<()> {
-        self.write(|tx| dissolve(tx, key))
+        self.db.write(|tx| dissolve(tx, key))
     }
 }
 
@@ -288,7 +276,7 @@ fn insert_chunks(
         "INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')",
     )?;
     for (chunk, text) in split::split(body, limit).into_iter().enumerate() {
-        insert.execute(params![key, number(chunk), notifier::nonce(kind, key, route, chunk), text])?;
+        insert.execute(params![key, chunk, notifier::nonce(kind, key, route, chunk), text])?;
     }
     Ok(())
 }
@@ -298,7 +286,7 @@ fn mark_sending(tx: &Transaction<'_>, key: &str, chunk: usize, now: Timestamp) -
     tx.prepare_cached(
         "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3) WHERE message = ?1 AND chunk = ?2",
     )?
-    .execute(params![key, number(chunk), now])?;
+    .execute(params![key, chunk, now])?;
     tx.prepare_cached("UPDATE messages SET attempted_ms = ?2 WHERE key = ?1")?.execute(params![key, now])?;
     tx.prepare_cached("UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1")?
         .execute(params![key, now])?;
@@ -323,15 +311,9 @@ fn dissolve(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     delete_message(tx, key)
 }
 
+/// Deletes a message with its chunks.
 fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM chunks WHERE message = ?1")?.execute([key])?;
-    tx.prepare_cached("DELETE FROM messages WHERE key = ?1")?.execute([key])?;
-    Ok(())
-}
-
-/// A chunk's index as SQLite keeps it.
-fn number(chunk: usize) -> i64 {
-    i64::try_from(chunk).unwrap_or(i64::MAX)
+    tx.prepare_cached("DELETE FROM messages WHERE key = ?1")?.execute([key]).map(drop)
 }
 
 pub(super) fn to_json(value: &impl serde::Serialize) -> String {

@@ -7,12 +7,12 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Transaction, params};
 
 use super::problems::OpenDelivery;
-use super::{Journal, instant, json};
-use crate::deliver::journal::Result;
+use super::{Journal, Result};
 use crate::deliver::notifier::Fact;
+use crate::sqlite::{instant, json};
 
 /// Which notifier a message is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,23 +62,20 @@ impl Journal {
     /// The state of a delivery's copy for the notifier with this name; `None` if there is none, or if it was refused or
     /// dropped.
     pub fn copy(&self, key: &str, name: &str) -> Result<Option<CopyState>> {
-        self.read(|tx| {
-            let sql = "SELECT message, delivered FROM copies WHERE key = ?1 AND outlet = ?2";
-            let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<(Option<String>, Option<String>)> {
-                Ok((row.get(0)?, row.get(1)?))
-            };
-            let found = tx.prepare_cached(sql)?.query_row([key, name], read).optional()?;
-            Ok(match found {
-                Some((Some(_), _)) => Some(CopyState::Underway),
-                Some((None, Some(_))) => Some(CopyState::Delivered),
-                _ => None,
+        let sql = "SELECT message, delivered FROM copies WHERE key = ?1 AND outlet = ?2";
+        let state = self.db.row(sql, [key, name], |row| {
+            Ok(match (row.get::<_, Option<String>>(0)?, row.get::<_, Option<String>>(1)?) {
+                (Some(_), _) => Some(CopyState::Underway),
+                (None, Some(_)) => Some(CopyState::Delivered),
+                (None, None) => None,
             })
-        })
+        })?;
+        Ok(state.flatten())
     }
 
     /// Of these deliveries, those of which the notifier with this name was given a copy already.
     pub fn copied<'k>(&self, keys: impl IntoIterator<Item = &'k str>, name: &str) -> Result<HashSet<String>> {
-        self.read(|tx| {
+        self.db.read(|tx| {
             let mut known =
                 tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM copies WHERE key = ?1 AND outlet = ?2)")?;
             let mut found = HashSet::new();
@@ -93,7 +90,9 @@ impl Journal {
 
     /// The copies that are on their way: one entry for each item in them.
     pub fn open_copies(&self) -> Result<Vec<OpenDelivery>> {
-        let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<OpenDelivery>> {
+        let sql =
+            "SELECT outlet, facts, attempts, retry_ms, error FROM messages WHERE copy = 1 ORDER BY rowid";
+        let rows: Vec<Vec<OpenDelivery>> = self.db.rows(sql, [], |row| {
             let name: String = row.get(0)?;
             let facts: Vec<Fact> = json(row, 1)?;
             let (attempts, retry, error): (_, _, Option<String>) = (row.get(2)?, row.get(3)?, row.get(4)?);
@@ -106,11 +105,6 @@ impl Journal {
                 error: error.clone(),
             });
             Ok(open.collect())
-        };
-        let rows: Vec<Vec<OpenDelivery>> = self.read(|tx| {
-            let sql =
-                "SELECT outlet, facts, attempts, retry_ms, error FROM messages WHERE copy = 1 ORDER BY rowid";
-            tx.prepare_cached(sql)?.query_map([], read)?.collect()
         })?;
         Ok(rows.into_iter().flatten().collect())
     }
@@ -132,22 +126,6 @@ pub(super) fn claim<'k>(
         }
     }
     Ok(true)
-}
-
-/// The table and columns, which journals up to version 4 don't have.
-pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    tx.execute_batch(
-        "ALTER TABLE messages ADD COLUMN outlet TEXT;               -- the notifier's name; none: the primary one
-         ALTER TABLE messages ADD COLUMN copy INTEGER NOT NULL DEFAULT 0; -- 1: another notifier counts
-         CREATE TABLE copies (
-            key       TEXT NOT NULL,                -- the delivery's
-            outlet    TEXT NOT NULL,                -- the notifier's name
-            message   TEXT REFERENCES messages (key) ON DELETE SET NULL,
-            delivered TEXT,                         -- a sent one: the message's id, else its nonce
-            PRIMARY KEY (key, outlet)
-         ) STRICT;
-         CREATE INDEX copies_message ON copies (message) WHERE message IS NOT NULL;",
-    )
 }
 
 /// Forgets copies of deliveries that are known no more.

@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
 use super::keys::local_text;
 use super::runs::{COLUMNS, run_of};
-use super::{Journal, Run, instant, json};
-use crate::deliver::journal::Result;
+use super::{Journal, Result, Run};
 use crate::deliver::notifier::Fact;
+use crate::sqlite::{instant, json};
 
 /// The state of a past delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +36,6 @@ pub struct PastDelivery {
     pub places: Vec<String>,
     /// The reason why it was not sent.
     pub error: Option<String>,
-}
-
-/// The column and the index, which journals up to version 6 don't have.
-pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    tx.execute_batch(
-        "ALTER TABLE deliveries ADD COLUMN place TEXT;               -- the place that took it, or that it waits for
-         CREATE INDEX deliveries_local ON deliveries (local);",
-    )
 }
 
 fn past(row: &rusqlite::Row<'_>) -> rusqlite::Result<PastDelivery> {
@@ -76,16 +68,14 @@ impl Journal {
             let at = at.saturating_add(jiff::SignedDuration::from_hours(hours)).unwrap_or(at);
             local_text(at.to_zoned(TimeZone::UTC).datetime())
         };
-        let rows: Vec<PastDelivery> = self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT key, fact, state, attempted_ms, place,
-                        (SELECT group_concat(outlet) FROM copies WHERE key = deliveries.key AND delivered IS NOT NULL),
-                        error
-                 FROM deliveries WHERE local BETWEEN ?1 AND ?2 ORDER BY local, number LIMIT ?3",
-            )?
-            .query_map(params![local(from, -26), local(to, 26), i64::try_from(most).unwrap_or(i64::MAX)], past)?
-            .collect()
-        })?;
+        let rows: Vec<PastDelivery> = self.db.rows(
+            "SELECT key, fact, state, attempted_ms, place,
+                    (SELECT group_concat(outlet) FROM copies WHERE key = deliveries.key AND delivered IS NOT NULL),
+                    error
+             FROM deliveries WHERE local BETWEEN ?1 AND ?2 ORDER BY local, number LIMIT ?3",
+            params![local(from, -26), local(to, 26), most],
+            past,
+        )?;
         Ok(rows.into_iter().filter(|row| from <= row.fact.due && row.fact.due < to).collect())
     }
 
@@ -94,17 +84,11 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn runs_between(&self, from: Timestamp, to: Timestamp, most: usize) -> Result<Vec<Run>> {
-        self.read(|tx| {
-            tx.prepare_cached(&format!(
-                "SELECT {} FROM runs WHERE due_ms >= ?1 AND due_ms < ?2 ORDER BY number DESC LIMIT ?3",
-                bare_columns()
-            ))?
-            .query_map(
-                params![from.as_millisecond(), to.as_millisecond(), i64::try_from(most).unwrap_or(i64::MAX)],
-                run_of,
-            )?
-            .collect()
-        })
+        let sql = format!(
+            "SELECT {} FROM runs WHERE due_ms >= ?1 AND due_ms < ?2 ORDER BY number DESC LIMIT ?3",
+            bare_columns()
+        );
+        self.db.rows(&sql, params![from.as_millisecond(), to.as_millisecond(), most], run_of)
     }
 
     /// The latest runs of a routine, newest first, without their input; at most `most`.
@@ -112,14 +96,9 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn runs_of(&self, routine: &str, most: usize) -> Result<Vec<Run>> {
-        self.read(|tx| {
-            tx.prepare_cached(&format!(
-                "SELECT {} FROM runs WHERE routine = ?1 ORDER BY number DESC LIMIT ?2",
-                bare_columns()
-            ))?
-            .query_map(params![routine, i64::try_from(most).unwrap_or(i64::MAX)], run_of)?
-            .collect()
-        })
+        let sql =
+            format!("SELECT {} FROM runs WHERE routine = ?1 ORDER BY number DESC LIMIT ?2", bare_columns());
+        self.db.rows(&sql, params![routine, most], run_of)
     }
 }
 

@@ -3,33 +3,25 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
-use super::{DeliveryRow, Journal, LineHash, ROW, row_of};
-use crate::deliver::journal::Result;
+use super::{DeliveryRow, Journal, LineHash, ROW, Result, row_of};
 
 impl Journal {
     /// All deliveries that are sent, or may have been, and are not done, in the order of their claims.
     pub fn unfinished_deliveries(&self) -> Result<Vec<DeliveryRow>> {
-        self.read(|tx| {
-            let sql =
-                format!("SELECT {ROW} FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number");
-            tx.prepare_cached(&sql)?.query_map([], row_of)?.collect()
-        })
+        let sql = format!("SELECT {ROW} FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number");
+        self.db.rows(&sql, [], row_of)
     }
 
     /// The id that was given to a line without one, if any.
     pub fn name(&self, line: &LineHash) -> Result<Option<String>> {
-        self.read(|tx| {
-            tx.prepare_cached("SELECT id FROM names WHERE line = ?1")?
-                .query_row([line.bytes()], |row| row.get(0))
-                .optional()
-        })
+        self.db.row("SELECT id FROM names WHERE line = ?1", [line.bytes()], |row| row.get(0))
     }
 
     /// Remembers the ids of lines, before they are written; a line that has one gets the new one.
     pub fn set_names(&self, names: &[(LineHash, String)]) -> Result<()> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO names (line, id) VALUES (?1, ?2)")?;
             for (line, id) in names {
                 insert.execute(params![line.bytes(), id])?;
@@ -40,19 +32,13 @@ impl Journal {
 
     /// The stat of a note when a pass last found nothing to do or to say in it.
     pub fn clean(&self, note: &str) -> Result<Option<String>> {
-        self.read(|tx| {
-            tx.prepare_cached("SELECT stat FROM clean WHERE note = ?1")?
-                .query_row([note], |row| row.get(0))
-                .optional()
-        })
+        self.db.row("SELECT stat FROM clean WHERE note = ?1", [note], |row| row.get(0))
     }
 
     /// Notes that a pass found nothing to do or to say in a note with this stat.
     pub fn set_clean(&self, note: &str, stat: &str) -> Result<()> {
-        self.write(|tx| {
-            tx.execute("INSERT OR REPLACE INTO clean (note, stat) VALUES (?1, ?2)", params![note, stat])
-                .map(|_| ())
-        })
+        let sql = "INSERT OR REPLACE INTO clean (note, stat) VALUES (?1, ?2)";
+        self.db.execute(sql, [note, stat]).map(drop)
     }
 
     /// The findings among `current` in a note that were not reported yet. With `remember` they count as reported from
@@ -63,16 +49,12 @@ impl Journal {
         current: &BTreeSet<LineHash>,
         remember: bool,
     ) -> Result<BTreeSet<LineHash>> {
-        let known: BTreeSet<LineHash> = self.read(|tx| {
-            tx.prepare_cached("SELECT finding FROM reported WHERE note = ?1")?
-                .query_map([note], |row| row.get::<_, Vec<u8>>(0))?
-                .filter_map(|bytes| bytes.map(|bytes| bytes.try_into().ok().map(LineHash)).transpose())
-                .collect()
-        })?;
+        let reported = "SELECT finding FROM reported WHERE note = ?1";
+        let known: BTreeSet<LineHash> = self.db.rows(reported, [note], |row| Ok(LineHash(row.get(0)?)))?;
         let new: BTreeSet<LineHash> = current.difference(&known).copied().collect();
         let gone: Vec<LineHash> = known.difference(current).copied().collect();
         if remember && !(new.is_empty() && gone.is_empty()) {
-            self.write(|tx| {
+            self.db.write(|tx| {
                 let mut insert = tx.prepare_cached("INSERT OR IGNORE INTO reported VALUES (?1, ?2)")?;
                 for finding in &new {
                     insert.execute(params![note, finding.bytes()])?;

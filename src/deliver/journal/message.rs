@@ -5,8 +5,9 @@ use rusqlite::Connection;
 
 use super::copies::Recipient;
 use super::keys::{LineHash, replied_to};
-use super::{instant, json, unreadable};
 use crate::deliver::notifier::{Fact, MessageKind, Outgoing, Scope};
+use crate::sqlite::{instant, json, word};
+use crate::words::words;
 
 /// A message to claim, with the deliveries that it carries (none for a confirmation).
 #[derive(Debug, Clone)]
@@ -69,15 +70,17 @@ pub struct Chunk {
     pub message_id: Option<String>,
 }
 
-/// How far a chunk came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChunkState {
-    /// Surely not sent.
-    Due,
-    /// May have been sent.
-    Sending,
-    /// Sent.
-    Sent,
+words! {
+    /// How far a chunk came.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ChunkState, as_str {
+        /// Surely not sent.
+        Due = "due",
+        /// May have been sent.
+        Sending = "sending",
+        /// Sent.
+        Sent = "sent",
+    }
 }
 
 impl Message {
@@ -109,11 +112,10 @@ pub(super) fn read_messages(
              ORDER BY rowid"
         ))?
         .query_map(values, |row| {
-            let kind: String = row.get(1)?;
             let scope: Option<String> = row.get(2)?;
             Ok(Message {
                 key: row.get(0)?,
-                kind: kind_of(&kind).ok_or_else(|| unreadable(1, "kind", &kind))?,
+                kind: word(row, 1)?,
                 to: Recipient::read(row.get(9)?, row.get(10)?),
                 scope: scope.and_then(|scope| scope.parse().ok()),
                 route: row.get(3)?,
@@ -132,17 +134,10 @@ pub(super) fn read_messages(
     for message in &mut messages {
         message.chunks = chunks
             .query_map([&message.key], |row| {
-                let state: String = row.get(2)?;
-                let state = match state.as_str() {
-                    "due" => ChunkState::Due,
-                    "sending" => ChunkState::Sending,
-                    "sent" => ChunkState::Sent,
-                    other => return Err(unreadable(2, "state", other)),
-                };
                 Ok(Chunk {
                     nonce: row.get(0)?,
                     text: row.get(1)?,
-                    state,
+                    state: word(row, 2)?,
                     first: instant(row.get(3)?),
                     message_id: row.get(4)?,
                 })
@@ -150,11 +145,4 @@ pub(super) fn read_messages(
             .collect::<Result<_, _>>()?;
     }
     Ok(messages)
-}
-
-fn kind_of(text: &str) -> Option<MessageKind> {
-    use MessageKind::{Answer, Approval, Commitment, Confirmation, Digest, Notice, Reminder, Routine, Task};
-    [Reminder, Commitment, Task, Digest, Confirmation, Notice, Answer, Approval, Routine]
-        .into_iter()
-        .find(|kind| kind.as_str() == text)
 }

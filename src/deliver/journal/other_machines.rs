@@ -2,13 +2,13 @@
 //! the deliveries that a message carries.
 
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
 use super::chunks::to_json;
 use super::keys::{LineHash, parts};
-use super::{Journal, json};
-use crate::deliver::journal::Result;
+use super::{Journal, Result};
 use crate::deliver::notifier::Fact;
+use crate::sqlite::json;
 
 /// A delivery that was made, and not by this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,27 +36,15 @@ impl Journal {
     /// The journal can't be written.
     pub fn record_other_machine(&self, told: &OtherMachineDelivery) -> Result<()> {
         let (subject, local) = parts(&told.key);
-        self.write(|tx| {
-            tx.prepare_cached(
-                "INSERT INTO deliveries (key, subject, local, state, line, fact, place, teller, attempted_ms, delivered)
-                 VALUES (?1, ?2, ?3, 'sent', ?4, ?5, ?6, ?7, ?8, ?9)
-                 ON CONFLICT (key) DO UPDATE SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL,
-                 settings = NULL, place = ?6, teller = ?7, attempted_ms = ?8, delivered = ?9
-                 WHERE state IN ('due', 'sending', 'failed')",
-            )?
-            .execute(params![
-                told.key,
-                subject,
-                local,
-                told.line.bytes(),
-                to_json(&told.fact),
-                told.place,
-                told.sender_machine,
-                told.at.as_millisecond(),
-                told.delivered
-            ])?;
-            Ok(())
-        })
+        let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, place, teller, attempted_ms, delivered)
+            VALUES (?1, ?2, ?3, 'sent', ?4, ?5, ?6, ?7, ?8, ?9)
+            ON CONFLICT (key) DO UPDATE SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL,
+            settings = NULL, place = ?6, teller = ?7, attempted_ms = ?8, delivered = ?9
+            WHERE state IN ('due', 'sending', 'failed')";
+        let (line, fact, at) = (told.line.bytes(), to_json(&told.fact), told.at.as_millisecond());
+        let sender = &told.sender_machine;
+        let values = params![told.key, subject, local, line, fact, told.place, sender, at, told.delivered];
+        self.db.execute(sql, values).map(drop)
     }
 
     /// Notes why a delivery that is due waits for the machines. Says whether that is new.
@@ -65,17 +53,12 @@ impl Journal {
     /// The journal can't be written.
     pub fn waits(&self, key: &str, line: &LineHash, fact: &Fact, why: &str) -> Result<bool> {
         let (subject, local) = parts(key);
-        self.write(|tx| {
-            let changed = tx
-                .prepare_cached(
-                    "INSERT INTO deliveries (key, subject, local, state, line, fact, error)
-                     VALUES (?1, ?2, ?3, 'due', ?4, ?5, ?6)
-                     ON CONFLICT (key) DO UPDATE SET error = ?6
-                     WHERE state = 'due' AND message IS NULL AND error IS NOT ?6",
-                )?
-                .execute(params![key, subject, local, line.bytes(), to_json(fact), why])?;
-            Ok(changed > 0)
-        })
+        let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error)
+            VALUES (?1, ?2, ?3, 'due', ?4, ?5, ?6)
+            ON CONFLICT (key) DO UPDATE SET error = ?6
+            WHERE state = 'due' AND message IS NULL AND error IS NOT ?6";
+        let changed = self.db.execute(sql, params![key, subject, local, line.bytes(), to_json(fact), why])?;
+        Ok(changed > 0)
     }
 
     /// The deliveries in a message: key, hash of the line, fact.
@@ -83,18 +66,12 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn carried(&self, message: &str) -> Result<Vec<(String, LineHash, Fact)>> {
-        self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT key, line, fact FROM deliveries WHERE message = ?1
-                 OR key IN (SELECT key FROM copies WHERE message = ?1) ORDER BY number",
-            )?
-            .query_map([message], |row| {
-                let line: Vec<u8> = row.get(1)?;
-                let line = line.try_into().map_or_else(|_| LineHash::of(b""), LineHash);
-                Ok((row.get(0)?, line, json(row, 2)?))
-            })?
-            .collect()
-        })
+        self.db.rows(
+            "SELECT key, line, fact FROM deliveries WHERE message = ?1
+             OR key IN (SELECT key FROM copies WHERE message = ?1) ORDER BY number",
+            [message],
+            |row| Ok((row.get(0)?, LineHash(row.get(1)?), json(row, 2)?)),
+        )
     }
 
     /// The last deliveries of this machine, newest first: the key, the fact, and the notifier if it was a copy. At most
@@ -103,21 +80,14 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn sent_here(&self) -> Result<Vec<(String, Fact, Option<String>)>> {
-        self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT key, fact, NULL, number FROM deliveries WHERE state IN ('sent', 'done') AND teller IS NULL
-                 UNION ALL
-                 SELECT copies.key, fact, outlet, number FROM copies JOIN deliveries ON deliveries.key = copies.key
-                 WHERE copies.delivered IS NOT NULL
-                 ORDER BY number DESC LIMIT 1000",
-            )?
-            .query_map([], |row| Ok((row.get(0)?, json(row, 1)?, row.get(2)?)))?
-            .collect()
-        })
+        self.db.rows(
+            "SELECT key, fact, NULL, number FROM deliveries WHERE state IN ('sent', 'done') AND teller IS NULL
+             UNION ALL
+             SELECT copies.key, fact, outlet, number FROM copies JOIN deliveries ON deliveries.key = copies.key
+             WHERE copies.delivered IS NOT NULL
+             ORDER BY number DESC LIMIT 1000",
+            [],
+            |row| Ok((row.get(0)?, json(row, 1)?, row.get(2)?)),
+        )
     }
-}
-
-/// The column, which journals up to version 7 don't have.
-pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    tx.execute_batch("ALTER TABLE deliveries ADD COLUMN teller TEXT;  -- the other machine that told it")
 }

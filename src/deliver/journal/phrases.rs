@@ -4,10 +4,9 @@
 //! none. The row is written before the brain is asked, so after a crash no brain is asked a second time.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Transaction, params};
 
-use super::{Journal, LineHash, NewMessage};
-use crate::deliver::journal::Result;
+use super::{Journal, LineHash, NewMessage, Result};
 
 /// So many days a phrase and the name of a notice are kept.
 const KEEP_DAYS: i64 = 3;
@@ -19,7 +18,7 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn begin_phrase(&self, key: &str, line: &LineHash, plain: &str, now: Timestamp) -> Result<bool> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             forget(tx, "phrases", now)?;
             let changed = tx.execute(
                 "INSERT INTO phrases (key, line, plain, at_ms) VALUES (?1, ?2, ?3, ?4)
@@ -35,10 +34,8 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn set_phrase(&self, key: &str, line: &LineHash, phrase: &str) -> Result<()> {
-        self.write(|tx| {
-            let sql = "UPDATE phrases SET phrase = ?3 WHERE key = ?1 AND line = ?2";
-            tx.execute(sql, params![key, line.bytes(), phrase]).map(drop)
-        })
+        let sql = "UPDATE phrases SET phrase = ?3 WHERE key = ?1 AND line = ?2";
+        self.db.execute(sql, params![key, line.bytes(), phrase]).map(drop)
     }
 
     /// The words for this occurrence of this line, if they were found.
@@ -46,12 +43,8 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn phrase(&self, key: &str, line: &LineHash) -> Result<Option<String>> {
-        self.read(|db| {
-            db.prepare_cached("SELECT phrase FROM phrases WHERE key = ?1 AND line = ?2")?
-                .query_row(params![key, line.bytes()], |row| row.get(0))
-                .optional()
-                .map(Option::flatten)
-        })
+        let sql = "SELECT phrase FROM phrases WHERE key = ?1 AND line = ?2";
+        Ok(self.db.row(sql, params![key, line.bytes()], |row| row.get(0))?.flatten())
     }
 
     /// Queues a message unless one of this name was queued before, whatever became of it; says whether it was.
@@ -65,7 +58,7 @@ impl Journal {
         limit: usize,
         now: Timestamp,
     ) -> Result<bool> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             forget(tx, "said", now)?;
             let new = tx.execute(
                 "INSERT INTO said (name, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -74,23 +67,6 @@ impl Journal {
             Ok(new && super::chunks::claim_one(tx, message, limit)?)
         })
     }
-}
-
-/// The tables, which journals of versions 1 and 2 don't have.
-pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    tx.execute_batch(
-        "CREATE TABLE phrases (
-            key    TEXT PRIMARY KEY,               -- the delivery's
-            line   BLOB NOT NULL,                  -- hash of the line or block that it was made from
-            plain  TEXT NOT NULL,                  -- what is said without it
-            phrase TEXT,                           -- none while a brain is asked, or where it found none
-            at_ms  INTEGER NOT NULL
-        ) STRICT;
-        CREATE TABLE said (
-            name   TEXT PRIMARY KEY,               -- of a notice: what it is about, with its day
-            at_ms  INTEGER NOT NULL
-        ) STRICT;",
-    )
 }
 
 fn forget(tx: &Transaction<'_>, table: &str, now: Timestamp) -> rusqlite::Result<()> {

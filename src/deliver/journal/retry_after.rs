@@ -4,12 +4,12 @@
 //! The pause belongs to the destination, not to the message: a refused message keeps its position before later ones.
 
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
-use super::Journal;
 use super::copies::Recipient;
-use crate::deliver::journal::Result;
+use super::{Journal, Result};
 use crate::deliver::notifier::Scope;
+use crate::sqlite::instant;
 
 impl Journal {
     /// Notes that a recipient, or a scope in it, asked at `now` for a pause until `until`.
@@ -23,7 +23,7 @@ impl Journal {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<()> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             tx.execute("DELETE FROM pauses WHERE until_ms <= ?1", [now.as_millisecond()])?;
             tx.execute(
                 "INSERT INTO pauses (scope, asked_ms, until_ms) VALUES (?1, ?2, ?3)
@@ -39,27 +39,12 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn pauses(&self, now: Timestamp) -> Result<Vec<(Recipient, Option<Scope>, Timestamp)>> {
-        self.read(|tx| {
-            tx.prepare_cached("SELECT scope, until_ms FROM pauses WHERE asked_ms <= ?1 AND until_ms > ?1")?
-                .query_map([now.as_millisecond()], |row| {
-                    let scope: String = row.get(0)?;
-                    let (to, scope) = parts(&scope);
-                    Ok((to, scope, super::instant(row.get(1)?).unwrap_or(now)))
-                })?
-                .collect()
+        let sql = "SELECT scope, until_ms FROM pauses WHERE asked_ms <= ?1 AND until_ms > ?1";
+        self.db.rows(sql, [now.as_millisecond()], |row| {
+            let (to, scope) = parts(&row.get::<_, String>(0)?);
+            Ok((to, scope, instant(row.get(1)?).unwrap_or(now)))
         })
     }
-}
-
-/// The table, which journals of version 1 don't have.
-pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    tx.execute_batch(
-        "CREATE TABLE pauses (
-            scope    TEXT PRIMARY KEY,              -- 'channel:ID', …; empty: the notifier's own place; others: 'ntfy ', 'copy ntfy channel:ID'
-            asked_ms INTEGER NOT NULL,
-            until_ms INTEGER NOT NULL
-        ) STRICT;",
-    )
 }
 
 /// How a recipient and a scope stand in the table; the primary notifier is its scope alone.

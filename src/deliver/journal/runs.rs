@@ -5,15 +5,16 @@
 //! says up to which occurrence all were claimed or had nothing to do; earlier ones are never looked at again.
 
 use jiff::{Timestamp, civil};
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 
 use super::chunks::claim_one;
 use super::copies::Recipient;
 use super::keys::{RUN, local_text};
 use super::message::{self, Message, NewMessage};
-use super::{Journal, instant, unreadable};
-use crate::deliver::journal::Result;
+use super::{Journal, Result};
 use crate::deliver::notifier::{MessageKind, Scope};
+use crate::sqlite::{instant, unreadable, word};
+use crate::words::words;
 
 /// So many runs are kept that are done.
 const KEEP: i64 = 2_000;
@@ -54,15 +55,17 @@ pub struct NewRun {
     pub seen: Option<String>,
 }
 
-/// How far a run came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunState {
-    /// It may have asked.
-    Claimed,
-    /// Its text is fixed.
-    Fixed,
-    /// Nothing is left to do.
-    Done,
+words! {
+    /// How far a run came.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RunState, as_str {
+        /// It may have asked.
+        Claimed = "claimed",
+        /// Its text is fixed.
+        Fixed = "fixed",
+        /// Nothing is left to do.
+        Done = "done",
+    }
 }
 
 /// A run.
@@ -98,37 +101,6 @@ pub struct Run {
 pub(super) const COLUMNS: &str =
     "key, routine, local, due_ms, missed, started_ms, note, material, state, answer, facts, outcome";
 
-/// The tables, which journals before version 3 don't have.
-pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    tx.execute_batch(
-        "CREATE TABLE IF NOT EXISTS routines (
-            name       TEXT PRIMARY KEY,
-            schedule   TEXT NOT NULL,             -- as it counts; empty while it is disabled
-            since_ms   INTEGER NOT NULL,
-            handled_ms INTEGER,
-            ran_ms     INTEGER,
-            seen       TEXT
-        ) STRICT;
-        CREATE TABLE IF NOT EXISTS runs (
-            number     INTEGER PRIMARY KEY,
-            key        TEXT NOT NULL UNIQUE,      -- 'morning@2026-12-01T08:00'
-            routine    TEXT NOT NULL,
-            local      TEXT NOT NULL,
-            due_ms     INTEGER NOT NULL,
-            missed     INTEGER NOT NULL,
-            started_ms INTEGER NOT NULL,
-            note       BLOB NOT NULL,
-            material   TEXT NOT NULL,
-            state      TEXT NOT NULL CHECK (state IN ('claimed', 'fixed', 'done')),
-            answer     TEXT,
-            facts      TEXT,
-            outcome    TEXT
-        ) STRICT;
-        CREATE INDEX IF NOT EXISTS open_runs ON runs (number) WHERE state <> 'done';
-        CREATE INDEX IF NOT EXISTS runs_of ON runs (routine, number);",
-    )
-}
-
 impl Journal {
     /// The progress of an enabled routine. If it is new, or had another schedule, its occurrences count from `since`
     /// on.
@@ -139,13 +111,9 @@ impl Journal {
         if let Some(known) = self.known(name, schedule)? {
             return Ok(known);
         }
-        self.write(|tx| {
-            tx.execute(
-                "INSERT INTO routines (name, schedule, since_ms) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3",
-                params![name, schedule, since.as_millisecond()],
-            )
-        })?;
+        let sql = "INSERT INTO routines (name, schedule, since_ms) VALUES (?1, ?2, ?3)
+                   ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3";
+        self.db.execute(sql, params![name, schedule, since.as_millisecond()])?;
         let nothing = RoutineProgress { since, handled: None, ran: None, seen: None };
         Ok(self.known(name, schedule)?.unwrap_or(nothing))
     }
@@ -155,19 +123,14 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn known(&self, name: &str, schedule: &str) -> Result<Option<RoutineProgress>> {
-        self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT since_ms, handled_ms, ran_ms, seen FROM routines WHERE name = ?1 AND schedule = ?2",
-            )?
-            .query_row([name, schedule], |row| {
-                Ok(RoutineProgress {
-                    since: needed(row, 0)?,
-                    handled: instant(row.get(1)?),
-                    ran: instant(row.get(2)?),
-                    seen: row.get(3)?,
-                })
+        let sql = "SELECT since_ms, handled_ms, ran_ms, seen FROM routines WHERE name = ?1 AND schedule = ?2";
+        self.db.row(sql, [name, schedule], |row| {
+            Ok(RoutineProgress {
+                since: needed(row, 0)?,
+                handled: instant(row.get(1)?),
+                ran: instant(row.get(2)?),
+                seen: row.get(3)?,
             })
-            .optional()
         })
     }
 
@@ -176,21 +139,13 @@ impl Journal {
     /// # Errors
     /// The journal can't be used.
     pub fn only_enabled(&self, names: &[&str]) -> Result<()> {
-        let known: Vec<String> = self.read(|tx| {
-            tx.prepare_cached("SELECT name FROM routines WHERE schedule <> ''")?
-                .query_map([], |row| row.get(0))?
-                .collect()
-        })?;
-        let gone: Vec<&String> = known.iter().filter(|name| !names.contains(&name.as_str())).collect();
+        let sql = "SELECT name FROM routines WHERE schedule <> ''";
+        let mut gone: Vec<String> = self.db.rows(sql, [], |row| row.get(0))?;
+        gone.retain(|name| !names.contains(&name.as_str()));
         if gone.is_empty() {
             return Ok(());
         }
-        self.write(|tx| {
-            for name in gone {
-                tx.execute("UPDATE routines SET schedule = '' WHERE name = ?1", [name])?;
-            }
-            Ok(())
-        })
+        self.db.execute_each("UPDATE routines SET schedule = '' WHERE name = ?1", gone)
     }
 
     /// Notes that a routine had nothing to do up to this occurrence.
@@ -198,7 +153,7 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn nothing_to_do(&self, name: &str, up_to: Timestamp) -> Result<()> {
-        self.write(|tx| handled(tx, name, up_to))
+        self.db.write(|tx| handled(tx, name, up_to))
     }
 
     /// Claims a run, with all that it begins with; false where it was claimed before.
@@ -206,7 +161,7 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn claim_run(&self, run: &NewRun, now: Timestamp) -> Result<bool> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             let added = tx.execute(
                 "INSERT INTO runs (key, routine, local, due_ms, missed, started_ms, note, material, state)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'claimed') ON CONFLICT DO NOTHING",
@@ -240,7 +195,7 @@ impl Journal {
     /// The journal can't be read.
     pub fn run(&self, key: &str) -> Result<Option<Run>> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE key = ?1");
-        self.read(|tx| tx.prepare_cached(&sql)?.query_row([key], run_of).optional())
+        self.db.row(&sql, [key], run_of)
     }
 
     /// The runs that aren't done, in the order of their claims.
@@ -249,7 +204,7 @@ impl Journal {
     /// The journal can't be read.
     pub fn open_runs(&self) -> Result<Vec<Run>> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE state <> 'done' ORDER BY number");
-        self.read(|tx| tx.prepare_cached(&sql)?.query_map([], run_of)?.collect())
+        self.db.rows(&sql, [], run_of)
     }
 
     /// The keys of a routine's runs that began at this instant or later, scheduled or not.
@@ -257,11 +212,8 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn runs_since(&self, name: &str, since: Timestamp) -> Result<Vec<String>> {
-        self.read(|tx| {
-            tx.prepare_cached("SELECT key FROM runs WHERE routine = ?1 AND started_ms >= ?2 ORDER BY number")?
-                .query_map(params![name, since.as_millisecond()], |row| row.get(0))?
-                .collect()
-        })
+        let sql = "SELECT key FROM runs WHERE routine = ?1 AND started_ms >= ?2 ORDER BY number";
+        self.db.rows(sql, params![name, since.as_millisecond()], |row| row.get(0))
     }
 
     /// The time of a routine's last run, scheduled or not.
@@ -269,15 +221,9 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn last_run(&self, name: &str) -> Result<Option<Timestamp>> {
-        let ms: Option<i64> = self.read(|tx| {
-            tx.query_row(
-                "SELECT max(ms) FROM (SELECT started_ms AS ms FROM runs WHERE routine = ?1
-                 UNION ALL SELECT ran_ms FROM routines WHERE name = ?1)",
-                [name],
-                |row| row.get(0),
-            )
-        })?;
-        Ok(instant(ms))
+        let sql = "SELECT max(ms) FROM (SELECT started_ms AS ms FROM runs WHERE routine = ?1
+                   UNION ALL SELECT ran_ms FROM routines WHERE name = ?1)";
+        Ok(instant(self.db.value(sql, [name])?))
     }
 
     /// Fixes a run's text, once, together with its message, if it has one. Returns false if it was fixed before.
@@ -292,7 +238,7 @@ impl Journal {
         message: Option<(Option<Scope>, String)>,
         limit: usize,
     ) -> Result<bool> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             let fixed = tx.execute(
                 "UPDATE runs SET state = 'fixed', answer = ?2, facts = ?3, outcome = ?4
                  WHERE key = ?1 AND state = 'claimed'",
@@ -320,7 +266,7 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn finish_run(&self, key: &str, outcome: Option<&str>) -> Result<()> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             tx.execute(
                 "UPDATE runs SET state = 'done', outcome = coalesce(?2, outcome), note = x'', material = ''
                  WHERE key = ?1 AND state <> 'done'",
@@ -340,7 +286,10 @@ impl Journal {
     /// The journal can't be read.
     pub fn run_message(&self, key: &str) -> Result<Option<Message>> {
         let key = message_key(key);
-        Ok(self.read(|tx| message::read_messages(tx, "WHERE key = ?1 AND kind = 'routine'", &[&key]))?.pop())
+        Ok(self
+            .db
+            .read(|tx| message::read_messages(tx, "WHERE key = ?1 AND kind = 'routine'", &[&key]))?
+            .pop())
     }
 }
 
@@ -368,7 +317,6 @@ fn needed(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 /// A run as a row of [`COLUMNS`] has it.
 pub(super) fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
     let local: String = row.get(2)?;
-    let state: String = row.get(8)?;
     Ok(Run {
         key: row.get(0)?,
         routine: row.get(1)?,
@@ -378,11 +326,7 @@ pub(super) fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
         started: needed(row, 5)?,
         note: row.get(6)?,
         material: row.get(7)?,
-        state: match state.as_str() {
-            "claimed" => RunState::Claimed,
-            "fixed" => RunState::Fixed,
-            _ => RunState::Done,
-        },
+        state: word(row, 8)?,
         answer: row.get(9)?,
         facts: row.get(10)?,
         outcome: row.get(11)?,

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use jiff::{Timestamp, civil};
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
-use super::Journal;
 use super::chunks::to_json;
 use super::keys::{LineHash, local_text, parts};
-use crate::deliver::journal::Result;
+use super::{Journal, Result};
 use crate::deliver::notifier::Fact;
+use crate::sqlite::{instant, json};
 
 /// A task whose notification was sent, or may have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ fn task_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<NotifiedTask> {
     Ok(NotifiedTask {
         key: row.get(0)?,
         is_certain: row.get::<_, String>(1)? != "sending",
-        fact: super::json(row, 2)?,
+        fact: json(row, 2)?,
     })
 }
 
@@ -37,12 +37,8 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn task_scopes(&self) -> Result<HashMap<String, Timestamp>> {
-        self.read(|tx| {
-            tx.prepare_cached("SELECT scope, since_ms FROM task_scopes")?
-                .query_map([], |row| {
-                    Ok((row.get(0)?, super::instant(row.get(1)?).unwrap_or(Timestamp::MIN)))
-                })?
-                .collect()
+        self.db.rows("SELECT scope, since_ms FROM task_scopes", [], |row| {
+            Ok((row.get(0)?, instant(row.get(1)?).unwrap_or(Timestamp::MIN)))
         })
     }
 
@@ -52,7 +48,7 @@ impl Journal {
     /// The journal can't be written.
     pub fn set_task_scopes(&self, scopes: &[String], now: Timestamp) -> Result<()> {
         let known = self.task_scopes()?;
-        self.write(|tx| {
+        self.db.write(|tx| {
             for scope in known.keys().filter(|scope| !scopes.contains(scope)) {
                 tx.execute("DELETE FROM task_scopes WHERE scope = ?1", [scope])?;
             }
@@ -71,15 +67,11 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn notifications(&self, from: civil::DateTime, to: civil::DateTime) -> Result<Vec<Fact>> {
-        let facts: Vec<String> = self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT fact FROM deliveries WHERE local BETWEEN ?1 AND ?2 AND state IN ('sent', 'done')
-                 ORDER BY number DESC LIMIT 1000",
-            )?
-            .query_map(params![local_text(from), local_text(to)], |row| row.get(0))?
-            .collect()
-        })?;
-        Ok(facts.iter().filter_map(|fact| serde_json::from_str(fact).ok()).collect())
+        let sql = "SELECT fact FROM deliveries WHERE local BETWEEN ?1 AND ?2 AND state IN ('sent', 'done')
+                   ORDER BY number DESC LIMIT 1000";
+        let facts: Vec<Option<Fact>> =
+            self.db.rows(sql, [local_text(from), local_text(to)], |row| Ok(json(row, 0).ok()))?;
+        Ok(facts.into_iter().flatten().collect())
     }
 
     /// Notifications, sent or being sent, of tasks with these words in any note: at a local time, or for a line that
@@ -93,18 +85,11 @@ impl Journal {
         local: civil::DateTime,
         day: Option<&LineHash>,
     ) -> Result<Vec<NotifiedTask>> {
-        self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT key, state, fact FROM deliveries
-                 WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND (local = ?2 OR line = ?3)
-                 AND state IN ('sending', 'sent', 'done') ORDER BY number",
-            )?
-            .query_map(
-                params![format!("task_{words}"), local_text(local), day.map(LineHash::bytes)],
-                task_of,
-            )?
-            .collect()
-        })
+        let sql = "SELECT key, state, fact FROM deliveries
+                   WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND (local = ?2 OR line = ?3)
+                   AND state IN ('sending', 'sent', 'done') ORDER BY number";
+        let values = params![format!("task_{words}"), local_text(local), day.map(LineHash::bytes)];
+        self.db.rows(sql, values, task_of)
     }
 
     /// Notifications, sent or being sent, of all tasks at a local time.
@@ -112,15 +97,10 @@ impl Journal {
     /// # Errors
     /// The journal can't be read.
     pub fn notified_tasks_at(&self, local: civil::DateTime) -> Result<Vec<NotifiedTask>> {
-        self.read(|tx| {
-            tx.prepare_cached(
-                "SELECT key, state, fact FROM deliveries
-                 WHERE subject > 'task_' AND subject < 'task`' AND local = ?1
-                 AND state IN ('sending', 'sent', 'done') ORDER BY number",
-            )?
-            .query_map([local_text(local)], task_of)?
-            .collect()
-        })
+        let sql = "SELECT key, state, fact FROM deliveries
+                   WHERE subject > 'task_' AND subject < 'task`' AND local = ?1
+                   AND state IN ('sending', 'sent', 'done') ORDER BY number";
+        self.db.rows(sql, [local_text(local)], task_of)
     }
 
     /// Records the present lines of these keys.
@@ -128,7 +108,7 @@ impl Journal {
     /// # Errors
     /// The journal can't be written.
     pub fn set_task_lines(&self, lines: &[(&str, LineHash)]) -> Result<()> {
-        self.write(|tx| {
+        self.db.write(|tx| {
             let mut statement = tx.prepare_cached("UPDATE deliveries SET line = ?2 WHERE key = ?1")?;
             lines.iter().try_for_each(|(key, line)| statement.execute(params![key, line.bytes()]).map(drop))
         })
@@ -137,25 +117,8 @@ impl Journal {
     /// Gives a task that was notified under one key another key, because it moved or changed.
     pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &Fact) -> Result<()> {
         let (subject, local) = parts(to);
-        let fact = to_json(fact);
-        self.write(|tx| {
-            tx.execute(
-                "UPDATE OR IGNORE deliveries SET key = ?2, subject = ?3, local = ?4, line = ?5, fact = ?6
-                 WHERE key = ?1",
-                params![from, to, subject, local, line.bytes(), fact],
-            )?;
-            Ok(())
-        })
+        let sql = "UPDATE OR IGNORE deliveries SET key = ?2, subject = ?3, local = ?4, line = ?5, fact = ?6
+                   WHERE key = ?1";
+        self.db.execute(sql, params![from, to, subject, local, line.bytes(), to_json(fact)]).map(drop)
     }
-}
-
-/// Makes the table.
-pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    tx.execute_batch(
-        "-- Which task lines are told, and since when: what was due before isn't.
-         CREATE TABLE task_scopes (
-             scope        TEXT PRIMARY KEY,
-             since_ms     INTEGER NOT NULL
-         ) STRICT;",
-    )
 }

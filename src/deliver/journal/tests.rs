@@ -210,7 +210,7 @@ fn a_file_that_is_no_database_is_put_aside() {
 #[test]
 fn a_newer_journal_is_left_alone() {
     let (dir, journal) = journal();
-    journal.connection().pragma_update(None, "user_version", 99).unwrap();
+    journal.db.connection().pragma_update(None, "user_version", 99).unwrap();
     drop(journal);
     let error = Journal::open(dir.path()).unwrap_err().to_string();
     assert!(error.contains("version 99"), "{error}");
@@ -226,7 +226,10 @@ fn a_committed_row_survives_and_pruning_keeps_the_newest() {
     assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sent));
     let claimed = journal.claim(&[message("b", 1, "x")], |_| LIMIT).unwrap();
     journal.sent(&claimed[0].key, 0, None, None, at(0), "place").unwrap();
-    journal.write(|tx| tx.execute("UPDATE deliveries SET number = -300000 WHERE subject = 'a'", [])).unwrap();
+    journal
+        .db
+        .write(|tx| tx.execute("UPDATE deliveries SET number = -300000 WHERE subject = 'a'", []))
+        .unwrap();
     journal.done([key("a", local(1), None).as_str()]).unwrap();
     assert_eq!(state(&journal, "a", 1), None, "long done");
     assert_eq!(state(&journal, "b", 1), Some(DeliveryState::Sent));

@@ -40,13 +40,14 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::delivery_order::DeliveryOrder;
-use super::journal::{Journal, JournalError};
+use super::journal::Journal;
 use super::notifier::MessageKind;
 use super::words::NotifyRules;
 use crate::clock::Clock;
 use crate::machines::Machines;
 use crate::reminders::{PlacedFinding, ReminderError};
 use crate::schedule::{DigestRule, Pause, Zone};
+use crate::sqlite::DatabaseError;
 use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
@@ -139,7 +140,7 @@ pub(crate) type Result<T, E = PassError> = std::result::Result<T, E>;
 pub enum PassError {
     /// The delivery journal can't be used; nothing may be sent without it.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    Journal(#[from] DatabaseError),
     /// The operating system gives no random numbers.
     #[error(transparent)]
     Reminder(#[from] ReminderError),
@@ -267,7 +268,7 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport> {
     Ok(report)
 }
 
-async fn lock(journal: &Journal) -> Result<crate::deliver::journal::PassLock> {
+async fn lock(journal: &Journal) -> Result<std::fs::File> {
     let started = Instant::now();
     loop {
         if let Some(lock) = journal.lock()? {

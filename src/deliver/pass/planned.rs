@@ -111,7 +111,7 @@ pub(super) fn marks(
         return Ok(None);
     }
     let plain = journal.row(&journal::key(id, local, None))?;
-    let was_first = plain.and_then(|row| row.line).is_some_and(|line| hashes.contains(&line));
+    let was_first = plain.is_some_and(|row| hashes.contains(&row.line));
     Ok(hashes.first().copied().filter(|_| !was_first))
 }
 

@@ -302,9 +302,9 @@ fn is_alike(a: &str, b: &str) -> bool {
 
 /// Whether a line still has the words that were sent; an id added since is no change.
 fn same_words(row: &DeliveryRow, hash: LineHash, reminder: &Reminder) -> bool {
-    row.line == Some(hash) || row.line == Some(meaning(&Reminder { id: None, ..reminder.clone() })) || {
+    row.line == hash || row.line == meaning(&Reminder { id: None, ..reminder.clone() }) || {
         let id = row.fact.id.parse().ok();
-        row.line == Some(meaning(&Reminder { id, ..reminder.clone() }))
+        row.line == meaning(&Reminder { id, ..reminder.clone() })
     }
 }
 

@@ -217,7 +217,7 @@ pub(super) fn plan(
         match readiness(row, now, &context.settings.notifiers) {
             // A task line is notified and never edited. Older journals keep no more than the words.
             Readiness::Sent(row) => {
-                let old = row.line == Some(LineHash::of(due.words.as_bytes()));
+                let old = row.line == LineHash::of(due.words.as_bytes());
                 days.extend(due.day().filter(|_| old).map(|day| (due.key.as_str(), day)));
             }
             Readiness::Wait(at) => {

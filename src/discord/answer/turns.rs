@@ -20,7 +20,7 @@ use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
 use crate::discord::api::{Typing, snowflake};
 use crate::discord::log::logbook::LogEntry;
 use crate::discord::shared::{BotState, Interruption, LONGEST_PAUSE, LaneItem, SHORTEST_PAUSE, lock};
-use crate::turn::journal::TurnJournalError;
+use crate::sqlite::DatabaseError;
 use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState};
 
 /// After a longer wait the answer says that the assistant was away.
@@ -103,7 +103,7 @@ impl Worker {
     }
 
     /// The next turn: the oldest, joined with those that came while the one before it ran.
-    fn next(&self) -> Result<Option<TurnRow>, TurnJournalError> {
+    fn next(&self) -> Result<Option<TurnRow>, DatabaseError> {
         let open = self.shared.turns.open_turns(Some(self.channel))?;
         let open: Vec<TurnRow> = open.into_iter().filter(|turn| turn.joined.is_none()).collect();
         let Some(first) = open.first() else { return Ok(None) };

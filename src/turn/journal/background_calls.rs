@@ -9,31 +9,19 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use rusqlite::params;
 
+use super::TurnJournal;
 use super::calls::{COLUMNS, call_of, insert_call};
 use super::rows::CallRow;
-use super::{TurnJournal, TurnJournalError};
 use crate::brain::Usage;
+use crate::sqlite::Result;
 
 /// For how many days such calls are kept.
 const KEEP_DAYS: i64 = 40;
 
-/// The tables, made where they are missing.
-pub(super) const SCHEMA: &str = "
-CREATE TABLE IF NOT EXISTS side_calls (
-  number INTEGER PRIMARY KEY, message TEXT NOT NULL, purpose TEXT NOT NULL, at_ms INTEGER NOT NULL,
-  brain TEXT NOT NULL, model TEXT NOT NULL, class TEXT, error TEXT, ms INTEGER NOT NULL,
-  input INTEGER NOT NULL, cached INTEGER NOT NULL, cache_write INTEGER NOT NULL, output INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS side_calls_of ON side_calls (message);
-CREATE INDEX IF NOT EXISTS side_calls_at ON side_calls (at_ms);
-CREATE INDEX IF NOT EXISTS turns_started ON turns (started_ms);
-CREATE TABLE IF NOT EXISTS lifted (budget TEXT PRIMARY KEY, at_ms INTEGER NOT NULL);
-";
-
 impl TurnJournal {
     /// Whether it outlives the process.
     pub fn is_kept(&self) -> bool {
-        self.path.as_os_str() != ":memory:"
+        self.db.is_kept()
     }
 
     /// Records a finished call that was no attempt at an answer; `message` is the turn that it was made for, 0 if
@@ -44,8 +32,8 @@ impl TurnJournal {
         purpose: &str,
         call: &CallRow,
         now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
+    ) -> Result<()> {
+        self.db.write(|tx| {
             let (at, day) = (now.as_millisecond(), 24 * 60 * 60 * 1000);
             tx.execute("DELETE FROM side_calls WHERE at_ms < ?1", [at - KEEP_DAYS * day])?;
             insert_call(tx, message, call, Some((purpose, at)))
@@ -53,36 +41,36 @@ impl TurnJournal {
     }
 
     /// The background calls of a turn, in order.
-    pub fn background_calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
+    pub fn background_calls(&self, message: u64) -> Result<Vec<CallRow>> {
         let sql = format!("SELECT {COLUMNS} FROM side_calls WHERE message = ?1 ORDER BY number");
-        self.rows(&sql, [message.to_string()], call_of)
+        self.db.rows(&sql, [message.to_string()], call_of)
     }
 
     /// The tokens that a turn has used, including its background calls.
-    pub fn tokens(&self, message: u64) -> Result<u64, TurnJournalError> {
+    pub fn tokens(&self, message: u64) -> Result<u64> {
         let (own, background) = (self.calls(message)?, self.background_calls(message)?);
         Ok(own.iter().chain(&background).map(|call| call.usage.input + call.usage.output).sum())
     }
 
     /// The spending since an instant, by brain: turns that were accepted since, and background calls.
-    pub fn spent_since(&self, since: Timestamp) -> Result<Vec<(String, Usage)>, TurnJournalError> {
+    pub fn spent_since(&self, since: Timestamp) -> Result<Vec<(String, Usage)>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM calls WHERE message IN (SELECT message FROM turns WHERE started_ms >= ?1)
              UNION ALL SELECT {COLUMNS} FROM side_calls WHERE at_ms >= ?1"
         );
-        self.rows(&sql, [since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))
+        self.db.rows(&sql, [since.as_millisecond()], |row| call_of(row).map(|call| (call.brain, call.usage)))
     }
 
     /// Records an event of a day's budget under a name that holds both: a person's answer, or its announced end.
-    pub fn record_budget_event(&self, budget: &str, now: Timestamp) -> Result<(), TurnJournalError> {
+    pub fn record_budget_event(&self, budget: &str, now: Timestamp) -> Result<()> {
         let sql = "INSERT INTO lifted (budget, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-        self.execute(sql, params![budget, now.as_millisecond()])
+        self.db.execute(sql, params![budget, now.as_millisecond()]).map(drop)
     }
 
     /// The names of the recorded budget events since an instant.
-    pub fn budget_events_since(&self, since: Timestamp) -> Result<BTreeSet<String>, TurnJournalError> {
+    pub fn budget_events_since(&self, since: Timestamp) -> Result<BTreeSet<String>> {
         let sql = "SELECT budget FROM lifted WHERE at_ms >= ?1";
-        Ok(self.rows(sql, [since.as_millisecond()], |row| row.get(0))?.into_iter().collect())
+        self.db.rows(sql, [since.as_millisecond()], |row| row.get(0))
     }
 }
 

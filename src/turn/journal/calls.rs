@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use rusqlite::{ToSql, Transaction, params};
 
 use super::rows::{CallRow, Round, ToolEnd, ToolRow};
-use super::{TurnJournal, TurnJournalError, count, step, to_i64};
+use super::{TurnJournal, step};
 use crate::brain::{FailureClass, Reply, ToolCall, Usage};
+use crate::sqlite::Result;
 
 /// What [`call_of`] reads.
 pub(super) const COLUMNS: &str = "brain, model, class, error, ms, input, cached, cache_write, output";
@@ -18,26 +19,20 @@ pub(super) fn call_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<CallRow> {
         model: row.get(1)?,
         class: class.as_deref().and_then(FailureClass::named),
         error: row.get(3)?,
-        ms: count(row, 4)?,
+        ms: row.get(4)?,
         usage: Usage {
-            input: count(row, 5)?,
-            cached: count(row, 6)?,
-            cache_write: count(row, 7)?,
-            output: count(row, 8)?,
+            input: row.get(5)?,
+            cached: row.get(6)?,
+            cache_write: row.get(7)?,
+            output: row.get(8)?,
         },
     })
 }
 
 impl TurnJournal {
     /// Records a finished call, and the round of tools that it asks for.
-    pub fn called(
-        &self,
-        message: u64,
-        call: &CallRow,
-        round: Option<&Reply>,
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
+    pub fn called(&self, message: u64, call: &CallRow, round: Option<&Reply>, now: Timestamp) -> Result<()> {
+        self.db.write(|tx| {
             insert_call(tx, message, call, None)?;
             if let Some(reply) = round {
                 let json = serde_json::json!({ "text": reply.text, "tool_calls": reply.tool_calls, "raw": reply.raw });
@@ -56,29 +51,23 @@ impl TurnJournal {
     }
 
     /// The calls of a turn, in their order.
-    pub fn calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
+    pub fn calls(&self, message: u64) -> Result<Vec<CallRow>> {
         let sql = format!("SELECT {COLUMNS} FROM calls WHERE message = ?1 ORDER BY number");
-        self.rows(&sql, [message.to_string()], call_of)
+        self.db.rows(&sql, [message.to_string()], call_of)
     }
 
     /// The rounds of tools that brains asked for in a turn, in their order.
-    pub fn rounds(&self, message: u64) -> Result<Vec<Round>, TurnJournalError> {
+    pub fn rounds(&self, message: u64) -> Result<Vec<Round>> {
         let sql = "SELECT reply FROM rounds WHERE message = ?1 ORDER BY number";
-        self.rows(sql, [message.to_string()], |row| {
+        self.db.rows(sql, [message.to_string()], |row| {
             Ok(serde_json::from_str(&row.get::<_, String>(0)?).unwrap_or_default())
         })
     }
 
     /// Records, before it happens, that a tool is started. False if it was started before: then it must not
     /// be again.
-    pub fn tool_started(
-        &self,
-        message: u64,
-        number: u32,
-        call: &ToolCall,
-        now: Timestamp,
-    ) -> Result<bool, TurnJournalError> {
-        self.write(|tx| {
+    pub fn tool_started(&self, message: u64, number: u32, call: &ToolCall, now: Timestamp) -> Result<bool> {
+        self.db.write(|tx| {
             let added = tx.execute(
                 "INSERT INTO tools (message, number, call_id, name, arguments) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT DO NOTHING",
@@ -90,28 +79,22 @@ impl TurnJournal {
     }
 
     /// Records a finished tool call.
-    pub fn tool_finished(
-        &self,
-        message: u64,
-        number: u32,
-        end: &ToolEnd,
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
+    pub fn tool_finished(&self, message: u64, number: u32, end: &ToolEnd, now: Timestamp) -> Result<()> {
+        self.db.write(|tx| {
             tx.execute(
                 "UPDATE tools SET result = ?3, is_error = ?4, ms = ?5 WHERE message = ?1 AND number = ?2",
-                params![message.to_string(), number, end.text, end.is_error, to_i64(end.ms)],
+                params![message.to_string(), number, end.text, end.is_error, end.ms],
             )?;
             step(tx, message, "tool finished", now, if end.is_error { "failed" } else { "" })
         })
     }
 
     /// The tools of a turn that were started, in their order.
-    pub fn tools(&self, message: u64) -> Result<Vec<ToolRow>, TurnJournalError> {
+    pub fn tools(&self, message: u64) -> Result<Vec<ToolRow>> {
         let sql = "SELECT number, call_id, name, arguments, result, is_error, ms FROM tools WHERE message = ?1 ORDER BY number";
-        self.rows(sql, [message.to_string()], |row| {
+        self.db.rows(sql, [message.to_string()], |row| {
             let is_error = row.get::<_, Option<bool>>(5)?.unwrap_or(false);
-            let ms = count(row, 6)?;
+            let ms = row.get(6)?;
             Ok(ToolRow {
                 number: row.get(0)?,
                 call: ToolCall { id: row.get(1)?, name: row.get(2)?, arguments: row.get(3)? },
@@ -136,7 +119,7 @@ pub(super) fn insert_call(
         "INSERT INTO {table} (message, {COLUMNS}{columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10{values})"
     );
     let (message, class, usage) = (message.to_string(), call.class.map(FailureClass::name), &call.usage);
-    let counts = [call.ms, usage.input, usage.cached, usage.cache_write, usage.output].map(to_i64);
+    let counts = [call.ms, usage.input, usage.cached, usage.cache_write, usage.output];
     let mut row: Vec<&dyn ToSql> = vec![&message, &call.brain, &call.model, &class, &call.error];
     row.extend(counts.iter().map(|count| count as &dyn ToSql));
     if let Some((purpose, at)) = &background {

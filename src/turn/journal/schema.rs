@@ -1,39 +1,11 @@
-//! Defines the tables of the turn journal, and converts a row to a turn.
+//! Converts a row of the turn journal to a turn; names the columns that were added later.
 
 use rusqlite::Row;
 
+use super::instant;
 use super::rows::{Assembled, NewTurn, Recalled, TurnRow};
-use super::{count, instant};
 use crate::turn::skills::Names;
 use crate::turn::state::TurnState;
-
-/// The tables of an empty journal.
-pub(super) const SCHEMA: &str = "
-CREATE TABLE turns (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  message TEXT NOT NULL UNIQUE, channel TEXT NOT NULL, thread INTEGER NOT NULL, author TEXT NOT NULL,
-  block TEXT NOT NULL, text TEXT NOT NULL, only_brain TEXT, away INTEGER NOT NULL, reply INTEGER NOT NULL,
-  files TEXT NOT NULL, state TEXT NOT NULL, joined TEXT, brain TEXT,
-  injection TEXT, recall_problem TEXT, at_ms INTEGER, budget INTEGER, tail TEXT, hash TEXT, skills TEXT, sums TEXT,
-  answer TEXT, facts TEXT, chunks INTEGER NOT NULL DEFAULT 0, started_ms INTEGER NOT NULL, finished_ms INTEGER
-);
-CREATE INDEX open_turns ON turns (channel, number) WHERE state NOT IN ('done', 'dropped');
-CREATE INDEX joined_turns ON turns (joined) WHERE joined IS NOT NULL;
-CREATE TABLE calls (
-  number INTEGER PRIMARY KEY, message TEXT NOT NULL, brain TEXT NOT NULL, model TEXT NOT NULL, class TEXT, error TEXT,
-  ms INTEGER NOT NULL, input INTEGER NOT NULL, cached INTEGER NOT NULL, cache_write INTEGER NOT NULL,
-  output INTEGER NOT NULL
-);
-CREATE INDEX calls_of ON calls (message);
-CREATE TABLE rounds (number INTEGER PRIMARY KEY, message TEXT NOT NULL, reply TEXT NOT NULL);
-CREATE INDEX rounds_of ON rounds (message);
-CREATE TABLE tools (
-  message TEXT NOT NULL, number INTEGER NOT NULL, call_id TEXT NOT NULL, name TEXT NOT NULL, arguments TEXT NOT NULL,
-  result TEXT, is_error INTEGER, ms INTEGER, PRIMARY KEY (message, number)
-);
-CREATE TABLE steps (number INTEGER PRIMARY KEY, message TEXT NOT NULL, step TEXT NOT NULL, at_ms INTEGER NOT NULL, detail TEXT NOT NULL);
-CREATE INDEX steps_of ON steps (message);
-";
 
 /// Columns that a journal of an earlier version may lack.
 pub(super) const ADDED_COLUMNS: [(&str, &str); 2] = [
@@ -55,7 +27,7 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     let joined: Option<String> = row.get(11)?;
     let injection: Option<String> = row.get(13)?;
     let problem: Option<String> = row.get(14)?;
-    let (at, budget): (Option<i64>, u64) = (row.get(15)?, count(row, 16)?);
+    let (at, budget): (Option<i64>, Option<u64>) = (row.get(15)?, row.get(16)?);
     let (tail, hash): (Option<String>, Option<String>) = (row.get(17)?, row.get(18)?);
     let skills: Option<String> = row.get(24)?;
     let skills = skills.as_deref().and_then(Names::parse);
@@ -81,7 +53,7 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         brain: row.get(12)?,
         assembled: at.zip(hash).map(|(at, hash)| Assembled {
             at: instant(at),
-            budget,
+            budget: budget.unwrap_or_default(),
             tail,
             hash,
             skills,

@@ -4,19 +4,10 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::rows::ToolEnd;
-use super::{TurnJournal, TurnJournalError, step};
+use super::{TurnJournal, step};
 use crate::brain::{ToolCall, ToolResult};
+use crate::sqlite::Result;
 use crate::turn::session_match::SessionHashes;
-
-/// The tables, which older files are given too.
-pub(super) const TABLES: &str = "
-CREATE TABLE IF NOT EXISTS sessions (
-  brain TEXT NOT NULL, place TEXT NOT NULL, session TEXT NOT NULL, known TEXT NOT NULL, usd REAL,
-  PRIMARY KEY (brain, place)
-);
-CREATE TABLE IF NOT EXISTS costs (message TEXT NOT NULL, brain TEXT NOT NULL, usd REAL NOT NULL, at_ms INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS costs_of ON costs (message);
-";
 
 /// How many sessions are stored; an older one is started anew.
 const KEEP_SESSIONS: u32 = 500;
@@ -34,8 +25,8 @@ pub struct HarnessSession {
 
 impl TurnJournal {
     /// Takes the session of a brain in a conversation; it is stored again once its turn is answered.
-    pub fn take_session(&self, brain: &str, place: &str) -> Result<Option<HarnessSession>, TurnJournalError> {
-        self.write(|tx| {
+    pub fn take_session(&self, brain: &str, place: &str) -> Result<Option<HarnessSession>> {
+        self.db.write(|tx| {
             let sql = "DELETE FROM sessions WHERE brain = ?1 AND place = ?2 RETURNING session, known, usd";
             let session = |row: &rusqlite::Row<'_>| {
                 let known: String = row.get(1)?;
@@ -47,13 +38,8 @@ impl TurnJournal {
     }
 
     /// Stores a session.
-    pub fn keep_session(
-        &self,
-        brain: &str,
-        place: &str,
-        session: &HarnessSession,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
+    pub fn keep_session(&self, brain: &str, place: &str, session: &HarnessSession) -> Result<()> {
+        self.db.write(|tx| {
             tx.execute(
                 "INSERT OR REPLACE INTO sessions (brain, place, session, known, usd) VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![brain, place, session.id, serde_json::json!(session.known).to_string(), session.usd],
@@ -64,13 +50,8 @@ impl TurnJournal {
     }
 
     /// Records, before it happens, that a harness calls a tool, as a round of its own. Returns the call's number.
-    pub fn harness_called(
-        &self,
-        message: u64,
-        call: &ToolCall,
-        now: Timestamp,
-    ) -> Result<u32, TurnJournalError> {
-        self.write(|tx| {
+    pub fn harness_called(&self, message: u64, call: &ToolCall, now: Timestamp) -> Result<u32> {
+        self.db.write(|tx| {
             let id = message.to_string();
             let number: u32 = tx.query_row(
                 "SELECT COALESCE(MAX(number) + 1, 0) FROM tools WHERE message = ?1",
@@ -92,11 +73,7 @@ impl TurnJournal {
     }
 
     /// The unfinished call of a turn to which this result belongs.
-    pub fn open_call(
-        &self,
-        message: u64,
-        result: &ToolResult,
-    ) -> Result<Option<(u32, ToolCall)>, TurnJournalError> {
+    pub fn open_call(&self, message: u64, result: &ToolResult) -> Result<Option<(u32, ToolCall)>> {
         let tools = self.tools(message)?;
         let open = tools.into_iter().rev().find(|row| row.call.id == result.call_id && row.result.is_none());
         Ok(open.map(|row| (row.number, row.call)))
@@ -109,7 +86,7 @@ impl TurnJournal {
         result: &ToolResult,
         end: &ToolEnd,
         now: Timestamp,
-    ) -> Result<Option<(u32, ToolCall)>, TurnJournalError> {
+    ) -> Result<Option<(u32, ToolCall)>> {
         let found = self.open_call(message, result)?;
         if let Some((number, _)) = &found {
             self.tool_finished(message, *number, end, now)?;
@@ -118,20 +95,20 @@ impl TurnJournal {
     }
 
     /// Records the cost of a run.
-    pub fn cost(&self, message: u64, brain: &str, usd: f64, now: Timestamp) -> Result<(), TurnJournalError> {
+    pub fn cost(&self, message: u64, brain: &str, usd: f64, now: Timestamp) -> Result<()> {
         let sql = "INSERT INTO costs (message, brain, usd, at_ms) VALUES (?1, ?2, ?3, ?4)";
-        self.execute(sql, params![message.to_string(), brain, usd, now.as_millisecond()])
+        self.db.execute(sql, params![message.to_string(), brain, usd, now.as_millisecond()]).map(drop)
     }
 
     /// The cost of a turn's runs, by brain.
-    pub fn costs(&self, message: u64) -> Result<Vec<(String, f64)>, TurnJournalError> {
+    pub fn costs(&self, message: u64) -> Result<Vec<(String, f64)>> {
         let sql = "SELECT brain, SUM(usd) FROM costs WHERE message = ?1 GROUP BY brain";
-        self.rows(sql, [message.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
+        self.db.rows(sql, [message.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// The cost of all runs since an instant, by brain.
-    pub fn costs_since(&self, since: Timestamp) -> Result<Vec<(String, f64)>, TurnJournalError> {
+    pub fn costs_since(&self, since: Timestamp) -> Result<Vec<(String, f64)>> {
         let sql = "SELECT brain, SUM(usd) FROM costs WHERE at_ms >= ?1 GROUP BY brain";
-        self.rows(sql, [since.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))
+        self.db.rows(sql, [since.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 }

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::rows::{Assembled, Recalled, StepRow};
-use super::{TurnJournal, TurnJournalError, instant, prune, to_i64};
+use super::{TurnJournal, instant, prune};
+use crate::sqlite::Result;
 use crate::turn::state::TurnState;
 
 /// The step of a message that says what is going on: its id, or nothing once it is gone.
@@ -16,24 +17,13 @@ const SUSPENDED_STEP: &str = "left";
 impl TurnJournal {
     /// Moves a turn, and the turns that joined it, to `state`. False if that is not allowed: another
     /// end was quicker.
-    pub fn advance(
-        &self,
-        message: u64,
-        state: TurnState,
-        detail: &str,
-        now: Timestamp,
-    ) -> Result<bool, TurnJournalError> {
-        self.write(|tx| advance(tx, message, state, detail, now))
+    pub fn advance(&self, message: u64, state: TurnState, detail: &str, now: Timestamp) -> Result<bool> {
+        self.db.write(|tx| advance(tx, message, state, detail, now))
     }
 
     /// Records the memory result.
-    pub fn record_recalled(
-        &self,
-        message: u64,
-        recalled_memories: &Recalled,
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
+    pub fn record_recalled(&self, message: u64, recalled_memories: &Recalled, now: Timestamp) -> Result<()> {
+        self.db.write(|tx| {
             tx.execute(
                 "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1",
                 params![message.to_string(), recalled_memories.injection, recalled_memories.problem],
@@ -44,20 +34,15 @@ impl TurnJournal {
     }
 
     /// Records the inputs of the request.
-    pub fn record_request(
-        &self,
-        message: u64,
-        request: &Assembled,
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
+    pub fn record_request(&self, message: u64, request: &Assembled, now: Timestamp) -> Result<()> {
+        self.db.write(|tx| {
             tx.execute(
                 "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6, sums = ?7
                  WHERE message = ?1",
                 params![
                     message.to_string(),
                     request.at.as_millisecond(),
-                    to_i64(request.budget),
+                    request.budget,
                     request.tail,
                     request.hash,
                     request.skills.as_ref().map(ToString::to_string),
@@ -69,13 +54,8 @@ impl TurnJournal {
     }
 
     /// Records, before it happens, that a brain is asked.
-    pub fn record_call_start(
-        &self,
-        message: u64,
-        brain: &str,
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
+    pub fn record_call_start(&self, message: u64, brain: &str, now: Timestamp) -> Result<()> {
+        self.db.write(|tx| {
             tx.execute(
                 "UPDATE turns SET brain = ?2 WHERE message = ?1",
                 params![message.to_string(), brain],
@@ -92,8 +72,8 @@ impl TurnJournal {
         facts: &str,
         chunks: u32,
         now: Timestamp,
-    ) -> Result<bool, TurnJournalError> {
-        self.write(|tx| {
+    ) -> Result<bool> {
+        self.db.write(|tx| {
             if !advance(tx, message, TurnState::Answered, "", now)? {
                 return Ok(false);
             }
@@ -107,23 +87,18 @@ impl TurnJournal {
 
     /// Forgets what was done for a turn whose question was edited before it was answered, but for its tools,
     /// which happened. False if it is answered already.
-    pub fn begin_again(&self, message: u64, now: Timestamp) -> Result<bool, TurnJournalError> {
-        self.write(|tx| advance(tx, message, TurnState::Accepted, "the question was edited", now))
+    pub fn begin_again(&self, message: u64, now: Timestamp) -> Result<bool> {
+        self.db.write(|tx| advance(tx, message, TurnState::Accepted, "the question was edited", now))
     }
 
     /// Records the progress message: 0 if it is about to be posted; `None` if it was deleted.
-    pub fn set_progress_message(
-        &self,
-        message: u64,
-        shown: Option<u64>,
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
+    pub fn set_progress_message(&self, message: u64, shown: Option<u64>, now: Timestamp) -> Result<()> {
         let shown = shown.map(|id| id.to_string()).unwrap_or_default();
-        self.write(|tx| step(tx, message, PROGRESS_STEP, now, &shown))
+        self.db.write(|tx| step(tx, message, PROGRESS_STEP, now, &shown))
     }
 
     /// The progress message, if there is one.
-    pub fn progress_message(&self, message: u64) -> Result<Option<u64>, TurnJournalError> {
+    pub fn progress_message(&self, message: u64) -> Result<Option<u64>> {
         Ok(self.last_detail(message, PROGRESS_STEP)?.and_then(|detail| detail.parse().ok()))
     }
 
@@ -135,16 +110,12 @@ impl TurnJournal {
         number: u32,
         (id, until): (&str, Timestamp),
         now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| step(tx, message, SUSPENDED_STEP, now, &format!("{number} {id} {until}")))
+    ) -> Result<()> {
+        self.db.write(|tx| step(tx, message, SUSPENDED_STEP, now, &format!("{number} {id} {until}")))
     }
 
     /// The line, and its deadline, at which the turn was suspended at this call; `None` if it wasn't.
-    pub fn suspended_at(
-        &self,
-        message: u64,
-        number: u32,
-    ) -> Result<Option<(String, Timestamp)>, TurnJournalError> {
+    pub fn suspended_at(&self, message: u64, number: u32) -> Result<Option<(String, Timestamp)>> {
         let steps = self.steps(message)?.into_iter().rev().filter(|row| row.step == SUSPENDED_STEP);
         Ok(steps.map(|row| row.detail).find_map(|detail| {
             let mut words = detail.split(' ');
@@ -154,9 +125,9 @@ impl TurnJournal {
     }
 
     /// The steps of a turn, in their order.
-    pub fn steps(&self, message: u64) -> Result<Vec<StepRow>, TurnJournalError> {
+    pub fn steps(&self, message: u64) -> Result<Vec<StepRow>> {
         let sql = "SELECT step, at_ms, detail FROM steps WHERE message = ?1 ORDER BY number";
-        self.rows(sql, [message.to_string()], |row| {
+        self.db.rows(sql, [message.to_string()], |row| {
             Ok(StepRow { step: row.get(0)?, at: instant(row.get(1)?), detail: row.get(2)? })
         })
     }

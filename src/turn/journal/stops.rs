@@ -5,7 +5,8 @@ use rusqlite::{Transaction, params};
 
 use super::schema::{SELECT, turn_of};
 use super::steps::advance;
-use super::{NewTurn, TurnJournal, TurnJournalError, TurnRow, insert, step};
+use super::{NewTurn, TurnJournal, TurnRow, insert, step};
+use crate::sqlite::Result;
 use crate::turn::state::TurnState;
 
 /// The step of a turn that somebody stopped; its detail says who.
@@ -18,8 +19,8 @@ impl TurnJournal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn accept_stop(&self, turn: &NewTurn, live: bool, now: Timestamp) -> Result<bool, TurnJournalError> {
-        self.write(|tx| {
+    pub fn accept_stop(&self, turn: &NewTurn, live: bool, now: Timestamp) -> Result<bool> {
+        self.db.write(|tx| {
             let mut open = open_turns_in(tx, turn.channel)?;
             open.retain(|other| live || other.asked.message < turn.message);
             if !insert(tx, turn, now)? || (live && open.is_empty()) {
@@ -38,8 +39,8 @@ impl TurnJournal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn stop(&self, channel: u64, who: &str, now: Timestamp) -> Result<bool, TurnJournalError> {
-        self.write(|tx| match open_turns_in(tx, channel)?.first() {
+    pub fn stop(&self, channel: u64, who: &str, now: Timestamp) -> Result<bool> {
+        self.db.write(|tx| match open_turns_in(tx, channel)?.first() {
             Some(turn) => mark_stopped(tx, turn, who, now),
             None => Ok(false),
         })
@@ -49,10 +50,10 @@ impl TurnJournal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn stopped_by(&self, message: u64) -> Result<Option<String>, TurnJournalError> {
+    pub fn stopped_by(&self, message: u64) -> Result<Option<String>> {
         let sql = "SELECT detail FROM steps WHERE step = ?2
                    AND (message = ?1 OR message IN (SELECT message FROM turns WHERE joined = ?1)) LIMIT 1";
-        self.row(sql, params![message.to_string(), STOP_STEP], |row| row.get(0))
+        self.db.row(sql, params![message.to_string(), STOP_STEP], |row| row.get(0))
     }
 }
 

@@ -87,5 +87,5 @@ fn a_file_that_is_no_database_is_put_aside() {
         .unwrap();
     let journal = TurnJournal::open(dir.path()).unwrap();
     assert!(journal.accept(&turn(1), now()).unwrap());
-    assert!(dir.path().join("turns.sqlite.broken").exists());
+    assert!(dir.path().join("turns.sqlite.broken-1").exists());
 }

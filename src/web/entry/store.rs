@@ -3,14 +3,14 @@
 //! A session is kept as the hash of its cookie. A form's id is claimed on disk before its change and gets the outcome
 //! after it, so a form that is sent again changes nothing, also after a crash. Deleting the file ends all sessions.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::params;
 use serde::Serialize;
 
 use crate::listen::secret;
+use crate::sqlite::{Database, FileKind, Result};
 
 /// The file's name in the state directory.
 pub const FILE_NAME: &str = "page.sqlite";
@@ -35,13 +35,19 @@ CREATE TABLE IF NOT EXISTS forms (
     words      TEXT                -- a hash of what was sent; NULL in older files
 ) STRICT;";
 
-/// The page's state can't be used.
-#[derive(Debug, thiserror::Error)]
-#[error("the page's state `{}` can't be used: {source}", path.display())]
-pub struct StoreError {
-    path: PathBuf,
-    source: rusqlite::Error,
-}
+/// The file.
+static KIND: FileKind = FileKind {
+    name: "the page's state",
+    hint: Some("deleting the file ends all sessions of the page, and nothing else"),
+    versions: &[],
+    each_time: |db| {
+        db.execute_batch(SCHEMA)?;
+        if !db.prepare("SELECT * FROM forms")?.column_names().any(|name| name == "words") {
+            db.execute_batch("ALTER TABLE forms ADD COLUMN words TEXT")?;
+        }
+        Ok(())
+    },
+};
 
 /// A session of the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -72,8 +78,7 @@ pub(in crate::web) enum Claim {
 /// The sessions and form ids of one vault.
 #[derive(Debug)]
 pub struct Store {
-    path: PathBuf,
-    connection: Mutex<Connection>,
+    db: Database,
 }
 
 impl Store {
@@ -81,38 +86,15 @@ impl Store {
     ///
     /// # Errors
     /// It can't be read or written.
-    pub fn open(state: &Path) -> Result<Self, StoreError> {
-        let path = state.join(FILE_NAME);
-        let wrap = |source| StoreError { path: path.clone(), source };
-        let opened = || -> rusqlite::Result<Connection> {
-            let connection = Connection::open(&path)?;
-            connection.busy_timeout(std::time::Duration::from_secs(10))?;
-            connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
-            connection.execute_batch(SCHEMA)?;
-            if !connection.prepare("SELECT * FROM forms")?.column_names().any(|name| name == "words") {
-                connection.execute_batch("ALTER TABLE forms ADD COLUMN words TEXT")?;
-            }
-            Ok(connection)
-        };
-        let connection = opened().map_err(wrap)?;
-        Ok(Self { path, connection: Mutex::new(connection) })
-    }
-
-    fn with<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&connection).map_err(|source| StoreError { path: self.path.clone(), source })
+    pub fn open(state: &Path) -> Result<Self> {
+        Ok(Self { db: Database::open(&KIND, state.join(FILE_NAME))? })
     }
 
     /// Begins a session; `cookie` is its secret.
-    pub(in crate::web) fn begin(
-        &self,
-        cookie: &str,
-        browser: &str,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(in crate::web) fn begin(&self, cookie: &str, browser: &str, now: Timestamp) -> Result<()> {
         let hash = secret::hash(cookie);
         let browser: String = browser.chars().filter(|c| !c.is_control()).take(200).collect();
-        self.with(|it| {
+        self.db.write(|it| {
             it.execute("DELETE FROM sessions WHERE began_ms < ?1", [ms(now - SESSION)])?;
             let id = &hash[..8];
             it.execute("INSERT INTO sessions VALUES (?1, ?2, ?3, ?4)", params![hash, id, ms(now), browser])?;
@@ -121,34 +103,26 @@ impl Store {
     }
 
     /// The session that a cookie belongs to.
-    pub(in crate::web) fn session(
-        &self,
-        cookie: &str,
-        now: Timestamp,
-    ) -> Result<Option<Session>, StoreError> {
+    pub(in crate::web) fn session(&self, cookie: &str, now: Timestamp) -> Result<Option<Session>> {
         let sql = "SELECT id, began_ms, browser FROM sessions WHERE hash = ?1 AND began_ms > ?2";
-        self.with(|it| {
-            it.prepare_cached(sql)?
-                .query_row(params![secret::hash(cookie), ms(now - SESSION)], session)
-                .optional()
-        })
+        self.db.row(sql, params![secret::hash(cookie), ms(now - SESSION)], session)
     }
 
     /// All sessions that go on, the newest first.
     ///
     /// # Errors
     /// The file can't be read.
-    pub fn sessions(&self, now: Timestamp) -> Result<Vec<Session>, StoreError> {
+    pub fn sessions(&self, now: Timestamp) -> Result<Vec<Session>> {
         let sql = "SELECT id, began_ms, browser FROM sessions WHERE began_ms > ?1 ORDER BY began_ms DESC, id";
-        self.with(|it| it.prepare_cached(sql)?.query_map([ms(now - SESSION)], session)?.collect())
+        self.db.rows(sql, [ms(now - SESSION)], session)
     }
 
     /// Ends a session; whether there was one of this name.
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn end(&self, id: &str) -> Result<bool, StoreError> {
-        self.with(|it| it.execute("DELETE FROM sessions WHERE id = ?1", [id]).map(|count| count > 0))
+    pub fn end(&self, id: &str) -> Result<bool> {
+        Ok(self.db.execute("DELETE FROM sessions WHERE id = ?1", [id])? > 0)
     }
 
     /// Claims a form's id, unless it was sent before; `words` is a hash of what the form says.
@@ -158,8 +132,8 @@ impl Store {
         session: &str,
         words: &str,
         now: Timestamp,
-    ) -> Result<Claim, StoreError> {
-        self.with(|it| {
+    ) -> Result<Claim> {
+        self.db.write(|it| {
             it.execute("DELETE FROM forms WHERE at_ms < ?1", [ms(now - FORMS)])?;
             let sql = "INSERT OR IGNORE INTO forms (id, session, at_ms, words) VALUES (?1, ?2, ?3, ?4)";
             if it.execute(sql, params![id, session, ms(now), words])? == 1 {
@@ -176,20 +150,20 @@ impl Store {
     }
 
     /// Keeps what came of a form.
-    pub(in crate::web) fn finish(&self, id: &str, to: &str, said: &str) -> Result<(), StoreError> {
+    pub(in crate::web) fn finish(&self, id: &str, to: &str, said: &str) -> Result<()> {
         let sql = "UPDATE forms SET goes_to = ?2, said = ?3 WHERE id = ?1";
-        self.with(|it| it.execute(sql, [id, to, said]).map(|_| ()))
+        self.db.execute(sql, [id, to, said]).map(drop)
     }
 
     /// Gives a form's id back: nothing was changed by it.
-    pub(in crate::web) fn release(&self, id: &str) -> Result<(), StoreError> {
-        self.with(|it| it.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(|_| ()))
+    pub(in crate::web) fn release(&self, id: &str) -> Result<()> {
+        self.db.execute("DELETE FROM forms WHERE id = ?1 AND goes_to IS NULL", [id]).map(drop)
     }
 
     /// The outcome of a form of this session, in words.
-    pub(in crate::web) fn said(&self, id: &str, session: &str) -> Result<Option<String>, StoreError> {
+    pub(in crate::web) fn said(&self, id: &str, session: &str) -> Result<Option<String>> {
         let sql = "SELECT said FROM forms WHERE id = ?1 AND session = ?2 AND said IS NOT NULL";
-        self.with(|it| it.prepare_cached(sql)?.query_row([id, session], |row| row.get(0)).optional())
+        self.db.row(sql, [id, session], |row| row.get(0))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::discord::log::logbook::Surface;
 use crate::discord::shared::access::MessagePolicy;
 use crate::discord::shared::mentions;
 use crate::format::log::EventKind;
-use crate::turn::journal::TurnJournalError;
+use crate::sqlite::DatabaseError;
 use crate::turn::{NewTurn, TurnState};
 
 impl Lane {
@@ -65,7 +65,7 @@ impl Lane {
     /// Stops the running turn: on disk first, then in the worker. A stop that was sent while the program
     /// was down stops the questions before it; with nothing to stop, one that addresses the bot (`asks`) is a question like any
     /// other.
-    fn stop(&self, turn: &NewTurn, live: bool, asks: bool) -> Result<(), TurnJournalError> {
+    fn stop(&self, turn: &NewTurn, live: bool, asks: bool) -> Result<(), DatabaseError> {
         let now = self.shared.clock.now();
         if self.shared.turns.accept_stop(turn, live, now)? {
             fail::fail_point!("turn::before-stopped");

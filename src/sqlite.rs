@@ -1,0 +1,282 @@
+//! Opens a SQLite file that holds state, and runs statements on it: the delivery journal, the turn journal, the page's
+//! sessions.
+//!
+//! A change is one transaction, and on disk before its call returns. Other processes work in the same file: each waits
+//! for the others. A file of an earlier version gets the tables that it lacks; one of a later version is an error.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::types::{FromSql, Type};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Params, Row, ToSql, Transaction, TransactionBehavior,
+};
+use serde::de::{DeserializeOwned, IntoDeserializer};
+
+pub(crate) type Result<T, E = DatabaseError> = std::result::Result<T, E>;
+
+/// A file of state can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// The file, or a statement on it.
+    #[error("{} `{}` can't be used: {source}", kind.name, path.display())]
+    Sqlite {
+        /// What it holds.
+        kind: &'static FileKind,
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// A file beside it.
+    #[error("can't use `{}`: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A newer program wrote the file.
+    #[error("{} `{}` has version {found}, newer than this program knows ({}): use the newer program", kind.name, path.display(), kind.versions.len())]
+    Newer {
+        /// What it holds.
+        kind: &'static FileKind,
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: usize,
+    },
+    /// The file holds a value that makes no sense.
+    #[error("{} `{}` holds a value that can't be read: {detail}", kind.name, path.display())]
+    Value {
+        /// What it holds.
+        kind: &'static FileKind,
+        /// The file.
+        path: PathBuf,
+        /// Which.
+        detail: String,
+    },
+}
+
+impl DatabaseError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite { kind, .. } | Self::Newer { kind, .. } | Self::Value { kind, .. } => kind.hint,
+            Self::File { .. } => None,
+        }
+    }
+}
+
+/// What a file of state holds.
+#[derive(Debug)]
+pub struct FileKind {
+    /// As a message names it: `the delivery journal`.
+    pub name: &'static str,
+    /// What to do when it can't be used.
+    pub hint: Option<&'static str>,
+    /// For each version, the statements that make it of the version before; of an empty file the first one.
+    pub versions: &'static [&'static str],
+    /// Runs whenever the file is opened; it may run twice at once.
+    pub each_time: fn(&Connection) -> rusqlite::Result<()>,
+}
+
+/// An open file of state.
+#[derive(Debug)]
+pub(crate) struct Database {
+    kind: &'static FileKind,
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl Database {
+    /// Opens a file, making it if it is missing. Another process may be making it or changing its version.
+    pub fn open(kind: &'static FileKind, path: PathBuf) -> Result<Self> {
+        let error = |source| DatabaseError::Sqlite { kind, path: path.clone(), source };
+        let mut opened = prepare(kind, Connection::open(&path));
+        for _ in 0..100 {
+            if !matches!(&opened, Err(error) if is_busy(error)) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            opened = prepare(kind, Connection::open(&path));
+        }
+        let (connection, found) = opened.map_err(error)?;
+        if found > kind.versions.len() {
+            return Err(DatabaseError::Newer { kind, path, found });
+        }
+        Ok(Self { kind, path, connection: Mutex::new(connection) })
+    }
+
+    /// As [`open`](Self::open); but a file that is no database is moved aside, and so is one of which `is_useless` says so.
+    pub fn open_or_renew(
+        kind: &'static FileKind,
+        path: PathBuf,
+        is_useless: impl Fn(&DatabaseError) -> bool,
+    ) -> Result<Self> {
+        match Self::open(kind, path.clone()) {
+            Err(error) if is_no_database(&error) || is_useless(&error) => {
+                move_aside(&path, &error)?;
+                Self::open(kind, path)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Makes one that is in memory alone.
+    pub fn in_memory(kind: &'static FileKind) -> Result<Self> {
+        let path = PathBuf::from(":memory:");
+        let made = prepare(kind, Connection::open_in_memory());
+        let error = |source| DatabaseError::Sqlite { kind, path: path.clone(), source };
+        let (connection, _) = made.map_err(error)?;
+        Ok(Self { kind, path, connection: Mutex::new(connection) })
+    }
+
+    /// Whether it is in a file.
+    pub fn is_kept(&self) -> bool {
+        self.path.as_os_str() != ":memory:"
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn error(&self, source: rusqlite::Error) -> DatabaseError {
+        let (kind, path) = (self.kind, self.path.clone());
+        match source {
+            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => {
+                DatabaseError::Value { kind, path, detail: source.to_string() }
+            }
+            source => DatabaseError::Sqlite { kind, path, source },
+        }
+    }
+
+    /// Reads.
+    pub fn read<T>(&self, f: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        f(&self.connection()).map_err(|error| self.error(error))
+    }
+
+    /// Changes the file in one transaction, which no other process comes between.
+    pub fn write<T>(&self, f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        let mut connection = self.connection();
+        let run = || {
+            let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = f(&tx)?;
+            tx.commit()?;
+            Ok(value)
+        };
+        run().map_err(|error| self.error(error))
+    }
+
+    /// Reads all rows.
+    pub fn rows<T, C: FromIterator<T>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<C> {
+        self.read(|db| db.prepare_cached(sql)?.query_map(params, row)?.collect())
+    }
+
+    /// Reads the first row, if there is one.
+    pub fn row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.read(|db| db.prepare_cached(sql)?.query_row(params, row).optional())
+    }
+
+    /// Reads the one value of a row that there always is.
+    pub fn value<T: FromSql>(&self, sql: &str, params: impl Params) -> Result<T> {
+        self.read(|db| db.prepare_cached(sql)?.query_row(params, |row| row.get(0)))
+    }
+
+    /// Changes rows by one statement; how many.
+    pub fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
+        self.write(|tx| tx.prepare_cached(sql)?.execute(params))
+    }
+
+    /// Runs one statement for each of several values, in one transaction.
+    pub fn execute_each<T: ToSql>(&self, sql: &str, values: impl IntoIterator<Item = T>) -> Result<()> {
+        self.write(|tx| {
+            let mut statement = tx.prepare_cached(sql)?;
+            values.into_iter().try_for_each(|value| statement.execute([value]).map(drop))
+        })
+    }
+}
+
+/// Brings an opened file to this program's version, unless it has a later one. Returns the version.
+fn prepare(kind: &FileKind, opened: rusqlite::Result<Connection>) -> rusqlite::Result<(Connection, usize)> {
+    let mut connection = opened?;
+    connection.busy_timeout(Duration::from_secs(10))?;
+    connection
+        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
+    let version = |db: &Connection| db.query_row("PRAGMA user_version", [], |row| row.get::<_, usize>(0));
+    if version(&connection)? < kind.versions.len() {
+        let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for statements in kind.versions.iter().skip(version(&tx)?) {
+            tx.execute_batch(statements)?;
+        }
+        tx.pragma_update(None, "user_version", version(&tx)?.max(kind.versions.len()))?;
+        tx.commit()?;
+    }
+    let found = version(&connection)?;
+    if found <= kind.versions.len() {
+        (kind.each_time)(&connection)?;
+    }
+    Ok((connection, found))
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn is_no_database(error: &DatabaseError) -> bool {
+    let DatabaseError::Sqlite { source, .. } = error else { return false };
+    matches!(source.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+}
+
+/// Moves an unusable file aside, with its side files.
+fn move_aside(path: &Path, why: &DatabaseError) -> Result<()> {
+    let free = (1..).map(|n| path.with_extension(format!("sqlite.broken-{n}"))).find(|path| !path.exists());
+    let to = free.unwrap_or_else(|| path.with_extension("sqlite.broken"));
+    tracing::warn!(to = %to.display(), "put aside, and a new one begun: {why}");
+    std::fs::rename(path, &to).map_err(|source| DatabaseError::File { path: path.to_owned(), source })?;
+    for suffix in ["-wal", "-shm"] {
+        let side = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
+        let _ = std::fs::rename(side(path), side(&to));
+    }
+    Ok(())
+}
+
+/// A stored instant.
+pub(crate) fn instant(ms: Option<i64>) -> Option<Timestamp> {
+    ms.and_then(|ms| Timestamp::from_millisecond(ms).ok())
+}
+
+/// The value of a column with JSON.
+pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| unreadable(column, "JSON", &error.to_string()))
+}
+
+/// The value of a column with the word of an enum.
+pub(crate) fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    let read: Result<T, serde::de::value::Error> = T::deserialize(text.as_str().into_deserializer());
+    read.map_err(|error| unreadable(column, "word", &error.to_string()))
+}
+
+/// A column's value that makes no sense.
+pub(crate) fn unreadable(column: usize, what: &str, value: &str) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, format!("{what}: {value}").into())
+}
