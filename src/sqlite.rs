@@ -71,7 +71,6 @@ impl DatabaseError {
 }
 
 /// What a file of state holds.
-#[derive(Debug)]
 pub struct FileKind {
     /// As a message names it: `the delivery journal`.
     pub name: &'static str,
@@ -81,6 +80,12 @@ pub struct FileKind {
     pub versions: &'static [&'static str],
     /// Runs whenever the file is opened; it may run twice at once.
     pub each_time: fn(&Connection) -> rusqlite::Result<()>,
+}
+
+impl std::fmt::Debug for FileKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// An open file of state.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::agent::bash::BashTool;
 use crate::agent::rebuild_request::ASSISTANT;
 use crate::agent::skills::{SkillTool, Skills};
-use crate::agent::{CallPermits, Colleagues, CombinedToolbox, NoTools, Toolbox, VaultApprovals, VaultMemory};
+use crate::agent::{CallPermits, Colleagues, CombinedToolbox, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::ToolSpec;
 use crate::brain::wire::Watch;
 use crate::config::{McpServer, ToolGroup};
@@ -37,7 +37,7 @@ pub fn toolbox_for(
 ) -> Arc<dyn Toolbox> {
     let groups = &workspace.settings.assistant.tools;
     if groups.is_empty() {
-        return Arc::new(NoTools);
+        return Arc::new(CombinedToolbox::default());
     }
     let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
     if groups.contains(&ToolGroup::Vault)
@@ -51,7 +51,7 @@ pub fn toolbox_for(
         let bash = BashTool::of(workspace, Arc::clone(&skills));
         boxes.extend(bash.map(|bash| Arc::new(bash) as Arc<dyn Toolbox>));
     }
-    boxes.push(Arc::new(SkillTool::new(skills)));
+    boxes.push(Arc::new(SkillTool(skills)));
     if let Some(own) = again(workspace) {
         let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
         let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();

@@ -211,10 +211,10 @@ impl Workspace {
         MemoryNotes { vault, editor, settings, zone }
     }
 
-    /// The reminders of the note `path`.
-    pub fn vault_reminders<'a>(&'a self, path: &'a NotePath) -> VaultReminders<'a> {
+    /// The reminders.
+    pub fn vault_reminders(&self) -> VaultReminders<'_> {
         let Self { vault, editor, zone, .. } = self;
-        VaultReminders { vault, editor, path, zone }
+        VaultReminders { vault, editor, path: self.note(&self.settings.paths.reminders), zone }
     }
 
     /// A pass over this vault.
@@ -299,9 +299,10 @@ impl Workspace {
         Links { vault: name, reminders: paths.reminders.clone(), commitments: paths.commitments.clone() }
     }
 
-    /// The tasks of other plugins, of the forms that are on in `settings`, which are [`Self::task_settings`].
-    pub fn vault_tasks<'a>(&'a self, settings: Option<&'a TaskSettings>) -> VaultTasks<'a> {
-        VaultTasks { vault: &self.vault, editor: &self.editor, settings, zone: &self.zone }
+    /// The tasks of other plugins, of the forms that are on in the settings.
+    pub fn vault_tasks(&self) -> VaultTasks<'_> {
+        let Self { vault, editor, zone, .. } = self;
+        VaultTasks { vault, editor, settings: self.task_settings(), zone }
     }
 
     /// The task lines of other plugins that are notified; `None` if the settings name no form.

@@ -59,8 +59,7 @@ pub fn coming(
             })
         })
         .collect();
-    let settings = workspace.task_settings();
-    let tasks = workspace.vault_tasks(settings.as_ref()).list(scanner, now);
+    let tasks = workspace.vault_tasks().list(scanner, now);
     let tasks = tasks.map_or_else(|_| Vec::new(), |(listed, _)| listed);
     coming.extend(tasks.into_iter().filter(|task| task.at > now).take(count).map(|task| UpcomingItem {
         id: Some(task.id),

@@ -9,7 +9,7 @@ use super::tool_caller::Caller;
 use crate::turn::Conversation;
 
 /// A call that needs a person's approval.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ApprovalSubject {
     /// Exactly what would run, on one line: an approval holds for this text alone.
     pub run: String,

@@ -8,13 +8,15 @@ use jiff::Timestamp;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::brain_clients::{HarnessContext, PreparedBrain};
+use super::brain_clients::{self, HarnessContext, PreparedBrain};
 use crate::brain::failover::{self, Attempt, BrainId, FailedAttempt};
 use crate::brain::health::{BrainHealth, HealthStore};
+use crate::brain::wire::{self, Watch};
 use crate::brain::{Brain, BrainError, BrainEvent, Harness, HarnessTask, Host, Reply, Request, Usage};
 use crate::clock::Clock;
 use crate::turn::journal::CallRow;
 use crate::turn::{Conversation, Facts, assemble};
+use crate::workspace::Workspace;
 
 /// Events of a stream that may wait to be read.
 const EVENT_BUFFER: usize = 64;
@@ -85,11 +87,7 @@ impl<'a> CallListener<'a> {
             let mut progress = self.progress();
             match event {
                 BrainEvent::Text(text) => progress.chars += text.chars().count(),
-                BrainEvent::ToolCall(call) => {
-                    progress.chars += call.name.chars().count() + call.arguments.chars().count();
-                }
                 BrainEvent::Usage(usage) => progress.usage = Some(usage),
-                BrainEvent::Done { .. } => {}
             }
         }
     }
@@ -107,7 +105,10 @@ impl<'a> CallListener<'a> {
         match reported.or(progress.usage.filter(|usage| *usage != Usage::default())) {
             Some(usage) => usage,
             None if result.is_ok() || progress.chars > 0 => {
-                let output = u64::try_from(progress.chars.div_ceil(4)).unwrap_or(u64::MAX);
+                let calls = result.iter().flat_map(|reply| &reply.tool_calls);
+                let calls: usize =
+                    calls.map(|call| call.name.chars().count() + call.arguments.chars().count()).sum();
+                let output = u64::try_from((progress.chars + calls).div_ceil(4)).unwrap_or(u64::MAX);
                 Usage { input: assemble::tokens(request), output, ..Usage::default() }
             }
             None => Usage::default(),
@@ -116,22 +117,22 @@ impl<'a> CallListener<'a> {
 }
 
 impl Brains {
-    pub fn new(
-        prepared: Vec<PreparedBrain>,
-        context: &HarnessContext,
-        client: &reqwest::Client,
-        health: HealthStore,
-        permits: Arc<CallPermits>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    /// The brains of a workspace's settings. Nothing is opened but the HTTP client.
+    ///
+    /// # Errors
+    /// The system has no TLS to offer.
+    pub fn of(workspace: &Workspace, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, BrainError> {
+        let (health, clock) = (HealthStore::new(&workspace.dirs.state), Arc::clone(&workspace.clock));
+        let (context, client) = (HarnessContext::of(workspace, watch), wire::http::client()?);
         let member = |prepared: PreparedBrain| {
             let harness = prepared.settings.kind.is_harness();
-            let calls = prepared.single_request_clients(context, client, &clock);
-            let harnesses = if harness { prepared.harnesses(context) } else { vec![] };
+            let calls = prepared.single_request_clients(&context, &client, &clock);
+            let harnesses = if harness { prepared.harnesses(&context) } else { vec![] };
             ChainBrain { prepared, calls, harnesses }
         };
+        let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let members = prepared.into_iter().map(member).collect();
-        Self { members, health, permits, clock }
+        Ok(Self { members, health, permits, clock })
     }
 
     /// The brains with these names, in this order.

@@ -110,6 +110,11 @@ impl PreparedBrain {
         self.keys.iter().any(|key| is_secret_in(key, text))
     }
 
+    fn each_key<T>(&self, make: impl Fn(Option<SecretString>) -> T) -> Vec<T> {
+        let keys = self.keys.iter().cloned().map(Some);
+        if self.keys.is_empty() { vec![make(None)] } else { keys.map(make).collect() }
+    }
+
     /// A harness for each of its keys, in the order of `id.keys`; none for a wire.
     pub fn harnesses(&self, context: &HarnessContext) -> Vec<Arc<dyn Harness>> {
         if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
@@ -149,10 +154,7 @@ impl PreparedBrain {
                 )),
             }
         };
-        if self.keys.is_empty() {
-            return vec![harness(None)];
-        }
-        self.keys.iter().cloned().map(Some).map(harness).collect()
+        self.each_key(harness)
     }
 
     /// A client for each of its keys, for single requests outside of a turn: a harness has no tools then.
@@ -187,10 +189,7 @@ impl PreparedBrain {
             let endpoint = Endpoint { wire, url: self.url.clone(), model: self.settings.model.clone(), key };
             Arc::new(WireBrain::new(endpoint, watch, client.clone(), Arc::clone(clock)))
         };
-        if self.keys.is_empty() {
-            return vec![call(None)];
-        }
-        self.keys.iter().cloned().map(Some).map(call).collect()
+        self.each_key(call)
     }
 }
 

@@ -93,10 +93,9 @@ impl Budget {
     pub fn approval_subject(&self) -> ApprovalSubject {
         ApprovalSubject {
             run: format!("go on beyond {} on {}", self.words(), self.day),
-            hash: None,
             why: format!("{} Go on for today?", self.sentence()),
-            always: None,
             reusable: true,
+            ..ApprovalSubject::default()
         }
     }
 

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::format::log::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING};
+use crate::format::one_line;
 
 /// One thing that was found in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,10 +72,6 @@ pub fn describe(found: &[FoundMemory]) -> String {
         )
     });
     format!("{FOUND}\n{}", items.collect::<Vec<_>>().join("\n"))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

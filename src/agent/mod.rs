@@ -33,11 +33,11 @@ pub mod usage;
 
 pub use self::answer::{Colleagues, Engine, EngineParts, RunPurpose, colleague, kept, notes, shown};
 pub use self::approval_request::{Approvals, NoApprovals};
-pub use self::approvals::VaultApprovals;
+pub use self::approvals::{VaultApprovals, Waiter};
 pub use self::background::{Phraser, Scribe, ScribeReport, WorkingMemoryWriter, background_calls};
 pub use self::brain_chain::CallPermits;
 pub use self::memory_answer::{FoundMemory, MemorySearch};
-pub use self::tools::{CombinedToolbox, NoTools, Toolbox};
+pub use self::tools::{CombinedToolbox, Toolbox};
 pub use self::turn_memory::{RecalledContext, TurnMemory, VaultMemory};
 
 pub use crate::config::allow;

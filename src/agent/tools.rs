@@ -92,22 +92,8 @@ impl Drop for TurnEndGuard {
     }
 }
 
-/// No tools.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoTools;
-
-#[async_trait]
-impl Toolbox for NoTools {
-    fn specs(&self) -> Vec<ToolSpec> {
-        Vec::new()
-    }
-
-    async fn call(&self, call: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
-        no_such_tool(call)
-    }
-}
-
 /// Several boxes as one, in this order; where two have a tool of the same name, the first box's is meant.
+#[derive(Default)]
 pub struct CombinedToolbox(pub Vec<Arc<dyn Toolbox>>);
 
 impl CombinedToolbox {
@@ -148,7 +134,7 @@ impl Toolbox for CombinedToolbox {
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
         match self.of(&call.name) {
             Some(one) => one.call(call, caller, stop).await,
-            None => no_such_tool(call),
+            None => ToolEnd { text: format!("there is no tool `{}`", call.name), is_error: true, ms: 0 },
         }
     }
 
@@ -157,8 +143,4 @@ impl Toolbox for CombinedToolbox {
             one.turn_ended(turn).await;
         }
     }
-}
-
-fn no_such_tool(call: &ToolCall) -> ToolEnd {
-    ToolEnd { text: format!("there is no tool `{}`", call.name), is_error: true, ms: 0 }
 }

@@ -14,15 +14,8 @@ use crate::words::words;
 pub enum BrainEvent {
     /// More words of the answer.
     Text(String),
-    /// A call, whole.
-    ToolCall(ToolCall),
     /// The usage of the call so far; a later one replaces it.
     Usage(Usage),
-    /// The answer is whole; the last event.
-    Done {
-        /// Why it ended.
-        stop: StopReason,
-    },
 }
 
 /// Why an answer ended.

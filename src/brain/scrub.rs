@@ -8,6 +8,7 @@
 use serde_json::Value;
 
 use super::event::Reply;
+use crate::format::shortened;
 use crate::redact::redact;
 
 /// The text in the place of a key.
@@ -55,11 +56,7 @@ pub fn scrub(text: &str, secrets: &[&str]) -> String {
     for secret in secrets {
         text = text.replace(secret, HIDDEN);
     }
-    let text = one_line(&hide(&redact(&text)));
-    match text.char_indices().nth(MOST) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
+    shortened(&one_line(&hide(&redact(&text))), MOST).into_owned()
 }
 
 /// Takes the key that a server was given out of its answer, calls and raw items too. A placeholder, as local servers want

@@ -24,7 +24,7 @@ pub struct Context {
     vault: Option<PathBuf>,
     /// The assistant's turn, where it calls from its shell.
     #[cfg(all(unix, feature = "assistant"))]
-    caller: Option<crate::agent::bash::vault_proxy::CallerEnv>,
+    caller: Option<crate::agent::tools::Caller>,
 }
 
 impl Context {
@@ -42,7 +42,7 @@ impl Context {
             clock,
             vault,
             #[cfg(all(unix, feature = "assistant"))]
-            caller: crate::agent::bash::vault_proxy::CallerEnv::from_env(),
+            caller: crate::agent::bash::vault_proxy::caller_from_env(),
         })
     }
 

@@ -79,7 +79,7 @@ impl McpServer {
                 let named =
                     self.env.iter().filter_map(|name| Some((name.clone(), json!(filled.text(name)?))));
                 let env: Map<String, Value> = named.collect();
-                let (program, arguments) = self.program();
+                let (program, arguments) = program(&self.command);
                 let mut entry = json!({"type": "stdio", "command": program, "args": arguments});
                 if !env.is_empty() {
                     entry["env"] = Value::Object(env);
@@ -107,7 +107,7 @@ impl McpServer {
                 }
             }
             None => {
-                let (program, arguments) = self.program();
+                let (program, arguments) = program(&self.command);
                 entry.insert("command".to_owned(), program.into());
                 entry.insert("args".to_owned(), list(arguments));
                 if !self.env.is_empty() {
@@ -118,10 +118,11 @@ impl McpServer {
         entry.insert("enabled_tools".to_owned(), list(&self.tools));
         entry
     }
+}
 
-    fn program(&self) -> (&str, &[String]) {
-        self.command.split_first().map_or(("", &[]), |(program, arguments)| (program.as_str(), arguments))
-    }
+/// A command's program and its arguments.
+pub fn program(command: &[String]) -> (&str, &[String]) {
+    command.split_first().map_or(("", &[]), |(program, arguments)| (program.as_str(), arguments))
 }
 
 #[cfg(test)]

@@ -8,8 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::part::DaemonEvent;
 use crate::agent::approval_request::Approvals;
-use crate::agent::{CallPermits, Engine, EngineParts, VaultApprovals, VaultMemory};
-use crate::brain::wire::Watch;
+use crate::agent::{CallPermits, Engine, EngineParts, VaultApprovals, Waiter};
 use crate::sqlite::DatabaseError;
 use crate::toolbox::toolbox;
 use crate::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal};
@@ -30,7 +29,7 @@ impl Assistant {
         if orphans > 0 {
             tracing::warn!("ended {orphans} processes that brains of an earlier run had left");
         }
-        let approvals = Arc::new(VaultApprovals::new(workspace));
+        let approvals = Arc::new(VaultApprovals::new(workspace, Waiter::Call));
         let engine = RwLock::new(engine(workspace, &journal, &permits, &approvals));
         Self { engine, journal, permits, approvals }
     }
@@ -78,17 +77,10 @@ fn engine(
     approvals: &Arc<VaultApprovals>,
 ) -> Result<Arc<Engine>, String> {
     let parts = EngineParts {
-        workspace: Arc::clone(workspace),
-        journal: Arc::clone(journal),
         tools: toolbox(workspace, Some((journal, permits))),
         approvals: Arc::clone(approvals) as Arc<dyn Approvals>,
-        memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
         permits: Arc::clone(permits),
-        watch: Watch::default(),
-        files: Vec::new(),
-        schema: None,
-        omit_reason: false,
-        counted: false,
+        ..EngineParts::of(workspace, journal)
     };
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
 }
@@ -111,7 +103,7 @@ async fn ask_once(
     let journal = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(words)?);
     let turn = NewTurn { message, author: PAGE.to_owned(), text, ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).map_err(words)?;
-    let approvals = Arc::new(VaultApprovals::not_waiting(&workspace));
+    let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Nothing));
     let answered = match engine(&workspace, &journal, &permits, &approvals) {
         Ok(engine) => {
             let answered = engine.answer(message, &NoConversation, &CancellationToken::new()).await;

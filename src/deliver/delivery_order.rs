@@ -16,18 +16,6 @@ pub struct DeliveryOrder {
     pub others: Vec<Arc<dyn Notifier>>,
 }
 
-impl std::fmt::Debug for DeliveryOrder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let fallback = self.fallback.as_ref().map(|notifier| notifier.name());
-        let others: Vec<&str> = self.others.iter().map(|notifier| notifier.name()).collect();
-        f.debug_struct("DeliveryOrder")
-            .field("primary", &self.primary.name())
-            .field("fallback", &fallback)
-            .field("others", &others)
-            .finish()
-    }
-}
-
 /// One place: a notifier, and where in it.
 #[derive(Clone, Copy)]
 pub(super) struct Destination<'a> {

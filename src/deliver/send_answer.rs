@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::delivery_order::DeliveryOrder;
-use super::journal::{Chunk, ChunkState, Journal, Message, PostedChunk};
+use super::journal::{Chunk, ChunkState, Journal, Message};
 use super::notifier::{MessageKind, Scope};
 use super::pass::{PassContext, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
-use crate::deliver::pass::Result;
 use crate::machines::Machines;
 use crate::sqlite::DatabaseError;
+use crate::sqlite::Result;
 use crate::vault::{Editor, Vault};
 
 /// Chunks of one answer may take so long in one go.
@@ -95,12 +95,6 @@ pub struct Answers {
     pub machines: Machines,
 }
 
-impl std::fmt::Debug for Answers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Answers").finish_non_exhaustive()
-    }
-}
-
 impl Answers {
     /// Fixes the answer with this key, unless it is fixed already, and sends its unsent chunks.
     ///
@@ -161,29 +155,5 @@ impl Answers {
     pub fn is_begun(&self, key: &str) -> Result<bool> {
         let message = self.journal.answer(key)?;
         Ok(message.is_some_and(|message| message.chunks.iter().any(|chunk| chunk.state != ChunkState::Due)))
-    }
-
-    /// The key under which the question with this line was fixed, for whichever message.
-    ///
-    /// # Errors
-    /// The journal can't be read.
-    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>> {
-        Ok(self.journal.asked(id, digest)?)
-    }
-
-    /// Whether a message of ours is a question to the person.
-    ///
-    /// # Errors
-    /// The delivery journal can't be used.
-    pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool> {
-        Ok(self.journal.is_approval(message_id, nonce)?)
-    }
-
-    /// The chunk of an answer that a message of ours is.
-    ///
-    /// # Errors
-    /// The delivery journal can't be used.
-    pub fn posted(&self, message_id: &str, nonce: Option<&str>, text: &str) -> Result<Option<PostedChunk>> {
-        Ok(self.journal.posted(message_id, nonce, text)?)
     }
 }

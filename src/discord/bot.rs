@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::api::message::Incoming;
-use super::api::{ApiError, DiscordError, Gateway, GatewayEvent, GatewayStatus, message, snowflake};
+use super::api::{ApiError, DiscordError, Gateway, GatewayEvent, GatewayStatus, granted, message, snowflake};
 use super::commands;
 use super::ingress::catchup;
 use super::log::logbook::Surface;
@@ -31,10 +31,7 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> Result<(), DiscordError> {
     let (events_in, events) = mpsc::unbounded_channel();
-    let mut gateway = Gateway::new(parts.api.clone(), events_in, status.clone());
-    if let Some(stall) = parts.stall {
-        gateway = gateway.with_stall(stall);
-    }
+    let gateway = Gateway::new(parts.api.clone(), events_in, status.clone(), parts.stall);
     let sweep = parts.sweep;
     let (cursors, started) = (Cursors::load(&parts.state), parts.clock.now());
     let known_to = parts.settings.channel_id.and_then(|channel| cursors.get(channel));
@@ -79,27 +76,17 @@ struct Bot {
     registered: bool,
 }
 
-/// An event for the listener.
-enum ListenerEvent {
-    Event(GatewayEvent),
-    /// A channel was looked up: its kind, or none if it isn't the bot's.
-    Resolved(u64, Result<Option<LaneKind>, ApiError>),
-}
-
+/// Where channels go that were looked up: the kind of each, or none if it isn't the bot's.
 type Resolved = mpsc::UnboundedSender<(u64, Result<Option<LaneKind>, ApiError>)>;
 
 impl Bot {
     async fn listen(mut self, mut events: mpsc::UnboundedReceiver<GatewayEvent>) {
         let (resolved_in, mut resolved) = mpsc::unbounded_channel();
         loop {
-            let next = tokio::select! {
-                Some(event) = events.recv() => ListenerEvent::Event(event),
-                Some((id, kind)) = resolved.recv() => ListenerEvent::Resolved(id, kind),
+            tokio::select! {
+                Some(event) = events.recv() => self.handle_event(event, &resolved_in),
+                Some((id, kind)) = resolved.recv() => self.open_resolved(id, kind),
                 else => return,
-            };
-            match next {
-                ListenerEvent::Event(event) => self.handle_event(event, &resolved_in),
-                ListenerEvent::Resolved(id, kind) => self.open_resolved(id, kind),
             }
         }
     }
@@ -113,15 +100,18 @@ impl Bot {
             Err(error) => return tracing::debug!(channel = id, %error, "a channel could not be looked up"),
         };
         self.known_channels.insert(id, kind.is_some());
-        let Some(kind) = kind else { return };
+        if let Some(kind) = kind {
+            self.open_lane(id, kind, items);
+        }
+    }
+
+    fn open_lane(&self, id: u64, kind: LaneKind, items: Vec<LaneItem>) {
         let fresh = self.shared.lane(id).is_none();
         let lane = self.shared.open_lane(id, kind);
-        for item in items {
+        // Messages from before the lane began.
+        let before = fresh.then(|| LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
+        for item in items.into_iter().chain(before) {
             let _ = lane.send(item);
-        }
-        if fresh {
-            // Messages from before the lane began.
-            let _ = lane.send(LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
         }
     }
 
@@ -165,12 +155,7 @@ impl Bot {
                 if parent.is_some() && parent == self.shared.settings.channel_id {
                     self.known_channels.insert(id, true);
                     let kind = LaneKind { surface: Surface::Thread, dm: false, title: Some(name) };
-                    let fresh = self.shared.lane(id).is_none();
-                    let lane = self.shared.open_lane(id, kind);
-                    if fresh {
-                        // Messages from before the lane began.
-                        let _ = lane.send(LaneItem::CatchUp { done: tokio::sync::oneshot::channel().0 });
-                    }
+                    self.open_lane(id, kind, Vec::new());
                 }
             }
             GatewayEvent::Interaction(interaction) => {
@@ -227,11 +212,8 @@ impl Bot {
         let (shared, resolved) = (self.shared.clone(), resolved.clone());
         tokio::spawn(async move {
             let route = Route::Channel { channel_id: channel.into() };
-            let kind = match shared.api.get(route, vec![]).await {
-                Ok(found) => Ok(shared.lane_kind(&found)),
-                Err(ApiError::Refused { .. }) => Ok(None),
-                Err(error) => Err(error),
-            };
+            let found = granted(shared.api.get(route, vec![]).await);
+            let kind = found.map(|found| found.and_then(|found| shared.lane_kind(&found)));
             let _ = resolved.send((channel, kind));
         });
     }

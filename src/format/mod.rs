@@ -7,7 +7,7 @@
 //! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working`, `struck`,
 //!   `candidate`, `approval`, `routine`, `skill`, `log`, `summary`;
 //! - other plugins' lines: `task`, `dated_tasks`;
-//! - shared by all: `lines`, `frontmatter`, `yaml`, `tags`, `id`, `invisible`.
+//! - shared by all: `lines`, `frontmatter`, `yaml`, `tags`, `id`, `invisible`, and the functions below.
 
 pub mod approval;
 pub mod candidate;
@@ -31,6 +31,8 @@ pub mod tags;
 pub mod task;
 pub mod working;
 pub(crate) mod yaml;
+
+use std::borrow::Cow;
 
 pub use id::ReminderId;
 pub use lines::{Line, lines, live_lines};
@@ -107,4 +109,36 @@ pub(crate) fn nearest<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
         .filter(|(distance, name)| *distance <= name.len().max(3) / 3 + 1 && *distance < name.len())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
+}
+
+/// The words on one line, with one space between them.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first `most` characters, with `…` after them where more follows.
+pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", text[..end].trim_end())),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The text between two marks, of which the second, `[END]`, stands nowhere in it.
+pub(crate) fn enclosed(notice: &str, text: &str, end: &str) -> String {
+    let numbered = (1..).map(|n| if n == 1 { end.to_owned() } else { format!("{end} {n}") });
+    let mut free = numbered.filter(|end| !text.contains(&format!("[{end}]")));
+    format!("[{notice}]\n{}\n[{}]", text.trim_end_matches('\n'), free.next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_shortened_where_it_is_too_long() {
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened("äö ü", 3), "äö…");
+        assert_eq!(one_line(" a\n\tb  c "), "a b c");
+    }
 }

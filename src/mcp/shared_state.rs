@@ -39,6 +39,7 @@ impl ServerScopes {
 }
 
 /// The state that the sessions of one server share.
+#[derive(Debug)]
 pub struct SharedState {
     workspace: RwLock<Arc<Workspace>>,
     asker: Mutex<Option<Arc<Asker>>>,
@@ -48,12 +49,6 @@ pub struct SharedState {
     colleagues: crate::agent::Colleagues,
     indexing: Mutex<()>,
     sending: TaskTracker,
-}
-
-impl std::fmt::Debug for SharedState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SharedState").field("tools", &self.tools).finish_non_exhaustive()
-    }
 }
 
 impl SharedState {

@@ -21,7 +21,6 @@ use crate::brain::{ToolCall, ToolSpec};
 use crate::memory::Scope;
 use crate::turn::history;
 use crate::turn::journal::ToolEnd;
-use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
 
 /// The longest wait for a call; its work is finished all the same.
@@ -72,9 +71,7 @@ impl VaultTools {
         let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
             Failure::new("invalid_arguments", format!("the arguments are no JSON object: {error}"))
         })?;
-        let origin = Origin::new(Actor::Assistant)
-            .client(&caller.brain)
-            .conversation(format!("turn {} call {}", caller.turn, caller.number));
+        let origin = caller.origin();
         let by = Some((caller.brain.clone(), caller.turn.clone()));
         // When no caller waits any more, the work behind it ends.
         let over = stop.child_token().drop_guard();

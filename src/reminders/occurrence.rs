@@ -22,7 +22,7 @@ impl VaultReminders<'_> {
         origin: impl Into<Origin>,
     ) -> Result<WrittenReminder> {
         let file = self.read()?;
-        let line = plan::find(&file, id, self.path)?;
+        let line = plan::find(&file, id, &self.path)?;
         if line.reminder.recur == Recur::None {
             return self.change(id, &Changes { local: Some(to), ..Changes::default() }, origin);
         }
@@ -38,7 +38,7 @@ impl VaultReminders<'_> {
         // Both or none: without its line, the moved one would come beside it.
         let mut stands = false;
         let operations = vec![goes_on, alone.operation];
-        let report = self.editor.edit_with(self.path, &why, |bytes| {
+        let report = self.editor.edit_with(&self.path, &why, |bytes| {
             stands = reminder::parse(bytes).reminders.iter().filter(|one| one.text == line.text).count() == 1;
             EditPlan::Operations(if stands { operations.clone() } else { Vec::new() })
         })?;

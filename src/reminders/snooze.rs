@@ -28,7 +28,7 @@ impl VaultReminders<'_> {
     ) -> Result<WrittenReminder> {
         let file = self.read()?;
         let again = |msg: &str| Draft { local, recur: Recur::None, msg: msg.to_owned() };
-        let line = match (plan::find(&file, id, self.path), said) {
+        let line = match (plan::find(&file, id, &self.path), said) {
             (Err(ReminderError::NoSuchId { .. }), Some(said)) => return self.add_once(&again(said), origin),
             (line, _) => line?,
         };

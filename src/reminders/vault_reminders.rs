@@ -11,14 +11,14 @@ use crate::schedule::{self, Zone};
 use crate::vault::{self, DropReason, Editor, NotePath, OpOutcome, Origin, Vault};
 
 /// The reminders of a vault.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct VaultReminders<'a> {
     /// Reads the note.
     pub vault: &'a Vault,
     /// Writes the note.
     pub editor: &'a Editor,
     /// The note.
-    pub path: &'a NotePath,
+    pub path: NotePath,
     /// The zone that its times are meant in.
     pub zone: &'a Zone,
 }
@@ -93,7 +93,7 @@ impl VaultReminders<'_> {
     /// There is none or more than one, or the note can't be written.
     pub fn change(&self, id: &str, changes: &Changes, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let file = self.read()?;
-        let plan = plan::change(plan::find(&file, id, self.path)?, changes)?;
+        let plan = plan::change(plan::find(&file, id, &self.path)?, changes)?;
         self.write(plan, &origin.into(), "changed")
     }
 
@@ -103,7 +103,7 @@ impl VaultReminders<'_> {
     /// There is none or more than one, or the note can't be written.
     pub fn remove(&self, id: &str, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let file = self.read()?;
-        let line = plan::find(&file, id, self.path)?;
+        let line = plan::find(&file, id, &self.path)?;
         self.remove_line(line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, origin)
     }
 
@@ -126,7 +126,7 @@ impl VaultReminders<'_> {
     /// It isn't recurring, there is none with the id, or the note can't be written.
     pub fn skip_next(&self, id: &str, now: Timestamp, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let file = self.read()?;
-        let line = plan::find(&file, id, self.path)?;
+        let line = plan::find(&file, id, &self.path)?;
         self.skip_next_of(line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, now, origin)
     }
 
@@ -191,7 +191,7 @@ impl VaultReminders<'_> {
     ) -> Result<Vec<Previewed>> {
         let file = self.read()?;
         let lines = match id {
-            Some(id) => vec![plan::find(&file, id, self.path)?],
+            Some(id) => vec![plan::find(&file, id, &self.path)?],
             None => file.reminders.iter().collect(),
         };
         let just_before = from.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(from);
@@ -215,8 +215,16 @@ impl VaultReminders<'_> {
         Ok(lines.into_iter().map(preview).collect())
     }
 
+    /// The line with this id.
+    ///
+    /// # Errors
+    /// None or several have it, or the note can't be read.
+    pub fn line(&self, id: &str) -> Result<ReminderLine> {
+        Ok(plan::find(&self.read()?, id, &self.path)?.clone())
+    }
+
     fn bytes(&self) -> Result<Vec<u8>> {
-        Ok(self.vault.read_or_empty(self.path)?)
+        Ok(self.vault.read_or_empty(&self.path)?)
     }
 
     fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<WrittenReminder> {
@@ -225,7 +233,7 @@ impl VaultReminders<'_> {
             _ => plan.id.to_string(),
         };
         let why = origin.why(format!("{verb}: {msg}")).trailer("Reminder", plan.id.to_string());
-        let report = self.editor.edit(self.path, &[plan.operation], &why)?;
+        let report = self.editor.edit(&self.path, &[plan.operation], &why)?;
         match report.outcomes.first() {
             Some(OpOutcome::Dropped(DropReason::Gone | DropReason::Changed | DropReason::NotUnique)) => {
                 Err(ReminderError::Changed { path: self.path.clone(), id: plan.id.to_string() })

@@ -14,6 +14,7 @@ use super::run_material::{self, RunMaterial};
 use crate::deliver::Journal;
 use crate::deliver::journal::{NewRun, RoutineProgress, RunState, run_key};
 use crate::format::routine::Routine;
+use crate::schedule::Occurrence;
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
@@ -58,8 +59,7 @@ pub fn claim_due_runs(
             continue;
         }
         let schedule = routine.schedule.to_string();
-        let since =
-            || plan::counted_from(note.changed, run_log::last_answered(workspace, &note.name), now).since;
+        let since = || plan::counted_from(note.changed, run_log::last_answered(workspace, &note.name), now);
         let known = match (journal.known(&note.name, &schedule)?, dry) {
             (Some(known), _) => known,
             (None, true) => RoutineProgress { since: since(), handled: None, ran: None, seen: None },
@@ -119,17 +119,9 @@ pub fn claim_now(
     let now = workspace.clock.now();
     let found = gather_now(workspace, turns, routine, journal, &note.name)?;
     let key = format!("{}@run-{}", note.name, ulid::Ulid::generate());
-    let run = NewRun {
-        key: key.clone(),
-        routine: note.name.clone(),
-        local: workspace.zone.tz().to_datetime(now),
-        due: now,
-        missed: 0,
-        scheduled: false,
-        note: note.bytes.clone(),
-        material: serde_json::to_string(&found.sections).unwrap_or_default(),
-        seen: None,
-    };
+    let occurrence = Occurrence { at: now, local: workspace.zone.tz().to_datetime(now), day: None };
+    let planned = PlannedRun { occurrence, missed: 0 };
+    let run = NewRun { key: key.clone(), scheduled: false, seen: None, ..new_run(note, &planned, &found) };
     journal.claim_run(&run, now)?;
     Ok(key)
 }

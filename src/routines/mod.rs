@@ -35,7 +35,7 @@ mod unanswered;
 
 pub use claim_due::{ClaimReport, claim_due_runs, claim_now, gather_now};
 pub use list::{ListError, ListedRoutine, list, moment_in_words};
-pub use plan::{CountedFrom, PlannedRun, counted_from, due};
+pub use plan::{PlannedRun, counted_from, due};
 pub use preview::{Preview, destination, preview};
 pub use routine_notes::{EnableError, RoutineNote, find, names, read_all, set_enabled};
 pub use run::{RunError, RunProgress, Runner, RunnerParts, ToolsOf};

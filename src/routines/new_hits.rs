@@ -156,7 +156,7 @@ fn saved_words(context: &RoutineSearch<'_>, since: jiff::Timestamp) -> Result<Ve
     Ok(found)
 }
 
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     parts.map(str::to_lowercase).collect()
 }

@@ -18,19 +18,12 @@ pub struct PlannedRun {
 /// The instant from which the occurrences of a new routine count: its note's last change,
 /// rounded down to the minute, so that an occurrence of now is due; or after the last one that its logs show as
 /// `answered`, if that is later.
-pub fn counted_from(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> CountedFrom {
+pub fn counted_from(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> Timestamp {
     let since = changed.map_or(now, |changed| changed.min(now));
     let minute = since.as_second().div_euclid(60) * 60;
     let since = Timestamp::from_second(minute).unwrap_or(since);
     let after = answered.and_then(|at| at.checked_add(SignedDuration::from_secs(1)).ok());
-    CountedFrom { since: after.map_or(since, |after| after.max(since)) }
-}
-
-/// The instant from which occurrences count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CountedFrom {
-    /// An occurrence at this instant counts, and all that come after.
-    pub since: Timestamp,
+    after.map_or(since, |after| after.max(since))
 }
 
 /// A routine's due run: the latest of all occurrences that were neither run nor had nothing to do.
@@ -75,7 +68,7 @@ mod tests {
     #[test]
     fn a_routine_counts_from_the_minute_of_its_last_change() {
         let changed = Some(at("2026-12-01T08:00:40Z"));
-        let since = |answered, now| counted_from(changed, answered, at(now)).since;
+        let since = |answered, now| counted_from(changed, answered, at(now));
         assert_eq!(since(None, "2026-12-01T08:00:50Z"), at("2026-12-01T08:00:00Z"));
         assert_eq!(since(None, "2026-11-01T08:00:50Z"), at("2026-11-01T08:00:00Z"));
         assert_eq!(

@@ -20,7 +20,7 @@ use crate::agent::{Approvals, CallPermits, Engine, EngineParts, RunPurpose, Tool
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::deliver::journal::{Run, RunState, run_claim};
-use crate::deliver::{DeliveryOrder, Journal, PassError, PassSettings, Progress, send_run};
+use crate::deliver::{DeliveryOrder, Journal, PassSettings, Progress, send_run};
 use crate::format::routine::{self, Condition, Delivery, Routine};
 use crate::sqlite::DatabaseError;
 use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnState};
@@ -33,9 +33,6 @@ pub enum RunError {
     /// The delivery journal.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// Sending.
-    #[error(transparent)]
-    Pass(#[from] PassError),
     /// A note can't be read.
     #[error(transparent)]
     Read(#[from] VaultError),
@@ -260,17 +257,12 @@ impl Runner {
             quiet: routine.quiet,
         };
         let engine = Engine::new(EngineParts {
-            workspace: Arc::clone(&parts.workspace),
-            journal: Arc::clone(&parts.turns),
             tools: (parts.tools)(&run.routine, routine),
             approvals: Arc::clone(&parts.approvals),
             memory: Arc::new(memory),
             permits: Arc::clone(&parts.permits),
             watch: parts.watch,
-            files: Vec::new(),
-            schema: None,
-            omit_reason: false,
-            counted: false,
+            ..EngineParts::of(&parts.workspace, &parts.turns)
         });
         let others =
             |it: &Condition| matches!(it, Condition::Said | Condition::Unanswered | Condition::Search(_));

@@ -1,5 +1,7 @@
 //! Gathers the material of a routine, without a brain: checks its conditions, and collects the sections for its prompt.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::new_hits::{self, RoutineSearch, SeenHits};
@@ -192,10 +194,7 @@ fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<RunSection>,
 
 /// Pairs of memories with mostly the same words.
 fn similar_pairs(path: &str, facts: &[(usize, String)]) -> Vec<String> {
-    let words = |text: &str| -> std::collections::BTreeSet<String> {
-        let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        parts.map(str::to_lowercase).collect()
-    };
+    let words = |text: &str| new_hits::words(text).into_iter().collect::<BTreeSet<String>>();
     let sets: Vec<_> = facts.iter().take(1_000).map(|(_, text)| words(text)).collect();
     let mut found = Vec::new();
     for (at, one) in sets.iter().enumerate() {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::format::log::INJECTED;
+use crate::format::{one_line, shortened};
 
 /// Lines of one section at most.
 const LINES: usize = 60;
@@ -24,7 +25,11 @@ impl RunSection {
     /// A section; none without lines.
     pub fn new(title: impl Into<String>, lines: Vec<String>) -> Option<Self> {
         let more = lines.len().saturating_sub(LINES);
-        let mut lines: Vec<String> = lines.into_iter().take(LINES).map(|line| one_line(&line)).collect();
+        let mut lines: Vec<String> = lines
+            .into_iter()
+            .take(LINES)
+            .map(|line| shortened(&one_line(&line), CHARS).into_owned())
+            .collect();
         if more > 0 {
             lines.push(format!("… and {more} more"));
         }
@@ -37,12 +42,6 @@ impl RunSection {
         self.raw = true;
         self
     }
-}
-
-fn one_line(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = text.chars().take(CHARS).collect();
-    if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 
 fn show<'a>(sections: impl Iterator<Item = &'a RunSection>) -> String {

@@ -17,14 +17,14 @@ use crate::tasks::Result;
 use crate::vault::{EditPlan, Editor, NotePath, Origin, Vault, VaultError};
 
 /// The tasks of a vault.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct VaultTasks<'a> {
     /// Reads the notes.
     pub vault: &'a Vault,
     /// Writes the notes.
     pub editor: &'a Editor,
     /// The forms that give notifications; `None` for none.
-    pub settings: Option<&'a TaskSettings>,
+    pub settings: Option<TaskSettings>,
     /// The zone that their times are meant in.
     pub zone: &'a Zone,
 }
@@ -101,7 +101,7 @@ impl VaultTasks<'_> {
     /// # Errors
     /// The vault can't be listed, or its plugins' settings can't be read.
     pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ListedTask>, Vec<String>)> {
-        let Some(settings) = self.settings else { return Ok((Vec::new(), Vec::new())) };
+        let Some(settings) = &self.settings else { return Ok((Vec::new(), Vec::new())) };
         let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;
         let mut listed: Vec<ListedTask> = scanner
             .tasks()
@@ -211,7 +211,7 @@ impl VaultTasks<'_> {
         origin: &Origin,
         act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote>,
     ) -> Result<WrittenTask> {
-        let settings = self.settings.ok_or_else(|| TaskError::Off(id.to_owned()))?;
+        let settings = self.settings.as_ref().ok_or_else(|| TaskError::Off(id.to_owned()))?;
         let rules = plugins::rules(self.vault, settings).map_err(TaskError::Plugins)?;
         let path = self.note_of(id, due, settings, &rules)?;
         let meant = TaskRef { path: path.as_str(), id, due };

@@ -1,13 +1,12 @@
 //! Defines the interface between a conversation and the code that answers in it: the traits [`Conversation`] and
 //! [`Responder`], and the values that they exchange.
 
-use std::fmt;
-
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::facts::Facts;
+use crate::sqlite::DatabaseError;
 
 /// An entry that is logged with the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,23 +86,22 @@ pub struct TurnAnswer {
 }
 
 /// Why a turn has no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Halt {
     /// The person stopped the turn.
+    #[error("it was stopped")]
     Stopped,
     /// The question was taken back.
+    #[error("the question was taken back")]
     Gone,
     /// The turn can't continue now and will be retried, with the reason.
+    #[error("{0}")]
     Later(String),
 }
 
-impl fmt::Display for Halt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stopped => f.write_str("it was stopped"),
-            Self::Gone => f.write_str("the question was taken back"),
-            Self::Later(why) => f.write_str(why),
-        }
+impl From<DatabaseError> for Halt {
+    fn from(error: DatabaseError) -> Self {
+        Self::Later(error.to_string())
     }
 }
 

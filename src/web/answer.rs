@@ -112,52 +112,28 @@ impl Problem {
 impl From<crate::memory::MemoryError> for Problem {
     fn from(error: crate::memory::MemoryError) -> Self {
         use crate::memory::MemoryError as Error;
+        use crate::memory::commitments::CommitmentError;
+        use crate::memory::pins::PinError;
         let near = error
             .nearest()
             .iter()
             .map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
         let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
         let status = match &error {
-            Error::Changed { .. }
-            | Error::Other { .. }
-            | Error::Several { .. }
-            | Error::Newer(_)
-            | Error::TakenBefore { .. }
-            | Error::Unreadable { .. }
-            | Error::Vanished { .. }
-            | Error::NoMemory { .. }
-            | Error::NoSuchLine { .. } => 409,
-            Error::NoSuchDay(_) => 404,
+            Error::Vault(error)
+            | Error::Commitment(CommitmentError::Vault(error))
+            | Error::Pin(PinError::Read(error)) => status_of_vault(error),
+            Error::Edit(error)
+            | Error::Commitment(CommitmentError::Edit(error))
+            | Error::Pin(PinError::Write(error)) => status_of_edit(error),
+            Error::NoSuchDay(_)
+            | Error::Commitment(CommitmentError::NoSuchId { .. })
+            | Error::Pin(PinError::NoSuchPin(_)) => 404,
             Error::NotOurs(_) | Error::NotANote(_) | Error::WorkingOff => 400,
-            Error::Commitment(error) => status_of_follow_up(error),
-            Error::Pin(error) => status_of_pin(error),
-            Error::Vault(error) => status_of_vault(error),
-            Error::Edit(error) => status_of_edit(error),
-            _ => 400,
+            error if error.is_usage() => 400,
+            _ => 409,
         };
         Self::new(status, error).hints(hints)
-    }
-}
-
-fn status_of_follow_up(error: &crate::memory::commitments::CommitmentError) -> u16 {
-    use crate::memory::commitments::CommitmentError as Error;
-    match error {
-        Error::NoSuchId { .. } => 404,
-        Error::Words(_) | Error::Place(_) => 400,
-        Error::Vault(error) => status_of_vault(error),
-        Error::Edit(error) => status_of_edit(error),
-        _ => 409,
-    }
-}
-
-fn status_of_pin(error: &crate::memory::pins::PinError) -> u16 {
-    use crate::memory::pins::PinError as Error;
-    match error {
-        Error::NoSuchPin(_) => 404,
-        Error::Empty | Error::Words(_) | Error::Link(_) => 400,
-        Error::Read(error) => status_of_vault(error),
-        Error::Write(error) => status_of_edit(error),
-        Error::Ambiguous { .. } | Error::Changed(_) | Error::Vanished(_) => 409,
     }
 }
 

@@ -11,10 +11,9 @@ use super::visit::{Form, Visit};
 use crate::format::commitment::Status;
 use crate::format::reminder::{Recur, Reminder};
 use crate::memory::MemoryError;
-use crate::reminders::{Changes, ReminderError, VaultReminders, check_message, find, local_after};
+use crate::reminders::{Changes, ReminderError, VaultReminders, check_message, local_after};
 use crate::schedule;
 use crate::tasks::{Rewrite, TaskError, VaultTasks, WrittenTask, is_task_id};
-use crate::vault::NotePath;
 use crate::when;
 
 /// Snooze's minutes, where none are said.
@@ -23,17 +22,15 @@ const MINUTES: i64 = 10;
 /// One form about one reminder, follow-up or task.
 pub(super) struct Doing<'v> {
     visit: &'v Visit<'v>,
-    path: NotePath,
 }
 
 impl<'v> Doing<'v> {
     pub(super) fn new(visit: &'v Visit<'v>) -> Self {
-        let path = visit.workspace.note(&visit.workspace.settings.paths.reminders);
-        Self { visit, path }
+        Self { visit }
     }
 
     pub(super) fn book(&self) -> VaultReminders<'_> {
-        self.visit.workspace.vault_reminders(&self.path)
+        self.visit.workspace.vault_reminders()
     }
 
     /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.
@@ -99,11 +96,10 @@ impl<'v> Doing<'v> {
     fn unchanged(&self, id: &str, form: &Form) -> Result<Reminder, Problem> {
         let was =
             form.some("was").ok_or_else(|| Problem::bad("the form doesn't say which line it is about"))?;
-        let file = self.book().read()?;
-        let found = find(&file, id, &self.path)?;
+        let found = self.book().line(id)?;
         let line = String::from_utf8_lossy(&found.text).into_owned();
         if line.trim() == was {
-            return Ok(found.reminder.clone());
+            return Ok(found.reminder);
         }
         Err(Problem::changed("the line was changed meanwhile").hint(format!("it is now: {line}")))
     }
@@ -149,8 +145,8 @@ impl<'v> Doing<'v> {
         act: impl FnOnce(VaultTasks<'_>, Option<DateTime>) -> Result<WrittenTask, TaskError>,
         said: &str,
     ) -> Result<String, Problem> {
-        let (due, settings) = (self.task(id, form)?, self.visit.workspace.task_settings());
-        let written = act(self.visit.workspace.vault_tasks(settings.as_ref()), due)?;
+        let due = self.task(id, form)?;
+        let written = act(self.visit.workspace.vault_tasks(), due)?;
         let shown = written.shown();
         let shown = if shown.is_empty() { shown } else { format!(": {shown}") };
         Ok(format!("{said} in {}{shown}", written.place()))
@@ -195,8 +191,7 @@ impl<'v> Doing<'v> {
             return Ok(format!("Done: {listed}"));
         }
         self.unchanged(id, form)?;
-        let file = self.book().read()?;
-        let line = find(&file, id, &self.path)?;
+        let line = self.book().line(id)?;
         if line.reminder.recur == Recur::None {
             let written = self.book().remove(id, self.visit.origin())?;
             return Ok(format!("Done: {}", in_words(self.visit, &written.line_text)));
@@ -233,8 +228,7 @@ impl<'v> Doing<'v> {
         };
         let said = when::confirmation_with(local, Recur::None, now, &workspace.zone);
         if is_task_id(id) {
-            let (due, settings) = (self.task(id, form)?, workspace.task_settings());
-            workspace.vault_tasks(settings.as_ref()).snooze(id, due, local, origin)?;
+            workspace.vault_tasks().snooze(id, self.task(id, form)?, local, origin)?;
         } else if workspace.postponed(id, local, &origin).map_err(MemoryError::from)?.is_none() {
             let is_told = |local| workspace.may_be_sent(id, local);
             self.unchanged(id, form)?;

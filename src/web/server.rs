@@ -48,7 +48,6 @@ pub enum WebError {
 }
 
 /// The page while it is served; dropped, it ends.
-#[derive(Debug)]
 pub struct Page {
     shared: Arc<Shared>,
     address: SocketAddr,

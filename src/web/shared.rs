@@ -85,9 +85,3 @@ impl Shared {
         }
     }
 }
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("port", &self.port).finish_non_exhaustive()
-    }
-}

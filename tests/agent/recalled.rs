@@ -4,10 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::{
-    Engine, EngineParts, NoApprovals, NoTools, RecalledContext, TurnMemory, VaultMemory,
-};
-use vault_agent::brain::wire::Watch;
+use vault_agent::agent::{Engine, EngineParts, RecalledContext, TurnMemory, VaultMemory};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
@@ -109,19 +106,8 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
     let vault = TestVault::new(&fixture);
     let (workspace, ears) = (workspace(&vault), Arc::new(Ears::default()));
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
-    let engine = Engine::new(EngineParts {
-        workspace: Arc::clone(&workspace),
-        journal: Arc::clone(&journal),
-        tools: Arc::new(NoTools),
-        approvals: Arc::new(NoApprovals),
-        memory: Arc::clone(&ears) as _,
-        permits: Arc::default(),
-        watch: Watch::default(),
-        files: Vec::new(),
-        schema: None,
-        omit_reason: false,
-        counted: false,
-    });
+    let engine =
+        Engine::new(EngineParts { memory: Arc::clone(&ears) as _, ..EngineParts::of(&workspace, &journal) });
     let turn = NewTurn { message: 1, block: format!("{log}#^{}", id(299)), ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).unwrap();
     engine.unwrap().answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();

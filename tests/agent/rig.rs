@@ -9,8 +9,7 @@ use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
 use vault_agent::agent::tools::Caller;
-use vault_agent::agent::{Approvals, CombinedToolbox, Engine, EngineParts, Toolbox, VaultMemory};
-use vault_agent::brain::wire::Watch;
+use vault_agent::agent::{Approvals, CombinedToolbox, Engine, EngineParts, Toolbox};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
 use vault_agent::confine::{self, Helper};
@@ -93,20 +92,12 @@ pub async fn ask(
     if let Some(bash) = BashTool::of(&workspace, Arc::clone(&skills)) {
         boxes.push(Arc::new(bash.with_program(PROGRAM)));
     }
-    boxes.push(Arc::new(SkillTool::new(skills)));
+    boxes.push(Arc::new(SkillTool(skills)));
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
     let engine = Engine::new(EngineParts {
-        workspace: Arc::clone(&workspace),
-        journal: Arc::clone(&journal),
         tools: Arc::new(CombinedToolbox(boxes)),
         approvals: Arc::clone(person) as Arc<dyn Approvals>,
-        memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
-        permits: Arc::default(),
-        watch: Watch::default(),
-        files: Vec::new(),
-        schema: None,
-        omit_reason: false,
-        counted: false,
+        ..EngineParts::of(&workspace, &journal)
     })
     .unwrap();
     let turn = NewTurn { message: 1, text: "Do it.".into(), ..NewTurn::default() };

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::VaultApprovals;
 use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals};
 use vault_agent::agent::approvals::ApprovalDecision;
 use vault_agent::agent::tools::Caller;
+use vault_agent::agent::{VaultApprovals, Waiter};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
 use vault_agent::format::approval::{self, Approval, ApprovalState};
@@ -70,7 +70,7 @@ async fn ask(
 #[tokio::test]
 async fn what_was_left_in_the_note_runs_once_after_the_tick() {
     let room = Room::new("");
-    let approvals = VaultApprovals::not_waiting(&room.workspace);
+    let approvals = VaultApprovals::new(&room.workspace, Waiter::Nothing);
     let two_lines = wanted("echo \"a\"\ncurl https://a.example");
     for _ in 0..2 {
         assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Waits));
@@ -110,7 +110,7 @@ async fn what_was_left_in_the_note_runs_once_after_the_tick() {
 #[tokio::test]
 async fn what_is_approved_is_the_command_and_the_hash_not_the_reason() {
     let room = Room::new("");
-    let approvals = VaultApprovals::not_waiting(&room.workspace);
+    let approvals = VaultApprovals::new(&room.workspace, Waiter::Nothing);
     let hash = Some("0123456789abcdef".to_owned());
     let skill = ApprovalSubject { hash: hash.clone(), ..wanted("skill tea") };
     let foreign = "network, the skill `tea`, which came from elsewhere";
@@ -143,7 +143,7 @@ async fn a_secret_is_never_written_into_the_note() {
     let room = Room::new(
         "[[brain]]\nname = \"a\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"http://localhost:1\"\nkey_file = \"../key\"\n",
     );
-    let approvals = VaultApprovals::new(&room.workspace);
+    let approvals = VaultApprovals::new(&room.workspace, Waiter::Call);
     let mut hidden = wanted("curl -H \"X-Key: canary-0123456789\" https://a.example");
     let refused = ask(&approvals, &hidden, &caller(0)).await.unwrap_err();
     assert!(refused.contains("a secret of this vault") && !refused.contains("canary"), "{refused}");
@@ -158,7 +158,7 @@ async fn a_secret_is_never_written_into_the_note() {
 #[tokio::test]
 async fn what_is_allowed_now_is_not_asked_but_in_a_tainted_turn() {
     let room = Room::new("[assistant]\nallow = [\"bash:ls\"]\n");
-    let approvals = VaultApprovals::not_waiting(&room.workspace);
+    let approvals = VaultApprovals::new(&room.workspace, Waiter::Nothing);
     assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(ApprovalVerdict::Yes));
     assert_eq!(room.note(), "");
     let tainted = Caller { tainted: true, ..caller(0) };
@@ -172,7 +172,7 @@ async fn what_is_allowed_now_is_not_asked_but_in_a_tainted_turn() {
 async fn a_line_that_nobody_could_tick_is_not_waited_for() {
     let room = Room::new("");
     room.change(|_| "# Mine\n\n```\ncode that never ends\n".to_owned());
-    let approvals = VaultApprovals::new(&room.workspace);
+    let approvals = VaultApprovals::new(&room.workspace, Waiter::Call);
     let refused = ask(&approvals, &wanted("ls"), &caller(0)).await.unwrap_err();
     assert!(refused.contains("code or a comment"), "{refused}");
     assert!(room.lines().is_empty() && room.note().ends_with("never ends\n"), "{}", room.note());
@@ -181,7 +181,7 @@ async fn a_line_that_nobody_could_tick_is_not_waited_for() {
 #[tokio::test]
 async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     let room = Room::new("# mine\n");
-    let approvals = VaultApprovals::not_waiting(&room.workspace);
+    let approvals = VaultApprovals::new(&room.workspace, Waiter::Nothing);
     assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(ApprovalVerdict::Waits));
     let id = room.lines()[0].id.clone();
     let press = async |digest: &str, word| approvals.answer(&id, digest, word, Actor::Discord).await;
@@ -216,7 +216,7 @@ fn runtime(thread: &str) -> tokio::runtime::Runtime {
 }
 
 async fn left(workspace: &Arc<Workspace>, run: &str) -> Result<ApprovalVerdict, String> {
-    ask(&VaultApprovals::not_waiting(workspace), &wanted(run), &caller(0)).await
+    ask(&VaultApprovals::new(workspace, Waiter::Nothing), &wanted(run), &caller(0)).await
 }
 
 #[test]
@@ -248,7 +248,7 @@ async fn a_word_that_lasts_is_asked_for_once_and_heard_by_all_who_wait() {
         ("- [-]", ApprovalVerdict::No, ApprovalState::Declined),
     ] {
         let room = Room::new("");
-        let approvals = VaultApprovals::new(&room.workspace);
+        let approvals = VaultApprovals::new(&room.workspace, Waiter::Call);
         let day = ApprovalSubject { always: None, reusable: true, ..wanted("go on today") };
         let said = async {
             while room.lines().is_empty() {
@@ -261,7 +261,7 @@ async fn a_word_that_lasts_is_asked_for_once_and_heard_by_all_who_wait() {
         let (one, two) = (ask(&approvals, &day, &day_caller), ask(&approvals, &day, &other));
         assert_eq!(tokio::join!(one, two, said), (Ok(verdict), Ok(verdict), ()));
         // Started anew, with nothing known but the note.
-        let anew = VaultApprovals::new(&room.workspace);
+        let anew = VaultApprovals::new(&room.workspace, Waiter::Call);
         assert_eq!(ask(&anew, &day, &day_caller).await, Ok(verdict));
         let states: Vec<_> = room.lines().iter().map(|line| line.state).collect();
         assert_eq!(states, [Some(state)], "{}", room.note());

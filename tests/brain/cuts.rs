@@ -112,7 +112,7 @@ proptest! {
                 let _ = decoder.event(EVENTS[*kind], &value, &mut out);
                 let _ = decoder.whole(&value, &mut out);
             }
-            let _ = decoder.finish(&mut out);
+            let _ = decoder.finish();
         }
     }
 }

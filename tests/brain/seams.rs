@@ -8,8 +8,9 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::tools::{Caller, Precondition};
-use vault_agent::agent::{Approvals, Engine, EngineParts, NoApprovals, NoTools, Toolbox, VaultApprovals};
-use vault_agent::brain::wire::Watch;
+use vault_agent::agent::{
+    Approvals, CombinedToolbox, Engine, EngineParts, NoApprovals, Toolbox, VaultApprovals, Waiter,
+};
 use vault_agent::brain::{Part, ToolCall, ToolSpec};
 use vault_agent::format::approval;
 use vault_agent::format::log::{EventKind, LogEvent, LogHeader, render_event, render_header};
@@ -69,17 +70,11 @@ fn engine(
     let journal = Arc::new(world.journal());
     journal.accept(turn, vault_agent::clock::Clock::now(&*world.clock)).unwrap();
     Engine::new(EngineParts {
-        workspace: world.workspace(),
-        journal,
         tools,
         approvals,
         memory: Arc::new(Fixed("")),
-        permits: Arc::default(),
-        watch: Watch::default(),
         files,
-        schema: None,
-        omit_reason: false,
-        counted: false,
+        ..EngineParts::of(&world.workspace(), &journal)
     })
     .unwrap()
 }
@@ -158,9 +153,9 @@ async fn a_stop_says_nothing_about_the_day_s_budget() {
     server.respond(|_| Reply::text("Yes.").usage(1000, 0, 0));
     let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
     assert_eq!(world.say("a").await, "Yes.");
-    let approvals = Arc::new(VaultApprovals::new(&world.workspace()));
+    let approvals = Arc::new(VaultApprovals::new(&world.workspace(), Waiter::Call));
     let turn = NewTurn { message: 9, text: "b".into(), channel: 7, ..NewTurn::default() };
-    let engine = engine(&world, Arc::new(NoTools), approvals, vec![], &turn);
+    let engine = engine(&world, Arc::new(CombinedToolbox::default()), approvals, vec![], &turn);
     let stop = CancellationToken::new();
     let note = world.vault().join("Approvals.md");
     let lines = || {

@@ -9,8 +9,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::tools::Caller;
-use vault_agent::agent::{Approvals, Engine, EngineParts, NoTools, RecalledContext, TurnMemory};
-use vault_agent::brain::wire::Watch;
+use vault_agent::agent::{Approvals, Engine, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
 use vault_agent::turn::{
@@ -142,17 +141,9 @@ impl World {
         let journal = Arc::new(self.journal());
         journal.accept(&NewTurn { message, ..turn }, self.clock.now()).unwrap();
         let engine = Engine::new(EngineParts {
-            workspace: self.workspace(),
-            journal,
-            tools: Arc::new(NoTools),
             approvals: Arc::clone(&self.person) as _,
             memory: Arc::new(Fixed(self.memory)),
-            permits: Arc::default(),
-            watch: Watch::default(),
-            files: vec![],
-            schema: None,
-            omit_reason: false,
-            counted: false,
+            ..EngineParts::of(&self.workspace(), &journal)
         });
         engine.unwrap().answer(message, &NoConversation, &CancellationToken::new()).await.unwrap()
     }

@@ -13,10 +13,9 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
-    Engine, EngineParts, FoundMemory, MemorySearch, NoTools, RecalledContext, Toolbox, TurnMemory,
-    VaultApprovals, memory_answer,
+    CombinedToolbox, Engine, EngineParts, FoundMemory, MemorySearch, RecalledContext, Toolbox, TurnMemory,
+    VaultApprovals, Waiter, memory_answer,
 };
-use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config;
 use vault_agent::deliver::Fact;
@@ -29,7 +28,7 @@ use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
 use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState};
 use vault_agent::turn::{facts, rebuild};
-use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+use vault_agent::vault::{EditOptions, Editor, Vault};
 use vault_agent::workspace::Workspace;
 
 pub const CHANNEL: u64 = 2000;
@@ -211,7 +210,7 @@ impl Rig {
             settings,
             daemon: Arc::default(),
             answering: Answering::Assistant,
-            tools: Arc::new(NoTools),
+            tools: Arc::new(CombinedToolbox::default()),
             approvals: Arc::default(),
             sweep: BotParts::SWEEP,
             gather: BotParts::GATHER,
@@ -239,12 +238,7 @@ impl Rig {
 
     pub fn operations(&self) -> VaultOperations {
         VaultOperations {
-            editor: self.editor(),
-            reminders: NotePath::new("Reminders.md").unwrap(),
-            pinned: NotePath::new("Pinned.md").unwrap(),
-            settings: Arc::new(config::Settings::load(&self.vault()).unwrap()),
-            zone: Zone::get("Europe/London").unwrap(),
-            clock: self.clock.clone(),
+            workspace: self.workspace(),
             recall: Arc::new(Dentist),
             services: self.daemon.clone(),
         }
@@ -257,12 +251,14 @@ impl Rig {
     pub fn workspace(&self) -> Arc<Workspace> {
         let dirs = config::Dirs { state: self.state(), cache: self.temp.path().join("cache") };
         let vault = Vault::open(&self.vault()).unwrap();
-        Arc::new(Workspace::open_in(vault, dirs, self.clock.clone()).unwrap())
+        let mut workspace = Workspace::open_in(vault, dirs, self.clock.clone()).unwrap();
+        workspace.zone = Zone::get("Europe/London").unwrap();
+        Arc::new(workspace)
     }
 
     pub fn parts(&self) -> BotParts {
         let workspace = self.workspace();
-        let approvals = Arc::new(VaultApprovals::new(&workspace));
+        let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Call));
         *self.approvals.lock().unwrap() = Some(Arc::clone(&approvals));
         let turns = Arc::new(TurnJournal::open(&self.state()).unwrap());
         let notifier = BotNotifier::new(self.api(), self.settings.channel_id, Owners::new(&[ALICE]));
@@ -280,17 +276,10 @@ impl Rig {
             Answering::Slow(delay) => Arc::new(Slow(delay, Arc::clone(&turns))),
             Answering::Assistant => {
                 let parts = EngineParts {
-                    workspace,
-                    journal: Arc::clone(&turns),
                     tools: Arc::clone(&self.tools),
                     approvals: approvals.clone(),
                     memory: Arc::new(Dentist),
-                    permits: Arc::default(),
-                    watch: Watch::default(),
-                    files: vec![],
-                    schema: None,
-                    omit_reason: false,
-                    counted: false,
+                    ..EngineParts::of(&workspace, &turns)
                 };
                 Arc::new(Engine::new(parts).unwrap())
             }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::servers::Servers;
 use vault_agent::agent::tools::{Caller, CombinedToolbox, Toolbox};
-use vault_agent::agent::{Approvals, CallPermits, Engine, EngineParts, RecalledContext, TurnMemory};
+use vault_agent::agent::{Approvals, Engine, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::brain::process;
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, SystemClock};
@@ -160,17 +160,11 @@ impl Rig {
         let servers = Servers::of(Arc::clone(&workspace), mine.cloned().collect());
         boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
         Engine::new(EngineParts {
-            workspace,
-            journal: Arc::clone(&self.journal),
             tools: Arc::new(CombinedToolbox(boxes)),
             approvals: Arc::clone(&self.person) as Arc<dyn Approvals>,
             memory: Arc::new(Nothing),
-            permits: Arc::new(CallPermits::default()),
             watch: self.watch,
-            files: vec![],
-            schema: None,
-            omit_reason: false,
-            counted: false,
+            ..EngineParts::of(&workspace, &self.journal)
         })
         .unwrap()
     }

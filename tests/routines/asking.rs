@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::ApprovalSubject;
 use vault_agent::agent::tools::{Caller, Precondition};
-use vault_agent::agent::{Toolbox, VaultApprovals, VaultMemory};
+use vault_agent::agent::{Toolbox, VaultApprovals, VaultMemory, Waiter};
 use vault_agent::brain::wire::Watch;
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::deliver::DeliveryOrder;
@@ -63,7 +63,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
         rig.routine("news", "schedule: daily 08:00", "What is new?");
         rig.respond(calls("fetch", json!({})));
         let workspace = rig.workspace();
-        let approvals = Arc::new(VaultApprovals::new(&workspace));
+        let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Call));
         let runner = Runner::new(RunnerParts {
             workspace: Arc::clone(&workspace),
             turns: Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap()),

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
-    Approvals, NoApprovals, NoTools, RecalledContext, Toolbox, TurnMemory, VaultApprovals,
+    Approvals, CombinedToolbox, NoApprovals, RecalledContext, Toolbox, TurnMemory, VaultApprovals, Waiter,
 };
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, ManualClock};
@@ -90,7 +90,7 @@ impl Rig {
         let clock = Arc::new(ManualClock::new(now.parse().unwrap()));
         let place = Place::new("place", Arc::clone(&clock));
         let steps = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let tools = Arc::new(NoTools);
+        let tools = Arc::new(CombinedToolbox::default());
         let rig = Self { dir, clock, place, server, tools, leaves: false, _servers: servers, steps };
         let brain = format!(
             "[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
@@ -150,7 +150,7 @@ impl Rig {
         let workspace = self.workspace();
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap());
         let approvals: Arc<dyn Approvals> = if self.leaves {
-            Arc::new(VaultApprovals::suspending(&workspace))
+            Arc::new(VaultApprovals::new(&workspace, Waiter::Turn))
         } else {
             Arc::new(NoApprovals)
         };

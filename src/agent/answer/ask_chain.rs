@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use super::engine::{ChainOutcome, Engine, Run, retry_later};
+use super::engine::{ChainAnswer, Engine, Run};
 use super::fixed_texts;
 use crate::agent::brain_chain::{CallListener, ChainBrain, FailoverWalk};
 use crate::brain::failover::Attempt;
@@ -17,13 +17,17 @@ use crate::turn::journal::{Assembled, CallRow};
 
 impl Engine {
     /// Asks the brains of the chain until one answers.
-    pub(super) async fn ask_chain(&self, run: &Run<'_>, chain: &[&ChainBrain]) -> Result<ChainOutcome, Halt> {
+    pub(super) async fn ask_chain(
+        &self,
+        run: &Run<'_>,
+        chain: &[&ChainBrain],
+    ) -> Result<Result<ChainAnswer, String>, Halt> {
         let mut walk = FailoverWalk::new(is_unattended(run));
         while let Some(attempt) = self.brains.next_attempt(chain, &walk) {
             let member = chain[attempt.index];
             let name = member.prepared.name().to_owned();
             match self.ask_one(run, member, &attempt).await? {
-                Ok((text, model)) => return Ok(ChainOutcome::Answered { text, brain: name, model }),
+                Ok((text, model)) => return Ok(Ok(ChainAnswer { text, brain: name, model })),
                 Err(error) if error.cancelled => return Err(Halt::Stopped),
                 Err(error) => {
                     tracing::warn!(
@@ -44,7 +48,7 @@ impl Engine {
             }
         });
         let resting: Vec<String> = resting.chain(run.skipped.iter().cloned()).collect();
-        Ok(ChainOutcome::Nobody { why: Some(fixed_texts::memory_reason(&failed, &resting)) })
+        Ok(Err(fixed_texts::memory_reason(&failed, &resting)))
     }
 
     /// Asks one brain, with as many rounds of tools as it wants and may have.
@@ -73,7 +77,7 @@ impl Engine {
             run.summaries.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
         let assembled = Assembled { at, budget, tail, hash, skills: skills.names(), sums };
         fail::fail_point!("turn::before-assembled");
-        self.journal().record_request(message, &assembled, self.now()).map_err(retry_later)?;
+        self.journal().record_request(message, &assembled, self.now())?;
         fail::fail_point!("turn::after-assembled");
         if brain.kind.is_harness() {
             return self.run_harness(run, member, attempt, base).await;
@@ -90,7 +94,7 @@ impl Engine {
                 return Ok(Ok((end, brain.model.clone())));
             }
             fail::fail_point!("turn::before-called");
-            self.journal().record_call_start(message, &brain.name, self.now()).map_err(retry_later)?;
+            self.journal().record_call_start(message, &brain.name, self.now())?;
             fail::fail_point!("turn::after-called");
             run.place.progress(&format!("asking {}", brain.name));
             let began = Instant::now();
@@ -102,18 +106,18 @@ impl Engine {
             let row = row(brain, &answered, ms, used);
             match answered {
                 Ok(reply) if reply.tool_calls.is_empty() => {
-                    self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
+                    self.journal().called(message, &row, None, self.now())?;
                     let text = fixed_texts::text_of(&reply).unwrap_or_default();
                     return Ok(Ok((text, reply.model)));
                 }
                 Ok(reply) => {
                     fail::fail_point!("turn::before-round");
-                    self.journal().called(message, &row, Some(&reply), self.now()).map_err(retry_later)?;
+                    self.journal().called(message, &row, Some(&reply), self.now())?;
                     fail::fail_point!("turn::after-round");
                 }
                 Err(error) => {
                     if !error.cancelled {
-                        self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
+                        self.journal().called(message, &row, None, self.now())?;
                     }
                     return Ok(Err(error));
                 }

@@ -204,11 +204,6 @@ impl Engine {
             Err(error) => tracing::warn!("not counted: {error}"),
         }
     }
-
-    /// Queues a notice, once a day for each budget, that most of it is used.
-    pub(super) fn queue_budget_notices(&self) {
-        queue_notices(&self.parts.workspace, &self.budgets());
-    }
 }
 
 /// The conversation of a turn, which also signals that a question is shown there.

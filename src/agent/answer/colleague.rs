@@ -12,8 +12,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::{Engine, EngineParts};
-use crate::agent::{CallPermits, NoApprovals, Toolbox, VaultMemory};
-use crate::brain::wire::Watch;
+use crate::agent::{CallPermits, Toolbox};
 use crate::config::MEMORY;
 use crate::turn::journal::NewTurn;
 use crate::turn::{Halt, NoConversation, Question, Responder, TurnJournal, route};
@@ -27,7 +26,7 @@ pub const ASKED: &str = "asked-";
 const FEWEST_TOKENS: u64 = 1_000;
 
 /// The journal and the permits that questions between brains share with other turns.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Colleagues {
     journal: OnceLock<Arc<TurnJournal>>,
     permits: Arc<CallPermits>,
@@ -42,13 +41,6 @@ pub struct BrainQuestion<'a> {
     pub question: &'a str,
     /// The brain that asks, and its turn; none if a program outside asks.
     pub by: Option<(&'a str, &'a str)>,
-}
-
-impl Default for Colleagues {
-    /// For a process of its own: the journal in the state directory is opened by the first question.
-    fn default() -> Self {
-        Self { journal: OnceLock::new(), permits: Arc::default() }
-    }
 }
 
 impl Colleagues {
@@ -95,17 +87,11 @@ impl Colleagues {
         let inner = Arc::new(inside(asking, now)?);
         let own = Arc::new(own);
         let engine = Engine::new(EngineParts {
-            workspace: Arc::clone(&own),
-            journal: Arc::clone(&inner),
             tools,
-            approvals: Arc::new(NoApprovals),
-            memory: Arc::new(VaultMemory::new(own)),
             permits: Arc::clone(&self.permits),
-            watch: Watch::default(),
-            files: Vec::new(),
-            schema: None,
             omit_reason: true,
             counted: true,
+            ..EngineParts::of(&own, &inner)
         });
         let answered = engine.map_err(|error| error.to_string())?.answer(1, &NoConversation, stop).await;
         let rows = inner.calls(1).map_err(|error| error.to_string())?;

@@ -14,15 +14,13 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::time_limit::{LimitReached, OpenQuestions};
-use crate::agent::approval_request::Approvals;
+use crate::agent::approval_request::{Approvals, NoApprovals};
 use crate::agent::brain_chain::{Brains, CallPermits, ChainBrain};
-use crate::agent::brain_clients::{self, HarnessContext};
-use crate::agent::tools::{Toolbox, TurnEndGuard};
-use crate::agent::turn_memory::TurnMemory;
-use crate::brain::health::HealthStore;
-use crate::brain::wire::{self, Watch};
+use crate::agent::tools::{CombinedToolbox, Toolbox, TurnEndGuard};
+use crate::agent::turn_memory::{TurnMemory, VaultMemory};
+use crate::brain::wire::Watch;
 use crate::brain::{BrainError, Part};
-use crate::config::{AttachmentKind, MEMORY};
+use crate::config::AttachmentKind;
 use crate::format::log::LogBlock;
 use crate::sqlite::DatabaseError;
 use crate::turn::assemble::Question;
@@ -59,6 +57,25 @@ pub struct EngineParts {
     pub omit_reason: bool,
     /// Whether the caller counts the cost, where the journal isn't kept on disk.
     pub counted: bool,
+}
+
+impl EngineParts {
+    /// For turns that have neither tools nor a person to ask; the caller replaces what its turns have.
+    pub fn of(workspace: &Arc<Workspace>, journal: &Arc<TurnJournal>) -> Self {
+        Self {
+            workspace: Arc::clone(workspace),
+            journal: Arc::clone(journal),
+            tools: Arc::new(CombinedToolbox::default()),
+            approvals: Arc::new(NoApprovals),
+            memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
+            permits: Arc::default(),
+            watch: Watch::default(),
+            files: Vec::new(),
+            schema: None,
+            omit_reason: false,
+            counted: false,
+        }
+    }
 }
 
 /// Runs turns, with the settings that it was made with.
@@ -102,10 +119,11 @@ pub(super) struct Run<'a> {
     pub time_limit: &'a OpenQuestions,
 }
 
-/// The result of asking the chain.
-pub(super) enum ChainOutcome {
-    Answered { text: String, brain: String, model: String },
-    Nobody { why: Option<String> },
+/// A brain's answer.
+pub(super) struct ChainAnswer {
+    pub text: String,
+    pub brain: String,
+    pub model: String,
 }
 
 #[async_trait]
@@ -141,12 +159,7 @@ impl Engine {
     /// # Errors
     /// The system has no TLS to offer.
     pub fn new(parts: EngineParts) -> Result<Self, BrainError> {
-        let workspace = &parts.workspace;
-        let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
-        let health = HealthStore::new(&workspace.dirs.state);
-        let (permits, clock) = (Arc::clone(&parts.permits), Arc::clone(&workspace.clock));
-        let context = HarnessContext::of(workspace, parts.watch);
-        let brains = Brains::new(prepared, &context, &wire::http::client()?, health, permits, clock);
+        let brains = Brains::of(&parts.workspace, parts.watch, Arc::clone(&parts.permits))?;
         Ok(Self { parts, brains, waiting: Arc::default(), routine: None })
     }
 
@@ -182,8 +195,8 @@ impl Engine {
         stop: &CancellationToken,
         time_limit: &OpenQuestions,
     ) -> Result<TurnAnswer, Halt> {
-        let turn = self.journal().turn(message).map_err(retry_later)?.ok_or(Halt::Gone)?;
-        let joined = self.journal().joined_to(message).map_err(retry_later)?;
+        let turn = self.journal().turn(message)?.ok_or(Halt::Gone)?;
+        let joined = self.journal().joined_to(message)?;
         let (summaries, blocks) = self.summaries(&turn, self.window(&turn)?);
         let questions = self.questions(&turn, &joined, &blocks, place).await;
         if questions.is_empty() {
@@ -192,32 +205,31 @@ impl Engine {
         let (recalled, skipped) = (Recalled::default(), Vec::new());
         let mut run =
             Run { turn, joined, blocks, questions, summaries, recalled, skipped, place, stop, time_limit };
-        let mut asked = match self.route(&run) {
-            Ok(chain) if chain.is_empty() => ChainOutcome::Nobody { why: None },
+        let asked = match self.route(&run) {
+            Ok(chain) if chain.is_empty() => Err(None),
             Ok(chain) => match self.apply_budgets(&run, chain).await {
                 Ok(allowed) => {
                     run.skipped = allowed.skipped;
                     let members = self.brains.chain(&allowed.chain);
                     run.recalled = self.recall(&run, &members).await?;
-                    self.ask_chain(&run, &members).await?
+                    self.ask_chain(&run, &members).await?.map_err(Some)
                 }
-                Err(why) => ChainOutcome::Nobody { why: self.once_a_day(message, why) },
+                Err(why) => Err(self.once_a_day(message, why)),
             },
-            Err(unknown) => ChainOutcome::Nobody { why: Some(format!("{unknown}.")) },
+            Err(unknown) => Err(Some(format!("{unknown}."))),
         };
         if stop.is_cancelled() {
             return Err(Halt::Stopped);
         }
-        if let ChainOutcome::Nobody { why } = &mut asked {
-            if let Some(why) = &why {
-                self.keep(self.journal().record_memory_answer(message, why, self.now()));
+        match asked {
+            Ok(ChainAnswer { text, brain, model }) => {
+                self.finish(&run.turn, &run.joined, &text, &brain, &model)
             }
-            let why = why.as_deref().filter(|_| !self.parts.omit_reason);
-            let text = self.memory_answer(&run, why).await;
-            asked = ChainOutcome::Answered { text, brain: MEMORY.to_owned(), model: String::new() };
+            Err(why) => {
+                let question = run.questions.last().map_or("", |question| &question.text);
+                self.memory_answer(&run.turn, &run.joined, question, why.as_deref()).await
+            }
         }
-        let ChainOutcome::Answered { text, brain, model } = asked else { return Err(Halt::Gone) };
-        self.finish(&run.turn, &run.joined, &text, &brain, &model)
     }
 
     /// Chooses the chain of brains, and records it.
@@ -281,7 +293,7 @@ impl Engine {
             }
         };
         fail::fail_point!("turn::before-recalled");
-        self.journal().record_recalled(run.turn.asked.message, &recalled, self.now()).map_err(retry_later)?;
+        self.journal().record_recalled(run.turn.asked.message, &recalled, self.now())?;
         fail::fail_point!("turn::after-recalled");
         if let Some(note) = note {
             run.place.note(TurnNote::Recall(note));
@@ -308,9 +320,4 @@ fn kind_of(media_type: &str) -> AttachmentKind {
         Some("text") => AttachmentKind::Text,
         _ => AttachmentKind::Any,
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
-pub(super) fn retry_later(error: DatabaseError) -> Halt {
-    Halt::Later(error.to_string())
 }

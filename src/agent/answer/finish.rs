@@ -1,27 +1,31 @@
 //! Ends a turn: makes the answer from memory if no brain gave one, and the line of facts.
 
-use super::engine::{Engine, Run, question_links, retry_later};
+use super::budget_check::queue_notices;
+use super::engine::{Engine, question_links};
 use super::fixed_texts;
 use crate::config::MEMORY;
 use crate::turn::journal::{ToolRow, TurnRow};
 use crate::turn::{Facts, Halt, TurnAnswer, history};
 
 impl Engine {
-    pub(super) async fn memory_answer(&self, run: &Run<'_>, why: Option<&str>) -> String {
-        let question = run.questions.last().map_or("", |question| history::strip_mentions(&question.text));
-        let answer = match self.parts.memory.answer(question, &question_links(&run.turn, &run.joined)).await {
-            Ok(answer) => answer,
-            Err(problem) => format!("Memory could not be asked either: {problem}"),
-        };
-        fixed_texts::from_memory(why, &self.with_completed_calls(run.turn.asked.message, &answer))
-    }
-
-    /// A text below the list of completed calls, so that no person asks for them again.
-    fn with_completed_calls(&self, message: u64, text: &str) -> String {
-        match self.done(message) {
-            Some(done) => format!("{done}\n\n{text}"),
-            None => text.to_owned(),
+    /// The answer from memory. Above it stands why, and the completed calls, so that no person asks for them again.
+    pub(super) async fn memory_answer(
+        &self,
+        turn: &TurnRow,
+        joined: &[TurnRow],
+        question: &str,
+        why: Option<&str>,
+    ) -> Result<TurnAnswer, Halt> {
+        let message = turn.asked.message;
+        if let Some(why) = why {
+            self.keep(self.journal().record_memory_answer(message, why, self.now()));
         }
+        let question = history::strip_mentions(question);
+        let answer = self.parts.memory.answer(question, &question_links(turn, joined)).await;
+        let answer = answer.unwrap_or_else(|problem| format!("Memory could not be asked either: {problem}"));
+        let why = why.filter(|_| !self.parts.omit_reason).map(str::to_owned);
+        let parts: Vec<String> = why.into_iter().chain(self.done(message)).chain([answer]).collect();
+        self.finish(turn, joined, &parts.join("\n\n"), MEMORY, "")
     }
 
     /// The completed calls of a turn that changed something, for an answer without a brain.
@@ -36,17 +40,9 @@ impl Engine {
 
     /// The answer from memory where the turn's time is up.
     pub(super) async fn answer_after_timeout(&self, message: u64, why: &str) -> Result<TurnAnswer, Halt> {
-        let turn = self.journal().turn(message).map_err(retry_later)?.ok_or(Halt::Gone)?;
-        let joined = self.journal().joined_to(message).map_err(retry_later)?;
-        self.keep(self.journal().record_memory_answer(message, why, self.now()));
-        let question = history::strip_mentions(&turn.asked.text);
-        let why = Some(why).filter(|_| !self.parts.omit_reason);
-        let text = match self.parts.memory.answer(question, &question_links(&turn, &joined)).await {
-            Ok(answer) => answer,
-            Err(problem) => problem,
-        };
-        let text = fixed_texts::from_memory(why, &self.with_completed_calls(message, &text));
-        self.finish(&turn, &joined, &text, MEMORY, "")
+        let turn = self.journal().turn(message)?.ok_or(Halt::Gone)?;
+        let joined = self.journal().joined_to(message)?;
+        self.memory_answer(&turn, &joined, &turn.asked.text, Some(why)).await
     }
 
     pub(in crate::agent) fn finish(
@@ -58,14 +54,14 @@ impl Engine {
         model: &str,
     ) -> Result<TurnAnswer, Halt> {
         let message = turn.asked.message;
-        let mut calls = self.journal().calls(message).map_err(retry_later)?;
+        let mut calls = self.journal().calls(message)?;
         // Background calls of this turn were paid for too.
-        calls.extend(self.journal().background_calls(message).map_err(retry_later)?);
+        calls.extend(self.journal().background_calls(message)?);
         self.count_unlogged_calls(&calls);
-        self.queue_budget_notices();
-        let assembled = self.journal().turn(message).map_err(retry_later)?.and_then(|turn| turn.assembled);
+        queue_notices(&self.parts.workspace, &self.budgets());
+        let assembled = self.journal().turn(message)?.and_then(|turn| turn.assembled);
         let assembled = assembled.filter(|_| brain != MEMORY);
-        let costs = self.journal().costs(message).map_err(retry_later)?;
+        let costs = self.journal().costs(message)?;
         let id = |turn: &TurnRow| turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned());
         let facts = Facts {
             brain: brain.to_owned(),

@@ -1,7 +1,7 @@
 //! Holds the assistant's own sentences, and converts a model's reply to the text of an answer. Pure.
 
 use crate::brain::{Reply, StopReason};
-use crate::format::invisible;
+use crate::format::{invisible, one_line, shortened};
 use crate::turn::journal::ToolRow;
 
 /// Characters of an answer at most: some ten messages. A longer one is cut, and says so.
@@ -110,26 +110,15 @@ pub fn memory_reason(failed: &[(String, String)], resting: &[String]) -> String 
 pub fn completed_calls(done: &[&ToolRow]) -> Option<String> {
     let line = |row: &&ToolRow| {
         let arguments = row.call.arguments.replace('`', "'");
-        let call =
-            format!("{} {}", row.call.name, arguments.split_whitespace().collect::<Vec<_>>().join(" "));
-        let cut = call.chars().count() > MOST_OF_CALL;
-        let shown: String = call.chars().take(MOST_OF_CALL).collect();
+        let call = format!("{} {}", row.call.name, one_line(&arguments));
         let unknown = if row.result.is_none() { " (how it ended is unknown)" } else { "" };
-        format!("- `{shown}{}`{unknown}", if cut { "…" } else { "" })
+        format!("- `{}`{unknown}", shortened(&call, MOST_OF_CALL))
     };
     let shown = done.iter().take(MOST_DONE).map(line);
     let more = done.len().saturating_sub(MOST_DONE);
     let more = (more > 0).then(|| format!("- and {more} more"));
     let lines: Vec<String> = shown.chain(more).collect();
     (!lines.is_empty()).then(|| format!("Done before that:\n{}", lines.join("\n")))
-}
-
-/// The answer from memory with the sentence why.
-pub fn from_memory(why: Option<&str>, answer: &str) -> String {
-    match why {
-        Some(why) => format!("{why}\n\n{answer}"),
-        None => answer.to_owned(),
-    }
 }
 
 /// The answer of a turn that was resumed after an absence.

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::ask_chain::row;
-use super::engine::{Engine, Run, retry_later};
+use super::engine::{Engine, Run};
 use super::fixed_texts;
 use super::rounds::note_tool;
 use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
@@ -47,7 +47,7 @@ impl Engine {
         let place = run.turn.asked.block.split_once("#^").map(|(path, _)| path);
         let settings = &member.prepared.id.settings;
         let session = match place {
-            Some(place) => self.journal().take_session(&brain.name, place).map_err(retry_later)?,
+            Some(place) => self.journal().take_session(&brain.name, place)?,
             None => None,
         };
         // No session knows the rounds of this turn.
@@ -56,7 +56,7 @@ impl Engine {
         let mut request = base;
         let sent = request.clone();
         request.messages.extend(rounds);
-        self.journal().record_call_start(message, &brain.name, self.now()).map_err(retry_later)?;
+        self.journal().record_call_start(message, &brain.name, self.now())?;
         run.place.progress(&format!("asking {}", brain.name));
         let turn = run.turn.name();
         let servers = self.servers_for(&brain.name);
@@ -82,7 +82,7 @@ impl Engine {
         let mut row = row(brain, &answered, ms, used);
         if let Some(over) = seen.over {
             (row.class, row.error) = (None, None);
-            self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
+            self.journal().called(message, &row, None, self.now())?;
             return Ok(Ok((self.stop_text(message, over), brain.model.clone())));
         }
         // Before the answer is fixed: a session without its answer would not be resumed anyway.
@@ -95,12 +95,12 @@ impl Engine {
             Ok(reply) => reply,
             Err(error) => {
                 if !error.cancelled {
-                    self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
+                    self.journal().called(message, &row, None, self.now())?;
                 }
                 return Ok(Err(error));
             }
         };
-        self.journal().called(message, &row, None, self.now()).map_err(retry_later)?;
+        self.journal().called(message, &row, None, self.now())?;
         let text = fixed_texts::text_of(&reply).unwrap_or_default();
         if let (Some(place), Some(id)) = (place, seen.session) {
             let known = SessionHashes::of(settings, &sent, &questions(run), &text);
@@ -191,8 +191,8 @@ struct HarnessRecord {
 impl<'a> HarnessWatcher<'a> {
     fn new(engine: &'a Engine, run: &'a Run<'a>, brain: &'a str) -> Result<Self, Halt> {
         let message = run.turn.asked.message;
-        let before = engine.journal().tokens(message).map_err(retry_later)?;
-        let rounds = engine.journal().rounds(message).map_err(retry_later)?.len();
+        let before = engine.journal().tokens(message)?;
+        let rounds = engine.journal().rounds(message)?.len();
         let seen =
             HarnessRecord { calls: u32::try_from(rounds).unwrap_or(u32::MAX), ..HarnessRecord::default() };
         Ok(Self {
@@ -219,7 +219,7 @@ impl<'a> HarnessWatcher<'a> {
     /// Stops the run where a step can't be recorded.
     fn check<T>(&self, kept: Result<T, DatabaseError>) -> Option<T> {
         kept.map_err(|error| {
-            self.seen().halt.get_or_insert(retry_later(error));
+            self.seen().halt.get_or_insert(error.into());
             self.end.cancel();
         })
         .ok()
@@ -319,7 +319,7 @@ impl Host for HarnessWatcher<'_> {
         } else {
             let why = format!("a tool of {} itself, outside the box", self.brain);
             let run = format!("{} {}", call.name, call.arguments);
-            ApprovalSubject { run, hash: None, why, always: None, reusable: false }
+            ApprovalSubject { run, why, ..ApprovalSubject::default() }
         };
         self.run.place.progress(&format!("waiting for approval of {}", call.name));
         let _paused = self.run.time_limit.pause();

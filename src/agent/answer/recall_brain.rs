@@ -34,17 +34,6 @@ Answer with two or three short lines, each a fact from the notes that helps with
 has one, in the words of the notes. Nothing else: no greeting, no answer to the question, nothing that isn't in the \
 notes. If none of the notes helps, answer with the one word NONE.";
 
-/// A parsed reply.
-#[derive(Debug, PartialEq, Eq)]
-enum RecallReply {
-    /// Nothing helps.
-    Nothing,
-    /// These lines do.
-    Lines(Vec<String>),
-    /// Another form.
-    Nonsense,
-}
-
 impl Engine {
     /// The brain's choice of the found memories; none if the ranker's results are to be used.
     pub(super) async fn choose(
@@ -69,16 +58,14 @@ impl Engine {
             || BrainError::new(FailureClass::Timeout, format!("it took longer than {} s", TIME.as_secs()));
         let answered = tokio::time::timeout(left, asking).await.unwrap_or_else(|_| Err(late()));
         self.note_choice(run, member, &answered, listener.usage(&request, &answered), asked);
-        match chosen(&answered.ok()?, &format!("{}\n{question}", found.injection)) {
-            RecallReply::Nothing => Some(RecalledContext::default()),
-            RecallReply::Lines(lines) => {
-                Some(RecalledContext { injection: injection(name, &lines), links: found.links.clone() })
-            }
-            RecallReply::Nonsense => {
-                tracing::info!(brain = name, "it chose no memories in the form that was asked for");
-                None
-            }
+        let lines = chosen(&answered.ok()?, &format!("{}\n{question}", found.injection));
+        if lines.is_none() {
+            tracing::info!(brain = name, "it chose no memories in the form that was asked for");
         }
+        Some(match lines?.as_slice() {
+            [] => RecalledContext::default(),
+            lines => RecalledContext { injection: injection(name, lines), links: found.links.clone() },
+        })
     }
 
     fn note_choice(
@@ -129,14 +116,15 @@ fn before(blocks: &[LogBlock]) -> String {
     lines.join("\n")
 }
 
-/// Parses a reply. Every number in it has to stand in the request.
-fn chosen(reply: &Reply, shown: &str) -> RecallReply {
+/// The lines of a reply; none at all if no note helps. Every number in it has to stand in the request. `None`: the
+/// reply isn't in the form that was asked for.
+fn chosen(reply: &Reply, shown: &str) -> Option<Vec<String>> {
     if reply.stop != StopReason::End || !reply.tool_calls.is_empty() {
-        return RecallReply::Nonsense;
+        return None;
     }
     let text = invisible::strip(reply.text.trim());
     if text.trim_end_matches('.').eq_ignore_ascii_case("none") {
-        return RecallReply::Nothing;
+        return Some(Vec::new());
     }
     let bare = |line: &str| line.trim().trim_start_matches(['-', '*', '•']).trim().to_owned();
     let lines: Vec<String> = text.lines().map(bare).filter(|line| !line.is_empty()).collect();
@@ -147,9 +135,9 @@ fn chosen(reply: &Reply, shown: &str) -> RecallReply {
         numbers.into_iter().all(|number| shown.contains(number))
     };
     if lines.is_empty() || lines.len() > MOST_LINES || !lines.iter().all(|line| fits(line) && known(line)) {
-        return RecallReply::Nonsense;
+        return None;
     }
-    RecallReply::Lines(lines)
+    Some(lines)
 }
 
 /// The lines in the form of all injected memories.
@@ -174,26 +162,26 @@ mod tests {
         }
     }
 
-    fn lines(text: &str) -> RecallReply {
+    fn lines(text: &str) -> Option<Vec<String>> {
         chosen(&said(text), "Anna was born on 1990-05-04 and drinks oolong")
     }
 
     #[test]
     fn none_lines_and_nonsense_are_told_apart() {
         for none in ["NONE", " none.\n", "None"] {
-            assert_eq!(lines(none), RecallReply::Nothing);
+            assert_eq!(lines(none), Some(Vec::new()));
         }
         assert_eq!(
             lines("- Anna drinks oolong\n\n* born 1990-05-04\n"),
-            RecallReply::Lines(vec!["Anna drinks oolong".into(), "born 1990-05-04".into()])
+            Some(vec!["Anna drinks oolong".into(), "born 1990-05-04".into()])
         );
         let long = "x".repeat(301);
         for other in ["", "a\nb\nc\nd", "born in 1991", &long] {
-            assert_eq!(lines(other), RecallReply::Nonsense, "{other}");
+            assert_eq!(lines(other), None, "{other}");
         }
-        assert_eq!(chosen(&Reply { stop: StopReason::Length, ..said("Anna") }, ""), RecallReply::Nonsense);
+        assert_eq!(chosen(&Reply { stop: StopReason::Length, ..said("Anna") }, ""), None);
         let call = ToolCall { id: "c".into(), name: "x".into(), arguments: "{}".into() };
-        assert_eq!(chosen(&Reply { tool_calls: vec![call], ..said("Anna") }, ""), RecallReply::Nonsense);
+        assert_eq!(chosen(&Reply { tool_calls: vec![call], ..said("Anna") }, ""), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::engine::{Engine, Run, retry_later};
+use super::engine::{Engine, Run};
 use super::fixed_texts;
 use crate::agent::approval_request::{ApprovalVerdict, AskOutcome, OpenApproval};
 use crate::agent::tools::{Caller, Precondition};
@@ -26,7 +26,7 @@ impl Engine {
     /// rounds and of calls in a round.
     pub(super) async fn rounds(&self, run: &Run<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
         let message = run.turn.asked.message;
-        let rounds = self.journal().rounds(message).map_err(retry_later)?;
+        let rounds = self.journal().rounds(message)?;
         let most = self.settings().max_rounds as usize;
         let spent = rounds.len() >= most;
         let mut messages = Vec::new();
@@ -36,7 +36,9 @@ impl Engine {
             let mut results = Vec::new();
             for (nth, call) in round.tool_calls.iter().enumerate() {
                 let end = match call_limit_reached(index, nth, most) {
-                    Some(why) if !self.was_started(run, number)? => not_run(why),
+                    Some(why) if !self.was_started(run, number)? => {
+                        ToolEnd { text: why, is_error: true, ms: 0 }
+                    }
                     _ => self.run_tool(run, number, call, brain).await?,
                 };
                 let mut text = end.text;
@@ -58,7 +60,7 @@ impl Engine {
 
     /// Whether the call of this number was started before, by this process or a killed one.
     fn was_started(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
-        let known = self.journal().tools(run.turn.asked.message).map_err(retry_later)?;
+        let known = self.journal().tools(run.turn.asked.message)?;
         Ok(known.iter().any(|row| row.number == number))
     }
 
@@ -71,7 +73,7 @@ impl Engine {
         brain: &str,
     ) -> Result<ToolEnd, Halt> {
         let message = run.turn.asked.message;
-        let known = self.journal().tools(message).map_err(retry_later)?;
+        let known = self.journal().tools(message)?;
         let end = match known.into_iter().find(|row| row.number == number) {
             Some(row) => match row.result {
                 Some(end) => {
@@ -89,16 +91,12 @@ impl Engine {
                     Ok(()) => {
                         run.place.progress(&format!("using {}", call.name));
                         fail::fail_point!("turn::before-tool-started");
-                        self.journal()
-                            .tool_started(message, number, call, self.now())
-                            .map_err(retry_later)?;
+                        self.journal().tool_started(message, number, call, self.now())?;
                         fail::fail_point!("turn::after-tool-started");
                         self.parts.tools.call(call, &caller, run.stop).await
                     }
                     Err(why) => {
-                        self.journal()
-                            .tool_started(message, number, call, self.now())
-                            .map_err(retry_later)?;
+                        self.journal().tool_started(message, number, call, self.now())?;
                         ToolEnd { text: why, is_error: true, ms: 0 }
                     }
                 };
@@ -106,7 +104,7 @@ impl Engine {
                 end
             }
         };
-        self.journal().tool_finished(message, number, &end, self.now()).map_err(retry_later)?;
+        self.journal().tool_finished(message, number, &end, self.now())?;
         fail::fail_point!("turn::after-tool-finished");
         note_tool(run, number, call, &end);
         Ok(end)
@@ -126,7 +124,7 @@ impl Engine {
         };
         run.place.progress(&format!("waiting for approval of {}", call.name));
         let (message, number) = (run.turn.asked.message, caller.number);
-        let before = self.journal().suspended_at(message, number).map_err(retry_later)?;
+        let before = self.journal().suspended_at(message, number)?;
         let before = before.map(|(id, until)| OpenApproval { id, until });
         let left = {
             let _paused = run.time_limit.pause();
@@ -141,7 +139,7 @@ impl Engine {
                 if before.as_ref() != Some(&line) {
                     let noted =
                         self.journal().record_suspended(message, number, (&line.id, line.until), self.now());
-                    noted.map_err(retry_later)?;
+                    noted?;
                 }
                 return Err(Halt::Later(format!("it waits for the approval `{}`", line.id)));
             }
@@ -183,7 +181,7 @@ impl Engine {
             EventKind::Tool => untrusted(&event.author),
             EventKind::Agent | EventKind::Recall | EventKind::System => false,
         });
-        let rows = self.journal().tools(run.turn.asked.message).map_err(retry_later)?;
+        let rows = self.journal().tools(run.turn.asked.message)?;
         Ok(has_untrusted_event
             || run.joined.iter().any(|turn| turn.asked.author != *author)
             || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
@@ -191,12 +189,12 @@ impl Engine {
 
     /// The sentence that ends a turn whose tokens or rounds are used up.
     pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
-        let used = self.journal().tokens(message).map_err(retry_later)?;
+        let used = self.journal().tokens(message)?;
         let most = self.turn_tokens();
         if used >= most {
             return Ok(Some(self.stop_text(message, fixed_texts::tokens_used_up(most))));
         }
-        let rounds = self.journal().rounds(message).map_err(retry_later)?.len();
+        let rounds = self.journal().rounds(message)?.len();
         let most = self.settings().max_rounds;
         Ok((rounds > most as usize).then(|| self.stop_text(message, fixed_texts::rounds_used_up(most))))
     }
@@ -208,7 +206,7 @@ impl Engine {
             return Ok(None);
         }
         let most = self.turn_tokens();
-        let used = self.journal().tokens(message).map_err(retry_later)?;
+        let used = self.journal().tokens(message)?;
         let left = most.saturating_sub(used).saturating_sub(assemble::tokens(request));
         if left < FEWEST_TOKENS {
             return Ok(Some(self.stop_text(message, fixed_texts::budget_too_small(most, used))));
@@ -233,11 +231,6 @@ fn call_limit_reached(index: usize, nth: usize, most: usize) -> Option<String> {
         return Some(fixed_texts::NO_MORE_ROUNDS.to_owned());
     }
     (nth >= MOST_CALLS).then(|| fixed_texts::too_many_calls(MOST_CALLS))
-}
-
-/// The result of a call that was never started; it is not recorded, since it is always the same.
-fn not_run(why: String) -> ToolEnd {
-    ToolEnd { text: why, is_error: true, ms: 0 }
 }
 
 /// Logs a tool's call and result; the log takes each once.

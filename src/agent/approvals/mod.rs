@@ -54,35 +54,21 @@ pub struct VaultApprovals {
     waiting: Waiter,
 }
 
-/// The questions that wait for a person's decision.
+/// What waits for a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiter {
-    /// The call itself.
+pub enum Waiter {
+    /// Each call, for its own.
     Call,
-    /// The turn, which is suspended at the call and resumed later.
+    /// The turn: it is suspended at the call that asks, and the resumed turn finds the decision. A call that can't
+    /// suspend its turn, such as a program's own, is asked as with [`Waiter::Nothing`].
     Turn,
-    /// Nobody.
-    NotWaiting,
+    /// Nothing: the question is left in the note; the same question, asked again after the tick, may run.
+    Nothing,
 }
 
 impl VaultApprovals {
-    /// Each call waits for its decision.
-    pub fn new(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, Waiter::Call)
-    }
-
-    /// Suspends the turn at the call that asks; the resumed turn finds the decision. A call that can't suspend its
-    /// left at, such as a program's own, is asked as [`Self::not_waiting`] does.
-    pub fn suspending(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, Waiter::Turn)
-    }
-
-    /// Leaves the question in the note without waiting; the same question, asked again after the tick, may run.
-    pub fn not_waiting(workspace: &Arc<Workspace>) -> Self {
-        Self::with(workspace, Waiter::NotWaiting)
-    }
-
-    fn with(workspace: &Arc<Workspace>, waiting: Waiter) -> Self {
+    /// Asks in this workspace's note.
+    pub fn new(workspace: &Arc<Workspace>, waiting: Waiter) -> Self {
         Self { workspace: RwLock::new(Arc::clone(workspace)), changes: watch::Sender::new(0), waiting }
     }
 

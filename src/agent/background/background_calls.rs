@@ -12,9 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::answer::{fixed_texts, may_spend, queue_notices, row};
 use crate::agent::brain_chain::{Brains, CallListener, CallPermits, FailoverWalk};
-use crate::agent::{brain_clients, budget};
-use crate::brain::health::HealthStore;
-use crate::brain::wire::{self, Watch};
+use crate::agent::budget;
+use crate::brain::wire::Watch;
 use crate::brain::{BrainError, FailureClass, Request};
 use crate::config::MEMORY;
 use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath};
@@ -62,13 +61,8 @@ impl BackgroundCaller {
         permits: Arc<CallPermits>,
         purpose: CallPurpose,
     ) -> Result<Self, String> {
-        let state = &workspace.dirs.state;
-        let turns = TurnJournal::open(state).map_err(|error| error.to_string())?;
-        let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
-        let client = wire::http::client().map_err(|error| error.to_string())?;
-        let clock = Arc::clone(&workspace.clock);
-        let context = brain_clients::HarnessContext::of(&workspace, watch);
-        let brains = Brains::new(prepared, &context, &client, HealthStore::new(state), permits, clock);
+        let turns = TurnJournal::open(&workspace.dirs.state).map_err(|error| error.to_string())?;
+        let brains = Brains::of(&workspace, watch, permits).map_err(|error| error.to_string())?;
         Ok(Self { workspace, turns, brains, purpose })
     }
 

@@ -50,7 +50,6 @@ const MOST_SECRET_OUTPUT: usize = 1 << 20;
 pub struct BashTool {
     settings: Settings,
     zone: String,
-    readable: readable_paths::ReadablePaths,
     skills: Arc<Skills>,
     scratch: Scratch,
     gate: vault_proxy::ProxyPaths,
@@ -80,7 +79,6 @@ impl BashTool {
         Some(Self {
             settings,
             zone: workspace.zone.name().to_owned(),
-            readable: readable_paths::ReadablePaths::of(workspace),
             skills,
             scratch: Scratch::in_cache(&workspace.dirs.cache),
             gate: vault_proxy::ProxyPaths::of(workspace),
@@ -198,7 +196,7 @@ impl BashTool {
             policy.limits.output_bytes = MOST_SECRET_OUTPUT;
             policy.limits.whole_bytes = MOST_SECRET_OUTPUT as u64;
         }
-        let seen = self.readable.list();
+        let seen = readable_paths::readable(&self.gate.vault);
         (policy.read, policy.hide) = (seen.entries, seen.hidden);
         let view = folder.view(&policy.read)?;
         policy.env.push(("VAULT".to_owned(), view.to_string_lossy().into_owned()));

@@ -9,8 +9,6 @@
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use crate::workspace::Workspace;
-
 /// The most entries; folders first, so that a vault with very many notes in its top folder shows its folders.
 const MAX_ENTRIES: usize = 400;
 /// The most files and folders that are examined; the remaining folders are hidden.
@@ -22,12 +20,6 @@ const MOST_HIDDEN: usize = 1_000;
 /// Deeper folders are hidden.
 const DEEPEST: usize = 64;
 
-/// The vault as a command sees it.
-#[derive(Debug, Clone)]
-pub(super) struct ReadablePaths {
-    root: PathBuf,
-}
-
 /// The readable entries, and the hidden paths below them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Visibility {
@@ -37,15 +29,9 @@ pub(super) struct Visibility {
     pub hidden: Vec<PathBuf>,
 }
 
-impl ReadablePaths {
-    pub fn of(workspace: &Workspace) -> Self {
-        Self { root: workspace.vault.root().to_path_buf() }
-    }
-
-    /// Lists the readable paths as they are now. Opens no file.
-    pub fn list(&self) -> Visibility {
-        list(&self.root, MOST_LOOKED, MOST_HIDDEN)
-    }
+/// Lists the paths of a vault that a command may read, as they are now. Opens no file.
+pub(super) fn readable(root: &Path) -> Visibility {
+    list(root, MOST_LOOKED, MOST_HIDDEN)
 }
 
 fn list(root: &Path, most_looked: usize, most_hidden: usize) -> Visibility {

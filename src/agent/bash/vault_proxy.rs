@@ -21,10 +21,9 @@ use crate::agent::skills::HiddenSecrets;
 use crate::agent::tools::Caller;
 use crate::config::{CACHE_VARIABLE, STATE_VARIABLE};
 use crate::confine::Gate;
-use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
 
-/// The variable that tells a child of this program its caller: JSON of a [`CallerEnv`].
+/// The variable that tells a child of this program its caller: JSON of a [`Caller`].
 pub const CALLER: &str = "VAULT_AGENT_CALLER";
 /// The most bytes of arguments and standard input.
 const MOST_ASKED: u64 = 2 << 20;
@@ -48,39 +47,17 @@ struct ProxyReply {
     err: String,
 }
 
-/// The caller of a child of this program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallerEnv {
-    /// The brain that asked.
-    pub brain: String,
-    /// The turn.
-    pub turn: String,
-    /// The call's number in it.
-    pub number: u32,
-}
-
-impl CallerEnv {
-    /// The caller of this process; none if a person or a program of theirs started it.
-    pub fn from_env() -> Option<Self> {
-        let text = std::env::var(CALLER).ok()?;
-        // A value that can't be read is no person's command either.
-        let unknown = || Self { brain: String::new(), turn: String::new(), number: 0 };
-        Some(serde_json::from_str(&text).unwrap_or_else(|_| unknown()))
-    }
-
-    /// The origin of its changes, for history.
-    pub fn origin(&self) -> Origin {
-        Origin::new(Actor::Assistant)
-            .client(&self.brain)
-            .conversation(format!("turn {} call {}", self.turn, self.number))
-    }
+/// The caller of this process; none if a person or a program of theirs started it.
+pub fn caller_from_env() -> Option<Caller> {
+    // A value that can't be read is no person's command either.
+    std::env::var(CALLER).ok().map(|text| serde_json::from_str(&text).unwrap_or_default())
 }
 
 /// Where the child works: the program, the vault and its directories.
 #[derive(Debug, Clone)]
 pub(super) struct ProxyPaths {
     pub program: PathBuf,
-    vault: PathBuf,
+    pub vault: PathBuf,
     state: PathBuf,
     cache: PathBuf,
 }
@@ -129,11 +106,6 @@ impl VaultProxy {
     }
 
     async fn child(&self, request: ProxyRequest) -> std::io::Result<ProxyReply> {
-        let called = CallerEnv {
-            brain: self.caller.brain.clone(),
-            turn: self.caller.turn.clone(),
-            number: self.caller.number,
-        };
         let mut child = Command::new(&self.place.program)
             // What its help and its errors call it, whatever its path is.
             .arg0("vault-agent")
@@ -142,7 +114,7 @@ impl VaultProxy {
             .env("VAULT_AGENT_VAULT", &self.place.vault)
             .env(STATE_VARIABLE, &self.place.state)
             .env(CACHE_VARIABLE, &self.place.cache)
-            .env(CALLER, serde_json::to_string(&called)?)
+            .env(CALLER, serde_json::to_string(&self.caller)?)
             .current_dir(&self.place.vault)
             .stdin(if request.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())

@@ -14,6 +14,7 @@ use super::server_output;
 use super::stdio::Pipes;
 use crate::agent::skills::HiddenSecrets;
 use crate::config::{McpServer, secret};
+use crate::format::shortened;
 use crate::workspace::Workspace;
 
 /// The most pages of tools that are read.
@@ -105,7 +106,7 @@ impl ServerClient {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         self.service.call_tool(params).await.map_err(|error| match error {
             ServiceError::McpError(error) => {
-                CallError::Refused(server_output::cut(&self.hidden.hide(&error.message), 2_000))
+                CallError::Refused(shortened(&self.hidden.hide(&error.message), 2_000).into_owned())
             }
             error => CallError::Gone(self.why(&error.to_string())),
         })

@@ -225,10 +225,9 @@ impl Toolbox for Servers {
         let after = if tainted { ", after the turn has read untrusted text" } else { "" };
         Precondition::Ask(ApprovalSubject {
             run: format!("mcp {}.{tool} {}", server.name, Value::Object(arguments)),
-            hash: None,
             why: format!("the tool {tool} of the MCP server {}{after}", server.name),
             always: (!tainted).then(|| doing.always()),
-            reusable: false,
+            ..ApprovalSubject::default()
         })
     }
 

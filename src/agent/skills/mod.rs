@@ -17,7 +17,7 @@ use super::tools::Caller;
 use crate::config::Settings;
 use crate::config::allow::{self, CallToMatch};
 use crate::format::skill::{self, Skill};
-use crate::format::{Finding, invisible};
+use crate::format::{Finding, invisible, one_line};
 use crate::reminders::PlacedFinding;
 use crate::template;
 use crate::turn::skills::OfferedSkill;
@@ -359,7 +359,7 @@ pub fn offered_skill(name: &str, bytes: &[u8]) -> OfferedSkill {
 
 /// A skill's name and description on one line, without invisible characters.
 fn offered_entry(skill: Skill) -> OfferedSkill {
-    let line = skill.description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(&skill.description);
     let plain: String = line.chars().filter(|c| !c.is_control()).collect();
     OfferedSkill { name: skill.name, description: invisible::strip(&plain).into_owned() }
 }

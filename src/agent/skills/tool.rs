@@ -18,9 +18,7 @@ use crate::turn::skills::TOOL;
 
 /// The tool that reads skills.
 #[derive(Debug)]
-pub struct SkillTool {
-    skills: Arc<Skills>,
-}
+pub struct SkillTool(pub Arc<Skills>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,21 +28,16 @@ struct SkillArguments {
 }
 
 impl SkillTool {
-    /// Over these skills.
-    pub fn new(skills: Arc<Skills>) -> Self {
-        Self { skills }
-    }
-
     fn load(&self, call: &ToolCall) -> Result<(SkillArguments, Loaded), String> {
         let asked: SkillArguments = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments can't be understood: {error}"))?;
-        let loaded = self.skills.load(&asked.name)?;
+        let loaded = self.0.load(&asked.name)?;
         Ok((asked, loaded))
     }
 
     fn read(&self, call: &ToolCall, caller: &Caller) -> Result<String, String> {
         let (asked, loaded) = self.load(call)?;
-        self.skills.admit(&loaded, caller)?;
+        self.0.admit(&loaded, caller)?;
         let Some(file) = asked.file.as_deref().filter(|file| *file != NOTE) else {
             let files: Vec<&str> =
                 loaded.files.keys().map(String::as_str).filter(|path| *path != NOTE).collect();
@@ -97,9 +90,9 @@ impl Toolbox for SkillTool {
 
     fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {
         match self.load(call) {
-            Ok((_, loaded)) if self.skills.trusts(&loaded, &caller.turn) => Precondition::Free,
+            Ok((_, loaded)) if self.0.trusts(&loaded, &caller.turn) => Precondition::Free,
             Ok((_, loaded)) => {
-                self.skills.note_approval_request(&loaded, caller);
+                self.0.note_approval_request(&loaded, caller);
                 Precondition::Ask(approval_subject(&loaded))
             }
             Err(why) => Precondition::Refused(why),
@@ -118,6 +111,6 @@ impl Toolbox for SkillTool {
     }
 
     async fn turn_ended(&self, turn: &str) {
-        self.skills.turn_ended(turn);
+        self.0.turn_ended(turn);
     }
 }

@@ -9,7 +9,6 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use crate::config::{McpServer, mcp_hosts};
@@ -286,7 +285,7 @@ impl AcpTurn<'_> {
     }
 
     fn failed(&self, failure: &Failure) -> BrainError {
-        let secrets: Vec<&str> = self.acp.setup.key.iter().map(ExposeSecret::expose_secret).collect();
+        let secrets = self.acp.setup.secrets();
         let more = match &failure.data {
             Value::Null => String::new(),
             Value::String(words) => format!(": {words}"),
@@ -310,7 +309,7 @@ fn block(part: &Part) -> Value {
 }
 
 fn server(server: &super::harness::Server) -> Value {
-    let (program, arguments) = server.command.split_first().map_or(("", &[][..]), |(p, a)| (p.as_str(), a));
+    let (program, arguments) = mcp_hosts::program(&server.command);
     let env: Vec<Value> =
         server.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
     json!({"name": SERVER, "command": program, "args": arguments, "env": env})
@@ -326,7 +325,7 @@ fn other(server: &McpServer) -> Value {
             .map(|name| json!({"name": "Authorization", "value": format!("Bearer {}", value(name))}));
         return json!({"type": "http", "name": server.name, "url": url, "headers": key.collect::<Vec<_>>()});
     }
-    let (program, arguments) = server.command.split_first().map_or(("", &[][..]), |(p, a)| (p.as_str(), a));
+    let (program, arguments) = mcp_hosts::program(&server.command);
     let env: Vec<Value> = server.env.iter().map(|name| json!({"name": name, "value": value(name)})).collect();
     json!({"name": server.name, "command": program, "args": arguments, "env": env})
 }

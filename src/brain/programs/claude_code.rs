@@ -11,17 +11,17 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use super::harness::{FOREIGN, Harness, HarnessTask, Host, SERVER, Setup, foreign, variables};
 use super::process::{Child, Program};
 use crate::brain::failing::classify::{self, Headers};
+use crate::brain::wire::messages;
 use crate::config::mcp_hosts::VariableSyntax;
 use crate::config::{McpServer, mcp_hosts};
 
 use super::harness_text;
-use crate::brain::{BrainError, FailureClass, Part, Reply, StopReason, ToolCall, ToolResult, Usage};
+use crate::brain::{BrainError, FailureClass, Reply, StopReason, ToolCall, ToolResult, Usage};
 
 /// Variables of its own that say where its login is.
 const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"];
@@ -32,19 +32,6 @@ const CONTINUES: &str = "Output token limit";
 #[derive(Debug)]
 pub struct ClaudeCode {
     setup: Setup,
-}
-
-/// How a run ended without an answer.
-enum Failed {
-    /// The session to resume doesn't exist.
-    Lost,
-    Error(BrainError),
-}
-
-impl From<BrainError> for Failed {
-    fn from(error: BrainError) -> Self {
-        Self::Error(error)
-    }
 }
 
 impl ClaudeCode {
@@ -72,8 +59,7 @@ impl ClaudeCode {
             .map(|other| (other.name.clone(), other.for_json(VariableSyntax::Dollar)))
             .collect();
         if let Some(server) = setup.server_for(task.turn) {
-            let (program, arguments) =
-                server.command.split_first().map_or(("", [].as_slice()), |(p, a)| (p, a));
+            let (program, arguments) = mcp_hosts::program(&server.command);
             let env: serde_json::Map<String, Value> =
                 server.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
             let entry = json!({"command": program, "args": arguments, "env": env});
@@ -106,18 +92,18 @@ impl ClaudeCode {
         Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets }
     }
 
-    /// Runs the program once, in a session that there is or in a new one.
+    /// Runs the program once, in a session that there is or in a new one. `None`: there is no such session.
     async fn run_once(
         &self,
         task: &HarnessTask<'_>,
         session: Option<&str>,
         host: &dyn Host,
-    ) -> Result<Reply, Failed> {
+    ) -> Result<Option<Reply>, BrainError> {
         let mut child = Child::start(&self.setup.supervision, &self.program(task, session))?;
         let system = json!({"subtype": "initialize", "systemPrompt": task.request.system, "systemPromptSnapshot": false});
         child.send(&json!({"type": "control_request", "request_id": "begin", "request": system}));
         let parts = harness_text::message_parts(task.request, session.map(|_| task.fresh));
-        let content: Vec<Value> = parts.iter().map(part).collect();
+        let content: Vec<Value> = parts.iter().map(messages::part).collect();
         child.send(&json!({"type": "user", "message": {"role": "user", "content": content}}));
         let mut messages = MessagesSoFar {
             model: self.setup.model.clone(),
@@ -125,7 +111,7 @@ impl ClaudeCode {
             ..MessagesSoFar::default()
         };
         loop {
-            let Some(message) = child.next().await? else { return Err(child.crashed().await.into()) };
+            let Some(message) = child.next().await? else { return Err(child.crashed().await) };
             match message["type"].as_str() {
                 Some("system") => self.system(&message, host)?,
                 Some("assistant") => messages.assistant(&message, host).await,
@@ -170,8 +156,13 @@ impl ClaudeCode {
         Ok(())
     }
 
-    /// The last message: the answer, or why there is none.
-    fn result(&self, message: &Value, messages: MessagesSoFar<'_>, resumed: bool) -> Result<Reply, Failed> {
+    /// The last message: the answer, or why there is none. `None`: the session to resume is lost.
+    fn result(
+        &self,
+        message: &Value,
+        messages: MessagesSoFar<'_>,
+        resumed: bool,
+    ) -> Result<Option<Reply>, BrainError> {
         let words = message["result"].as_str().unwrap_or_default();
         let stop = match message["stop_reason"].as_str() {
             Some("refusal") => StopReason::Refusal,
@@ -183,10 +174,10 @@ impl ClaudeCode {
                 message["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             let words = if words.is_empty() { errors.join("; ") } else { words.to_owned() };
             if resumed && words.contains("No conversation found") {
-                return Err(Failed::Lost);
+                return Ok(None);
             }
             let status = message["api_error_status"].as_u64().and_then(|status| u16::try_from(status).ok());
-            return Err(self.class(status, &messages.error, &words).into());
+            return Err(self.class(status, &messages.error, &words));
         }
         let text = match stop {
             // The text is then the program's, not the model's.
@@ -195,7 +186,7 @@ impl ClaudeCode {
             _ => words.to_owned(),
         };
         let usage = usage(&message["usage"]);
-        Ok(Reply { text, tool_calls: Vec::new(), raw: None, usage, stop, model: messages.model })
+        Ok(Some(Reply { text, tool_calls: Vec::new(), raw: None, usage, stop, model: messages.model }))
     }
 
     /// Classifies a failure of its provider, by its words and its code.
@@ -210,7 +201,7 @@ impl ClaudeCode {
             "invalid_request" => Some(400),
             _ => None,
         };
-        let secrets: Vec<&str> = self.setup.key.iter().map(ExposeSecret::expose_secret).collect();
+        let secrets = self.setup.secrets();
         let status = if code == "billing_error" { of_code } else { status.or(of_code) };
         match status {
             Some(status) => {
@@ -224,15 +215,12 @@ impl ClaudeCode {
 #[async_trait]
 impl Harness for ClaudeCode {
     async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
-        let ended = match self.run_once(task, task.session, host).await {
-            // The session is lost, but the request holds the conversation.
-            Err(Failed::Lost) => self.run_once(task, None, host).await,
-            ended => ended,
-        };
-        ended.map_err(|failed| match failed {
-            Failed::Error(error) => error,
-            Failed::Lost => BrainError::new(FailureClass::Crash, "its new session was lost at once"),
-        })
+        if let Some(reply) = self.run_once(task, task.session, host).await? {
+            return Ok(reply);
+        }
+        // The session is lost, but the request holds the conversation.
+        let reply = self.run_once(task, None, host).await?;
+        reply.ok_or_else(|| BrainError::new(FailureClass::Crash, "its new session was lost at once"))
     }
 }
 
@@ -355,16 +343,6 @@ impl MessagesSoFar<'_> {
         };
         let response = json!({"subtype": "success", "request_id": id, "response": decision});
         json!({"type": "control_response", "response": response})
-    }
-}
-
-fn part(part: &Part) -> Value {
-    match part {
-        Part::Text { text } => json!({"type": "text", "text": text}),
-        Part::Image { media_type, base64 } => {
-            let source = json!({"type": "base64", "media_type": media_type, "data": base64});
-            json!({"type": "image", "source": source})
-        }
     }
 }
 

@@ -10,7 +10,6 @@ mod items;
 mod program;
 
 use async_trait::async_trait;
-use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -21,6 +20,7 @@ use super::process::Child;
 use crate::brain::event::{BrainError, FailureClass, Reply, StopReason, Usage};
 use crate::brain::request::{Part, ToolCall};
 use crate::brain::scrub::scrub;
+use crate::brain::wire::data_url;
 
 /// The program `codex`.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ impl CodexTurn<'_> {
                 }
             }
             "mcpServer/startupStatus/updated" if params["status"] == "failed" => {
-                let why = scrub(text(&params["error"]), &self.secrets());
+                let why = scrub(text(&params["error"]), &self.setup.secrets());
                 tracing::warn!("Codex can't use the server `{}`: {why}", text(&params["name"]));
             }
             "turn/completed" => self.ended = Some(params["turn"].clone()),
@@ -265,16 +265,12 @@ impl CodexTurn<'_> {
     }
 
     fn failed(&self, error: &Value) -> BrainError {
-        items::failure(error, &self.secrets())
+        items::failure(error, &self.setup.secrets())
     }
 
     fn refused(&self, method: &str, failure: &Failure) -> BrainError {
-        let why = scrub(&failure.message, &self.secrets());
+        let why = scrub(&failure.message, &self.setup.secrets());
         BrainError::new(FailureClass::Crash, format!("Codex refused `{method}`: {why}"))
-    }
-
-    fn secrets(&self) -> Vec<&str> {
-        self.setup.key.iter().map(ExposeSecret::expose_secret).collect()
     }
 }
 
@@ -283,7 +279,7 @@ fn input(part: &Part) -> Value {
     match part {
         Part::Text { text } => json!({"type": "text", "text": text, "text_elements": []}),
         Part::Image { media_type, base64 } => {
-            json!({"type": "image", "url": format!("data:{media_type};base64,{base64}")})
+            json!({"type": "image", "url": data_url(media_type, base64)})
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -72,6 +72,11 @@ pub struct Server {
 }
 
 impl Setup {
+    /// The words to keep out of messages.
+    pub fn secrets(&self) -> Vec<&str> {
+        self.key.iter().map(ExposeSecret::expose_secret).collect()
+    }
+
     /// Our MCP server for one turn.
     pub fn server_for(&self, turn: &str) -> Option<Server> {
         let mut server = self.server.clone()?;

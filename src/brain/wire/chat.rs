@@ -192,6 +192,7 @@ impl Chat {
                 ("refusal", Value::String(text)) => {
                     self.declined |= !text.is_empty();
                     append(&mut self.message, key, text);
+                    out.push(BrainEvent::Text(text.clone()));
                 }
                 ("role", _) => {}
                 (_, value) => merge(self.message.entry(key.as_str()).or_insert(Value::Null), value),
@@ -292,7 +293,7 @@ impl Decoder for Chat {
         self.done
     }
 
-    fn finish(&mut self, out: &mut Vec<BrainEvent>) -> Result<Reply, BrainError> {
+    fn finish(&mut self) -> Result<Reply, BrainError> {
         if !self.is_whole() || (self.message.is_empty() && self.slots.is_empty() && self.stop.is_none()) {
             return Err(cut());
         }
@@ -311,15 +312,12 @@ impl Decoder for Chat {
             let function = slot.value.entry("function").or_insert_with(|| json!({}));
             function["arguments"] = slot.arguments.as_str().into();
             raw_calls.push(Value::Object(slot.value));
-            let call = ToolCall { id, name, arguments: slot.arguments };
-            out.push(BrainEvent::ToolCall(call.clone()));
-            tool_calls.push(call);
+            tool_calls.push(ToolCall { id, name, arguments: slot.arguments });
         }
         let field = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut text = field("content");
         if self.declined && text.is_empty() {
             text = field("refusal");
-            out.push(BrainEvent::Text(text.clone()));
         }
         message.insert("role".into(), "assistant".into());
         message.entry("content").or_insert_with(|| "".into());
@@ -328,7 +326,6 @@ impl Decoder for Chat {
         }
         let ended = if self.declined { StopReason::Refusal } else { self.stop.unwrap_or(StopReason::End) };
         let stop = stop(ended, &tool_calls);
-        out.push(BrainEvent::Done { stop });
         let items = vec![Value::Object(message)];
         let raw = Some(RawTurn { wire: NAME.into(), endpoint: self.endpoint.clone(), items });
         Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })

@@ -121,7 +121,8 @@ impl WireBrain {
             let value: Value = serde_json::from_slice(&bytes?).map_err(|_| unreadable("it is no JSON"))?;
             let mut out = Vec::new();
             decoder.whole(&value, &mut out)?;
-            return finish(decoder.as_mut(), out, events).await;
+            send(out, events).await;
+            return decoder.finish();
         }
         self.stream(response, decoder, events).await
     }
@@ -158,12 +159,9 @@ impl WireBrain {
                     took => took?,
                 }
             }
-            for event in out.drain(..) {
-                // The receiver may be gone.
-                let _ = events.send(event).await;
-            }
+            send(std::mem::take(&mut out), events).await;
         }
-        finish(decoder.as_mut(), out, events).await
+        decoder.finish()
     }
 
     /// Reads an error's text, as far as it comes in time.
@@ -202,16 +200,11 @@ impl Brain for WireBrain {
     }
 }
 
-async fn finish(
-    decoder: &mut dyn Decoder,
-    mut out: Vec<BrainEvent>,
-    events: &mpsc::Sender<BrainEvent>,
-) -> Result<Reply, BrainError> {
-    let reply = decoder.finish(&mut out)?;
+async fn send(out: Vec<BrainEvent>, events: &mpsc::Sender<BrainEvent>) {
     for event in out {
+        // The receiver may be gone.
         let _ = events.send(event).await;
     }
-    Ok(reply)
 }
 
 /// The body, which may be cut at `most` bytes.

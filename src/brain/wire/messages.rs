@@ -57,7 +57,7 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
     body
 }
 
-fn part(part: &Part) -> Value {
+pub(crate) fn part(part: &Part) -> Value {
     match part {
         Part::Text { text } => json!({"type": "text", "text": text}),
         Part::Image { media_type, base64 } => {
@@ -242,7 +242,7 @@ impl Decoder for Messages {
         self.over
     }
 
-    fn finish(&mut self, out: &mut Vec<BrainEvent>) -> Result<Reply, BrainError> {
+    fn finish(&mut self) -> Result<Reply, BrainError> {
         if !self.over {
             return Err(cut());
         }
@@ -267,7 +267,6 @@ impl Decoder for Messages {
                     let call = ToolCall { id: field("id"), name: field("name"), arguments };
                     let input = serde_json::from_str(&call.arguments).ok().filter(Value::is_object);
                     value["input"] = input.unwrap_or_else(|| json!({"arguments": call.arguments}));
-                    out.push(BrainEvent::ToolCall(call.clone()));
                     tool_calls.push(call);
                 }
                 Some(_) => {}
@@ -276,7 +275,6 @@ impl Decoder for Messages {
             items.push(value);
         }
         let stop = stop(self.stop.unwrap_or(StopReason::End), &tool_calls);
-        out.push(BrainEvent::Done { stop });
         let raw = (!items.is_empty()).then(|| RawTurn {
             wire: NAME.into(),
             endpoint: self.endpoint.clone(),

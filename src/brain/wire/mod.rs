@@ -17,6 +17,7 @@ use super::event::{BrainError, BrainEvent, FailureClass, Reply};
 use super::request::Request;
 use crate::words::words;
 pub use http::{Endpoint, Watch, WireBrain};
+pub(crate) use parts::data_url;
 
 words! {
     /// Which format.
@@ -109,11 +110,11 @@ pub trait Decoder: Send {
         self.is_whole()
     }
 
-    /// The answer. Pushes the last events.
+    /// The answer.
     ///
     /// # Errors
     /// It isn't whole.
-    fn finish(&mut self, out: &mut Vec<BrainEvent>) -> Result<Reply, BrainError>;
+    fn finish(&mut self) -> Result<Reply, BrainError>;
 }
 
 /// The stream ended before the answer did.

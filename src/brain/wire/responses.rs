@@ -118,7 +118,28 @@ impl Responses {
                 (Some("incomplete"), _) => StopReason::Length,
                 _ => StopReason::End,
             });
+        let text: String = self.parts().filter_map(text_of).collect();
+        if self.words.is_empty() && !text.is_empty() {
+            out.push(BrainEvent::Text(text));
+        }
     }
+
+    /// The parts of the messages.
+    fn parts(&self) -> impl Iterator<Item = &Value> {
+        let messages = self.items.values().filter(|item| item["type"] == "message");
+        messages.flat_map(|item| item["content"].as_array().into_iter().flatten())
+    }
+}
+
+fn text_of(part: &Value) -> Option<&str> {
+    part["text"].as_str().or(part["refusal"].as_str())
+}
+
+fn call(item: &Value) -> ToolCall {
+    let field = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
+    let id = item["call_id"].as_str().or(item["id"].as_str()).unwrap_or_default().to_owned();
+    let arguments = Some(field("arguments")).filter(|text| !text.trim().is_empty());
+    ToolCall { id, name: field("name"), arguments: arguments.unwrap_or_else(|| "{}".to_owned()) }
 }
 
 impl Decoder for Responses {
@@ -160,40 +181,15 @@ impl Decoder for Responses {
         self.stop.is_some()
     }
 
-    fn finish(&mut self, out: &mut Vec<BrainEvent>) -> Result<Reply, BrainError> {
-        let Some(mut ended) = self.stop else { return Err(cut()) };
-        let (mut text, mut tool_calls) = (String::new(), Vec::new());
+    fn finish(&mut self) -> Result<Reply, BrainError> {
+        let Some(ended) = self.stop else { return Err(cut()) };
+        let refused = self.parts().any(|part| part["refusal"].is_string());
+        let text: String = self.parts().filter_map(text_of).collect();
+        let text = if text.is_empty() { std::mem::take(&mut self.words) } else { text };
         let items: Vec<Value> = std::mem::take(&mut self.items).into_values().collect();
-        for item in &items {
-            match item["type"].as_str() {
-                Some("message") => {
-                    for part in item["content"].as_array().into_iter().flatten() {
-                        let refusal = part["refusal"].as_str();
-                        if refusal.is_some() {
-                            ended = StopReason::Refusal;
-                        }
-                        text.push_str(part["text"].as_str().or(refusal).unwrap_or_default());
-                    }
-                }
-                Some("function_call") => {
-                    let field = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
-                    let id = item["call_id"].as_str().or(item["id"].as_str()).unwrap_or_default().to_owned();
-                    let arguments = Some(field("arguments")).filter(|text| !text.trim().is_empty());
-                    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
-                    let call = ToolCall { id, name: field("name"), arguments };
-                    out.push(BrainEvent::ToolCall(call.clone()));
-                    tool_calls.push(call);
-                }
-                _ => {}
-            }
-        }
-        if text.is_empty() {
-            text = std::mem::take(&mut self.words);
-        } else if self.words.is_empty() {
-            out.push(BrainEvent::Text(text.clone()));
-        }
-        let stop = stop(ended, &tool_calls);
-        out.push(BrainEvent::Done { stop });
+        let tool_calls: Vec<ToolCall> =
+            items.iter().filter(|item| item["type"] == "function_call").map(call).collect();
+        let stop = stop(if refused { StopReason::Refusal } else { ended }, &tool_calls);
         let raw = (!items.is_empty()).then(|| RawTurn {
             wire: NAME.into(),
             endpoint: self.endpoint.clone(),

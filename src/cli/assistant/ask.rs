@@ -11,10 +11,9 @@ use super::schema::{Schema, bare_json};
 use super::terminal::TerminalConversation;
 use super::terminal_approval::TerminalApprovals;
 use crate::agent::approval_request::Approvals;
-use crate::agent::{Engine, EngineParts, VaultApprovals, VaultMemory, brain_clients, budget};
+use crate::agent::{Engine, EngineParts, VaultApprovals, Waiter, brain_clients, budget};
 use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;
-use crate::brain::wire::Watch;
 use crate::brain::{FailureClass, Part};
 use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
@@ -125,17 +124,13 @@ impl Session<'_> {
         let journal = Arc::new(TurnJournal::in_memory().map_err(CommandError::problem)?);
         let permits = Arc::default();
         let engine = Engine::new(EngineParts {
-            workspace: Arc::clone(&self.workspace),
-            journal: Arc::clone(&journal),
             tools: crate::toolbox::toolbox(&self.workspace, Some((&journal, &permits))),
             approvals: self.approvals(),
-            memory: Arc::new(VaultMemory::new(Arc::clone(&self.workspace))),
             permits,
-            watch: Watch::default(),
             files: self.files.clone(),
             schema: self.schema.as_ref().map(|schema| schema.value.clone()),
             omit_reason: true,
-            counted: false,
+            ..EngineParts::of(&self.workspace, &journal)
         })
         .map_err(CommandError::problem)?;
         let live = !self.context.ui.json && self.schema.is_none() && std::io::stdout().is_terminal();
@@ -179,7 +174,7 @@ impl Session<'_> {
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
             return Arc::new(TerminalApprovals(Arc::clone(&self.workspace)));
         }
-        Arc::new(VaultApprovals::not_waiting(&self.workspace))
+        Arc::new(VaultApprovals::new(&self.workspace, Waiter::Nothing))
     }
 
     async fn turn(

@@ -180,7 +180,7 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
     let quiet = Arc::new(Console::new(Box::new(std::io::sink()), false, workspace.zone.tz().clone()));
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(CommandError::problem)?);
     let delivery_order = workspace.delivery_order_with(quiet);
-    let approvals = Arc::new(crate::agent::VaultApprovals::not_waiting(workspace));
+    let approvals = Arc::new(crate::agent::VaultApprovals::new(workspace, crate::agent::Waiter::Nothing));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order)?;
     let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
     let driven = on_workers(async {

@@ -127,7 +127,7 @@ async fn flush_after_routines(
     ran: bool,
 ) -> Result<PassReport, CommandError> {
     if workspace.left_to_other_machine().is_none() {
-        crate::agent::VaultApprovals::suspending(workspace).tidy().await;
+        crate::agent::VaultApprovals::new(workspace, crate::agent::Waiter::Turn).tidy().await;
     }
     if !ran {
         return Ok(PassReport::default());

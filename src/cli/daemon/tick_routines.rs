@@ -64,7 +64,7 @@ pub fn run_due_routines(
         return Ok(ticked);
     }
     let delivery_order = workspace.delivery_order_off_stdout(ui.json);
-    let approvals = Arc::new(crate::agent::VaultApprovals::suspending(workspace));
+    let approvals = Arc::new(crate::agent::VaultApprovals::new(workspace, crate::agent::Waiter::Turn));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     for key in looked.open {

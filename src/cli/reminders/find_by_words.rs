@@ -48,8 +48,8 @@ pub(in crate::cli) fn id_of(
     if text.starts_with("rid_") || is_task_id(text) || follow_up() {
         return Ok(text.to_owned());
     }
-    let settings = workspace.task_settings().filter(|_| scope != WordsScope::Reminders);
-    let tasks = workspace.vault_tasks(settings.as_ref());
+    let mut tasks = workspace.vault_tasks();
+    tasks.settings = tasks.settings.filter(|_| scope != WordsScope::Reminders);
     let (standing, problems) = tasks::all(reminders, &tasks, workspace.clock.now())?;
     problems.iter().for_each(|problem| context.ui.note(problem));
     let standing: Vec<NamedCandidate> = standing.into_iter().map(NamedCandidate::from).collect();

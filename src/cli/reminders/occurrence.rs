@@ -6,7 +6,7 @@ use super::remind::Remind;
 use crate::cli::instant_option::instant;
 use crate::cli::{CommandError, CommandResult, Status};
 use crate::format::reminder::Recur;
-use crate::reminders::{self, Previewed, ReminderError, WrittenReminder};
+use crate::reminders::{Previewed, ReminderError, WrittenReminder};
 use crate::tasks::{Rewrite, Scanner, is_task_id};
 use crate::when;
 
@@ -16,8 +16,7 @@ impl Remind<'_> {
             let written = self.with_tasks(|tasks| tasks.skip(id, None, self.context.origin()))?;
             return self.report_task_change("skipped", &written, None);
         }
-        let file = self.reminders().read()?;
-        let line = reminders::find(&file, id, self.path)?;
+        let line = self.reminders().line(id)?;
         if line.reminder.recur == Recur::None {
             return Err(CommandError::usage(format!("`{}` comes once", line.reminder.msg))
                 .hint(format!("take it out with `vault-agent remind rm {id}`, or `move` it")));
@@ -30,11 +29,10 @@ impl Remind<'_> {
 
     pub(super) fn move_next(&self, id: &str, when: &str) -> CommandResult {
         let (now, zone) = (self.workspace.clock.now(), &self.workspace.zone);
-        let file = self.reminders().read()?;
         let time = if is_task_id(id) {
             self.time_of_task(id)?
         } else {
-            reminders::find(&file, id, self.path).ok().map(|line| line.reminder.time)
+            self.reminders().line(id).ok().map(|line| line.reminder.time)
         };
         // A day alone keeps the time: with another time behind it, a phrase that has one can't be read.
         let kept = time

@@ -9,7 +9,7 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::pass::flush;
 use crate::format::reminder::Recur;
 use crate::reminders::{
-    self, Changes, Draft, ListedReminder, ReminderError, VaultReminders, WrittenReminder, check_message,
+    Changes, Draft, ListedReminder, ReminderError, VaultReminders, WrittenReminder, check_message,
     local_after,
 };
 use crate::tasks::{self, Rewrite, TaskError, ToldLine, VaultTasks, WrittenTask, is_task_id};
@@ -149,7 +149,7 @@ pub(super) struct Remind<'a> {
 
 impl Remind<'_> {
     pub(super) fn reminders(&self) -> VaultReminders<'_> {
-        self.workspace.vault_reminders(self.path)
+        self.workspace.vault_reminders()
     }
 
     /// Changes a task of another plugin.
@@ -157,8 +157,7 @@ impl Remind<'_> {
         &self,
         change: impl FnOnce(&VaultTasks<'_>) -> Result<T, TaskError>,
     ) -> Result<T, CommandError> {
-        let settings = self.workspace.task_settings();
-        Ok(change(&self.workspace.vault_tasks(settings.as_ref()))?)
+        Ok(change(&self.workspace.vault_tasks())?)
     }
 
     /// The id of the reminder or task that an id or words name.
@@ -254,8 +253,7 @@ impl Remind<'_> {
             let written = self.with_tasks(|tasks| tasks.done(id, None, now, self.context.origin()))?;
             return self.report_task_change("done", &written, None);
         }
-        let file = self.reminders().read()?;
-        let line = reminders::find(&file, id, self.path)?;
+        let line = self.reminders().line(id)?;
         if line.reminder.recur == Recur::None {
             let written = self.reminders().remove(id, self.context.origin())?;
             return self.report_change("removed", &written, None);
@@ -274,12 +272,11 @@ impl Remind<'_> {
     }
 
     fn list_all(&self) -> CommandResult {
-        let settings = self.workspace.task_settings();
-        let tasks = self.workspace.vault_tasks(settings.as_ref());
+        let tasks = self.workspace.vault_tasks();
         let (all, problems) = tasks::all(&self.reminders(), &tasks, self.workspace.clock.now())?;
         let none = format!("no reminders in `{}`, and no tasks that are told", self.path);
         self.context.list(&all, none, task_row)?;
-        if settings.is_none() {
+        if tasks.settings.is_none() {
             self.context.ui.note("tasks of other plugins are not told: `[reminders] also` names none");
         }
         for problem in &problems {

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{CallPermits, VaultApprovals};
+use crate::agent::{CallPermits, VaultApprovals, Waiter};
 #[cfg(feature = "assistant")]
 use crate::daemon::assistant::Assistant;
 use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
@@ -26,7 +26,7 @@ const AT_ONCE: usize = 4;
 pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
-    let approvals = Arc::new(VaultApprovals::new(&workspace));
+    let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Call));
     let make = |workspace: &Arc<Workspace>| -> Result<Arc<Runner>, RunError> {
         let approvals = Arc::clone(&approvals);
         runner(workspace, Arc::clone(&turns), Arc::clone(&permits), approvals, json).map(Arc::new)

@@ -36,12 +36,6 @@ pub struct Console {
     links: Option<Links>,
 }
 
-impl std::fmt::Debug for Console {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Console").field("json", &self.json).finish_non_exhaustive()
-    }
-}
-
 impl Console {
     /// Lines on standard output; `json` makes them JSON objects. Instants are shown in `tz`.
     pub fn stdout(json: bool, tz: TimeZone) -> Self {

@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::config::{self, ConfigError, MailSecurity};
 use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
 use crate::deliver::words::{Links, NotifyRules};
+use crate::format::shortened;
 
 /// The longest that connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -42,12 +43,6 @@ pub struct Email {
     links: Links,
     notify_rules: Arc<NotifyRules>,
     clock: Arc<dyn Clock>,
-}
-
-impl std::fmt::Debug for Email {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Email").field("server", &self.server).finish_non_exhaustive()
-    }
 }
 
 impl Email {
@@ -220,11 +215,7 @@ fn raw(name: &'static str, value: &str) -> HeaderValue {
 fn subject(message: &Outgoing) -> String {
     let line = message.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = line.trim();
-    match line.char_indices().nth(SUBJECT) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
+    shortened(line.trim(), SUBJECT).into_owned()
 }
 
 /// An error with its cause, on one line.

@@ -24,6 +24,7 @@ const MESSAGE_LIMIT: usize = 1300;
 const URGENT: u8 = 5;
 
 /// Publishes to a topic.
+#[derive(Debug)]
 pub struct NtfyNotifier {
     client: Client,
     base: Url,
@@ -31,12 +32,6 @@ pub struct NtfyNotifier {
     token: Option<SecretString>,
     links: Links,
     notify_rules: Arc<NotifyRules>,
-}
-
-impl std::fmt::Debug for NtfyNotifier {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NtfyNotifier").field("server", &self.base.host_str()).finish_non_exhaustive()
-    }
 }
 
 impl NtfyNotifier {

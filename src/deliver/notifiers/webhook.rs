@@ -28,6 +28,7 @@ const PREFIX: &str = "whsec_";
 const SHORTEST: usize = 16;
 
 /// Posts signed JSON.
+#[derive(Debug)]
 pub struct SignedWebhook {
     client: Client,
     address: SecretString,
@@ -35,12 +36,6 @@ pub struct SignedWebhook {
     links: Links,
     notify_rules: Arc<NotifyRules>,
     clock: Arc<dyn Clock>,
-}
-
-impl std::fmt::Debug for SignedWebhook {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SignedWebhook").finish_non_exhaustive()
-    }
 }
 
 impl SignedWebhook {

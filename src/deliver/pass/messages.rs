@@ -8,9 +8,9 @@ use super::planned::Fire;
 use super::{PassContext, PassSettings};
 use crate::deliver::journal::{CopyState, LineHash, NewMessage, Recipient};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
-use crate::deliver::pass::Result;
 use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
+use crate::sqlite::Result;
 
 /// The name of the one notifier that a scope means something to.
 const SCOPED: &str = "discord";

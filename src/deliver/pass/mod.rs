@@ -45,7 +45,7 @@ use super::notifier::MessageKind;
 use super::words::NotifyRules;
 use crate::clock::Clock;
 use crate::machines::Machines;
-use crate::reminders::{PlacedFinding, ReminderError};
+use crate::reminders::PlacedFinding;
 use crate::schedule::{DigestRule, Pause, Zone};
 use crate::sqlite::DatabaseError;
 use crate::tasks::TaskSettings;
@@ -70,7 +70,7 @@ const SEND_BUDGET: Duration = Duration::from_secs(30);
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// All that a pass works with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct PassContext<'a> {
     /// Reads the notes.
     pub vault: &'a Vault,
@@ -133,7 +133,7 @@ pub enum Mode {
 }
 
 /// The result of a part of a pass.
-pub(crate) type Result<T, E = PassError> = std::result::Result<T, E>;
+type Result<T> = std::result::Result<T, PassError>;
 
 /// A pass could not be made at all.
 #[derive(Debug, thiserror::Error)]
@@ -141,9 +141,6 @@ pub enum PassError {
     /// The delivery journal can't be used; nothing may be sent without it.
     #[error(transparent)]
     Journal(#[from] DatabaseError),
-    /// The operating system gives no random numbers.
-    #[error(transparent)]
-    Reminder(#[from] ReminderError),
     /// Another process is in the middle of a pass.
     #[error("another pass over this vault has been running for {} s; it goes on", .0.as_secs())]
     Busy(Duration),

@@ -12,12 +12,12 @@ use memchr::{memmem, memrchr};
 
 use super::{PassContext, PassReport, PassSettings};
 use crate::deliver::journal::LineHash;
-use crate::deliver::pass::Result;
 use crate::format::Finding;
 use crate::format::commitment::{self, CommitmentsFile};
 use crate::format::lines;
 use crate::format::reminder::{self, ReminderLine, Scanned};
 use crate::reminders::{self, IdAt, IdHashes, PlacedFinding};
+use crate::sqlite::Result;
 use crate::vault::NotePath;
 
 /// The largest step by which a zone's clock was ever put back: a line that is further ahead on the clock is not due.

@@ -13,10 +13,10 @@ use super::reminders::Planner;
 use super::{Mode, PassContext, tasks};
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
-use crate::deliver::pass::Result;
 use crate::deliver::words::phrase_check;
 use crate::format::commitment::{Commitment, Status};
 use crate::schedule::{Moment, Zone};
+use crate::sqlite::Result;
 
 /// Compares the notes with the journal. With `assign`, ids that are made up for lines without one
 /// are remembered before anything is sent under them.

@@ -6,9 +6,9 @@ use jiff::{SignedDuration, Timestamp, civil};
 
 use crate::deliver::journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
-use crate::deliver::pass::Result;
 use crate::format::id::ReminderId;
 use crate::schedule::Next;
+use crate::sqlite::Result;
 
 /// The work of one pass.
 #[derive(Debug, Default)]

@@ -9,11 +9,11 @@ use super::notes::ReminderNote;
 use super::planned::{Changed, Fire, Plan, Readiness, Settle, Target, late_seconds, marks, readiness};
 use crate::deliver::journal::{self, DeliveryRow, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
-use crate::deliver::pass::Result;
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
 use crate::reminders::{IdAt, fields, id_of_line};
 use crate::schedule::{Due, Moment, Next};
+use crate::sqlite::Result;
 
 /// The hash of a reminder's meaning, independent of the order of its fields and the white space between them.
 pub(crate) fn meaning(reminder: &Reminder) -> LineHash {

@@ -11,7 +11,7 @@ use super::{PassContext, PassReport};
 use crate::deliver::delivery_order::Destination;
 use crate::deliver::journal::{ChunkState, Message, Recipient};
 use crate::deliver::notifier::{Lookup, MessageKind, Outgoing, Scope, SendOutcome};
-use crate::deliver::pass::Result;
+use crate::sqlite::Result;
 
 /// How far before the first attempt a lookup begins: clocks differ.
 const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(10);

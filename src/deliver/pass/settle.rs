@@ -15,11 +15,11 @@ use super::reminders::meaning;
 use super::{Memory, Mode, PassContext, PassReport};
 use crate::deliver::journal::{DeliveryState, LineHash};
 use crate::deliver::notifier::MessageKind;
-use crate::deliver::pass::Result;
 use crate::format::commitment::{self, Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed};
 use crate::reminders::{id_of_line, rfc3339};
+use crate::sqlite::Result;
 use crate::vault::{Actor, EditError, EditPlan as Change, EditReport, NotePath, OpOutcome, Operation, Why};
 
 /// A rewritten note is checked again after this, because an old buffer may have been saved over it.

@@ -16,9 +16,10 @@ use super::{Memory, Mode, PassContext, PassReport};
 use crate::deliver::confirm::notice_once;
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
-use crate::deliver::pass::Result;
+use crate::format::shortened;
 use crate::format::task::{Format, NotificationTime};
 use crate::schedule::resolve;
+use crate::sqlite::Result;
 use crate::tasks::TaskSettings;
 use moved::Moved;
 
@@ -62,7 +63,7 @@ impl DueTask {
 
     /// The line's text in a notification.
     fn said(&self) -> String {
-        format!("{} · {}", shortened(&self.words), self.path)
+        format!("{} · {}", shortened(&self.words, TOLD), self.path)
     }
 
     /// The hash of the line, for the journal.
@@ -247,14 +248,6 @@ pub(super) fn plan(
         context.journal.set_task_lines(&days)?;
     }
     Ok(())
-}
-
-/// The words of a notification: a line may be as long as a note, and a notification is short.
-fn shortened(words: &str) -> String {
-    match words.char_indices().nth(TOLD) {
-        Some((end, _)) => format!("{}…", words[..end].trim_end()),
-        None => words.to_owned(),
-    }
 }
 
 fn fact(due: &DueTask, now: Timestamp) -> Fact {

@@ -19,7 +19,11 @@ use crate::vault::Actor;
 /// Whether a message of ours is such a question, or a part of one.
 pub(in crate::discord) fn is_question(shared: &BotState, message: &Incoming) -> bool {
     message.custom_ids.iter().any(|id| parse(id).is_some())
-        || shared.answers.is_approval(&message.id.to_string(), message.nonce.as_deref()).unwrap_or_default()
+        || shared
+            .answers
+            .journal
+            .is_approval(&message.id.to_string(), message.nonce.as_deref())
+            .unwrap_or_default()
 }
 
 /// Carries out a press; the result in words.
@@ -76,7 +80,7 @@ pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &Approv
 fn place(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest) -> (String, Scope) {
     let asked = &turn.asked;
     let replied = asked.reply.then_some(asked.message);
-    let first = shared.answers.asked(&request.id, &request.digest).unwrap_or_default();
+    let first = shared.answers.journal.asked(&request.id, &request.digest).unwrap_or_default();
     let key = first
         .unwrap_or_else(|| approval_key(replied, &request.id, &request.digest, request.always.is_some()));
     (key, if asked.thread { Scope::Thread(asked.channel) } else { Scope::Channel(asked.channel) })

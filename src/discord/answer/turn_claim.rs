@@ -11,7 +11,7 @@ use crate::discord::api::{ApiError, history};
 use crate::discord::shared::BotState;
 use crate::machines::Want;
 use crate::machines::protocol::May;
-use crate::turn::{TurnRow, TurnState};
+use crate::turn::{Halt, TurnRow, TurnState};
 
 /// The interval between checks of a claim.
 const LOOK: Duration = Duration::from_secs(1);
@@ -24,13 +24,13 @@ const PAGES: usize = 20;
 /// Waits until it is known whether this machine answers a turn; false if another one did.
 ///
 /// # Errors
-/// A sentence on why it can't be known now.
-pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, String> {
+/// It can't be known now.
+pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, Halt> {
     let machines = &shared.answers.machines;
     if machines.is_alone() {
         return Ok(true);
     }
-    let open = shared.turns.open_turns(None).map_err(|error| error.to_string())?;
+    let open = shared.turns.open_turns(None)?;
     let wanted = open.iter().map(|turn| turn_claim(turn.asked.message));
     machines.want("turns", wanted.map(|key| Want { key, due: None, within: None }).collect());
     let claim = turn_claim(turn.asked.message);
@@ -46,14 +46,13 @@ pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, S
         }
     };
     let key = answer_key(turn.asked.message, turn.asked.reply);
-    if !was_begun_elsewhere || shared.answers.is_begun(&key).map_err(|error| error.to_string())? {
+    if !was_begun_elsewhere || shared.answers.is_begun(&key)? {
         return Ok(true);
     }
-    if !is_replied_to(shared, turn).await.map_err(|error| error.to_string())? {
+    if !is_replied_to(shared, turn).await? {
         // What ran here stands in the turn journal.
         if turn.state == TurnState::Accepted {
-            let noted = shared.turns.add_to_question(turn.asked.message, TAKEN_OVER);
-            noted.map_err(|error| error.to_string())?;
+            shared.turns.add_to_question(turn.asked.message, TAKEN_OVER)?;
         }
         return Ok(true);
     }

@@ -80,14 +80,14 @@ struct Worker {
     began: Timestamp,
 }
 
-/// The result of one step of a turn.
+/// The result of one step of a turn. An error: something can't be read or written now.
+type Step = Result<TurnProgress, Halt>;
+
 enum TurnProgress {
     /// It is at its end.
     End,
     /// There is more to do at once.
     On,
-    /// Something can't be read or written now: the reason.
-    Wait(String),
 }
 
 impl Worker {
@@ -138,9 +138,9 @@ impl Worker {
         let mut pause = PAUSE;
         loop {
             match self.step(message, &words).await {
-                TurnProgress::End => break,
-                TurnProgress::On => pause = PAUSE,
-                TurnProgress::Wait(why) => {
+                Ok(TurnProgress::End) => break,
+                Ok(TurnProgress::On) => pause = PAUSE,
+                Err(why) => {
                     tracing::warn!(channel = self.channel, "a turn can't go on now: {why}");
                     self.wait(message, pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
@@ -155,28 +155,23 @@ impl Worker {
         });
     }
 
-    async fn step(&self, message: u64, words: &watch::Sender<String>) -> TurnProgress {
-        let turn = match self.shared.turns.turn(message) {
-            Ok(Some(turn)) => turn,
-            Ok(None) => return TurnProgress::End,
-            Err(error) => return TurnProgress::Wait(error.to_string()),
-        };
+    async fn step(&self, message: u64, words: &watch::Sender<String>) -> Step {
+        let Some(turn) = self.shared.turns.turn(message)? else { return Ok(TurnProgress::End) };
         match turn.state {
-            TurnState::Done | TurnState::Dropped => return TurnProgress::End,
+            TurnState::Done | TurnState::Dropped => return Ok(TurnProgress::End),
             TurnState::Sent => return self.log(&turn).await,
             _ => {}
         }
         // Asked anew for an answer that waits, too: the voice may have gone and come back meanwhile.
-        match turn_claim::is_ours(&self.shared, &turn).await {
-            Ok(true) if turn.state == TurnState::Answered => self.send(&turn).await,
-            Ok(true) => self.answer(&turn, words).await,
-            Ok(false) => self.advance(message, TurnState::Dropped, "another machine answered it"),
-            Err(why) => TurnProgress::Wait(why),
+        match turn_claim::is_ours(&self.shared, &turn).await? {
+            true if turn.state == TurnState::Answered => self.send(&turn).await,
+            true => self.answer(&turn, words).await,
+            false => self.advance(message, TurnState::Dropped, "another machine answered it"),
         }
     }
 
     /// Asks for the answer and fixes it.
-    async fn answer(&self, turn: &TurnRow, words: &watch::Sender<String>) -> TurnProgress {
+    async fn answer(&self, turn: &TurnRow, words: &watch::Sender<String>) -> Step {
         let message = turn.asked.message;
         let stop = self.begin(message);
         let place =
@@ -188,8 +183,8 @@ impl Worker {
             (Err(Halt::Stopped), Some(Interruption::Stopped(who))) => self.stopped(turn, &who),
             (Ok(answer), _) => self.fix(turn, &answer.text, &answer.facts),
             (Err(Halt::Gone), _) => self.advance(message, TurnState::Dropped, "the question was taken back"),
-            (Err(Halt::Later(why)), _) => TurnProgress::Wait(why),
-            (Err(Halt::Stopped), None) => TurnProgress::Wait("the answer was stopped by nobody".to_owned()),
+            (Err(Halt::Stopped), None) => Err(Halt::Later("the answer was stopped by nobody".to_owned())),
+            (Err(later @ Halt::Later(_)), _) => Err(later),
         }
     }
 
@@ -223,21 +218,19 @@ impl Worker {
         }
     }
 
-    fn stopped(&self, turn: &TurnRow, who: &str) -> TurnProgress {
+    fn stopped(&self, turn: &TurnRow, who: &str) -> Step {
         let said = system(turn.asked.message, &format!("{who} stopped the answer."), self.shared.clock.now());
         self.write(vec![said]);
         let facts = Facts { brain: crate::config::MEMORY.to_owned(), turn: block(turn), ..Facts::default() };
         self.fix(turn, "Stopped.", &facts)
     }
 
-    fn restart(&self, message: u64) -> TurnProgress {
-        match self.shared.turns.begin_again(message, self.shared.clock.now()) {
-            Ok(_) => TurnProgress::On,
-            Err(error) => TurnProgress::Wait(error.to_string()),
-        }
+    fn restart(&self, message: u64) -> Step {
+        self.shared.turns.begin_again(message, self.shared.clock.now())?;
+        Ok(TurnProgress::On)
     }
 
-    fn fix(&self, turn: &TurnRow, text: &str, facts: &Facts) -> TurnProgress {
+    fn fix(&self, turn: &TurnRow, text: &str, facts: &Facts) -> Step {
         let message = turn.asked.message;
         let question = (!turn.asked.reply).then_some(turn.asked.text.as_str());
         let text = if text.trim().is_empty() { "(an empty answer)" } else { text };
@@ -249,65 +242,52 @@ impl Worker {
         let fixed =
             self.shared.turns.record_answer(message, text, &facts.render(), chunks, self.shared.clock.now());
         fail::fail_point!("turn::after-answered");
-        match fixed {
-            Ok(_) => TurnProgress::On,
-            Err(error) => TurnProgress::Wait(error.to_string()),
-        }
+        fixed?;
+        Ok(TurnProgress::On)
     }
 
-    fn advance(&self, message: u64, state: TurnState, detail: &str) -> TurnProgress {
-        match self.shared.turns.advance(message, state, detail, self.shared.clock.now()) {
-            Ok(_) => TurnProgress::On,
-            Err(error) => TurnProgress::Wait(error.to_string()),
-        }
+    fn advance(&self, message: u64, state: TurnState, detail: &str) -> Step {
+        self.shared.turns.advance(message, state, detail, self.shared.clock.now())?;
+        Ok(TurnProgress::On)
     }
 
     /// Passes the text to `deliver` until every chunk arrived.
-    async fn send(&self, turn: &TurnRow) -> TurnProgress {
+    async fn send(&self, turn: &TurnRow) -> Step {
         let message = turn.asked.message;
         let key = answer_key(message, turn.asked.reply);
         let scope =
             if turn.asked.thread { Scope::Thread(self.channel) } else { Scope::Channel(self.channel) };
         let text = turn.answer.clone().unwrap_or_default();
-        match self.shared.answers.send(&key, scope, &text).await {
-            Ok(Delivered::Sent) => {
+        match self.shared.answers.send(&key, scope, &text).await? {
+            Delivered::Sent => {
                 fail::fail_point!("turn::before-sent");
                 turn_claim::answered(&self.shared, message);
                 let step = self.advance(message, TurnState::Sent, "");
                 fail::fail_point!("turn::after-sent");
                 step
             }
-            Ok(Delivered::Later(at)) => {
+            Delivered::Later(at) => {
                 let now = self.shared.clock.now();
                 let wait = Duration::try_from(now.duration_until(at)).unwrap_or(PAUSE);
                 tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
-                TurnProgress::On
+                Ok(TurnProgress::On)
             }
-            Ok(Delivered::Refused(why)) => {
+            Delivered::Refused(why) => {
                 tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");
                 // It was answered: the end is reached, though nobody reads it.
                 let _ = self.advance(message, TurnState::Sent, &why);
                 self.advance(message, TurnState::Done, &why)
             }
-            Err(error) => TurnProgress::Wait(error.to_string()),
         }
     }
 
     /// Waits until the log holds every chunk.
-    async fn log(&self, turn: &TurnRow) -> TurnProgress {
+    async fn log(&self, turn: &TurnRow) -> Step {
         let message = turn.asked.message;
         let key = answer_key(message, turn.asked.reply);
-        let sent = match self.shared.answers.sent(&key) {
-            Ok(sent) => sent,
-            Err(error) => return TurnProgress::Wait(error.to_string()),
-        };
-        let name = match self.shared.bot_name().await {
-            Ok(name) => name,
-            Err(error) => return TurnProgress::Wait(error.to_string()),
-        };
-        let Some(lane) = self.lane.upgrade() else {
-            return TurnProgress::Wait("the bot is stopping".to_owned());
-        };
+        let sent = self.shared.answers.sent(&key)?;
+        let name = self.shared.bot_name().await?;
+        let lane = self.lane.upgrade().ok_or_else(|| Halt::Later("the bot is stopping".to_owned()))?;
         // A crash may have come before the notes were written; the log takes each once.
         let _ = lane.send(LaneItem::Write { entries: self.notes(turn), done: None });
         for (index, chunk) in sent.iter().enumerate() {
@@ -321,9 +301,7 @@ impl Worker {
         let (done, written) = oneshot::channel();
         let _ = lane.send(LaneItem::Write { entries: Vec::new(), done: Some(done) });
         drop(lane);
-        if written.await.is_err() {
-            return TurnProgress::Wait("the log could not be written".to_owned());
-        }
+        written.await.map_err(|_| Halt::Later("the log could not be written".to_owned()))?;
         fail::fail_point!("turn::before-done");
         self.advance(message, TurnState::Done, "")
     }
@@ -383,7 +361,7 @@ pub(in crate::discord) fn new_turn(
 /// The log's text for one of the bot's own messages: a chunk of an answer with its facts.
 pub(in crate::discord) fn logged_text(shared: &BotState, message: &Incoming) -> Option<String> {
     let id = message.id.to_string();
-    let posted = shared.answers.posted(&id, message.nonce.as_deref(), &message.content);
+    let posted = shared.answers.journal.posted(&id, message.nonce.as_deref(), &message.content);
     let posted = posted.inspect_err(|error| tracing::warn!("{error}")).ok()??;
     let turn = shared.turns.turn(posted.question).ok()??;
     let mut facts = Facts::parse(turn.facts.as_deref()?)?;

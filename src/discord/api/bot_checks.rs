@@ -16,8 +16,7 @@ const MESSAGE_CONTENT_FLAGS: u64 = (1 << 18) | (1 << 19);
 pub async fn examine(api: &Api, settings: &config::Discord) -> Vec<Result<String, DiscordError>> {
     let me = match api.get(Route::UserMe, vec![]).await {
         Ok(me) => me,
-        Err(ApiError::Refused { status: 401, .. }) => return vec![Err(DiscordError::WrongToken)],
-        Err(error) => return vec![Err(DiscordError::Unreachable(error.to_string()))],
+        Err(error) => return vec![Err(error.into())],
     };
     let name = me["username"].as_str().unwrap_or("the bot");
     let mut found = vec![Ok(format!("Discord knows the bot as `{name}`"))];

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::turn::Halt;
+
 /// Where a person gets the bot's token and switches its intents.
 const PORTAL: &str = "https://discord.com/developers/applications";
 
@@ -153,10 +155,33 @@ impl ApiError {
     /// The problem for a person to fix, for a request about `channel`.
     pub fn for_channel(self, channel: u64) -> DiscordError {
         match self {
-            Self::Refused { status: 401, .. } => DiscordError::WrongToken,
             Self::Refused { status: 403, .. } => DiscordError::MissingPermission(channel),
             Self::Refused { status: 404, .. } => DiscordError::UnknownChannel(channel),
-            other => DiscordError::Unreachable(other.to_string()),
+            other => other.into(),
         }
+    }
+}
+
+impl From<ApiError> for DiscordError {
+    fn from(error: ApiError) -> Self {
+        match error {
+            ApiError::Refused { status: 401, .. } => Self::WrongToken,
+            other => Self::Unreachable(other.to_string()),
+        }
+    }
+}
+
+impl From<ApiError> for Halt {
+    fn from(error: ApiError) -> Self {
+        Self::Later(error.to_string())
+    }
+}
+
+/// The answer, or none where Discord refuses: the thing was deleted, or isn't the bot's any more.
+pub fn granted<T>(answer: Result<T, ApiError>) -> Result<Option<T>, ApiError> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(ApiError::Refused { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::bot_checks;
-use super::error::{ApiError, DiscordError};
+use super::error::DiscordError;
 use super::events::{GatewayEvent, translate};
 use super::http::{Api, is_loopback_address};
 
@@ -83,25 +83,19 @@ enum End {
 }
 
 impl Gateway {
-    /// A supervisor that hands events to `events`.
+    /// A supervisor that hands events to `events`; `stall` limits the time without a connection.
     pub fn new(
         api: Api,
         events: mpsc::UnboundedSender<GatewayEvent>,
         status: watch::Sender<GatewayStatus>,
+        stall: Option<Duration>,
     ) -> Self {
-        Self { api, events, status, stall: STALL, blind: Arc::default() }
+        Self { api, events, status, stall: stall.unwrap_or(STALL), blind: Arc::default() }
     }
 
     /// Whether the bot may not read messages, as known now.
     pub fn blind(&self) -> Arc<AtomicBool> {
         self.blind.clone()
-    }
-
-    /// With another limit on the time without a connection, for tests.
-    #[must_use]
-    pub fn with_stall(mut self, stall: Duration) -> Self {
-        self.stall = stall;
-        self
     }
 
     /// Stays connected until `shutdown`.
@@ -203,10 +197,7 @@ impl Gateway {
 
     /// The gateway's address from Discord, with a host that may receive the token.
     async fn address(&self) -> Result<String, DiscordError> {
-        let answer = self.api.get(Route::Gateway, vec![]).await.map_err(|error| match error {
-            ApiError::Refused { status: 401, .. } => DiscordError::WrongToken,
-            other => DiscordError::Unreachable(other.to_string()),
-        })?;
+        let answer = self.api.get(Route::Gateway, vec![]).await?;
         let url = answer["url"].as_str().unwrap_or_default();
         checked_address(url, self.api.is_local())
     }

@@ -20,8 +20,8 @@ pub mod snowflake;
 mod typing;
 
 pub use bot_checks::examine;
-pub(super) use error::ApiError;
 pub use error::DiscordError;
+pub(super) use error::{ApiError, granted};
 pub(super) use events::GatewayEvent;
 pub(super) use gateway::Gateway;
 pub use gateway::GatewayStatus;

@@ -28,8 +28,8 @@ pub fn lacking(guild: u64, member: &Value, roles: &Value, channel: &Value) -> Ve
 fn allowed(guild: u64, member: &Value, roles: &Value, channel: &Value) -> Option<u64> {
     let held: Vec<u64> = list(&member["roles"]).iter().filter_map(id).collect();
     let of_role = |wanted: u64| list(roles).iter().find(|role| id(&role["id"]) == Some(wanted));
-    let base = held.iter().filter_map(|role| bits(&of_role(*role)?["permissions"]));
-    let base = base.fold(bits(&of_role(guild)?["permissions"])?, |all, more| all | more);
+    let base = held.iter().filter_map(|role| id(&of_role(*role)?["permissions"]));
+    let base = base.fold(id(&of_role(guild)?["permissions"])?, |all, more| all | more);
     if base & ADMINISTRATOR != 0 {
         return Some(u64::MAX);
     }
@@ -37,7 +37,7 @@ fn allowed(guild: u64, member: &Value, roles: &Value, channel: &Value) -> Option
     let of = |wanted: u64| overwrites.iter().filter(move |overwrite| id(&overwrite["id"]) == Some(wanted));
     let change = |base: u64, overwrites: Vec<&Value>| {
         let sum = |key: &str| {
-            overwrites.iter().filter_map(|overwrite| bits(&overwrite[key])).fold(0, |all, more| all | more)
+            overwrites.iter().filter_map(|overwrite| id(&overwrite[key])).fold(0, |all, more| all | more)
         };
         base & !sum("deny") | sum("allow")
     };
@@ -45,11 +45,6 @@ fn allowed(guild: u64, member: &Value, roles: &Value, channel: &Value) -> Option
     let everyone = change(base, of(guild).collect());
     let by_role = change(everyone, held.iter().flat_map(|role| of(*role)).collect());
     Some(change(by_role, of(user).collect()))
-}
-
-/// Permissions as Discord writes them: a number as text.
-fn bits(value: &Value) -> Option<u64> {
-    id(value)
 }
 
 #[cfg(test)]

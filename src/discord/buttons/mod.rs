@@ -5,5 +5,5 @@
 //! - [`components`]: buttons and rows as Discord's JSON.
 
 pub(super) mod approval;
-mod components;
+pub(super) mod components;
 pub(super) mod notification;

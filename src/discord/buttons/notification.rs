@@ -14,8 +14,9 @@ use super::components::{button, row};
 use crate::deliver::{MessageKind, Outgoing, compose};
 use crate::discord::shared::VaultOperations;
 use crate::format::reminder::Recur;
-use crate::reminders::local_after;
+use crate::reminders::{WrittenReminder, local_after};
 use crate::tasks::is_task_id;
+use crate::vault::Actor;
 
 /// The version of the ids; a press on a button of another version is answered with words.
 const VERSION: &str = "va1";
@@ -120,12 +121,7 @@ pub fn act(
     }
     let again = |local: civil::DateTime| {
         let written = operations.add(local, Recur::None, msg).map_err(words)?;
-        Ok(PressOutcome {
-            words: snoozed(operations, local),
-            line: Some(written.line_text),
-            changed: true,
-            remark: None,
-        })
+        Ok(changed(snoozed(operations, local), written))
     };
     match press.action {
         Action::Done => done(operations, press, msg),
@@ -133,14 +129,13 @@ pub fn act(
         Action::Skip => {
             let line = operations.find_line(&press.id, press.due, msg).map_err(words)?;
             let written = operations.skip_line(&press.id, line.as_ref()).map_err(words)?;
-            Ok(PressOutcome {
-                words: "Skipped the next one".to_owned(),
-                line: Some(written.line_text),
-                changed: true,
-                remark: None,
-            })
+            Ok(changed("Skipped the next one".to_owned(), written))
         }
     }
+}
+
+fn changed(words: String, written: WrittenReminder) -> PressOutcome {
+    PressOutcome { words, line: Some(written.line_text), changed: true, remark: None }
 }
 
 /// The new time of a snoozed reminder.
@@ -168,12 +163,16 @@ fn task(operations: &VaultOperations, press: &NotificationPress) -> Result<Press
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
     };
+    let (tasks, due) = (operations.vault_tasks(), Some(press.due));
     let (written, said) = match press.action {
-        Action::Done => (operations.task_done(&press.id, press.due).map_err(words)?, "Done".to_owned()),
+        Action::Done => (
+            tasks.done(&press.id, due, operations.clock.now(), Actor::Discord).map_err(words)?,
+            "Done".to_owned(),
+        ),
         Action::Skip => return Err("a task has no next time to skip; Done makes the next one".to_owned()),
         action => {
             let local = later(operations, action)?;
-            (operations.task_snooze(&press.id, press.due, local).map_err(words)?, snoozed(operations, local))
+            (tasks.snooze(&press.id, due, local, Actor::Discord).map_err(words)?, snoozed(operations, local))
         }
     };
     let line = Some(written.shown()).filter(|line| !line.is_empty());
@@ -195,12 +194,7 @@ fn done(operations: &VaultOperations, press: &NotificationPress, msg: &str) -> R
     // A line that was moved to another time stays.
     if reminder.recur == Recur::None && reminder.date.to_datetime(reminder.time) == press.due {
         let written = operations.remove_line(&press.id, &line).map_err(words)?;
-        return Ok(PressOutcome {
-            words: "Done, removed".to_owned(),
-            line: Some(written.line_text),
-            changed: true,
-            remark: None,
-        });
+        return Ok(changed("Done, removed".to_owned(), written));
     }
     Ok(fine(Some(text)))
 }

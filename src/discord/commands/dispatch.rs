@@ -18,8 +18,11 @@ use crate::discord::api::message::Incoming;
 use crate::discord::buttons::{approval as approval_buttons, notification as buttons};
 use crate::discord::shared::{BotState, LaneItem, VaultOperations};
 use crate::format::reminder::Recur;
+use crate::memory::Origin;
 use crate::reminders::ReminderError;
+use crate::tasks;
 use crate::turn::NewTurn;
+use crate::vault::Actor;
 use crate::when::WhenError;
 
 const STRANGER: &str = "Only the owner of this vault may use me.";
@@ -71,7 +74,10 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
         "reminders" => blocking(shared, list).await,
         "unremind" => {
             let id = required_option(command, "reminder")?;
-            let removed = blocking(shared, move |operations| operations.remove(id.trim())).await?;
+            let removed = blocking(shared, move |operations| {
+                operations.vault_reminders().remove(id.trim(), Actor::Discord)
+            })
+            .await?;
             shared.operations.services.confirm("Removed", &removed.line_text).await;
             Ok(format!("Removed:\n{}", code(&removed.line_text)))
         }
@@ -83,8 +89,11 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
         definitions::REMEMBER_MESSAGE => remember_message(shared, command).await,
         "forget" => {
             let text = required_option(command, "pin")?;
-            let bullet = blocking(shared, move |operations| operations.unpin(&text)).await?;
-            Ok(format!("No longer pinned:\n{}", code(&bullet)))
+            let bullet = blocking(shared, move |operations| {
+                operations.memory().unpin(&text, false, &Origin::new(Actor::Discord))
+            })
+            .await?;
+            Ok(format!("No longer pinned:\n{}", code(&bullet.text)))
         }
         "recall" => {
             let found = shared.operations.recall.recall(&required_option(command, "query")?, 5).await?;
@@ -144,7 +153,8 @@ async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<Strin
 const MOST_TASKS: usize = 20;
 
 fn list(operations: &VaultOperations) -> Result<String, ReminderError> {
-    let (all, problems) = operations.list_all()?;
+    let reminders = operations.vault_reminders();
+    let (all, problems) = tasks::all(&reminders, &operations.vault_tasks(), operations.clock.now())?;
     let (tasks, reminders): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.is_task());
     let mut out = vec![match reminders.len() {
         0 => "No reminders.".to_owned(),
@@ -266,19 +276,21 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
             });
             meant.collect()
         }
-        "reminder" => blocking(shared, VaultOperations::list)
-            .await
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|item| Some((format!("{} {} {}", item.date, item.time, item.msg), item.id?)))
-            .filter(|(shown, id)| has(shown) || has(id))
-            .collect(),
+        "reminder" => {
+            blocking(shared, |operations| operations.vault_reminders().list(operations.clock.now()))
+                .await
+                .unwrap_or_default()
+                .into_iter()
+                .filter_map(|item| Some((format!("{} {} {}", item.date, item.time, item.msg), item.id?)))
+                .filter(|(shown, id)| has(shown) || has(id))
+                .collect()
+        }
         "name" => {
             let names = shared.operations.services.routines().await;
             names.into_iter().filter(|name| has(name)).map(|name| (name.clone(), name)).collect()
         }
         // Unpinning takes the beginning of a pin, so a long one can be cut.
-        "pin" => blocking(shared, VaultOperations::pins)
+        "pin" => blocking(shared, |operations| operations.memory().pins())
             .await
             .unwrap_or_default()
             .into_iter()

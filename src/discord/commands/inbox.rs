@@ -3,12 +3,14 @@
 //! A button's id holds the line's id, so that it works after any restart; the note says whether the line is still open.
 //! Only the person who asked sees the answer.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::capture::{HUMAN, Inbox, ListedCandidate};
+use crate::discord::buttons::components::{button, row};
 use crate::discord::shared::VaultOperations;
 use crate::format::approval::shown;
 use crate::format::candidate::{CandidateState, is_id};
+use crate::format::shortened;
 use crate::memory::Origin;
 use crate::vault::Actor;
 
@@ -51,10 +53,9 @@ pub fn open(operations: &VaultOperations) -> Result<(String, Vec<Value>), String
         if let Some(old) = &one.replaces {
             text.push_str(&format!("-# instead of: {}\n", plain(old)));
         }
-        let button = |word: &str, label: String, style: u8| json!({ "type": 2, "style": style, "label": label, "custom_id": format!("{VERSION}:{word}:{}", one.id) });
-        let buttons =
-            [button("keep", format!("Keep {number}"), 3), button("drop", format!("No {number}"), 4)];
-        rows.push(json!({ "type": 1, "components": buttons }));
+        let id = |word: &str| format!("{VERSION}:{word}:{}", one.id);
+        let keep = button(&format!("Keep {number}"), 3, &id("keep"));
+        rows.extend(row(&[keep, button(&format!("No {number}"), 4, &id("drop"))]));
     }
     if open.len() > MAX_ROWS {
         text.push_str(&format!("-# {} more wait; ask again when these are done.\n", open.len() - MAX_ROWS));
@@ -94,16 +95,12 @@ pub fn act(operations: &VaultOperations, press: &InboxPress) -> Result<String, S
 /// Untrusted words within a message, without markup and mentions.
 fn plain(text: &str) -> String {
     let one_line = shown(&text.replace('\n', " "));
-    let cut: String = one_line.chars().take(MAX_TEXT_CHARS).collect();
-    let more = if cut.len() < one_line.len() { "…" } else { "" };
-    let escaped: String = cut
-        .chars()
-        .flat_map(|c| {
-            let mark = c.is_ascii_punctuation() && !"-.,()'/:!?".contains(c);
-            mark.then_some('\\').into_iter().chain([c])
-        })
-        .collect();
-    format!("{escaped}{more}")
+    let shown = shortened(&one_line, MAX_TEXT_CHARS);
+    let escaped = shown.chars().flat_map(|c| {
+        let mark = c.is_ascii_punctuation() && !"-.,()'/:!?".contains(c);
+        mark.then_some('\\').into_iter().chain([c])
+    });
+    escaped.collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde_json::Value;
 use serenity::http::Route;
 use tokio::sync::{Notify, oneshot};
 
-use crate::discord::api::{ApiError, DiscordError, bot_checks, message, snowflake};
+use crate::discord::api::{ApiError, DiscordError, bot_checks, granted, message, snowflake};
 use crate::discord::log::logbook::Surface;
 use crate::discord::notify::notifier::dm_channel;
 use crate::discord::shared::{BotState, LaneItem, LaneKind};
@@ -86,7 +86,7 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
                 // A person has to fix it; the DMs still work.
                 problems.push(error.for_channel(channel));
             }
-            Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
+            Err(error) => return Err(error.into()),
         }
     }
     problems.extend(bot_checks::settings_problem(&shared.settings));
@@ -96,12 +96,8 @@ async fn round(shared: &Arc<BotState>) -> Result<(), DiscordError> {
     known.retain(|id| !quiet.contains(id));
     known.extend(waiting_for_answers(shared, &places, &known));
     for id in known {
-        match get(shared, Route::Channel { channel_id: id.into() }).await {
-            Ok(found) => places.extend(shared.lane_kind(&found).map(|place| (id, place))),
-            // Deleted, or none of ours any more.
-            Err(ApiError::Refused { .. }) => {}
-            Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
-        }
+        let found = granted(get(shared, Route::Channel { channel_id: id.into() }).await)?;
+        places.extend(found.and_then(|found| Some((id, shared.lane_kind(&found)?))));
     }
     for owner in shared.owners.ids() {
         // A person who takes no DMs has none to read.
@@ -155,12 +151,9 @@ async fn examine_bound(shared: &BotState, guild: u64, channel: &Value) -> Vec<Di
 }
 
 async fn active_threads(shared: &BotState, guild: u64) -> Result<Vec<(u64, LaneKind)>, DiscordError> {
-    let answer = match get(shared, Route::GuildThreadsActive { guild_id: guild.into() }).await {
-        Ok(answer) => answer,
-        // The channel can still be read.
-        Err(ApiError::Refused { .. }) => return Ok(vec![]),
-        Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
-    };
+    let answer = get(shared, Route::GuildThreadsActive { guild_id: guild.into() }).await;
+    // Where it is refused, the channel can still be read.
+    let answer = granted(answer)?.unwrap_or_default();
     Ok(message::list(&answer["threads"]).iter().filter_map(|thread| ours(shared, thread)).collect())
 }
 
@@ -178,11 +171,7 @@ async fn archived_threads(
         let mut params = vec![("limit", "100".to_owned())];
         params.extend(before.take().map(|before| ("before", before)));
         let route = Route::ChannelArchivedPublicThreads { channel_id: channel.into() };
-        let answer = match shared.api.get(route, params).await {
-            Ok(answer) => answer,
-            Err(ApiError::Refused { .. }) => return Ok(()),
-            Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
-        };
+        let Some(answer) = granted(shared.api.get(route, params).await)? else { return Ok(()) };
         for thread in message::list(&answer["threads"]) {
             let archived = thread["thread_metadata"]["archive_timestamp"].as_str();
             let at: Option<Timestamp> = archived.and_then(|text| text.parse().ok());

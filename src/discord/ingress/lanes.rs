@@ -19,7 +19,6 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::discord::answer::{approvals, progress, turns};
-use crate::discord::api::ApiError;
 use crate::discord::api::message::Incoming;
 use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::LogError;
@@ -33,15 +32,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The most messages that a lane handles at once.
 const BATCH: usize = 500;
-
-/// Why a lane could not handle an item.
-#[derive(Debug, thiserror::Error)]
-enum LaneError {
-    #[error(transparent)]
-    Log(#[from] LogError),
-    #[error(transparent)]
-    Api(#[from] ApiError),
-}
 
 impl BotState {
     /// The lane of a channel, which is made where it is missing.
@@ -71,13 +61,6 @@ pub(super) struct Lane {
     next_read: Option<Instant>,
     /// The pause after the next failure.
     pause: Duration,
-}
-
-impl LaneError {
-    /// Whether a retry can't help: a deleted thread, a channel that the bot was removed from.
-    fn is_final(&self) -> bool {
-        matches!(self, Self::Api(ApiError::Refused { .. }))
-    }
 }
 
 impl Lane {

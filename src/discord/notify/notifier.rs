@@ -12,11 +12,13 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use serenity::http::{LightMethod, Route};
+use tokio::sync::OnceCell;
 
 use crate::deliver::{Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome};
 use crate::discord::api::{Api, ApiError, DiscordError, history, message, snowflake};
 use crate::discord::buttons::notification as buttons;
 use crate::discord::shared::access::Owners;
+use crate::discord::shared::lock;
 
 /// The most that clocks may differ: the search begins this long before the attempt.
 const SKEW: SignedDuration = SignedDuration::from_secs(90);
@@ -31,13 +33,13 @@ pub struct BotNotifier {
     /// The DM channel of each person written to so far.
     dms: Mutex<HashMap<u64, u64>>,
     /// The bot's own user id, once known.
-    me: Mutex<Option<u64>>,
+    me: OnceCell<u64>,
 }
 
 impl BotNotifier {
     /// A notifier whose own place is `channel`, else the first owner's DMs.
     pub fn new(api: Api, channel: Option<u64>, owners: Owners) -> Self {
-        Self { api, channel, owners, dms: Mutex::default(), me: Mutex::default() }
+        Self { api, channel, owners, dms: Mutex::default(), me: OnceCell::new() }
     }
 
     /// The channel that a scope means.
@@ -62,14 +64,11 @@ impl BotNotifier {
     }
 
     async fn me(&self) -> Result<u64, ApiError> {
-        if let Some(me) = *lock(&self.me) {
-            return Ok(me);
-        }
-        let user = self.api.get(Route::UserMe, vec![]).await?;
-        let me =
-            message::id(&user["id"]).ok_or_else(|| ApiError::Unknown("no user in the answer".to_owned()))?;
-        *lock(&self.me) = Some(me);
-        Ok(me)
+        let ask = async {
+            let user = self.api.get(Route::UserMe, vec![]).await?;
+            message::id(&user["id"]).ok_or_else(|| ApiError::Unknown("no user in the answer".to_owned()))
+        };
+        self.me.get_or_try_init(|| ask).await.copied()
     }
 
     async fn post(&self, message: &Outgoing) -> Result<Value, ApiError> {
@@ -215,8 +214,4 @@ impl Notifier for BotNotifier {
             Err(error) => Lookup::Later { after: None, reason: error.to_string() },
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serenity::http::Route;
 
-use crate::discord::api::{Api, ApiError, DiscordError, bot_checks, message};
+use crate::discord::api::{Api, DiscordError, bot_checks, message};
 use crate::setup::{Bot, Channel};
 
 /// Text and announcement channels.
@@ -16,7 +16,7 @@ const SERVERS: usize = 5;
 /// # Errors
 /// Discord refuses the token, or can't be reached.
 pub async fn bot(api: &Api) -> Result<Bot, DiscordError> {
-    let me = api.get(Route::UserMe, vec![]).await.map_err(problem)?;
+    let me = api.get(Route::UserMe, vec![]).await?;
     let application = api.get(Route::Oauth2ApplicationCurrent, vec![]).await.unwrap_or(Value::Null);
     let owner = &application["owner"];
     let name = ["global_name", "username"].iter().find_map(|key| owner[*key].as_str());
@@ -33,11 +33,11 @@ pub async fn bot(api: &Api) -> Result<Bot, DiscordError> {
 /// # Errors
 /// As [`bot`].
 pub async fn channels(api: &Api) -> Result<Vec<Channel>, DiscordError> {
-    let servers = api.get(Route::UserMeGuilds, vec![]).await.map_err(problem)?;
+    let servers = api.get(Route::UserMeGuilds, vec![]).await?;
     let mut found = Vec::new();
     for server in message::list(&servers).iter().take(SERVERS) {
         let Some(id) = message::id(&server["id"]) else { continue };
-        let all = api.get(Route::GuildChannels { guild_id: id.into() }, vec![]).await.map_err(problem)?;
+        let all = api.get(Route::GuildChannels { guild_id: id.into() }, vec![]).await?;
         let mut channels: Vec<&Value> = message::list(&all)
             .iter()
             .filter(|channel| channel["type"].as_u64().is_some_and(|kind| WRITABLE.contains(&kind)))
@@ -53,11 +53,4 @@ pub async fn channels(api: &Api) -> Result<Vec<Channel>, DiscordError> {
         }));
     }
     Ok(found)
-}
-
-fn problem(error: ApiError) -> DiscordError {
-    match error {
-        ApiError::Refused { status: 401, .. } => DiscordError::WrongToken,
-        error => DiscordError::Unreachable(error.to_string()),
-    }
 }

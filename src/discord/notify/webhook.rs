@@ -14,17 +14,12 @@ use crate::discord::api::{Api, ApiError, DiscordError, message};
 use crate::discord::shared::access::Owners;
 
 /// Sends notifications through a webhook.
+#[derive(Debug)]
 pub struct WebhookNotifier {
     api: Api,
     id: u64,
     token: SecretString,
     owners: Owners,
-}
-
-impl std::fmt::Debug for WebhookNotifier {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WebhookNotifier").field("id", &self.id).finish_non_exhaustive()
-    }
 }
 
 impl WebhookNotifier {

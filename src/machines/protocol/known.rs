@@ -44,7 +44,7 @@ pub struct Known {
     /// When all of them were last read.
     read: Option<Duration>,
     /// Since when they have been read without a long pause.
-    steady: Option<Duration>,
+    pub steady: Option<Duration>,
 }
 
 impl Known {
@@ -56,11 +56,6 @@ impl Known {
     /// When all entries were last read.
     pub fn read_at(&self) -> Option<Duration> {
         self.read
-    }
-
-    /// Since when all entries have been read again and again, with no pause longer than [`Known::heard`] allows.
-    pub fn steady_since(&self) -> Option<Duration> {
-        self.steady
     }
 
     /// The value at a key.

@@ -96,7 +96,7 @@ impl Protocol {
     /// reach no machine can be seen, which says nothing of it.
     pub fn is_away(&self, name: &str, clock: Duration) -> bool {
         let is_read = self.known.read_at().is_some_and(|at| clock <= at + self.timing.pause());
-        let seen = self.known.since(&machine_key(name)).max(self.known.steady_since());
+        let seen = self.known.since(&machine_key(name)).max(self.known.steady);
         name != self.me.name && is_read && seen.is_some_and(|since| clock >= since + AWAY)
     }
 

@@ -1,6 +1,5 @@
 //! Defines what a tool is: its name, words, arguments and annotations, and its description for clients.
 
-use std::fmt;
 use std::sync::Arc;
 
 use rmcp::model::{self, ToolAnnotations};
@@ -43,12 +42,6 @@ pub struct Tool {
     pub(super) output: fn(model::Tool) -> model::Tool,
     /// Does it.
     pub act: Act,
-}
-
-impl fmt::Debug for Tool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool").field("name", &self.name).field("effect", &self.effect).finish_non_exhaustive()
-    }
 }
 
 impl Tool {

@@ -94,11 +94,10 @@ struct Review {
 
 fn gather(workspace: &Workspace, today: Date, back: i64, ahead: i64) -> Result<Review, String> {
     let words = |error: &dyn std::fmt::Display| error.to_string();
-    let (paths, zone, now) = (&workspace.settings.paths, &workspace.zone, workspace.clock.now());
+    let (zone, now) = (&workspace.zone, workspace.clock.now());
     let start = |day: Date| crate::schedule::resolve(zone, day.to_datetime(jiff::civil::Time::midnight()));
     let shift = |days: i64| today.checked_add(Span::new().days(days)).unwrap_or(today);
-    let note = workspace.note(&paths.reminders);
-    let book = workspace.vault_reminders(&note);
+    let book = workspace.vault_reminders();
     let until = start(shift(ahead)).checked_sub(jiff::SignedDuration::from_secs(1)).unwrap_or(now);
     let mut reminders = book.preview(None, start(today), Some(until), OCCURRENCES).map_err(|e| words(&e))?;
     reminders.retain(|one| !one.occurrences.is_empty());

@@ -4,9 +4,8 @@
 //! pages whose cursor is the last path given, so that they stay right while notes come and go. Only notes
 //! are resources: no hidden file, nothing but Markdown.
 
-use std::fmt::Write as _;
-
 use data_encoding::{BASE64, BASE64URL_NOPAD};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
@@ -17,21 +16,15 @@ use crate::workspace::Workspace;
 
 /// The scheme of every URI.
 pub const SCHEME: &str = "vault://";
+/// What a URI holds as it is.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const MARKDOWN: &str = "text/markdown";
 /// Notes of one page.
 const PAGE: usize = 100;
 
 /// The URI of a note.
 pub fn uri_of(path: &NotePath) -> String {
-    let mut out = SCHEME.to_owned();
-    for byte in path.as_str().bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    format!("{SCHEME}{}", utf8_percent_encode(path.as_str(), PLAIN))
 }
 
 /// The note that a URI names. `vault:///x.md` is `vault://x.md`.
@@ -45,27 +38,14 @@ pub fn path_of(uri: &str) -> Result<NotePath, ErrorData> {
         .strip_prefix(SCHEME)
         .ok_or_else(|| bad(format!("{shown:?} is no `vault://` URI; resources/list gives all")))?;
     let rest = rest.strip_prefix('/').unwrap_or(rest);
-    let text = percent_decode(rest).ok_or_else(|| bad(format!("{shown:?} is not percent-encoded UTF-8")))?;
+    let text = percent_decode_str(rest)
+        .decode_utf8()
+        .map_err(|_| bad(format!("{shown:?} is not percent-encoded UTF-8")))?;
     let path = NotePath::new(&text).map_err(|error| bad(error.to_string()))?;
     if !WalkOptions::default().takes(&path) {
         return Err(bad(format!("`{path}` is no note; notes end in `.md` and no part begins with a dot")));
     }
     Ok(path)
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-            let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
-            out.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            out.push(byte);
-        }
-    }
-    String::from_utf8(out).ok()
 }
 
 /// One page of all notes.

@@ -27,7 +27,7 @@ use super::arguments::Arguments;
 use super::failure::Failure;
 use super::shared_state::{ServerScopes, SharedState};
 use super::untrusted;
-use crate::format::invisible;
+use crate::format::{invisible, one_line};
 use crate::memory::{Scope, ScopeError, accessible};
 use crate::search::Progress;
 use crate::vault::Origin;
@@ -84,13 +84,11 @@ impl Call<'_> {
     fn scope(&self, text: &str) -> Result<Scope, Failure> {
         match text.trim() {
             "here" => Ok(self.shared.place().here.clone()),
-            text => text.parse().map_err(|error: ScopeError| scope_failure(&error)),
+            text => text.parse().map_err(|error: ScopeError| {
+                Failure::new("unknown_scope", error.to_string()).of("memory_scope")
+            }),
         }
     }
-}
-
-fn scope_failure(error: &ScopeError) -> Failure {
-    Failure::new("unknown_scope", error.to_string()).of("memory_scope")
 }
 
 /// A tool's answer.
@@ -128,9 +126,4 @@ impl ToolAnswer {
 
 fn value(structured: &impl Serialize) -> Value {
     serde_json::to_value(structured).unwrap_or_else(|error| Value::String(error.to_string()))
-}
-
-/// The text on one line.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -7,7 +7,7 @@ use super::{Call, ToolAnswer, ToolOutcome};
 use crate::format::reminder::Recur;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
-use crate::reminders::{self, Changes, Draft, ReminderError, VaultReminders, check_message, local_after};
+use crate::reminders::{self, Changes, Draft, ReminderError, check_message, local_after};
 use crate::tasks::{self, ToldLine, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
 
@@ -16,9 +16,9 @@ const MOST_TASKS: usize = 200;
 
 /// `reminder_list`.
 pub fn list(call: &Call<'_>) -> ToolOutcome {
-    let (workspace, settings) = (&call.workspace, call.workspace.task_settings());
-    let tasks = workspace.vault_tasks(settings.as_ref());
-    let (mut all, problems) = with_book(call, |book| tasks::all(&book, &tasks, workspace.clock.now()))?;
+    let workspace = &call.workspace;
+    let told = tasks::all(&workspace.vault_reminders(), &workspace.vault_tasks(), workspace.clock.now());
+    let (mut all, problems) = told?;
     let ours = all.iter().filter(|one| !one.is_task()).count();
     let more = all.len().saturating_sub(ours + MOST_TASKS);
     all.truncate(ours + MOST_TASKS);
@@ -44,15 +44,10 @@ fn line(one: &ToldLine) -> String {
 pub fn done(call: &Call<'_>) -> ToolOutcome {
     let (workspace, id) = (&call.workspace, call.arguments.text("id").unwrap_or_default());
     if is_task_id(id) {
-        let settings = workspace.task_settings();
-        let tasks = workspace.vault_tasks(settings.as_ref());
-        let written = tasks.done(id, None, workspace.clock.now(), call.origin.clone())?;
+        let written = workspace.vault_tasks().done(id, None, workspace.clock.now(), call.origin.clone())?;
         return Ok(told_task(call, "done", written, None));
     }
-    let line = with_book(call, |book| {
-        let file = book.read()?;
-        Ok(reminders::find(&file, id, book.path)?.clone())
-    })?;
+    let line = workspace.vault_reminders().line(id)?;
     if line.reminder.recur == Recur::None {
         return delete(call);
     }
@@ -70,7 +65,7 @@ pub fn add(call: &Call<'_>) -> ToolOutcome {
     let (local, recur) = (meaning.local, recurring(&meaning, recur(arguments.text("recur"))?)?);
     let draft = Draft { local, recur, msg: arguments.text("message").unwrap_or_default().to_owned() };
     check_message(&draft.msg)?;
-    let written = with_book(call, |book| book.add(&draft, call.origin.clone()))?;
+    let written = call.workspace.vault_reminders().add(&draft, call.origin.clone())?;
     Ok(told(call, "added", written, understood(call, local, recur)))
 }
 
@@ -86,7 +81,7 @@ pub fn update(call: &Call<'_>) -> ToolOutcome {
     let changes = Changes { local, recur, msg: arguments.text("message").map(str::to_owned) };
     check_message(changes.msg.as_deref().unwrap_or_default())?;
     let id = arguments.text("id").unwrap_or_default();
-    let written = with_book(call, |book| book.change(id, &changes, call.origin.clone()))?;
+    let written = call.workspace.vault_reminders().change(id, &changes, call.origin.clone())?;
     let at = local.and_then(|local| understood(call, local, recur.unwrap_or_default()));
     Ok(told(call, "changed", written, at))
 }
@@ -112,9 +107,7 @@ pub fn snooze(call: &Call<'_>) -> ToolOutcome {
     };
     let id = arguments.text("id").unwrap_or_default();
     if is_task_id(id) {
-        let settings = workspace.task_settings();
-        let tasks = workspace.vault_tasks(settings.as_ref());
-        let written = tasks.snooze(id, None, local, call.origin.clone())?;
+        let written = workspace.vault_tasks().snooze(id, None, local, call.origin.clone())?;
         return Ok(told_task(call, "snoozed", written, understood(call, local, Recur::None)));
     }
     if let Some(line_text) = workspace.postponed(id, local, &call.origin)? {
@@ -125,24 +118,15 @@ pub fn snooze(call: &Call<'_>) -> ToolOutcome {
     let said = workspace.last_message_of(id);
     let is_told = |local| workspace.may_be_sent(id, local);
     let written =
-        with_book(call, |book| book.snooze(id, local, said.as_deref(), is_told, call.origin.clone()))?;
+        call.workspace.vault_reminders().snooze(id, local, said.as_deref(), is_told, call.origin.clone())?;
     Ok(told(call, "snoozed", written, understood(call, local, Recur::None)))
 }
 
 /// `reminder_delete`.
 pub fn delete(call: &Call<'_>) -> ToolOutcome {
     let id = call.arguments.text("id").unwrap_or_default();
-    let written = with_book(call, |book| book.remove(id, call.origin.clone()))?;
+    let written = call.workspace.vault_reminders().remove(id, call.origin.clone())?;
     Ok(told(call, "removed", written, None))
-}
-
-fn with_book<T>(
-    call: &Call<'_>,
-    act: impl FnOnce(VaultReminders<'_>) -> Result<T, ReminderError>,
-) -> Result<T, Failure> {
-    let workspace = &call.workspace;
-    let path = workspace.note(&workspace.settings.paths.reminders);
-    Ok(act(workspace.vault_reminders(&path))?)
 }
 
 fn when(call: &Call<'_>, text: &str) -> Result<Meaning, Failure> {

@@ -94,7 +94,7 @@ impl TurnJournal {
         let sql = "SELECT number, call_id, name, arguments, result, is_error, ms FROM tools WHERE message = ?1 ORDER BY number";
         self.db.rows(sql, [message.to_string()], |row| {
             let is_error = row.get::<_, Option<bool>>(5)?.unwrap_or(false);
-            let ms = row.get(6)?;
+            let ms = row.get::<_, Option<u64>>(6)?.unwrap_or(0);
             Ok(ToolRow {
                 number: row.get(0)?,
                 call: ToolCall { id: row.get(1)?, name: row.get(2)?, arguments: row.get(3)? },

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::Place;
-use crate::agent::VaultApprovals;
 use crate::agent::approvals::{ApprovalDecision, digest_of};
+use crate::agent::{VaultApprovals, Waiter};
 use crate::format::approval::{self, Approval, ApprovalLine, Mark, shown};
 use crate::reminders::rfc3339;
 use crate::vault::Actor;
@@ -118,7 +118,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
         "no" => ApprovalDecision::No,
         other => return Err(Problem::no_such_action(other)),
     };
-    let approvals = VaultApprovals::not_waiting(visit.workspace);
+    let approvals = VaultApprovals::new(visit.workspace, Waiter::Nothing);
     let answered = visit.block_on(approvals.answer(form.get("id"), form.get("digest"), word, Actor::Page));
     answered.map(|said| Done::new("/approvals", format!("{said}."))).map_err(Problem::changed)
 }

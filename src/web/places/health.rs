@@ -86,7 +86,6 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 fn further(is_whole: bool) -> Vec<ExtraCheck> {
     let mut further: Vec<ExtraCheck> = Vec::new();
     if is_whole {
-        #[cfg(feature = "assistant")]
         further.push(doctor::discord);
         further.push(doctor::embeddings);
     }
@@ -249,18 +248,12 @@ fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
     parts::table(&["Name", "Model", "State", ""], &status.brains.iter().map(row).collect::<Vec<_>>())
 }
 
-#[cfg(unix)]
 fn servers(visit: &Visit<'_>, status: &Report) -> Markup {
     if status.mcp.is_empty() {
         return parts::empty("None is set up.");
     }
     let row = |server: &doctor::Server| vec![html! { (server.name) }, html! { (server.state(visit.now)) }];
     parts::table(&["Server", "State"], &status.mcp.iter().map(row).collect::<Vec<_>>())
-}
-
-#[cfg(not(unix))]
-fn servers(_: &Visit<'_>, _: &Report) -> Markup {
-    parts::empty("This build uses none.")
 }
 
 fn sessions(visit: &Visit<'_>, sessions: &[Session]) -> Markup {

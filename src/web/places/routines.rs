@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Place;
 use super::turns::cost_words;
-use crate::agent::VaultApprovals;
+use crate::agent::{VaultApprovals, Waiter};
 use crate::deliver::Console;
 use crate::deliver::journal::Run;
 use crate::pause;
@@ -298,7 +298,7 @@ fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<Done, Problem> {
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(Problem::failed)?);
     let console = Arc::new(Console::stderr(workspace.zone.tz().clone()));
     let (delivery_order, approvals) =
-        (workspace.delivery_order_with(console), Arc::new(VaultApprovals::not_waiting(workspace)));
+        (workspace.delivery_order_with(console), Arc::new(VaultApprovals::new(workspace, Waiter::Nothing)));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order);
     let runner = runner.map_err(Problem::failed)?;
     let key =

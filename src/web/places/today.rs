@@ -255,10 +255,8 @@ fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<Done, Problem> {
     let workspace = visit.workspace;
     let meaning = when::read(when, visit.now, &workspace.zone).map_err(ReminderError::from)?;
     check_message(message)?;
-    let path = workspace.note(&workspace.settings.paths.reminders);
-    let book = workspace.vault_reminders(&path);
     let draft = Draft { local: meaning.local, recur: meaning.recur, msg: message.to_owned() };
-    let written = book.add(&draft, visit.origin())?;
+    let written = workspace.vault_reminders().add(&draft, visit.origin())?;
     Ok(Done::new("/", format!("Added: {}", in_words(visit, &written.line_text))))
 }
 

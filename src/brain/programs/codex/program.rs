@@ -11,7 +11,7 @@ use crate::brain::event::{BrainError, FailureClass};
 use crate::brain::programs::harness::{SERVER, Setup, variables};
 use crate::brain::programs::process::{MARK, Program};
 use crate::brain::wire::Wire;
-use crate::config::McpServer;
+use crate::config::{McpServer, mcp_hosts};
 
 /// The variable of the key in Codex's environment.
 const KEY: &str = "VAULT_AGENT_CODEX_KEY";
@@ -141,8 +141,7 @@ fn settings(setup: &Setup) -> Vec<String> {
 /// before it happens.
 fn server_setting<'a>(command: &[String], names: impl Iterator<Item = &'a str>) -> String {
     let list = |items: Vec<String>| items.join(",");
-    let (program, arguments) =
-        command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let (program, arguments) = mcp_hosts::program(command);
     format!(
         "mcp_servers.{SERVER}={{command={},args=[{}],env_vars=[{}],default_tools_approval_mode=\"prompt\",\
          startup_timeout_sec=30,tool_timeout_sec=600}}",

@@ -8,12 +8,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::AHEAD;
 use crate::deliver::journal::{LineHash, NewMessage, OtherMachineDelivery, Recipient};
 use crate::deliver::notifier::{Fact, Lookup, MessageKind, Outgoing, nonce};
-use crate::deliver::pass::Result;
 use crate::deliver::pass::notes::Notes;
 use crate::deliver::pass::planned::{Fire, Plan};
 use crate::deliver::pass::{Mode, PassContext, PassReport, messages, plan};
 use crate::machines::protocol::{May, claim_key};
 use crate::machines::{Machines, Want};
+use crate::sqlite::Result;
 
 /// The name of the pass's wants.
 const SOURCE: &str = "deliveries";

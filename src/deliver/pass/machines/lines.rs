@@ -7,11 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::deliver::journal::DeliveryState;
 use crate::deliver::notifier::MessageKind;
-use crate::deliver::pass::Result;
 use crate::deliver::pass::notes::Notes;
 use crate::deliver::pass::planned::{DAY, Fire, Occurrence};
 use crate::deliver::pass::{Mode, PassContext, PassReport, messages, plan};
 use crate::machines::protocol::claim_key;
+use crate::sqlite::Result;
 
 /// A line that is missing for this long wasn't just being saved.
 const STILL: SignedDuration = SignedDuration::from_secs(5);

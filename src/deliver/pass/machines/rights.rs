@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::deliver::journal::{Message, OtherMachineDelivery, voice_claim};
 use crate::deliver::notifier::{Lookup, MessageKind};
 use crate::deliver::pass::PassContext;
-use crate::deliver::pass::Result;
 use crate::machines::protocol::{May, claim_key};
+use crate::sqlite::Result;
 
 /// The claims that a message needs; none for a message of a person at this machine, or of the voice.
 #[derive(Debug, Default)]

@@ -11,12 +11,12 @@ use std::collections::{HashMap, HashSet};
 use jiff::civil;
 
 use super::super::{Mode, PassContext};
-use super::{DueTask, shortened};
+use super::{DueTask, TOLD};
 use crate::deliver::journal::NotifiedTask;
 use crate::deliver::notifier::Fact;
-use crate::deliver::pass::Result;
-use crate::format::lines;
 use crate::format::task::TaskLine;
+use crate::format::{lines, shortened};
+use crate::sqlite::Result;
 use crate::tasks::{task_id, words_of};
 
 /// Notifications whose line isn't known yet.
@@ -80,7 +80,7 @@ fn is_tagged(told: &NotifiedTask, due: &DueTask) -> bool {
     let fact = &told.fact;
     let words = fact.msg.strip_suffix(&due.path).and_then(|words| words.strip_suffix(" · "));
     let Some(words) = words.filter(|_| fact.note.as_ref() == Some(&due.path)) else { return false };
-    let new = shortened(&due.words);
+    let new = shortened(&due.words, TOLD);
     let ((words, tags), (new_words, new_tags)) = (split_tags(words), split_tags(&new));
     words == new_words && !words.is_empty() && (tags.is_subset(&new_tags) || new_tags.is_subset(&tags))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use tokio::time::Instant;
 
-use super::{LONGEST_PAUSE, Lane, LaneError, PAUSE};
+use super::{LONGEST_PAUSE, Lane, PAUSE};
 use crate::discord::api::message::Incoming;
 use crate::discord::api::{ApiError, history, snowflake};
 
@@ -27,21 +27,23 @@ impl Lane {
     }
 
     /// Calls `then` if an attempt to read history has ended, else sets the time of the next attempt.
-    pub(super) fn settle(&mut self, read: Result<(), LaneError>, then: impl FnOnce(&mut Self)) {
-        let Err(error) = read else {
-            (self.next_read, self.pause) = (None, PAUSE);
-            return then(self);
-        };
-        if error.is_final() {
+    pub(super) fn settle(&mut self, read: Result<(), ApiError>, then: impl FnOnce(&mut Self)) {
+        if let Err(error @ ApiError::Refused { .. }) = &read {
+            // A retry can't help: a deleted thread, a channel that the bot was removed from.
             tracing::warn!(channel = self.id, %error, "history is refused");
-            (self.next_read, self.pause) = (None, PAUSE);
-            return then(self);
         }
-        let waiting_for_read = match &error {
-            LaneError::Api(ApiError::RateLimited { after: Some(after) }) => *after,
+        let error = match read {
+            Ok(()) | Err(ApiError::Refused { .. }) => {
+                (self.next_read, self.pause) = (None, PAUSE);
+                return then(self);
+            }
+            Err(error) => error,
+        };
+        let asked_for = match &error {
+            ApiError::RateLimited { after: Some(after) } => *after,
             _ => Duration::ZERO,
         };
-        let wait = self.pause.max(waiting_for_read);
+        let wait = self.pause.max(asked_for);
         tracing::warn!(
             channel = self.id, %error, again_in_s = wait.as_secs(),
             "history could not be read to its end; it will be again, and what is said now is logged after it"
@@ -51,7 +53,7 @@ impl Lane {
     }
 
     /// The lane's part of a round of [`catchup`](super::catchup): reads the history from where it is known to be whole, oldest first, until a short page.
-    pub(super) async fn catch_up(&mut self) -> Result<(), LaneError> {
+    pub(super) async fn catch_up(&mut self) -> Result<(), ApiError> {
         let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
         if self.is_blind() {
             // Messages have no text now; they are read once the intent is granted.

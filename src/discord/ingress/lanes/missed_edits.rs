@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use serenity::http::Route;
 
-use super::{Lane, LaneError};
+use super::Lane;
 use crate::discord::api::{ApiError, history, snowflake};
 
 /// The most logged messages that are compared.
@@ -20,7 +20,7 @@ const PAGES: usize = 20;
 
 impl Lane {
     /// Logs the edits and deletions that no event reported.
-    pub(super) async fn review(&mut self) -> Result<(), LaneError> {
+    pub(super) async fn review(&mut self) -> Result<(), ApiError> {
         let since = self.shared.clock.now().checked_sub(SignedDuration::from_hours(24 * DAYS));
         let mut logged =
             self.shared.log.recent(self.id, since.map_or(0, snowflake::first_at), REVIEWED_MESSAGES);

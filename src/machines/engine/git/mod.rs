@@ -112,7 +112,7 @@ impl Inner {
             let state =
                 if state.file.grows { self.remote.rolled_over(state, clock.now()).await? } else { state };
             let nonce = nonce()?;
-            let next = file_after(&state.file, file.entries, nonce.clone());
+            let next = StateFile { entries: file.entries, ..state.file.following(nonce.clone()) };
             tried.push(nonce);
             match self.remote.push(&state, next).await? {
                 Push::Taken(taken) => {
@@ -133,10 +133,6 @@ impl Inner {
         }
         Err(EngineError::Unreachable("other machines changed what is shared all the time".to_owned()))
     }
-}
-
-fn file_after(before: &StateFile, entries: Entries, nonce: String) -> StateFile {
-    StateFile { entries, ..before.following(nonce) }
 }
 
 /// 16 random hexadecimal digits.
