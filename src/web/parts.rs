@@ -123,14 +123,19 @@ pub fn choice(
     }
 }
 
-/// A table; on a narrow screen each row becomes a block with the heads before its cells.
-pub fn table(heads: &[&str], rows: &[Vec<Markup>]) -> Markup {
+/// A table of what `row` makes of each of `list`; on a narrow screen each row becomes a block with the heads before its
+/// cells.
+pub fn table<T, const N: usize>(
+    heads: [&str; N],
+    list: impl IntoIterator<Item = T>,
+    row: impl Fn(T) -> [Markup; N],
+) -> Markup {
     html! {
         table {
             thead { tr { @for head in heads { th scope="col" { (head) } } } }
             tbody {
-                @for row in rows {
-                    tr { @for (cell, head) in row.iter().zip(heads) { td data-head=(head) { (cell) } } }
+                @for one in list {
+                    tr { @for (cell, head) in row(one).iter().zip(heads) { td data-head=(head) { (cell) } } }
                 }
             }
         }

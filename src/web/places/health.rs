@@ -97,7 +97,7 @@ fn further(is_whole: bool) -> Vec<ExtraCheck> {
 fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
     let mut sorted: Vec<&Check> = checks.iter().collect();
     sorted.sort_by_key(|check| std::cmp::Reverse(check.status));
-    let row = |check: &&Check| {
+    let row = |check: &Check| {
         let state = match check.status {
             CheckOutcome::Ok => parts::badge("fine", "good"),
             CheckOutcome::Warn => parts::badge("warning", "warn"),
@@ -105,10 +105,9 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
         };
         let fix =
             html! { @if let Some(fix) = &check.fix { (parts::sentence(fix)) " " (mending(visit, check)) } };
-        vec![html! { (name_of(check.check)) }, state, parts::sentence(&check.detail), fix]
+        [html! { (name_of(check.check)) }, state, parts::sentence(&check.detail), fix]
     };
-    let rows: Vec<Vec<Markup>> = sorted.iter().map(row).collect();
-    parts::table(&["What", "State", "Seen", "What to do"], &rows)
+    parts::table(["What", "State", "Seen", "What to do"], sorted, row)
 }
 
 /// The name of a check, in words that need no glossary.
@@ -212,25 +211,24 @@ fn others(visit: &Visit<'_>, status: &MachinesStatus) -> Markup {
             (false, false) => html! {},
         };
         let seen = one.seen.map_or_else(|| html! {}, |at| html! { (ago(at.min(visit.now), visit.now)) });
-        vec![html! { (one.name) }, state, seen, html! { (one.version) }]
+        [html! { (one.name) }, state, seen, html! { (one.version) }]
     };
     html! {
         h3 { "Machines" }
         @if let Some(problem) = &status.problem { p.late { (problem) } }
-        (parts::table(&["Machine", "State", "Seen", "Version"], &status.machines.iter().map(row).collect::<Vec<_>>()))
+        (parts::table(["Machine", "State", "Seen", "Version"], &status.machines, row))
     }
 }
 
 fn notifiers(visit: &Visit<'_>) -> Markup {
-    let kinds = visit.workspace.settings.notify.all();
-    let row = |kind: &NotifyKind| {
+    let row = |kind: NotifyKind| {
         let name = kind.as_str();
-        vec![
+        [
             html! { (name) },
             parts::button(visit, "/health", "test", &[("name", name)], &format!("Send a test by {name}")),
         ]
     };
-    parts::table(&["Way", ""], &kinds.iter().map(row).collect::<Vec<_>>())
+    parts::table(["Way", ""], visit.workspace.settings.notify.all(), row)
 }
 
 fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
@@ -238,36 +236,36 @@ fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
         return parts::empty("No model is set up (`[[brain]]` in the settings); memory answers.");
     }
     let row = |brain: &crate::agent::brains::ListedBrain| {
-        vec![
+        [
             html! { (brain.name) },
             html! { (brain.model) },
             html! { (brain.state(visit.now)) },
             html! { @if brain.class.is_some() { (parts::button(visit, "/health", "reset", &[("name", &brain.name)], "Ask it again")) } },
         ]
     };
-    parts::table(&["Name", "Model", "State", ""], &status.brains.iter().map(row).collect::<Vec<_>>())
+    parts::table(["Name", "Model", "State", ""], &status.brains, row)
 }
 
 fn servers(visit: &Visit<'_>, status: &Report) -> Markup {
     if status.mcp.is_empty() {
         return parts::empty("None is set up.");
     }
-    let row = |server: &doctor::Server| vec![html! { (server.name) }, html! { (server.state(visit.now)) }];
-    parts::table(&["Server", "State"], &status.mcp.iter().map(row).collect::<Vec<_>>())
+    let row = |server: &doctor::Server| [html! { (server.name) }, html! { (server.state(visit.now)) }];
+    parts::table(["Server", "State"], &status.mcp, row)
 }
 
 fn sessions(visit: &Visit<'_>, sessions: &[Session]) -> Markup {
     let row = |one: &Session| {
         let words = if one.id == visit.session.id { "End this one" } else { "End" };
         let question = "That browser is let in again by a new address of `vault-agent web`.";
-        vec![
+        [
             html! { (one.browser) },
             visit.at(one.began),
             visit.at(one.ends),
             parts::confirmed(visit, "/health", "end", &[("id", &one.id)], words, question),
         ]
     };
-    parts::table(&["Browser", "Since", "Until", ""], &sessions.iter().map(row).collect::<Vec<_>>())
+    parts::table(["Browser", "Since", "Until", ""], sessions, row)
 }
 
 /// The result of verifying the whole history.

@@ -88,7 +88,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         html! {
             (filters(visit))
             @if entries.is_empty() && skipped == 0 { (parts::empty("Nothing matches.")) }
-            @if !entries.is_empty() { (table(visit, entries)) }
+            @if !entries.is_empty() { (parts::table(["When", "Who", "What", "Notes"], entries, |entry| row(visit, entry))) }
             (parts::open_pager(visit, entries.len(), more))
         }
     })
@@ -107,15 +107,10 @@ fn filters(visit: &Visit<'_>) -> Markup {
     }
 }
 
-fn table(visit: &Visit<'_>, entries: &[Entry]) -> Markup {
-    let rows: Vec<Vec<Markup>> = entries.iter().map(|entry| row(visit, entry)).collect();
-    parts::table(&["When", "Who", "What", "Notes"], &rows)
-}
-
-fn row(visit: &Visit<'_>, entry: &Entry) -> Vec<Markup> {
+fn row(visit: &Visit<'_>, entry: &Entry) -> [Markup; 4] {
     let at = entry.time.parse().unwrap_or(visit.now);
     let (shown, left) = (entry.paths.iter().take(3), entry.paths.len().saturating_sub(3));
-    vec![
+    [
         visit.at(at),
         html! { (entry.actor) },
         html! { a href={ "/history/" (entry.id) } { (entry.subject) } },

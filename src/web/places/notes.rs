@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
+use similar::{Change, ChangeTag, TextDiff};
 
 use super::Place;
 use super::history::{open, text};
@@ -183,7 +183,7 @@ fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
     };
     let row = |line: &BlamedLine| {
         let origin = blame.origin(line);
-        vec![
+        [
             html! { span id={ "L" (line.line) } { (line.line) } },
             html! { code { (line.text) } },
             html! { (writer(origin)) },
@@ -195,10 +195,9 @@ fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
             },
         ]
     };
-    let rows: Vec<Vec<Markup>> =
-        parts::page_of(visit, &blame.lines, LINES_PER_PAGE).iter().map(row).collect();
+    let lines = parts::page_of(visit, &blame.lines, LINES_PER_PAGE);
     html! {
-        (parts::table(&["Line", "Text", "Who", "Since", ""], &rows))
+        (parts::table(["Line", "Text", "Who", "Since", ""], lines, row))
         @if !blame.complete { p.soft { "Lines without a time are older than the snapshots that were looked at." } }
     }
 }
@@ -312,20 +311,16 @@ fn planned(visit: &Visit<'_>, planned: &Planned, now: &[u8]) -> Markup {
 /// Two states beside each other, line by line.
 fn side_by_side(then: &str, now: &str) -> Markup {
     let diff = TextDiff::from_lines(then, now);
-    let rows: Vec<Vec<Markup>> = diff
-        .iter_all_changes()
-        .filter(|change| !change.value().trim().is_empty())
-        .take(2_000)
-        .map(|change| {
-            let line = change.value().trim_end_matches(['\n', '\r']);
-            match change.tag() {
-                ChangeTag::Delete => vec![html! { del { (line) } }, html! {}],
-                ChangeTag::Insert => vec![html! {}, html! { ins { (line) } }],
-                ChangeTag::Equal => vec![html! { (line) }, html! { (line) }],
-            }
-        })
-        .collect();
-    html! { div.diff { (parts::table(&["Then", "Now"], &rows)) } }
+    let changes = diff.iter_all_changes().filter(|change| !change.value().trim().is_empty()).take(2_000);
+    let row = |change: Change<&str>| {
+        let line = change.value().trim_end_matches(['\n', '\r']);
+        match change.tag() {
+            ChangeTag::Delete => [html! { del { (line) } }, html! {}],
+            ChangeTag::Insert => [html! {}, html! { ins { (line) } }],
+            ChangeTag::Equal => [html! { (line) }, html! { (line) }],
+        }
+    };
+    html! { div.diff { (parts::table(["Then", "Now"], changes, row)) } }
 }
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {

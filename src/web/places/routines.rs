@@ -89,13 +89,12 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         return one(visit, &note, listed.ok_or_else(|| Problem::not_found("it is gone"))?);
     }
     visit.view("Routines", &listed, |listed| {
-        let rows: Vec<Vec<Markup>> = listed.iter().map(|one| row(visit, one)).collect();
         html! {
             (paused(visit))
-            @if rows.is_empty() {
+            @if listed.is_empty() {
                 (parts::empty("There are no routines."))
             } @else {
-                (parts::table(&["Routine", "Schedule", "State", "Next", "Last", ""], &rows))
+                (parts::table(["Routine", "Schedule", "State", "Next", "Last", ""], listed, |one| row(visit, one)))
             }
         }
     })
@@ -123,7 +122,7 @@ fn paused(visit: &Visit<'_>) -> Markup {
     }
 }
 
-fn row(visit: &Visit<'_>, one: &ListedRoutine) -> Vec<Markup> {
+fn row(visit: &Visit<'_>, one: &ListedRoutine) -> [Markup; 6] {
     let state = match one.problems.first() {
         Some(problem) => {
             html! { (parts::badge("doesn't run", "bad")) " line " (problem.line) ": " (problem.reason) "; " (problem.suggestion) }
@@ -131,7 +130,7 @@ fn row(visit: &Visit<'_>, one: &ListedRoutine) -> Vec<Markup> {
         None if one.enabled => parts::badge("on", "good"),
         None => parts::badge("off", ""),
     };
-    vec![
+    [
         html! { a href={ "/routines/" (encoded(&one.name)) } { (one.name) } },
         html! { (one.words.as_deref().unwrap_or("not understood")) },
         state,
@@ -229,6 +228,9 @@ fn previewed(preview: &Preview) -> Markup {
 }
 
 fn runs_table(visit: &Visit<'_>, runs: &[Ran]) -> Markup {
+    if runs.is_empty() {
+        return parts::empty("It has not run yet.");
+    }
     let row = |run: &Ran| {
         let late = if run.late_seconds >= 60 {
             format!(", {} min late", run.late_seconds / 60)
@@ -237,7 +239,7 @@ fn runs_table(visit: &Visit<'_>, runs: &[Ran]) -> Markup {
         };
         let missed =
             if run.missed > 0 { format!(", {} earlier ones with it", run.missed) } else { String::new() };
-        vec![
+        [
             html! { (visit.at(run.due.parse().unwrap_or(visit.now))) (late) (missed) },
             html! { (run.outcome.as_deref().unwrap_or("under way")) },
             html! { @if let Some(cost) = &run.cost { (cost_words(cost)) } },
@@ -247,11 +249,7 @@ fn runs_table(visit: &Visit<'_>, runs: &[Ran]) -> Markup {
             },
         ]
     };
-    let rows: Vec<Vec<Markup>> = runs.iter().map(row).collect();
-    if rows.is_empty() {
-        return parts::empty("It has not run yet.");
-    }
-    parts::table(&["Due", "What came of it", "Took", ""], &rows)
+    parts::table(["Due", "What came of it", "Took", ""], runs, row)
 }
 
 impl From<EnableError> for Problem {

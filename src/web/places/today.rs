@@ -228,7 +228,7 @@ fn list(visit: &Visit<'_>, next: &[AgendaEntry]) -> Markup {
     }
     let row = |one: &AgendaEntry| {
         let day = format!("/calendar?week={}", one.date);
-        vec![
+        [
             html! { a href=(day) { (visit.at(one.instant)) } },
             html! {
                 (one.msg)
@@ -239,8 +239,7 @@ fn list(visit: &Visit<'_>, next: &[AgendaEntry]) -> Markup {
             visit.note_link(&one.path),
         ]
     };
-    let rows: Vec<Vec<Markup>> = next.iter().map(row).collect();
-    html! { div.agenda { (parts::table(&["When", "What", "Kind", "Note"], &rows)) } }
+    html! { div.agenda { (parts::table(["When", "What", "Kind", "Note"], next, row)) } }
 }
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {

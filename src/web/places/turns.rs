@@ -47,20 +47,19 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
         shown.clone().map(|turn| (turn.name(), turn.asked.text.as_str())).collect();
     let listed: Vec<ListedTurn> = shown.map(|turn| ListedTurn::of(turn, tz)).collect();
     visit.view("Questions", &listed, |listed| {
-        let rows: Vec<Vec<Markup>> = listed.iter().map(|turn| row(visit, turn, &texts)).collect();
         html! {
-            @if rows.is_empty() && visit.page_number() == 1 { (parts::empty("Nothing was asked yet.")) }
-            @if !rows.is_empty() { (parts::table(&["When", "Question", "Where", "State", "Model"], &rows)) }
-            (parts::open_pager(visit, rows.len(), more))
+            @if listed.is_empty() && visit.page_number() == 1 { (parts::empty("Nothing was asked yet.")) }
+            @if !listed.is_empty() { (parts::table(["When", "Question", "Where", "State", "Model"], listed, |turn| row(visit, turn, &texts))) }
+            (parts::open_pager(visit, listed.len(), more))
         }
     })
 }
 
-fn row(visit: &Visit<'_>, turn: &ListedTurn, texts: &HashMap<String, &str>) -> Vec<Markup> {
+fn row(visit: &Visit<'_>, turn: &ListedTurn, texts: &HashMap<String, &str>) -> [Markup; 5] {
     let text = texts.get(&turn.id).copied().unwrap_or_default();
     let words: String = text.chars().take(80).collect();
     let kind = if turn.finished.is_some() { "good" } else { "warn" };
-    vec![
+    [
         visit.at(turn.started.parse().unwrap_or(visit.now)),
         html! { a href={ "/turns/" (turn.id) } { @if words.is_empty() { (turn.id) } @else { (words) } } },
         html! { (turn.channel) },
@@ -235,12 +234,15 @@ fn long(text: &str) -> Markup {
 }
 
 fn calls(calls: &[Called]) -> Markup {
+    if calls.is_empty() {
+        return parts::empty("No model was called.");
+    }
     let row = |call: &Called| {
         let state = match &call.class {
             None => parts::badge("answered", "good"),
             Some(class) => parts::badge(class.name(), "bad"),
         };
-        vec![
+        [
             html! { (call.brain) },
             html! { (call.model) },
             html! { (state) " " (call.error.as_deref().unwrap_or_default()) },
@@ -248,17 +250,12 @@ fn calls(calls: &[Called]) -> Markup {
             html! { (call.ms) " ms" },
         ]
     };
-    let rows: Vec<Vec<Markup>> = calls.iter().map(row).collect();
-    if rows.is_empty() {
-        return parts::empty("No model was called.");
-    }
-    parts::table(&["Name", "Model", "How it went", "Tokens", "Time"], &rows)
+    parts::table(["Name", "Model", "How it went", "Tokens", "Time"], calls, row)
 }
 
 fn steps(visit: &Visit<'_>, steps: &[Step]) -> Markup {
-    let row = |step: &Step| vec![visit.at(step.instant), html! { (step.step) }, html! { (step.detail) }];
-    let rows: Vec<Vec<Markup>> = steps.iter().map(row).collect();
-    parts::table(&["When", "What began", ""], &rows)
+    let row = |step: &Step| [visit.at(step.instant), html! { (step.step) }, html! { (step.detail) }];
+    parts::table(["When", "What began", ""], steps, row)
 }
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {

@@ -144,12 +144,12 @@ fn name_of(key: &str) -> String {
 fn table(rows: &[UsageRow], total: &UsageRow) -> Markup {
     let cells = |row: &UsageRow| {
         let sum = &row.sum;
-        let numbers = [sum.answers, sum.calls, sum.failed, sum.input, sum.cached, sum.output];
-        let mut cells = vec![html! { (row.key) }];
-        cells.extend(numbers.map(|number| html! { (number) }));
-        cells.push(html! { (format!("{:.4}", sum.usd)) });
-        cells
+        let [answers, calls, failed, input, cached, output] =
+            [sum.answers, sum.calls, sum.failed, sum.input, sum.cached, sum.output]
+                .map(|number| html! { (number) });
+        let usd = html! { (format!("{:.4}", sum.usd)) };
+        [html! { (row.key) }, answers, calls, failed, input, cached, output, usd]
     };
-    let rows: Vec<Vec<Markup>> = rows.iter().chain([total]).map(cells).collect();
-    parts::table(&["", "Answers", "Calls", "Failed", "In", "Cached", "Out", "USD"], &rows)
+    let heads = ["", "Answers", "Calls", "Failed", "In", "Cached", "Out", "USD"];
+    parts::table(heads, rows.iter().chain([total]), cells)
 }
