@@ -48,12 +48,11 @@ impl VaultMemory {
     }
 
     async fn ask(&self, question: &str, without: &[&str]) -> Result<crate::search::Recalled, String> {
-        let (asker, question) = (Arc::clone(&self.asker), question.to_owned());
+        let asker = Arc::clone(&self.asker);
         let without: Vec<String> = without.iter().copied().map(str::to_owned).collect();
-        let search = move || {
-            let found = asker.recall_without(&question, None, MOST_CHARS, false, &without);
-            found.map_err(|error| error.to_string())
-        };
+        let prompt =
+            crate::search::MemoryPrompt { without, ..crate::search::MemoryPrompt::new(question, MOST_CHARS) };
+        let search = move || asker.recall(&prompt).map_err(|error| error.to_string());
         tokio::task::spawn_blocking(search).await.map_err(|error| format!("it went wrong inside: {error}"))?
     }
 }

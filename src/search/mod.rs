@@ -49,7 +49,7 @@ pub use follow::report::{Finding, Severity, Stats};
 pub use follow::snapshot::{Note, Snapshot, Stored};
 pub use follow::update::Updated;
 pub use give::ask::Asker;
-pub use give::given::Recalled;
+pub use give::given::{MemoryPrompt, Recalled};
 pub use give::hit::HitMaker;
 pub use give::search::search;
 pub use give::words::{AllFound, Filters, Found};

@@ -3,7 +3,6 @@
 //! [`Recall`] is built on an [`Index`] and holds the ranking's view of its segments (the corpus).
 //! [`crate::search::follow`] updates the corpus; [`crate::search::give`] has the methods that answer.
 
-use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -14,7 +13,6 @@ use crate::config::Settings;
 use crate::embed::retry::{self, Backoff};
 use crate::embed::{self, EmbedError, Fixed, Provider, Purpose};
 use crate::search::rank::signals::{Candidates, Work};
-use crate::search::retrieve::nearest::Nearest;
 use crate::search::store::corpus::blocks::{Corpus, names_of, without_names};
 use crate::search::store::corpus::matrix::{Matrix, Probe};
 use crate::search::store::view::View;
@@ -86,8 +84,6 @@ pub(in crate::search) struct QuestionVector {
     pub warning: Option<String>,
     /// The percentage of the candidates that the settings' model has embedded, where that isn't the built-in one.
     pub embedded: Option<u8>,
-    /// Its nearest blocks, once they were searched.
-    pub nearest: OnceCell<Nearest>,
 }
 
 impl Recall {
@@ -193,26 +189,14 @@ impl Recall {
 
     fn ask_model(&self, text: &str, state: &State, candidates: &Candidates) -> QuestionVector {
         let text = nameless(text, state, candidates);
-        if !embed::is_on(&self.settings) {
-            return QuestionVector {
-                probe: None,
-                is_builtin: true,
-                warning: None,
-                embedded: None,
-                nearest: OnceCell::new(),
-            };
-        }
-        let builtin = |warning: Option<String>, embedded| {
-            let warning = warning.map(|why| format!("{why}; ranked with the built-in vectors"));
-            QuestionVector {
-                probe: Probe::new(&self.table.embed(&text)),
-                is_builtin: true,
-                warning,
-                embedded,
-                nearest: OnceCell::new(),
-            }
+        let is_on = embed::is_on(&self.settings);
+        let builtin = |warning: Option<String>, embedded| QuestionVector {
+            probe: is_on.then(|| Probe::new(&self.table.embed(&text))).flatten(),
+            is_builtin: true,
+            warning: warning.map(|why| format!("{why}; ranked with the built-in vectors")),
+            embedded,
         };
-        if self.is_builtin() {
+        if !is_on || self.is_builtin() {
             return builtin(None, None);
         }
         let provider = match self.provider() {
@@ -232,13 +216,9 @@ impl Recall {
             return builtin(Some(format!("`{name}` has embedded {share} % so far")), embedded);
         }
         match wait_for(&*provider, text.to_string(), self.patience) {
-            Ok(vector) if vector.len() == matrix.dimensions() => QuestionVector {
-                probe: Probe::new(&vector),
-                is_builtin: false,
-                warning: None,
-                embedded,
-                nearest: OnceCell::new(),
-            },
+            Ok(vector) if vector.len() == matrix.dimensions() => {
+                QuestionVector { probe: Probe::new(&vector), is_builtin: false, warning: None, embedded }
+            }
             Ok(vector) => {
                 let (now, then) = (vector.len(), matrix.dimensions());
                 let why = format!("`{name}` answers with dimension {now}, its stored vectors have {then}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use vault_agent::clock::SystemClock;
 use vault_agent::config::Settings;
-use vault_agent::search::{Index, Query, Recall};
+use vault_agent::search::{Index, MemoryPrompt, Query, Recall};
 use vault_agent::vault::Vault;
 
 use super::vault::{TestVault, show};
@@ -52,7 +52,7 @@ fn every_query_gets_an_answer() {
             let answer = recall.search(&Query { exact, ..Query::new(query) }).unwrap();
             assert!(answer.hits.len() <= 3 && answer.freshness.complete, "{answer:?}");
         }
-        let given = recall.recall(query, None, 400, false).unwrap();
+        let given = recall.recall(&MemoryPrompt::new(query, 400)).unwrap();
         assert!(given.digest.is_none_or(|digest| digest.len() < 2000));
         recall.index().search(&Query::new(query)).unwrap();
     }

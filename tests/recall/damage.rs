@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use vault_agent::search::{Query, Severity};
+use vault_agent::search::{MemoryPrompt, Query, Severity};
 
 use crate::recall::open;
 
@@ -68,7 +68,7 @@ fn ask(root: &Path, cache: &Path) -> (Vec<String>, String) {
         hits.push(serde_json::to_string(&answer.hits).unwrap());
         words.extend(answer.freshness.warnings);
     }
-    let given = recall.recall("Where is the bicycle of the dentist?", None, 400, false).unwrap();
+    let given = recall.recall(&MemoryPrompt::new("Where is the bicycle of the dentist?", 400)).unwrap();
     hits.push(serde_json::to_string(&given.hits).unwrap() + &given.digest.unwrap_or_default());
     words.extend(given.freshness.warnings);
     (hits, words.join("; "))

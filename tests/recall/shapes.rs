@@ -13,7 +13,7 @@ use vault_agent::config::{self, Settings};
 use vault_agent::embed::http::Http;
 use vault_agent::embed::{Provider, Purpose};
 use vault_agent::search::store::corpus::vectors::Counts;
-use vault_agent::search::{Index, Query, Recall};
+use vault_agent::search::{Index, MemoryPrompt, Query, Recall};
 use vault_agent::vault::Vault;
 
 /// A request: path, key header, body.
@@ -143,7 +143,7 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
     let recall = open(&all);
     let notes = |recall: &Recall| recall.search(&Query::new("kitten")).unwrap().notes.join(" ");
     let share = |recall: &Recall| {
-        let given = recall.recall("a kitten?", None, 400, false).unwrap().freshness.embedded_percent;
+        let given = recall.recall(&MemoryPrompt::new("a kitten?", 400)).unwrap().freshness.embedded_percent;
         (recall.search(&Query::new("kitten")).unwrap().freshness.embedded_percent, given)
     };
 

@@ -3,6 +3,8 @@
 //! `small/held.txt` has questions that no weight was fitted on, `small/fit.txt` those to fit on.
 #![allow(clippy::print_stdout)]
 
+use vault_agent::search::MemoryPrompt;
+
 use crate::support::TestVault;
 
 /// A question, and the words that its answer holds; none where the memory knows no answer.
@@ -52,7 +54,7 @@ fn ask(text: &str) -> [usize; 4] {
         }
         let recall = crate::recall::open(&vault.root(), &vault.cache());
         for Asked { question, answer } in asked {
-            let given = recall.recall(question, None, 400, false).unwrap();
+            let given = recall.recall(&MemoryPrompt::new(question, 400)).unwrap();
             let digest = given.digest.unwrap_or_default();
             if let Some(answer) = answer {
                 answerable += 1;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cli::memories::expand_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::hooks::recall_gate::needs_recall;
-use crate::search::{Asker, Freshness, Hit, RecallError};
+use crate::search::{Asker, Freshness, Hit, MemoryPrompt, RecallError};
 
 /// Gives the memories that help with a question or a prompt: a few lines, or `NONE`.
 ///
@@ -54,8 +54,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         return Ok(Status::Fine);
     }
-    let found =
-        asker.recall(&query, expand_here(args.scope.as_deref())?.as_deref(), args.max_chars, args.expand)?;
+    let found = asker.recall(&MemoryPrompt {
+        scope: expand_here(args.scope.as_deref())?,
+        expand: args.expand,
+        ..MemoryPrompt::new(query, args.max_chars)
+    })?;
     for word in found.notes.iter().chain(&found.freshness.warnings) {
         context.ui.note(word);
     }

@@ -11,7 +11,7 @@ use crate::hooks::host::{Answer, HostEvent};
 use crate::memory::{Scope, is_visible};
 use crate::search::follow::live;
 use crate::search::give::choose::Memory;
-use crate::search::{Asker, Hit, Recall};
+use crate::search::{Asker, Hit, MemoryPrompt, Recall};
 use crate::workspace::Workspace;
 
 /// Answers a prompt that the gate let through.
@@ -39,13 +39,13 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result
 /// The memories that bear on a prompt, best first.
 fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> Result<Vec<Hit>, HookError> {
     let scopes: Vec<String> = scopes.iter().map(Scope::to_string).collect();
-    let scopes = scopes.join(",");
+    let prompt = MemoryPrompt { scope: Some(scopes.join(",")), ..MemoryPrompt::new(prompt, 0) };
     if live::is_held(&workspace.dirs.cache) {
         // A daemon has everything at hand.
         let asker = Asker::new(Arc::clone(workspace)).patience(PATIENCE / 2);
-        return Ok(asker.recall(prompt, Some(&scopes), 0, false)?.hits);
+        return Ok(asker.recall(&prompt)?.hits);
     }
-    Ok(Recall::of(workspace)?.recall(prompt, Some(&scopes), 0, false)?.hits)
+    Ok(Recall::of(workspace)?.recall(&prompt)?.hits)
 }
 
 /// A memory's key: its words, since lines move when a note is edited.

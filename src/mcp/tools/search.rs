@@ -8,7 +8,7 @@ use crate::hooks::recall_gate::needs_recall;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Recalled, Searched};
 use crate::memory::Scope;
-use crate::search::{Asker, Hit, Query};
+use crate::search::{Asker, Hit, MemoryPrompt, Query};
 use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 
@@ -47,7 +47,8 @@ pub fn recall(call: &Call<'_>) -> ToolOutcome {
     if !needs_recall(query) {
         return Ok(ToolAnswer::new("NONE", &Recalled { digest: None, hits: Vec::new(), untrusted: true }));
     }
-    let found = warm(call)?.recall(query, Some(&within(None, &visible)), most, false)?;
+    let prompt = MemoryPrompt { scope: Some(within(None, &visible)), ..MemoryPrompt::new(query, most) };
+    let found = warm(call)?.recall(&prompt)?;
     let digest = found.digest;
     let hits = if digest.is_some() { found.hits } else { Vec::new() };
     let output = Recalled {

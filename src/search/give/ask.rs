@@ -14,10 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::rerank::{RerankError, Reranker};
-use crate::search::give::choose::Injection;
-use crate::search::give::given::Recalled;
+use crate::search::give::given::{MemoryPrompt, Recalled};
 use crate::search::recall::{Recall, RecallError};
-use crate::search::{Answer, Freshness, Hit, Query};
+use crate::search::{Answer, Hit, Query};
 use crate::workspace::Workspace;
 
 /// The socket's name in the state directory.
@@ -48,25 +47,15 @@ pub struct Who {
 #[serde(rename_all = "lowercase")]
 enum Question {
     Search(Query),
-    Recall { text: String, scope: Option<String>, most_chars: usize, expand: bool, without: Vec<String> },
+    Recall(MemoryPrompt),
 }
 
 /// An answer as it goes over the socket.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Reply {
-    Search {
-        answer: Answer,
-        rest: Vec<Rest>,
-    },
-    Recall {
-        digest: Option<String>,
-        hits: Vec<Hit>,
-        rest: Vec<Rest>,
-        injection: Injection,
-        freshness: Freshness,
-        notes: Vec<String>,
-    },
+    Search { answer: Answer, rest: Vec<Rest> },
+    Recall { recalled: Recalled, rest: Vec<Rest> },
     Refused(String),
 }
 
@@ -138,10 +127,9 @@ fn reply(recall: &Recall, question: Question) -> Result<Reply, RecallError> {
             let answer = recall.search(&query)?;
             Reply::Search { rest: Rest::of(&answer.hits), answer }
         }
-        Question::Recall { text, scope, most_chars, expand, without } => {
-            let Recalled { digest, hits, injection, freshness, notes } =
-                recall.recall_without(&text, scope.as_deref(), most_chars, expand, &without)?;
-            Reply::Recall { digest, rest: Rest::of(&hits), hits, injection, freshness, notes }
+        Question::Recall(prompt) => {
+            let recalled = recall.recall(&prompt)?;
+            Reply::Recall { rest: Rest::of(&recalled.hits), recalled }
         }
     })
 }
@@ -191,36 +179,13 @@ impl Asker {
     ///
     /// # Errors
     /// As there.
-    pub fn recall(
-        &self,
-        text: &str,
-        scope: Option<&str>,
-        most_chars: usize,
-        expand: bool,
-    ) -> Result<Recalled, RecallError> {
-        self.recall_without(text, scope, most_chars, expand, &[])
-    }
-
-    /// As [`Recall::recall_without`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn recall_without(
-        &self,
-        text: &str,
-        scope: Option<&str>,
-        most_chars: usize,
-        expand: bool,
-        without: &[String],
-    ) -> Result<Recalled, RecallError> {
-        let (asked, place, left_out) = (text.to_owned(), scope.map(str::to_owned), without.to_vec());
-        let question = Question::Recall { text: asked, scope: place, most_chars, expand, without: left_out };
-        match self.ask(question) {
-            Some(Reply::Recall { digest, mut hits, rest, injection, freshness, notes }) => {
-                Rest::into(rest, &mut hits);
-                Ok(Recalled { digest, hits, injection, freshness, notes })
+    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, RecallError> {
+        match self.ask(Question::Recall(prompt.clone())) {
+            Some(Reply::Recall { mut recalled, rest }) => {
+                Rest::into(rest, &mut recalled.hits);
+                Ok(recalled)
             }
-            _ => self.own()?.recall_without(text, scope, most_chars, expand, without),
+            _ => self.own()?.recall(prompt),
         }
     }
 

@@ -2,52 +2,33 @@
 
 use std::collections::HashSet;
 
-use crate::search::give::ranked::Ranked;
+use crate::search::give::words::Tier;
 use crate::search::query::within::Within;
 use crate::search::recall::State;
 use crate::search::store::view::DocRef;
-use crate::search::{AllFound, Block, Found, HitMaker, IndexError, Query, Snapshot, Stored};
+use crate::search::{AllFound, Block, Found, HitMaker, IndexError, Note, Query, Snapshot, Stored};
 
-/// A ranked block of a snapshot.
-#[derive(Debug, Clone)]
-pub(in crate::search) struct Find {
-    pub ranked: Ranked,
-    pub found: Found,
-}
-
-/// The blocks of the first slots that `takes`, at most `most`.
-pub(in crate::search) fn of_slots(
+/// The block of a slot with this score, where `takes` it.
+pub(in crate::search) fn block(
     snapshot: &Snapshot<'_>,
     state: &State,
-    ranked: Vec<Ranked>,
-    most: usize,
+    (slot, score): (u32, f64),
     takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
-) -> Result<Vec<Find>, IndexError> {
-    let mut finds = Vec::with_capacity(most.min(ranked.len()));
-    for ranked in ranked {
-        if finds.len() == most {
-            break;
-        }
-        let (seg, doc) = state.corpus.place(ranked.slot);
-        let at = DocRef { seg, doc: u32::try_from(doc).unwrap_or(u32::MAX) };
-        let (file, block) = snapshot.view().resolve(snapshot.database(), at)?;
-        if takes(at, &block)? {
-            let found = Found { at, score: ranked.score, file, block, is_alike: false };
-            finds.push(Find { ranked, found });
-        }
-    }
-    Ok(finds)
+) -> Result<Option<Found>, IndexError> {
+    let (seg, doc) = state.corpus.place(slot);
+    let at = DocRef { seg, doc: u32::try_from(doc).unwrap_or(u32::MAX) };
+    let (file, block) = snapshot.view().resolve(snapshot.database(), at)?;
+    Ok(takes(at, &block)?.then_some(Found { at, score, file, block, tier: Tier::Word }))
 }
 
-/// The `most` best blocks by words in a scope of memories. Where others' are among them, further ones are looked at,
-/// up to `widest`, and then what is marked with the scopes' tags: that is found, however many better finds others have.
+/// The best blocks by words in a scope of memories. Where others' are among them, further ones are looked at, and then
+/// what is marked with the scopes' tags: that is found, however many better finds others have.
 pub(in crate::search) fn by_words(
     snapshot: &Snapshot<'_>,
     place: &Query,
     within: &Within,
-    most: usize,
-    widest: usize,
 ) -> Result<(Vec<Found>, Vec<String>), IndexError> {
+    let (most, widest) = (place.limit, within.most(place.limit));
     let AllFound { blocks: mut found, notes, .. } = snapshot.find(place, most)?;
     if within.scopes.is_empty() {
         return Ok((found, notes));
@@ -78,29 +59,23 @@ pub(in crate::search) fn pinned(
     maker: &HitMaker,
     takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
 ) -> Result<Vec<Found>, IndexError> {
-    let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
     let mut found = Vec::new();
-    if let Some(note) = snapshot.note(&snapshot.options().pinned)? {
-        for Stored { at, block, .. } in note.blocks()? {
-            if maker.is_pinned("", &block) && takes(at, &block)? {
-                found.push(Found { at, score: 0.0, file: note.file.clone(), block, is_alike: false });
-            }
-        }
-    }
-    if targets.is_empty() {
-        return Ok(found);
-    }
-    for file in state.corpus.files().iter().filter(|file| file.alive) {
-        let path = file.path.strip_suffix(".md").unwrap_or(&file.path);
-        let name = path.rsplit('/').next().unwrap_or(path);
-        if !targets.contains(path) && !targets.contains(name) {
-            continue;
-        }
-        let Some(note) = snapshot.note(&file.path)? else { continue };
+    let mut add = |note: Option<Note>, path: &str| {
+        let Some(note) = note else { return Ok::<_, IndexError>(()) };
         for Stored { at, block, .. } in note.blocks()? {
             if maker.is_pinned(path, &block) && takes(at, &block)? {
-                found.push(Found { at, score: 0.0, file: note.file.clone(), block, is_alike: false });
+                found.push(Found { at, score: 0.0, file: note.file.clone(), block, tier: Tier::Word });
             }
+        }
+        Ok(())
+    };
+    add(snapshot.note(&snapshot.options().pinned)?, "")?;
+    let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
+    for file in state.corpus.files().iter().filter(|file| file.alive && !targets.is_empty()) {
+        let path = file.path.strip_suffix(".md").unwrap_or(&file.path);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if targets.contains(path) || targets.contains(name) {
+            add(snapshot.note(&file.path)?, path)?;
         }
     }
     Ok(found)

@@ -4,10 +4,11 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::search::give::choose;
 use crate::search::give::choose::{Injection, Memory};
-use crate::search::give::judged::{Judged, POOL, judged};
+use crate::search::give::judged::{HELPS, Judged, POOL, judged};
 use crate::search::give::search::words_of;
 use crate::search::give::{finder, past};
 use crate::search::query::question::LONGEST;
@@ -32,7 +33,7 @@ const EXPANSION: usize = 2;
 const MOST_LOGS: usize = 200;
 
 /// The memories for a prompt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recalled {
     /// Two to three lines; none where nothing is sure enough.
     pub digest: Option<String>,
@@ -64,51 +65,37 @@ impl Recalled {
     }
 }
 
-/// The input of a recall.
-struct Prompt<'p> {
-    text: &'p str,
-    within: &'p Within,
-    judge: &'p Judge,
-    most_chars: usize,
-    expand: bool,
+/// A prompt that memories are wanted for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct MemoryPrompt {
+    /// Its text. Filters and exclusions in a text of one line hold, for pins too.
+    pub text: String,
+    /// Only there.
+    pub scope: Option<String>,
+    /// How long the digest may be, in characters.
+    pub most_chars: usize,
+    /// Whether the turns beside each memory are given, too.
+    pub expand: bool,
+    /// Places that are left out, as links' targets (`logs/a`, `logs/a#^ID`).
+    pub without: Vec<String>,
+}
+
+impl MemoryPrompt {
+    /// In the whole vault.
+    pub fn new(text: impl Into<String>, most_chars: usize) -> Self {
+        Self { text: text.into(), most_chars, ..Self::default() }
+    }
 }
 
 impl Recall {
-    /// The memories that help with `text`, if any does: for the prompt of a model that didn't ask. Filters and exclusions
-    /// in a text of one line hold, for pins too.
+    /// The memories that help with a prompt, if any does: for a model that didn't ask.
     ///
     /// # Errors
     /// The index's; a model that fails is a note.
-    pub fn recall(
-        &self,
-        text: &str,
-        scope: Option<&str>,
-        most_chars: usize,
-        expand: bool,
-    ) -> Result<Recalled, RecallError> {
-        self.recall_without(text, scope, most_chars, expand, &[])
-    }
-
-    /// The same without what stands at these places, as links' targets (`logs/a`, `logs/a#^ID`).
-    ///
-    /// # Errors
-    /// As [`Self::recall`].
-    pub fn recall_without(
-        &self,
-        text: &str,
-        scope: Option<&str>,
-        most_chars: usize,
-        expand: bool,
-        without: &[String],
-    ) -> Result<Recalled, RecallError> {
-        let within = Within::of(scope);
-        let (mut recalled, freshness) = self.answer(|snapshot, state| {
-            let judge = self.judge(text, without);
-            let prompt = Prompt { text, within: &within, judge: &judge, most_chars, expand };
-            let recalled = self.given(snapshot, state, &prompt)?;
-            // That nothing helps is no reason to doubt the watcher.
-            Ok((recalled, None))
-        })?;
+    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, RecallError> {
+        // That nothing helps is no reason to doubt the watcher.
+        let (mut recalled, freshness) =
+            self.answer(|snapshot, state| Ok((self.given(snapshot, state, prompt)?, None)))?;
         let embedded_percent = recalled.freshness.embedded_percent;
         recalled.freshness = Freshness { embedded_percent, ..freshness };
         Ok(recalled)
@@ -142,8 +129,9 @@ impl Recall {
         &self,
         snapshot: &Snapshot<'_>,
         state: &State,
-        &Prompt { text, within, judge, most_chars, expand }: &Prompt<'_>,
+        MemoryPrompt { text, scope, most_chars, expand, without }: &MemoryPrompt,
     ) -> Result<Recalled, IndexError> {
+        let (judge, within) = (self.judge(text, without), Within::of(scope.as_deref()));
         let syntax = operators(text);
         let prefixes = snapshot.scope(within.place.as_deref())?;
         let ranking = if syntax.is_filtered() {
@@ -155,8 +143,9 @@ impl Recall {
         let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
         let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
         let mut maker = snapshot.maker(text)?;
-        let (judged, surest) = judged(snapshot, state, &mut maker, judge, takes, &ranking.best)?;
         let pinned = finder::pinned(snapshot, state, &maker, takes)?;
+        let has_pins = !pinned.is_empty();
+        let (judged, surest) = judged(snapshot, state, &mut maker, &judge, takes, &ranking, has_pins)?;
         let sure = surest >= SURE_ENOUGH;
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
         let uses = OnceCell::new();
@@ -165,8 +154,7 @@ impl Recall {
             if self.is_aside(&hit.path) {
                 continue;
             }
-            // Beside a sure find, weaker ones may stand that are about as likely.
-            let helps = sure && own >= SURE_ENOUGH * 0.5 && worth != Worth::Nothing;
+            let helps = sure && own >= HELPS && worth != Worth::Nothing;
             // The agent's repeated words are given once.
             if worth == Worth::Said && !said_before.insert(hit.text.clone()) {
                 continue;
@@ -185,7 +173,7 @@ impl Recall {
             }
         }
         for found in pinned {
-            let slot = state.corpus.first(found.at.seg) + found.at.doc;
+            let slot = state.view.number(found.at);
             let hit = snapshot.hit(&mut maker, found)?;
             if judge.is_left_out(&hit.path, hit.block_id.as_deref()) {
                 continue;
@@ -198,14 +186,14 @@ impl Recall {
         }
         self.weigh_past(&mut memories);
         let order = self.order(&memories, &said);
-        if expand {
+        if *expand {
             self.expand(snapshot, &mut memories, &order)?;
         }
         let budget = &self.settings.recall;
         let chosen = || order.iter().map(|at| &memories[*at]);
         let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
         let digest =
-            if sure { choose::digest(told(&memories, &hits, &order), most_chars, &self.zone) } else { None };
+            if sure { choose::digest(told(&memories, &hits, &order), *most_chars, &self.zone) } else { None };
         let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
         let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
         let notes = [syntax.notes, ranking.notes].concat();

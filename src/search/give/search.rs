@@ -1,44 +1,51 @@
 //! Answers a query ([`Recall::search`]) with one list of hits, from notes and from turns of conversations.
 //!
-//! `tiers` puts blocks with a typed word before those without it; `merge` merges the ranked blocks of notes and turns.
+//! `asked` ranks notes and turns; `tiers` puts blocks with a typed word before those without it; `merge` merges the
+//! ranked blocks.
 
+mod asked;
 mod merge;
 mod tiers;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 
 use jiff::Timestamp;
-use roaring::RoaringBitmap;
 
 use crate::memory::working::expired;
-use crate::search::give::ranked::{Ranked, Ranking};
 use crate::search::give::{finder, past};
 use crate::search::query::dressed::{is_dress_alone, undressed};
 use crate::search::query::question::Question;
 use crate::search::query::syntax;
 use crate::search::query::syntax::{Item, Syntax};
 use crate::search::query::within::{MOST_HITS, Within};
-use crate::search::rank::notes::{Answering, Notes};
-use crate::search::rank::signal::weights;
-use crate::search::rank::signals::{Candidates, Near, Scores, Vectors};
-use crate::search::rank::sought::{Sought, sought};
-use crate::search::rank::{gate, signals, sure};
-use crate::search::recall::{QuestionVector, Recall, RecallError, State};
-use crate::search::retrieve::candidates::MANY;
-use crate::search::retrieve::mended::mended;
-use crate::search::retrieve::nearest;
+use crate::search::rank::gate::Measured;
+use crate::search::rank::signals::{Candidates, Vectors};
+use crate::search::rank::sought::sought;
+use crate::search::rank::sure;
+use crate::search::recall::{Recall, RecallError, State};
 use crate::search::retrieve::scope::Scope;
 use crate::search::retrieve::typed::typed;
-use crate::search::store::corpus::neighbours::is_said;
-use crate::search::weights::{NEAR, NEAR_SPREADS};
-use crate::search::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
+use crate::search::{Answer, Basis, Block, Found, Freshness, IndexError, Kind, Query, Snapshot};
 use crate::vault::NotePath;
-use merge::{in_one, merge, spread};
+use asked::Asked;
+use merge::{merge, spread};
 use tiers::{Tiers, missing};
 
-/// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
-/// alone.
-const MOST_KEPT: usize = 1 << 20;
+/// A scope's best blocks.
+#[derive(Debug, Default)]
+pub(in crate::search) struct Ranking {
+    /// The slots and their scores, best first.
+    pub best: Vec<(u32, f64)>,
+    /// What says how sure each is.
+    pub measures: Vec<Measured>,
+    /// Warnings for a person.
+    pub notes: Vec<String>,
+    /// The percentage that the settings' model has embedded.
+    pub embedded: Option<u8>,
+}
+
+/// Found blocks, notes for a person, and the percentage that the settings' model has embedded.
+type Best = (Vec<Found>, Vec<String>, Option<u8>);
 
 /// Searches as [`Recall::search`] does.
 ///
@@ -58,38 +65,26 @@ impl Recall {
     /// The index's; a model that fails is a note in the answer.
     pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
         let within = Within::of(query.scope.as_deref());
-        let place = Query { scope: within.place.clone(), ..query.clone() };
-        let text = crate::embed::cut(&query.text, crate::search::query::question::LONGEST);
-        let syntax = syntax_of(text);
-        let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
         let limit = query.limit.min(MOST_HITS);
-        let (embedded, unread) = (Cell::new(None), Cell::new(0));
-        // That nothing was found is said of what was searched.
-        let whole = |snapshot: &Snapshot<'_>, mut given: Given| {
-            if given.0.0.is_empty() && limit > 0 {
-                let (count, words) = snapshot.not_searched(place.scope.as_deref())?;
-                unread.set(count);
-                given.0.1.extend(words);
-            }
-            Ok(given)
-        };
-        let by_words = |snapshot: &Snapshot<'_>| {
-            let (found, notes) = finder::by_words(snapshot, &place, &within, limit, within.most(limit))?;
-            whole(snapshot, give(snapshot, &query.text, found, notes)?)
-        };
-        let ((mut hits, notes), mut freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
-            self.index.answer(by_words)?
+        let place = Query { scope: within.place.clone(), limit, ..query.clone() };
+        let syntax = syntax_of(crate::embed::cut(&query.text, crate::search::query::question::LONGEST));
+        let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
+        let (mut answer, freshness) = if syntax.items.is_empty() || !is_words || limit == 0 {
+            self.index.answer(|snapshot| {
+                let (found, notes) = finder::by_words(snapshot, &place, &within)?;
+                answer(snapshot, &place, (found, notes, None))
+            })?
         } else {
             self.answer(|snapshot, state| {
-                let wanted = Wanted { place: &place, syntax: &syntax, embedded: &embedded };
-                whole(snapshot, self.best(snapshot, state, wanted, &within, limit)?)
+                answer(snapshot, &place, self.best(snapshot, state, &place, &syntax, &within)?)
             })?
         };
-        (freshness.embedded_percent, freshness.not_searched) = (embedded.get(), unread.get());
+        let Freshness { embedded_percent, not_searched, .. } = answer.freshness;
+        answer.freshness = Freshness { embedded_percent, not_searched, ..freshness };
         if let Some((working, expired)) = self.expired() {
-            past::weigh_expired(&mut hits, working.as_str(), expired, &self.zone);
+            past::weigh_expired(&mut answer.hits, working.as_str(), expired, &self.zone);
         }
-        Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
+        Ok(answer)
     }
 
     /// The note of working memory and when it expired, if it has. The index can't know: no file changes by it.
@@ -102,52 +97,52 @@ impl Recall {
         &self,
         snapshot: &Snapshot<'_>,
         state: &State,
-        Wanted { place, syntax, embedded }: Wanted<'_>,
+        place: &Query,
+        syntax: &Syntax,
         within: &Within,
-        limit: usize,
-    ) -> Result<Given, IndexError> {
+    ) -> Result<Best, IndexError> {
         let own = OnceCell::new();
         let is_filtered = syntax.is_filtered();
         let filters = if is_filtered { Some(snapshot.filters(syntax)?) } else { None };
-        let prefixes = snapshot.scope(place.scope.as_deref())?;
-        let candidates = candidates(state, &prefixes, &own);
+        let candidates = candidates(state, &snapshot.scope(place.scope.as_deref())?, &own);
         let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
-        let scope = Scope { corpus: &state.corpus, candidates };
-        let today = self.today();
-        let question = Question::new(&text, today);
-        if question.words.is_empty() || limit == 0 || candidates.count == 0 {
-            return give(snapshot, &place.text, Vec::new(), syntax.notes.clone());
+        let question = Question::new(&text, self.today());
+        if question.words.is_empty() || candidates.count == 0 {
+            return Ok((Vec::new(), syntax.notes.clone(), None));
         }
-        let typed = typed(scope, &question, place.exact);
-        let question = mended(question, scope, today);
-        let asked = self.ask(&question.text, state, candidates);
-        embedded.set(asked.embedded);
-        let most = if is_filtered { usize::MAX } else { within.most(limit) };
-        let notes = if candidates.has_notes {
-            let sought = sought(scope, &question, false);
-            self.notes(state, candidates, &question, &asked, &sought, typed.first(), most)
-        } else {
-            Vec::new()
-        };
+        let work = self.work().take().unwrap_or_default();
+        let scope = Scope { corpus: &state.corpus, candidates };
+        let typed = typed(scope, &work.occurrences, &question, place.exact);
+        let mut asked = Asked::new(self, state, candidates, question, work);
+        let most = if is_filtered { usize::MAX } else { within.most(place.limit) };
+        let mut notes = Vec::new();
+        if candidates.has_notes {
+            let sought = sought(scope, asked.occurrences(), &asked.question, false);
+            notes = asked.notes(&sought, typed.first(), most);
+        }
         let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
         let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
         let only_word = tiers::without_only_word(&typed);
         let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax)).transpose()?;
         let tiers = Tiers { typed: &typed, without };
-        let mut in_notes = spread(snapshot, state, notes, limit, &tiers, takes)?;
+        let mut in_notes = spread(snapshot, state, notes, place.limit, &tiers, takes)?;
         let mut turns = Vec::new();
         if candidates.has_turns {
-            let most = most.min(MOST_HITS);
-            let scores = in_notes.iter_mut().map(|found| (found.slot, &mut found.found.score));
-            let ranking = self.ranked(state, candidates, &question, &asked, typed.first(), most, scores);
+            let scores = in_notes.iter_mut().map(|found| (state.view.number(found.at), &mut found.score));
             let is_turn = |at, block: &Block| Ok(block.kind == Kind::Turn && takes(at, block)?);
-            turns = tiers.of_turns(finder::of_slots(snapshot, state, ranking, limit, is_turn)?);
+            for ranked in asked.turns(typed.first(), most.min(MOST_HITS), scores) {
+                if turns.len() < place.limit
+                    && let Some(found) = finder::block(snapshot, state, ranked, is_turn)?
+                {
+                    turns.push(Found { tier: tiers.of_turn(ranked.0), ..found });
+                }
+            }
         }
-        let mut found = merge(turns, in_notes, typed.is_strict, limit);
-        found.retain(|found| !(place.exact && found.is_alike));
-        let mut warnings: Vec<String> = syntax.notes.iter().cloned().chain(asked.warning).collect();
-        warnings.extend(missing(&typed, &question, found.iter().any(|found| found.is_alike)));
-        give(snapshot, &place.text, found, warnings)
+        let mut found = merge(turns, in_notes, typed.is_strict, place.limit);
+        found.retain(|found| !(place.exact && found.is_alike()));
+        let mut notes: Vec<String> = syntax.notes.iter().chain(&asked.vector.warning).cloned().collect();
+        notes.extend(missing(&typed, &asked.question, found.iter().any(Found::is_alike)));
+        Ok((found, notes, asked.vector.embedded))
     }
 
     fn today(&self) -> jiff::civil::Date {
@@ -160,27 +155,6 @@ impl Recall {
             let options = self.index.options();
             state.corpus.files().iter().map(|file| options.is_list(&file.path)).collect()
         })
-    }
-
-    /// The notes that answer, best first.
-    #[expect(clippy::too_many_arguments, reason = "a question with all that is known of it")]
-    fn notes(
-        &self,
-        state: &State,
-        candidates: &Candidates,
-        question: &Question,
-        asked: &QuestionVector,
-        sought: &[Sought],
-        typed: Option<&RoaringBitmap>,
-        most: usize,
-    ) -> Vec<Answering> {
-        let corpus = &state.corpus;
-        let lists = self.lists(state);
-        let scope = Scope { corpus, candidates };
-        let vectors = vectors(state, asked);
-        let nearest = vectors.filter(|_| candidates.count > MANY);
-        let nearest = nearest.map(|vectors| asked.nearest.get_or_init(|| nearest::nearest(scope, vectors)));
-        Notes { scope, question, vectors, nearest, lists, sought, typed, most }.rank()
     }
 
     /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
@@ -201,121 +175,45 @@ impl Recall {
         } else {
             candidates(state, prefixes, &own)
         };
-        let scope = Scope { corpus: &state.corpus, candidates };
-        let today = self.today();
-        let question = mended(Question::new(text, today), scope, today);
+        let question = Question::new(text, self.today());
         if is_dress_alone(text) || question.words.is_empty() || most == 0 || candidates.count == 0 {
             return Ranking::default();
         }
-        let asked = self.ask(&question.text, state, candidates);
-        let sought = sought(scope, &question, candidates.has_turns);
-        let mut best = self.told(state, candidates, &question, &asked, &sought, most);
-        let slots: Vec<u32> = best.iter().map(|ranked| ranked.slot).collect();
+        let work = self.work().take().unwrap_or_default();
+        let mut asked = Asked::new(self, state, candidates, question, work);
+        let sought = sought(asked.scope, asked.occurrences(), &asked.question, candidates.has_turns);
+        let best = asked.best(&sought, most);
+        let slots: Vec<u32> = best.iter().map(|(slot, _)| *slot).collect();
+        let Asked { scope, question, vector, .. } = &asked;
         let made;
-        let builtin = if asked.is_builtin {
-            asked.probe.as_ref().filter(|_| self.table.is_builtin())
+        let builtin = if vector.is_builtin {
+            vector.probe.as_ref().filter(|_| self.table.is_builtin())
         } else {
             made = self.builtin_probe(&question.text, state, candidates);
             made.as_ref()
         };
         let vectors = builtin.map(|probe| Vectors { matrix: None, probe });
-        let measures = sure::measures(scope, &question, &sought, vectors, self.lists(state), &slots);
-        for (ranked, measures) in best.iter_mut().zip(&measures) {
-            ranked.sure = gate::as_built(measures);
-        }
-        Ranking { best, measures, notes: asked.warning.into_iter().collect(), embedded: asked.embedded }
-    }
-
-    /// The best blocks of notes and conversations in one order: of notes the best block of each, then further ones.
-    fn told(
-        &self,
-        state: &State,
-        candidates: &Candidates,
-        question: &Question,
-        asked: &QuestionVector,
-        sought: &[Sought],
-        most: usize,
-    ) -> Vec<Ranked> {
-        let corpus = &state.corpus;
-        let (mut notes, mut further) = (Vec::new(), Vec::new());
-        if candidates.has_notes {
-            for note in self.notes(state, candidates, question, asked, sought, None, most) {
-                let mut blocks = note.blocks.into_iter();
-                notes.extend(blocks.next().map(|(slot, _)| (slot, f64::from(note.score))));
-                further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
-            }
-            further.sort_by(|a, b| b.1.total_cmp(&a.1));
-            notes.append(&mut further);
-            notes.truncate(most);
-        }
-        let mut turns = Vec::new();
-        if candidates.has_turns {
-            let scores = notes.iter_mut().map(|(slot, score)| (*slot, score));
-            turns = self.ranked(state, candidates, question, asked, None, most, scores);
-            turns.retain(|ranked| is_said(corpus, ranked.slot));
-        }
-        let ranked = |(slot, score)| Ranked { slot, score, sure: 0.0 };
-        in_one(turns, notes.into_iter().map(ranked).collect(), |ranked| &mut ranked.score, most)
-    }
-
-    /// The `most` best turns, those of `first` before all others, and the scores of `others`.
-    #[expect(clippy::too_many_arguments, reason = "a question with all that is known of it")]
-    fn ranked<'o>(
-        &self,
-        state: &State,
-        candidates: &Candidates,
-        question: &Question,
-        asked: &QuestionVector,
-        first: Option<&RoaringBitmap>,
-        most: usize,
-        others: impl Iterator<Item = (u32, &'o mut f64)>,
-    ) -> Vec<Ranked> {
-        let corpus = &state.corpus;
-        let vectors = vectors(state, asked);
-        let near = if asked.is_builtin && state.corpus.table.is_builtin() {
-            Near::Cosine(NEAR)
-        } else {
-            Near::Spreads(NEAR_SPREADS)
-        };
-        let mut others: Vec<(u32, &mut f64)> = others.collect();
-        let mut notes: Vec<u32> = others.iter().map(|(slot, _)| corpus.meta(*slot).file).collect();
-        notes.sort_unstable();
-        let mut work = self.work().take().unwrap_or_default();
-        let mut scores = Scores::with(weights(question), near, corpus.len(), &mut work);
-        let nearest = asked.nearest.get();
-        let prompt = signals::Prompt {
-            corpus,
-            candidates,
-            question,
-            vectors,
-            nearest,
-            others: &notes,
-            zone: &self.zone,
-        };
-        signals::signals(prompt, &mut work, &mut scores);
-        let best = scores.best(corpus, candidates, first, most);
-        let ranked = |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: 0.0 };
-        let best = best.into_iter().map(ranked).collect();
-        others.iter_mut().for_each(|(slot, score)| **score = f64::from(scores.of(*slot)));
-        scores.into(&mut work);
-        *self.work() = Some(work).filter(|_| self.is_resident || corpus.len() <= MOST_KEPT);
-        best
+        let measures = sure::measures(*scope, question, &sought, vectors, self.lists(state), &slots);
+        let notes = vector.warning.iter().cloned().collect();
+        Ranking { best, measures, notes, embedded: vector.embedded }
     }
 }
 
-/// The query, and its parsed form.
-#[derive(Clone, Copy)]
-struct Wanted<'a> {
-    place: &'a Query,
-    syntax: &'a Syntax,
-    /// The share that the settings' model has embedded, for the caller.
-    embedded: &'a Cell<Option<u8>>,
-}
-
-/// The question's vector and those that go with it.
-fn vectors<'a>(state: &'a State, asked: &'a QuestionVector) -> Option<Vectors<'a>> {
-    let matrix = state.model.as_ref().filter(|_| !asked.is_builtin).map(|(_, matrix)| matrix);
-    asked.probe.as_ref().map(|probe| Vectors { matrix, probe })
+/// The answer with found blocks, and the files that it rests on. That nothing was found is said of what was searched.
+fn answer(
+    snapshot: &Snapshot<'_>,
+    query: &Query,
+    (found, notes, embedded_percent): Best,
+) -> Result<(Answer, Option<Vec<Basis>>), IndexError> {
+    let (hits, bases) = snapshot.give(&query.text, found)?;
+    let freshness = Freshness { embedded_percent, ..snapshot.freshness.clone() };
+    let mut answer = Answer { query: query.text.clone(), hits, notes, freshness, reranked: None };
+    if answer.hits.is_empty() && query.limit > 0 {
+        let (count, words) = snapshot.not_searched(query.scope.as_deref())?;
+        answer.freshness.not_searched = count;
+        answer.notes.extend(words);
+    }
+    Ok((answer, Some(bases)))
 }
 
 /// What a query says, to be found by words and meaning. What a question is dressed in makes it no less of one.
@@ -338,17 +236,4 @@ fn candidates<'s>(state: &'s State, prefixes: &[String], own: &'s OnceCell<Candi
     }
     let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
     own.get_or_init(|| Candidates::new(corpus, inside))
-}
-
-/// Hits with notes for a person, and the files that they rest on.
-type Given = ((Vec<Hit>, Vec<String>), Option<Vec<crate::search::Basis>>);
-
-fn give(
-    snapshot: &Snapshot<'_>,
-    text: &str,
-    found: Vec<Found>,
-    notes: Vec<String>,
-) -> Result<Given, IndexError> {
-    let (hits, bases) = snapshot.give(text, found)?;
-    Ok(((hits, notes), Some(bases)))
 }

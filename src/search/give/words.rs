@@ -85,6 +85,17 @@ fn as_they_stand(prefixes: &[String], paths: &[String]) -> Vec<String> {
     found
 }
 
+/// The typed words in a block; lower tiers are listed first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.
+    Word,
+    /// The only word of the query stands in its title or headings alone.
+    Heading,
+    /// It has none: it was found by similar words or by meaning.
+    Alike,
+}
+
 /// A found block.
 #[derive(Debug, Clone)]
 pub struct Found {
@@ -96,8 +107,15 @@ pub struct Found {
     pub file: FileRow,
     /// Its data; `text` and `extra` are empty.
     pub block: Block,
+    /// How it has the words as they were typed.
+    pub tier: Tier,
+}
+
+impl Found {
     /// Whether it has none of the words as they were typed.
-    pub is_alike: bool,
+    pub fn is_alike(&self) -> bool {
+        self.tier == Tier::Alike
+    }
 }
 
 /// The finds of a query, best first.
@@ -233,7 +251,7 @@ impl Snapshot<'_> {
     /// tantivy's.
     pub fn hit(&self, maker: &mut HitMaker, mut found: Found) -> Result<Hit, IndexError> {
         found.block.text = self.text(found.at)?;
-        Ok(Hit { alike: found.is_alike, ..maker.hit(found.file.path, found.block, found.score) })
+        Ok(Hit { alike: found.is_alike(), ..maker.hit(found.file.path, found.block, found.score) })
     }
 }
 

@@ -7,6 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::search::rank::signal::{SIGNALS, Signal, Weights};
 use crate::search::retrieve::candidates::{Candidates, MANY};
+use crate::search::retrieve::scope::Occurrences;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_turn;
 
@@ -194,12 +195,14 @@ impl Sink for Table {
 }
 
 /// The scratch memory that a question needs, kept for the next one, and zero between questions: a cell for each slot of the
-/// corpus, and for each thread at work what it needs for one layer.
+/// corpus, for each thread at work what it needs for one layer, and what was read of the question's terms.
 #[derive(Debug, Default)]
 pub struct Work {
     cells: Vec<Cell>,
     touched: Vec<u32>,
     scratches: Mutex<Vec<LayerScratch>>,
+    /// The blocks of the question's terms.
+    pub(in crate::search) occurrences: Occurrences,
 }
 
 /// The scratch memory for one layer: by slot, and by note.

@@ -1,20 +1,21 @@
 //! Computes the signals from words: the question's terms in a block alone, beside each other, and in the blocks around
 //! it.
 //!
-//! There are three passes. The first reads the postings of each term. The second, which needs each term's frequency in
-//! the scope, adds up the values of every block and note. The third divides each sum by its maximum. All three go layer
-//! by layer (a layer is one part of the corpus, with whole notes): memory stays small, and the cores share the layers.
+//! There are three passes. The first takes the blocks of each term. The second, which needs each term's frequency in
+//! the scope, adds up the values of every block and note. The third divides each sum by its maximum. The last two go
+//! layer by layer (a layer is one part of the corpus, with whole notes): memory stays small, and the cores share the
+//! layers.
 //! A turn's terms count for the turns around it, too; a block of a note counts for itself alone.
 
 use crate::search::analyze::stems::Shape;
 use crate::search::cores::share;
-use crate::search::query::question::{QueryTerm, Question};
+use crate::search::query::question::Question;
 use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
 use crate::search::rank::signal::Signal;
 use crate::search::rank::term::Term;
 use crate::search::retrieve::around::{ALONE, REGION, region_spread, spread};
 use crate::search::retrieve::candidates::{Candidates, K1, MANY, bm25};
-use crate::search::retrieve::scope::{Scope, TermMatches, count};
+use crate::search::retrieve::scope::{Occurrence, Scope, TermBlocks, count};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::{is_turn, turn_beside};
 use crate::search::weights::AROUND;
@@ -55,24 +56,16 @@ pub(in crate::search) fn lexical(
     sink: &mut impl Sink,
 ) -> Values {
     let Scope { corpus, candidates, .. } = scope;
-    let (blocks, layers) = (candidates.count, corpus.parts());
-    let is_name = |asked: &QueryTerm| speakers.names.contains(&asked.word);
+    let blocks = candidates.count;
     let mut is_other = vec![false; corpus.files().len()];
     others.iter().for_each(|note| is_other[*note as usize] = true);
-    let found = share(blocks, layers, |at| {
-        question
-            .asked
-            .iter()
-            .map(|asked| TermMatches::new(scope, at, asked, is_name(asked), &is_other))
-            .collect::<Vec<_>>()
+    let terms = share(blocks, question.asked.len(), |n| {
+        let asked = &question.asked[n];
+        Term::new(scope, &work.occurrences, asked, speakers.names.contains(&asked.word))
     });
-    let of = |term: usize| found.iter().map(move |found| &found[term]);
-    let terms: Vec<Term> = (question.asked.iter().enumerate())
-        .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &of(n)))
-        .collect();
-    let sums = share(blocks, layers, |at| {
+    let sums = share(blocks, corpus.parts(), |at| {
         work.with_scratch(corpus, |scratch| {
-            Layer { scope, scratch, sums: Sums::default() }.run(&terms, &found[at])
+            Layer { scope, at, is_other: &is_other, scratch, sums: Sums::default() }.run(&terms)
         })
     });
     let wholes = Wholes::new(&terms, &sums);
@@ -102,22 +95,22 @@ struct Sums {
 /// A layer at work.
 struct Layer<'a> {
     scope: Scope<'a>,
+    at: usize,
+    /// Whether a note's blocks are looked at beside turns, by its number.
+    is_other: &'a [bool],
     scratch: &'a mut LayerScratch,
     sums: Sums,
 }
 
 impl Layer<'_> {
-    fn run(mut self, terms: &[Term], found: &[TermMatches]) -> Sums {
-        for (term, found) in terms.iter().zip(found) {
-            if !found.term.is_empty() {
-                self.alone(term, found);
-                self.in_sessions(term, found);
-            }
+    fn run(mut self, terms: &[Term]) -> Sums {
+        for term in terms {
+            let own = self.looked_at(&term.found);
+            self.alone(term, &own);
+            self.in_sessions(term, &own);
             if !term.is_name {
-                if term.blocks > 0 {
-                    self.cover(term, found);
-                }
-                self.soften(term, found);
+                self.cover(term, &own);
+                self.soften(term, &own);
             }
         }
         let Self { scope: Scope { corpus, .. }, scratch, mut sums, .. } = self;
@@ -135,25 +128,30 @@ impl Layer<'_> {
         sums
     }
 
+    /// Those of a term's blocks in this layer that are turns, or of the other notes.
+    fn looked_at(&self, found: &TermBlocks) -> Vec<Occurrence> {
+        let corpus = self.scope.corpus;
+        let own = found.within(&(corpus.first(self.at)..corpus.first(self.at + 1)));
+        own.iter().filter(|block| block.is_turn || self.is_other[block.note as usize]).copied().collect()
+    }
+
     /// BM25 of the block; of turns it speaks for the answer, too.
-    fn alone(&mut self, of: &Term, found: &TermMatches) {
+    fn alone(&mut self, of: &Term, blocks: &[Occurrence]) {
         let Scope { corpus, candidates, .. } = self.scope;
         let LayerScratch { own, telling, .. } = &mut *self.scratch;
-        for posting in &found.term {
-            let length = f32::from(corpus.meta(posting.slot).length);
-            let gain = bm25(posting.tf(), of.rarity, length, candidates.mean_length);
-            own.add(posting.slot, gain);
-            telling.add(posting.slot, of.tells * gain);
+        for block in blocks {
+            let length = f32::from(corpus.meta(block.slot).length);
+            let gain = bm25(block.tf(), of.rarity, length, candidates.mean_length);
+            own.add(block.slot, gain);
+            telling.add(block.slot, of.tells * gain);
         }
     }
 
     /// BM25 of whole notes, and how many of the terms they have.
-    fn in_sessions(&mut self, of: &Term, found: &TermMatches) {
+    fn in_sessions(&mut self, of: &Term, blocks: &[Occurrence]) {
         let Scope { corpus, candidates, .. } = self.scope;
         let LayerScratch { session, session_bm25, session_cover, .. } = &mut *self.scratch;
-        for posting in &found.term {
-            session.add(corpus.meta(posting.slot).file, posting.tf());
-        }
+        blocks.iter().for_each(|block| session.add(block.note, block.tf()));
         session.drain(|file, tf| {
             let length = count(corpus.files()[file as usize].terms as usize);
             session_bm25.add(file, bm25(tf, of.session_rarity, length, candidates.mean_session));
@@ -164,25 +162,28 @@ impl Layer<'_> {
     }
 
     /// Where the term is covered: in the block, in the turns around as far as they may answer, and in the region.
-    fn cover(&mut self, of: &Term, found: &TermMatches) {
+    fn cover(&mut self, of: &Term, blocks: &[Occurrence]) {
         let corpus = self.scope.corpus;
         let (term, sums) = (&mut self.scratch.term, &mut self.sums);
         let reach = if of.is_rather_common { 0 } else { REGION };
-        for posting in found.turns() {
-            region_spread(corpus, posting.slot, reach, |at, weight| term.raise(at, weight));
+        for block in blocks {
+            if block.is_turn {
+                region_spread(corpus, block.slot, reach, |at, weight| term.raise(at, weight));
+            } else {
+                sums.region.push((block.slot, of.rarity));
+            }
         }
         term.drain(|slot, value| sums.region.push((slot, of.rarity * value)));
-        for posting in found.notes() {
-            sums.region.push((posting.slot, of.rarity));
-        }
     }
 
     /// The term and its near words: the best match in the block counts, and in the turns around.
-    fn soften(&mut self, of: &Term, found: &TermMatches) {
+    fn soften(&mut self, of: &Term, blocks: &[Occurrence]) {
         let corpus = self.scope.corpus;
-        let telling = &mut self.sums.soft_telling;
-        let term = &mut self.scratch.term;
-        found.each_soft(&of.near, |slot, value| term.raise(slot, value));
+        blocks.iter().for_each(|block| self.scratch.term.raise(block.slot, 1.0));
+        for (near, value) in &of.near {
+            self.looked_at(near).iter().for_each(|block| self.scratch.term.raise(block.slot, *value));
+        }
+        let (term, telling) = (&mut self.scratch.term, &mut self.sums.soft_telling);
         let reach = if of.is_soft_alone { &ALONE[..] } else { &AROUND[..] };
         let mut turns = Values::new();
         term.drain(|slot, value| {
@@ -217,13 +218,13 @@ impl Wholes {
     fn new(terms: &[Term], sums: &[Sums]) -> Self {
         let mut this = Self::default();
         for term in terms {
-            if term.blocks > 0 {
+            if term.stands() {
                 this.all += term.rarity;
             }
             if term.is_name {
                 continue;
             }
-            if term.blocks > 0 {
+            if term.stands() {
                 this.without_names += term.rarity;
             }
             this.soft_telling += term.tells * term.soft_rarity;

@@ -53,7 +53,7 @@ impl Places {
         let Scope { corpus, candidates } = scope;
         let (mut units, mut block_steps) = (Vec::<(Unit, Match)>::new(), 0);
         for (slot, matches) in sought.blocks() {
-            let Some(own) = candidates.notes.get(candidates.reaching(slot)) else { break };
+            let Some(own) = candidates.reaching(slot) else { break };
             if own.has_turns && is_said(corpus, slot) {
                 continue;
             }

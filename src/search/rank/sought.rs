@@ -10,8 +10,7 @@ use crate::search::cores::share;
 use crate::search::query::question::Question;
 use crate::search::retrieve::alike::{Alike, Lookout};
 use crate::search::retrieve::candidates::COMMON;
-use crate::search::retrieve::scope::{Scope, count};
-use crate::search::store::corpus::neighbours::is_said;
+use crate::search::retrieve::scope::{Occurrence, Occurrences, Scope, count};
 use crate::search::store::corpus::times::Times;
 use crate::search::weights::notes as weights;
 
@@ -80,18 +79,24 @@ impl Sought {
     }
 
     /// Adds a term that stands in these blocks.
-    fn add(&mut self, term: String, likeness: f32, found: Vec<(u32, Times)>) {
+    fn add<'b>(&mut self, term: &str, likeness: f32, blocks: impl Iterator<Item = &'b Occurrence>) {
         let Ok(member) = u16::try_from(self.members.len()) else { return };
-        let packed = |(slot, times): (u32, Times)| {
-            u64::from(slot) << 32 | u64::from(member) << 16 | u64::from(times.0).min(u64::from(u16::MAX))
+        let packed = |block: &Occurrence| {
+            let times = block.times().0.min(u32::from(u16::MAX));
+            u64::from(block.slot) << 32 | u64::from(member) << 16 | u64::from(times)
         };
-        self.postings.extend(found.into_iter().map(packed));
-        self.members.push((term, likeness));
+        self.postings.extend(blocks.map(packed));
+        self.members.push((term.to_owned(), likeness));
     }
 }
 
 /// What is looked for in a scope, in its notes alone or in conversations, too.
-pub(in crate::search) fn sought(scope: Scope<'_>, question: &Question, in_turns: bool) -> Vec<Sought> {
+pub(in crate::search) fn sought(
+    scope: Scope<'_>,
+    occurrences: &Occurrences,
+    question: &Question,
+    in_turns: bool,
+) -> Vec<Sought> {
     let Question { words, asked, text, .. } = question;
     let corpus = scope.corpus;
     let skipped = function_words::of(words);
@@ -105,17 +110,7 @@ pub(in crate::search) fn sought(scope: Scope<'_>, question: &Question, in_turns:
     let lookout = Lookout::new(asked.iter().map(|asked| asked.term.as_str()), &chars);
     let layers = share(scope.candidates.count, corpus.parts(), |layer| lookout.look(corpus, layer));
     let alike: Alike = lookout.joined(layers);
-    let places = |term: &str| {
-        let mut found = Vec::new();
-        for layer in 0..corpus.parts() {
-            scope.each(layer, term, |slot, times, own| {
-                if in_turns || !own.has_turns || !is_said(corpus, slot) {
-                    found.push((slot, times));
-                }
-            });
-        }
-        found
-    };
+    let is_in = |block: &&Occurrence| in_turns || !block.is_said;
     share(scope.candidates.count, alike.len(), |at| {
         let mut sought =
             Sought { weight: weights::CHARACTER, least: weights::LEAST_WORD, ..Sought::default() };
@@ -125,11 +120,12 @@ pub(in crate::search) fn sought(scope: Scope<'_>, question: &Question, in_turns:
             if asked.term.len() >= weights::LONG {
                 sought.least = weights::LEAST_LONG_WORD;
             }
-            sought.add(asked.term.clone(), 1.0, places(&asked.term));
+            sought.add(&asked.term, 1.0, occurrences.of(scope, &asked.term).blocks.iter().filter(is_in));
             for (term, how) in &asked.near {
-                let found = places(term);
-                if !scope.is_common(found.len(), COMMON) {
-                    sought.add(term.clone(), how * weights::NEAR_WORD, found);
+                let found = occurrences.of(scope, term);
+                let blocks = found.blocks.iter().filter(is_in);
+                if !scope.is_common(blocks.clone().count(), COMMON) {
+                    sought.add(term, how * weights::NEAR_WORD, blocks);
                 }
             }
         }
@@ -139,10 +135,12 @@ pub(in crate::search) fn sought(scope: Scope<'_>, question: &Question, in_turns:
                 known.1 = known.1.max(*likeness);
             } else if left > 0 {
                 // Terms of blocks that are dead must not push out others.
-                let found = places(term);
-                left -= usize::from(!found.is_empty());
-                if !found.is_empty() && !scope.is_common(found.len(), COMMON) {
-                    sought.add(term.clone(), *likeness, found);
+                let found = occurrences.of(scope, term);
+                let blocks = found.blocks.iter().filter(is_in);
+                let count = blocks.clone().count();
+                left -= usize::from(count > 0);
+                if count > 0 && !scope.is_common(count, COMMON) {
+                    sought.add(term, *likeness, blocks);
                 }
             }
         }

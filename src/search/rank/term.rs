@@ -1,9 +1,11 @@
 //! Computes how rare each of a question's terms is in a scope, and how much it counts for the neighbouring blocks.
 
+use std::sync::Arc;
+
 use crate::embed::Table;
 use crate::search::query::question::QueryTerm;
-use crate::search::retrieve::candidates::{COMMON, Candidates, RATHER_COMMON, idf};
-use crate::search::retrieve::scope::{Scope, TermMatches, count};
+use crate::search::retrieve::candidates::{COMMON, RATHER_COMMON, idf};
+use crate::search::retrieve::scope::{Occurrences, Scope, TermBlocks, count};
 use crate::search::weights::NEAR_WORD;
 
 /// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
@@ -11,18 +13,18 @@ pub(in crate::search) const MOST_IDF: f32 = 5.5;
 /// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.
 pub(in crate::search) const FEW: f32 = 400.0;
 
-/// The statistics of a term in the whole scope.
+/// A term with its blocks and its statistics in the whole scope.
 #[derive(Debug)]
 pub(in crate::search) struct Term {
     pub is_name: bool,
-    /// How many blocks have it.
-    pub blocks: usize,
+    /// The blocks that have it.
+    pub found: Arc<TermBlocks>,
     pub rarity: f32,
     /// How much its word tells in any text.
     pub tells: f32,
     pub is_rather_common: bool,
-    /// What each near word counts; one that stands everywhere tells nothing, and costs the most.
-    pub near: Vec<Option<f32>>,
+    /// The blocks of each near word, and what it counts; none that stands everywhere, which tells nothing, and costs the most.
+    pub near: Vec<(Arc<TermBlocks>, f32)>,
     pub soft_rarity: f32,
     /// Its rarity among notes.
     pub session_rarity: f32,
@@ -31,34 +33,30 @@ pub(in crate::search) struct Term {
 }
 
 impl Term {
-    pub fn new<'f>(
-        scope: Scope<'_>,
-        asked: &QueryTerm,
-        is_name: bool,
-        found: &(impl Iterator<Item = &'f TermMatches> + Clone),
-    ) -> Self {
-        let blocks = found.clone().map(|found| found.counts.blocks).sum();
-        let notes = found.clone().map(|found| found.counts.notes).sum();
-        let Candidates { count: all, notes: all_notes, .. } = scope.candidates;
-        let mut soft_blocks: usize = blocks;
-        let near = asked.near.iter().filter(|_| !is_name).enumerate().map(|(n, (_, likeness))| {
-            let blocks = found.clone().map(|found| found.near_counts[n].blocks).sum();
-            (!scope.is_common(blocks, COMMON)).then(|| {
-                soft_blocks += blocks;
-                NEAR_WORD * likeness
-            })
-        });
-        let near = near.collect();
+    /// A name stands for itself alone.
+    pub fn new(scope: Scope<'_>, occurrences: &Occurrences, asked: &QueryTerm, is_name: bool) -> Self {
+        let found = occurrences.of(scope, &asked.term);
+        let near = asked.near.iter().filter(|_| !is_name);
+        let near = near.map(|(word, likeness)| (occurrences.of(scope, word), NEAR_WORD * likeness));
+        let near: Vec<_> = near.filter(|(found, _)| !scope.is_common(found.blocks.len(), COMMON)).collect();
+        let blocks = found.blocks.len();
+        let soft_blocks = blocks + near.iter().map(|(found, _)| found.blocks.len()).sum::<usize>();
+        let (all, notes) = (count(scope.candidates.count), count(scope.candidates.notes.len()));
         Self {
             is_name,
-            blocks,
-            rarity: idf(count(blocks), count(*all)),
+            rarity: idf(count(blocks), all),
             tells: Table::builtin().weight(&asked.word),
             is_rather_common: scope.is_common(blocks, RATHER_COMMON),
-            near,
-            soft_rarity: idf(count(blocks), count(*all).max(FEW)).min(MOST_IDF),
-            session_rarity: idf(count(notes), count(all_notes.len())),
+            soft_rarity: idf(count(blocks), all.max(FEW)).min(MOST_IDF),
+            session_rarity: idf(count(found.notes), notes),
             is_soft_alone: scope.is_common(soft_blocks, COMMON),
+            found,
+            near,
         }
+    }
+
+    /// Whether any block has it.
+    pub fn stands(&self) -> bool {
+        !self.found.blocks.is_empty()
     }
 }

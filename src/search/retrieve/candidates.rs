@@ -129,14 +129,10 @@ impl Candidates {
         self.notes.iter().flat_map(|own| own.slots.clone())
     }
 
-    /// The place of the first note that ends behind `slot`.
-    pub(in crate::search) fn reaching(&self, slot: u32) -> usize {
-        let near = self.places.get((slot / STRIDE) as usize);
-        let mut place = near.map_or(self.notes.len(), |place| *place as usize);
-        while self.notes.get(place).is_some_and(|own| own.slots.end <= slot) {
-            place += 1;
-        }
-        place
+    /// The first note that ends behind `slot`.
+    pub(in crate::search) fn reaching(&self, slot: u32) -> Option<&NoteSlots> {
+        let place = *self.places.get((slot / STRIDE) as usize)?;
+        self.notes.get(place as usize..)?.iter().find(|own| own.slots.end > slot)
     }
 }
 
@@ -157,9 +153,9 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
     let n = candidates.count as f32;
     for asked in &question.asked {
         let mut found = Vec::new();
-        corpus.each(&asked.term, |slot, tf| {
+        corpus.each_posting(&asked.term, |slot, times| {
             if candidates.has(corpus, slot) {
-                found.push((slot, tf as f32));
+                found.push((slot, times.all() as f32));
             }
         });
         #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]

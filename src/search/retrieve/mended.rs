@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use crate::embed::Table;
 use crate::search::analyze::stems::{Terms, words};
 use crate::search::query::question::Question;
-use crate::search::retrieve::scope::Scope;
+use crate::search::retrieve::scope::{Occurrences, Scope};
 
 /// Shorter words have too many others one slip away; two swapped letters tell from this length on.
 const SHORTEST: usize = 4;
@@ -20,18 +20,24 @@ const LONGEST: usize = 24;
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzäöüßéèáíóúñç";
 
 /// `question` as it was meant, where it has words that the scope has not and that nobody writes so.
-pub(in crate::search) fn mended(question: Question, scope: Scope<'_>, today: jiff::civil::Date) -> Question {
+pub(in crate::search) fn mended(
+    question: Question,
+    scope: Scope<'_>,
+    occurrences: &Occurrences,
+    today: jiff::civil::Date,
+) -> Question {
     let table = Table::builtin();
+    let blocks_with = |term: &str| occurrences.of(scope, term).blocks.len();
     let is_wrong = |word: &str, term: &str| {
         (SHORTEST_SWAPPED..=LONGEST).contains(&word.chars().count())
             && word.chars().all(char::is_alphabetic)
             && !table.has(word)
-            && scope.blocks_with(term) == 0
+            && blocks_with(term) == 0
     };
     let mut terms = Terms::new();
     let slips = question.asked.iter().filter(|asked| is_wrong(&asked.word, &asked.term));
     let meant: Vec<(String, String)> = slips
-        .filter_map(|asked| Some((asked.word.clone(), meant(&asked.word, scope, &mut terms)?)))
+        .filter_map(|asked| Some((asked.word.clone(), meant(&asked.word, blocks_with, &mut terms)?)))
         .collect();
     if meant.is_empty() {
         return question;
@@ -44,7 +50,7 @@ pub(in crate::search) fn mended(question: Question, scope: Scope<'_>, today: jif
 }
 
 /// The likeliest word of the scope that is one slip away.
-fn meant(word: &str, scope: Scope<'_>, terms: &mut Terms) -> Option<String> {
+fn meant(word: &str, blocks_with: impl Fn(&str) -> usize, terms: &mut Terms) -> Option<String> {
     let letters: Vec<char> = word.chars().collect();
     let mut tried: HashSet<String> = HashSet::new();
     let mut likeliest = |slips: Vec<Vec<char>>| {
@@ -55,7 +61,7 @@ fn meant(word: &str, scope: Scope<'_>, terms: &mut Terms) -> Option<String> {
                 continue;
             }
             let Some(term) = terms.term(&slip) else { continue };
-            let blocks = scope.blocks_with(term);
+            let blocks = blocks_with(term);
             if blocks > best.as_ref().map_or(0, |(most, _)| *most) {
                 best = Some((blocks, slip));
             }
@@ -144,7 +150,13 @@ mod tests {
         corpus.put([("a.md".to_owned(), vec![passage])]).unwrap();
         let candidates = Candidates::new(&corpus, |_| true);
         let today = jiff::civil::date(2026, 11, 23);
-        mended(Question::new(text, today), Scope { corpus: &corpus, candidates: &candidates }, today).text
+        mended(
+            Question::new(text, today),
+            Scope { corpus: &corpus, candidates: &candidates },
+            &Occurrences::default(),
+            today,
+        )
+        .text
     }
 
     #[test]

@@ -1,9 +1,15 @@
-//! Finds the positions of a question's terms in a scope, layer by layer (a layer is one part of the corpus).
+//! Finds the blocks of a scope in which a question's terms stand.
+//!
+//! A term comes in; its blocks go out, in the order of their slots. A question needs the same terms several times (for
+//! what was typed, for notes, for turns), so [`Occurrences`] reads each term's postings once.
 
-use crate::search::query::question::QueryTerm;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::embed::fast::FastMap;
+use crate::search::analyze::stems::Shape;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::neighbours::is_turn;
 use crate::search::store::corpus::times::Times;
 
 pub(in crate::search) fn count(of: usize) -> f32 {
@@ -24,116 +30,90 @@ impl Scope<'_> {
     pub fn is_common(self, blocks: usize, most: usize) -> bool {
         self.candidates.count > MANY && blocks * most > self.candidates.count
     }
-
-    /// In how many blocks a term stands.
-    pub fn blocks_with(self, term: &str) -> usize {
-        (0..self.corpus.parts()).map(|layer| self.each(layer, term, |_, _, _| {}).blocks).sum()
-    }
-
-    /// Calls `each` with where a term stands in a layer: the slot, its count there, and the note.
-    pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, Times, &NoteSlots)) -> Counts {
-        let Candidates { notes, .. } = self.candidates;
-        let mut counts = Counts::default();
-        let mut place = 0;
-        // The slots of the note at this place, the first that doesn't end before where the postings have come to.
-        let (mut start, mut end) = (0, 0);
-        let (mut is_inside, mut is_counted) = (false, false);
-        self.corpus.each_in(at, term, |slot, times| {
-            if slot >= end {
-                place = self.candidates.reaching(slot);
-                let own = notes.get(place);
-                (start, end) = own.map_or((u32::MAX, u32::MAX), |own| (own.slots.start, own.slots.end));
-                is_inside = own.is_some();
-                is_counted = false;
-            }
-            if slot < start {
-                return;
-            }
-            counts.blocks += 1;
-            counts.notes += usize::from(!std::mem::replace(&mut is_counted, true));
-            if is_inside {
-                each(slot, times, &notes[place]);
-            }
-        });
-        counts
-    }
-}
-
-/// In how many candidates a term stands, and in how many notes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::search) struct Counts {
-    pub blocks: usize,
-    pub notes: usize,
 }
 
 /// A block in which a term stands.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::search) struct Posting {
+pub(in crate::search) struct Occurrence {
     pub slot: u32,
-    tf: u32,
-    is_turn: bool,
+    /// Its note, by number.
+    pub note: u32,
+    times: u16,
+    pub is_turn: bool,
+    /// Whether it is an event of a conversation, a tool's among them.
+    pub is_said: bool,
 }
 
-impl Posting {
+impl Occurrence {
+    pub fn times(self) -> Times {
+        Times(self.times.into())
+    }
+
     pub fn tf(self) -> f32 {
-        count(self.tf as usize)
+        count(self.times().all() as usize)
     }
 }
 
-/// Where a term stands in a layer and is looked at, and each of its near words; and in how many candidates each does.
-#[derive(Debug)]
-pub(in crate::search) struct TermMatches {
-    pub term: Vec<Posting>,
-    near: Vec<Vec<u32>>,
-    pub counts: Counts,
-    pub near_counts: Vec<Counts>,
-    /// How many of the term's blocks are turns.
-    pub turns: usize,
+/// The blocks of a scope in which a term stands, in the order of their slots.
+#[derive(Debug, Default)]
+pub(in crate::search) struct TermBlocks {
+    pub blocks: Vec<Occurrence>,
+    /// How many notes they are of.
+    pub notes: usize,
 }
 
-impl TermMatches {
-    /// In turns, and in the blocks of `others`: whether a note is one, by its number.
-    pub fn new(scope: Scope<'_>, at: usize, asked: &QueryTerm, is_name: bool, others: &[bool]) -> Self {
-        let (mut term, mut turns) = (Vec::new(), 0);
-        let is_turn = |slot: u32, own: &NoteSlots| own.has_turns && is_turn(scope.corpus, slot);
-        let is_other = |own: &NoteSlots| others[own.note as usize];
-        let counts = scope.each(at, &asked.term, |slot, times, own| {
-            let is_turn = is_turn(slot, own);
-            turns += usize::from(is_turn);
-            if is_turn || is_other(own) {
-                term.push(Posting { slot, tf: times.all(), is_turn });
+impl TermBlocks {
+    fn new(scope: Scope<'_>, term: &str) -> Self {
+        let Scope { corpus, candidates } = scope;
+        let mut this = Self::default();
+        // The first note that doesn't end before where the postings have come to.
+        let mut note: Option<&NoteSlots> = None;
+        corpus.each_posting(term, |slot, times| {
+            if note.is_none_or(|note| note.slots.end <= slot) {
+                note = candidates.reaching(slot);
             }
+            let Some(own) = note.filter(|note| note.slots.start <= slot) else { return };
+            this.notes += usize::from(this.blocks.last().is_none_or(|last| last.note != own.note));
+            let shape = if own.has_turns { corpus.shape(slot) } else { Shape(0) };
+            this.blocks.push(Occurrence {
+                slot,
+                note: own.note,
+                times: u16::try_from(times.0).unwrap_or(u16::MAX),
+                is_turn: shape.has(Shape::TURN),
+                is_said: shape.has(Shape::TURN | Shape::TOOL),
+            });
         });
-        let words = asked.near.iter().filter(|_| !is_name);
-        let (near, near_counts) = words
-            .map(|(word, _)| {
-                let mut slots = Vec::new();
-                let counts = scope.each(at, word, |slot, _, own| {
-                    if is_turn(slot, own) || is_other(own) {
-                        slots.push(slot);
-                    }
-                });
-                (slots, counts)
-            })
-            .unzip();
-        Self { term, near, counts, near_counts, turns }
+        this
     }
 
-    pub fn turns(&self) -> impl Iterator<Item = &Posting> {
-        let any = if self.turns > 0 { &self.term[..] } else { &[] };
-        any.iter().filter(|posting| posting.is_turn)
+    /// Those of some slots.
+    pub fn within(&self, slots: &Range<u32>) -> &[Occurrence] {
+        let at = |slot: u32| self.blocks.partition_point(|block| block.slot < slot);
+        &self.blocks[at(slots.start)..at(slots.end)]
     }
+}
 
-    pub fn notes(&self) -> impl Iterator<Item = &Posting> {
-        self.term.iter().filter(|posting| !posting.is_turn)
-    }
+/// The blocks of all terms that one question has asked for in its scope.
+#[derive(Debug, Default)]
+pub(in crate::search) struct Occurrences(Mutex<FastMap<String, Arc<TermBlocks>>>);
 
-    /// The block of the term, and those of the near words that count, each with what it counts.
-    pub fn each_soft(&self, near: &[Option<f32>], mut each: impl FnMut(u32, f32)) {
-        self.term.iter().for_each(|posting| each(posting.slot, 1.0));
-        for (slots, value) in self.near.iter().zip(near) {
-            let Some(value) = value else { continue };
-            slots.iter().for_each(|slot| each(*slot, *value));
+impl Occurrences {
+    /// Those of a term.
+    pub fn of(&self, scope: Scope<'_>, term: &str) -> Arc<TermBlocks> {
+        if let Some(known) = self.known().get(term) {
+            return Arc::clone(known);
         }
+        let found = Arc::new(TermBlocks::new(scope, term));
+        self.known().insert(term.to_owned(), Arc::clone(&found));
+        found
+    }
+
+    /// Forgets them: another question has another scope.
+    pub fn clear(&mut self) {
+        self.known().clear();
+    }
+
+    fn known(&self) -> MutexGuard<'_, FastMap<String, Arc<TermBlocks>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,7 @@ use roaring::RoaringBitmap;
 use crate::search::analyze::function_words;
 use crate::search::cores::share;
 use crate::search::query::question::{QueryTerm, Question};
-use crate::search::retrieve::scope::Scope;
+use crate::search::retrieve::scope::{Occurrences, Scope};
 
 /// A query of more words is a description.
 const FEW: usize = 3;
@@ -36,28 +36,24 @@ impl Typed {
 
 /// The blocks of a scope that have a word of the `question`, before its typing errors are mended. Function words count where
 /// there are no others. The order `is_strict` for few words, and where that `is_asked`.
-pub(in crate::search) fn typed(scope: Scope<'_>, question: &Question, is_asked: bool) -> Typed {
+pub(in crate::search) fn typed(
+    scope: Scope<'_>,
+    occurrences: &Occurrences,
+    question: &Question,
+    is_asked: bool,
+) -> Typed {
     let skipped = function_words::of(&question.words);
     let is_content = |asked: &&QueryTerm| !skipped.contains(&asked.word.as_str());
     let mut words: Vec<&QueryTerm> = question.asked.iter().filter(is_content).collect();
     if words.is_empty() {
         words = question.asked.iter().collect();
     }
-    let layers = share(scope.candidates.count, scope.corpus.parts(), |layer| {
-        let slots = |asked: &&QueryTerm| {
-            let mut slots = RoaringBitmap::new();
-            scope.each(layer, &asked.term, |slot, _, _| {
-                slots.try_push(slot).expect("a term's blocks come in their order");
-            });
-            slots
-        };
-        words.iter().map(slots).collect::<Vec<_>>()
-    });
+    let blocks = share(scope.candidates.count, words.len(), |at| occurrences.of(scope, &words[at].term));
     let mut found = Typed::default();
-    for (at, asked) in words.iter().enumerate() {
-        let is_missing = layers.iter().all(|layer| layer[at].is_empty());
-        layers.iter().for_each(|layer| found.slots |= &layer[at]);
-        if is_missing {
+    for (asked, of_word) in words.iter().zip(blocks) {
+        let slots = of_word.blocks.iter().map(|block| block.slot);
+        found.slots |= RoaringBitmap::from_sorted_iter(slots).expect("a term's blocks come in their order");
+        if of_word.blocks.is_empty() {
             found.missing.push(asked.word.clone());
         }
     }

@@ -2,11 +2,10 @@
 //!
 //! Ranked notes and turns come in. Blocks go out, none with a higher score than the one before it.
 
-use super::tiers::{Placed, Tier, Tiers};
+use super::tiers::Tiers;
 use crate::embed::fast::FastSet;
 use crate::search::give::finder;
-use crate::search::give::finder::Find;
-use crate::search::give::ranked::Ranked;
+use crate::search::give::words::Tier;
 use crate::search::rank::notes::Answering;
 use crate::search::recall::State;
 use crate::search::store::view::DocRef;
@@ -22,12 +21,10 @@ pub(super) fn spread(
     limit: usize,
     tiers: &Tiers<'_>,
     takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
-) -> Result<Vec<Placed>, IndexError> {
+) -> Result<Vec<Found>, IndexError> {
     let find = |slot: u32, score: f64| {
-        let found = finder::of_slots(snapshot, state, vec![Ranked { slot, score, sure: 0.0 }], 1, &takes)?;
-        let Some(Find { found, .. }) = found.into_iter().next() else { return Ok(None) };
-        let tier = tiers.of(slot, found.at, &found.block)?;
-        Ok::<_, IndexError>(Some(Placed { slot, tier, found }))
+        let Some(found) = finder::block(snapshot, state, (slot, score), &takes)? else { return Ok(None) };
+        Ok::<_, IndexError>(Some(Found { tier: tiers.of(slot, &found)?, ..found }))
     };
     let (mut typed, mut alike) = (Vec::new(), Vec::new());
     for note in notes {
@@ -48,7 +45,7 @@ pub(super) fn spread(
     placed.truncate(limit);
     // Nothing scores more than what comes before it.
     let mut least = f64::MAX;
-    for Placed { found, .. } in &mut placed {
+    for found in &mut placed {
         least = least.min(found.score);
         found.score = least;
     }
@@ -62,10 +59,10 @@ struct Spread<F> {
     limit: usize,
     /// The notes of which a block is listed.
     shown: FastSet<u32>,
-    out: Vec<Placed>,
+    out: Vec<Found>,
 }
 
-impl<F: Fn(u32, f64) -> Result<Option<Placed>, IndexError>> Spread<F> {
+impl<F: Fn(u32, f64) -> Result<Option<Found>, IndexError>> Spread<F> {
     /// Lists the blocks of a tier, and returns those of later ones that were come upon.
     fn round(
         &mut self,
@@ -86,9 +83,9 @@ impl<F: Fn(u32, f64) -> Result<Option<Placed>, IndexError>> Spread<F> {
                 && let Some((slot, own)) = blocks.next()
             {
                 match (self.find)(slot, f64::from(note.score))? {
-                    Some(placed) if placed.tier > tier => of_later.push((slot, own)),
-                    Some(placed) if placed.found.block.kind == Kind::Comment => {
-                        comments.push(commented(placed, f64::from(own)));
+                    Some(found) if found.tier > tier => of_later.push((slot, own)),
+                    Some(found) if found.block.kind == Kind::Comment => {
+                        comments.push(Found { score: f64::from(own) * COMMENT, ..found });
                     }
                     Some(best) => {
                         self.shown.insert(number);
@@ -108,39 +105,30 @@ impl<F: Fn(u32, f64) -> Result<Option<Placed>, IndexError>> Spread<F> {
                 break;
             }
             match (self.find)(slot, f64::from(own))? {
-                Some(placed) if placed.tier > tier => {
+                Some(found) if found.tier > tier => {
                     later.push(Answering { score, blocks: vec![(slot, own)] });
                 }
-                Some(placed) if placed.found.block.kind == Kind::Comment => {
-                    comments.push(commented(placed, f64::from(own)));
+                Some(found) if found.block.kind == Kind::Comment => {
+                    comments.push(Found { score: f64::from(own) * COMMENT, ..found });
                 }
-                placed => self.out.extend(placed),
+                found => self.out.extend(found),
             }
         }
-        comments.sort_by(|a, b| b.found.score.total_cmp(&a.found.score));
+        comments.sort_by(|a, b| b.score.total_cmp(&a.score));
         self.out.extend(comments);
         Ok(later)
     }
 }
 
-/// A comment, with the score that it has beside other text.
-fn commented(placed: Placed, own: f64) -> Placed {
-    Placed { found: Found { score: own * COMMENT, ..placed.found }, ..placed }
-}
-
 /// Merges turns and blocks of notes; where the query `is_strict`, those with a typed word first. Each keep their order; where both go on, the better score
 /// by the ranking's measure is next.
-pub(super) fn merge(turns: Vec<Placed>, notes: Vec<Placed>, is_strict: bool, limit: usize) -> Vec<Found> {
-    let is_typed = |placed: &Placed| !is_strict || placed.tier < Tier::Alike;
-    let (turns, alike_turns) = turns.into_iter().partition::<Vec<_>, _>(is_typed);
-    let (notes, alike_notes) = notes.into_iter().partition::<Vec<_>, _>(is_typed);
-    fn score(placed: &mut Placed) -> &mut f64 {
-        &mut placed.found.score
-    }
-    let mut found = in_one(turns, notes, score, limit);
-    found.extend(in_one(alike_turns, alike_notes, score, limit - found.len()));
-    let found_of = |placed: Placed| Found { is_alike: placed.tier == Tier::Alike, ..placed.found };
-    found.into_iter().map(found_of).collect()
+pub(super) fn merge(turns: Vec<Found>, notes: Vec<Found>, is_strict: bool, limit: usize) -> Vec<Found> {
+    let is_first = |found: &Found| !is_strict || !found.is_alike();
+    let (turns, alike_turns) = turns.into_iter().partition::<Vec<_>, _>(is_first);
+    let (notes, alike_notes) = notes.into_iter().partition::<Vec<_>, _>(is_first);
+    let mut found = in_one(turns, notes, |found| &mut found.score, limit);
+    found.extend(in_one(alike_turns, alike_notes, |found| &mut found.score, limit - found.len()));
+    found
 }
 
 /// The same of whatever has a `score`.

@@ -3,35 +3,14 @@
 //! The slots of [`Typed`] come in. Each found block goes out with its [`Tier`]; an answer lists one tier after the
 //! other.
 
-use crate::search::give::finder::Find;
-use crate::search::give::words::Filters;
+use crate::search::give::words::{Filters, Tier};
 use crate::search::query::question::Question;
 use crate::search::query::syntax::{Item, Syntax};
 use crate::search::retrieve::typed::Typed;
-use crate::search::store::view::DocRef;
-use crate::search::{Block, Found, IndexError};
+use crate::search::{Found, IndexError};
 
 /// So many words that stand nowhere are named.
 const NAMED: usize = 3;
-
-/// The typed words in a block; lower tiers are listed first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Tier {
-    /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.
-    Word,
-    /// The only word of the query stands in its title or headings alone.
-    Heading,
-    /// It has none: it was found by similar words or by meaning.
-    Alike,
-}
-
-/// A found block in its tier.
-#[derive(Debug)]
-pub(super) struct Placed {
-    pub slot: u32,
-    pub tier: Tier,
-    pub found: Found,
-}
 
 /// Says the tier of blocks.
 pub(super) struct Tiers<'a> {
@@ -47,25 +26,22 @@ pub(super) fn without_only_word(typed: &Typed) -> Option<Syntax> {
 }
 
 impl Tiers<'_> {
-    /// The tier of the block in a slot.
+    /// The tier of the found block of a slot.
     ///
     /// # Errors
     /// tantivy's.
-    pub fn of(&self, slot: u32, at: DocRef, block: &Block) -> Result<Tier, IndexError> {
+    pub fn of(&self, slot: u32, found: &Found) -> Result<Tier, IndexError> {
         Ok(match &self.without {
-            _ if !self.typed.slots.contains(slot) => Tier::Alike,
-            Some(without) if without.pass(at, block)? => Tier::Heading,
-            _ => Tier::Word,
+            Some(without) if self.typed.slots.contains(slot) && without.pass(found.at, &found.block)? => {
+                Tier::Heading
+            }
+            _ => self.of_turn(slot),
         })
     }
 
-    /// Turns in their tiers. The name of who speaks stands in a turn's line, so it counts as text.
-    pub fn of_turns(&self, finds: Vec<Find>) -> Vec<Placed> {
-        let tier = |slot| if self.typed.slots.contains(slot) { Tier::Word } else { Tier::Alike };
-        finds
-            .into_iter()
-            .map(|find| Placed { slot: find.ranked.slot, tier: tier(find.ranked.slot), found: find.found })
-            .collect()
+    /// That of a turn. The name of who speaks stands in a turn's line, so it counts as text.
+    pub fn of_turn(&self, slot: u32) -> Tier {
+        if self.typed.slots.contains(slot) { Tier::Word } else { Tier::Alike }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use roaring::RoaringBitmap;
 
-use super::Found;
+use super::{Found, Tier};
 use crate::search::analyze::text::Analyzer;
 use crate::search::follow::snapshot::Snapshot;
 use crate::search::query::syntax;
@@ -74,7 +74,7 @@ impl<'a> ParsedQuery<'a> {
                     }
                     (block.text, block.extra) = Default::default();
                 }
-                found.push(Found { at: scored.at, score: scored.score, file, block, is_alike: false });
+                found.push(Found { at: scored.at, score: scored.score, file, block, tier: Tier::Word });
             }
             if found.len() >= limit || exhausted {
                 return Ok(found);

@@ -224,16 +224,16 @@ impl Corpus {
         self.code(slot).map(|code| sums.cosine(&code))
     }
 
-    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each.
-    pub fn each(&self, term: &str, mut each: impl FnMut(u32, u32)) {
-        (0..self.parts()).for_each(|at| self.each_in(at, term, |slot, times| each(slot, times.all())));
-    }
-
-    /// As [`Corpus::each`], the slots of one part. What can't be read is passed over.
+    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each. What can't be read is passed
+    /// over.
     ///
     /// The terms of the title and the headings are posted at the block that opens a section alone; they stand above all
     /// blocks up to the next one that opens another, and above no turn but their own.
-    pub(in crate::search) fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, Times)) {
+    pub(in crate::search) fn each_posting(&self, term: &str, mut each: impl FnMut(u32, Times)) {
+        (0..self.parts()).for_each(|at| self.each_in(at, term, &mut each));
+    }
+
+    fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, Times)) {
         let (part, first) = (&self.parts[at], self.first(at));
         let term = Term::from_field_text(part.field, term);
         let found = part.terms.read_postings(&term, IndexRecordOption::WithFreqs);
@@ -338,7 +338,7 @@ mod tests {
                     .map(|(slot, (head, text))| (slot, Times(count(text) << 1 | count(head).min(1))))
                     .filter(|(_, times)| times.all() > 0).collect();
                 let mut found = Vec::new();
-                (0..corpus.parts()).for_each(|at| corpus.each_in(at, &term, |slot, times| found.push((slot, times))));
+                corpus.each_posting(&term, |slot, times| found.push((slot, times)));
                 prop_assert_eq!(found, expected);
             }
         }

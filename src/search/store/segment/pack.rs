@@ -3,10 +3,20 @@
 //! `bitcode` packs each field of all blocks together, and zstd finds what repeats. Places and times are differences
 //! from the block before, which makes them small. The text itself is in the full-text store and not repeated here.
 
+use std::cell::RefCell;
+
+use zstd::bulk::Decompressor;
+
 use crate::search::read::block::Block;
 
 /// Longer runs are torn: no note has as many blocks.
 const MOST: u32 = 1 << 28;
+
+thread_local! {
+    /// It has large tables, and an answer unpacks some dozens of notes.
+    static UNPACKER: RefCell<Decompressor<'static>> =
+        RefCell::new(Decompressor::new().expect("memory is enough for a decompressor"));
+}
 
 /// The bytes are not what [`pack`] wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +48,8 @@ pub fn pack(blocks: &[Block]) -> Vec<u8> {
 pub fn unpack(bytes: &[u8]) -> Result<Vec<Block>, Torn> {
     let (length, packed) = bytes.split_first_chunk::<4>().ok_or(Torn)?;
     let length = Some(u32::from_le_bytes(*length)).filter(|length| *length < MOST).ok_or(Torn)?;
-    let rows = zstd::bulk::decompress(packed, length as usize).map_err(|_| Torn)?;
+    let rows = UNPACKER.with_borrow_mut(|unpacker| unpacker.decompress(packed, length as usize));
+    let rows = rows.map_err(|_| Torn)?;
     let mut blocks: Vec<Block> = bitcode::decode(&rows).map_err(|_| Torn)?;
     let (mut end_line, mut end, mut time) = (0_u32, 0_u32, None);
     for block in &mut blocks {
