@@ -12,12 +12,6 @@ pub struct Authors {
 }
 
 impl Authors {
-    /// With these names, by number.
-    pub fn new(names: Vec<String>) -> Self {
-        let ids = names.iter().cloned().zip(0..).collect();
-        Self { names, ids }
-    }
-
     /// Their words, lower case, by number.
     pub fn names(&self) -> &[String] {
         &self.names

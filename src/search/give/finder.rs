@@ -6,7 +6,7 @@ use crate::search::give::words::Tier;
 use crate::search::query::within::Within;
 use crate::search::recall::State;
 use crate::search::store::view::DocRef;
-use crate::search::{AllFound, Block, Found, HitMaker, IndexError, Note, Query, Snapshot, Stored};
+use crate::search::{Block, Found, HitMaker, IndexError, Note, Query, Snapshot, Stored};
 
 /// The block of a slot with this score, where `takes` it.
 pub(in crate::search) fn block(
@@ -29,14 +29,14 @@ pub(in crate::search) fn by_words(
     within: &Within,
 ) -> Result<(Vec<Found>, Vec<String>), IndexError> {
     let (most, widest) = (place.limit, within.most(place.limit));
-    let AllFound { blocks: mut found, notes, .. } = snapshot.find(place, most)?;
+    let (mut found, notes) = snapshot.find(place, most)?;
     if within.scopes.is_empty() {
         return Ok((found, notes));
     }
     let is_all = found.len() < most;
     found.retain(|found| within.has(&found.block.tags));
     if !is_all && found.len() < most && widest > most {
-        found = snapshot.find(place, widest)?.blocks;
+        found = snapshot.find(place, widest)?.0;
         found.retain(|found| within.has(&found.block.tags));
     }
     for tag in within.tags() {
@@ -45,7 +45,7 @@ pub(in crate::search) fn by_words(
         }
         let text = format!("{} tag:{tag}", place.text);
         let known: HashSet<_> = found.iter().map(|found| found.at).collect();
-        let marked = snapshot.find(&Query { text, ..place.clone() }, most)?.blocks.into_iter();
+        let marked = snapshot.find(&Query { text, ..place.clone() }, most)?.0.into_iter();
         found.extend(marked.filter(|found| within.has(&found.block.tags) && !known.contains(&found.at)));
     }
     found.truncate(most);

@@ -139,9 +139,8 @@ impl Recall {
         } else {
             self.rank(state, text, &prefixes, POOL * WIDER)
         };
-        let filters = if syntax.is_filtered() { Some(snapshot.filters(&syntax)?) } else { None };
-        let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
-        let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
+        let filters = snapshot.filters(&syntax, &[])?;
+        let takes = |at, block: &Block| Ok(within.has(&block.tags) && filters.pass(at, block)?);
         let mut maker = snapshot.maker(text)?;
         let pinned = finder::pinned(snapshot, state, &maker, takes)?;
         let has_pins = !pinned.is_empty();

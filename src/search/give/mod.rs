@@ -1,8 +1,7 @@
 //! Produces the results: hits for a question, memories for a prompt, or nothing where confidence is too low.
 //!
 //! - `search`: answers by words and meaning, from what `search::asked` ranks and in the order that `search::merge`
-//!   makes; `words`: answers of the index alone, whose documents `words::parsed` finds; [`deep`]: answers in the order
-//!   of a reranker.
+//!   makes; `words`: answers of the index alone; [`deep`]: answers in the order of a reranker.
 //! - `given`: memories for a prompt; `judged` rates each found block, [`choose`] selects blocks and formats them,
 //!   `past` marks facts that no longer hold.
 //! - `finder`: looks ranked blocks up in a snapshot.

@@ -47,14 +47,6 @@ pub(in crate::search) struct Ranking {
 /// Found blocks, notes for a person, and the percentage that the settings' model has embedded.
 type Best = (Vec<Found>, Vec<String>, Option<u8>);
 
-/// Searches as [`Recall::search`] does.
-///
-/// # Errors
-/// The index's.
-pub fn search(recall: &Recall, query: &Query) -> Result<Answer, RecallError> {
-    recall.search(query)
-}
-
 impl Recall {
     /// Answers a query by words and meaning, in a place of the vault and in scopes of memories (`global`,
     /// `project:ID`, …). Filters and exclusions narrow what may answer, whatever the query's form, and change nothing in
@@ -102,8 +94,7 @@ impl Recall {
         within: &Within,
     ) -> Result<Best, IndexError> {
         let own = OnceCell::new();
-        let is_filtered = syntax.is_filtered();
-        let filters = if is_filtered { Some(snapshot.filters(syntax)?) } else { None };
+        let (is_filtered, filters) = (syntax.is_filtered(), snapshot.filters(syntax, &[])?);
         let candidates = candidates(state, &snapshot.scope(place.scope.as_deref())?, &own);
         let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
         let question = Question::new(&text, self.today());
@@ -120,10 +111,9 @@ impl Recall {
             let sought = sought(scope, asked.occurrences(), &asked.question, false);
             notes = asked.notes(&sought, typed.first(), most);
         }
-        let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
-        let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
+        let takes = |at, block: &Block| Ok(within.has(&block.tags) && filters.pass(at, block)?);
         let only_word = tiers::without_only_word(&typed);
-        let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax)).transpose()?;
+        let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax, &[])).transpose()?;
         let tiers = Tiers { typed: &typed, without };
         let mut in_notes = spread(snapshot, state, notes, place.limit, &tiers, takes)?;
         let mut turns = Vec::new();

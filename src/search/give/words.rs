@@ -1,29 +1,25 @@
 //! Answers by the index alone ([`crate::search::Index::search`]): hits for a query's words, phrases, prefixes and
 //! filters.
-//!
-//! `parsed` finds the documents.
 
-mod parsed;
-
-use std::cell::RefCell;
-
-use roaring::RoaringBitmap;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::search::analyze::text::Analyzer;
 use crate::search::follow::snapshot::Snapshot;
 use crate::search::give::hit::HitMaker;
+use crate::search::query::syntax;
 use crate::search::query::syntax::Syntax;
 use crate::search::query::within::MOST_HITS;
-use crate::search::read::block::{Block, Kind};
-use crate::search::retrieve::filter;
-use crate::search::retrieve::filter::Setting;
+use crate::search::read::block::Block;
+use crate::search::retrieve::bm25::{Clause, newest, top};
+use crate::search::retrieve::filter::Filters;
+use crate::search::retrieve::terms;
 use crate::search::store::catalog;
 use crate::search::store::catalog::FileRow;
-use crate::search::store::segment::schema::Fields;
-use crate::search::store::view::{DocRef, View};
+use crate::search::store::view::DocRef;
 use crate::search::{Answer, Basis, Hit, Index, IndexError, Options, Query};
-use parsed::{LONGEST, ParsedQuery};
+
+/// Longer queries are cut, in bytes.
+const LONGEST: usize = 10_000;
 
 /// So many files that were not searched are named.
 const NAMED: usize = 3;
@@ -39,9 +35,9 @@ impl Index {
     /// doesn't help.
     pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
         let ((hits, notes), freshness) = self.answer(|snapshot| {
-            let found = snapshot.find(query, query.limit.min(MOST_HITS))?;
-            let (hits, bases) = snapshot.give(&query.text, found.blocks)?;
-            Ok(((hits, found.notes), Some(bases)))
+            let (found, notes) = snapshot.find(query, query.limit.min(MOST_HITS))?;
+            let (hits, bases) = snapshot.give(&query.text, found)?;
+            Ok(((hits, notes), Some(bases)))
         })?;
         Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
     }
@@ -118,24 +114,60 @@ impl Found {
     }
 }
 
-/// The finds of a query, best first.
-#[derive(Debug, Clone)]
-pub struct AllFound {
-    /// The blocks.
-    pub blocks: Vec<Found>,
-    /// The parts of the query that were not understood, for a person.
-    pub notes: Vec<String>,
-}
-
 impl Snapshot<'_> {
-    /// The `most` best blocks for a query, best first. In a question, quotes and `*` are no operators.
+    /// The `most` best blocks for a query, best first, and what was not understood of it, for a person. In a question,
+    /// quotes and `*` are no operators.
     ///
     /// # Errors
     /// tantivy's and SQLite's; an unknown scope.
-    pub fn find(&self, query: &Query, most: usize) -> Result<AllFound, IndexError> {
-        let mut asked = ParsedQuery::new(query, self)?;
-        let blocks = asked.find(self, most)?;
-        Ok(AllFound { blocks, notes: asked.syntax.notes })
+    pub fn find(&self, query: &Query, most: usize) -> Result<(Vec<Found>, Vec<String>), IndexError> {
+        let text = crate::embed::cut(&query.text, LONGEST);
+        let mut syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
+        if text.len() < query.text.len() {
+            syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
+        }
+        let prefixes = self.scope(query.scope.as_deref())?;
+        let Syntax { items, notes, .. } = &mut syntax;
+        let clauses = terms::clauses(self.view(), self.fields(), &mut Analyzer::new(), items, notes)?;
+        let found = if clauses.is_empty() && (!items.is_empty() || query.text.trim().is_empty()) {
+            Vec::new()
+        } else {
+            self.passing(&clauses, &self.filters(&syntax, &prefixes)?, most)?
+        };
+        Ok((found, syntax.notes))
+    }
+
+    /// The `limit` best blocks that pass: for `clauses`, or the newest where there are none.
+    fn passing(
+        &self,
+        clauses: &[Clause],
+        filters: &Filters<'_>,
+        limit: usize,
+    ) -> Result<Vec<Found>, IndexError> {
+        let (view, allowed) = (self.view(), filters.allowed.as_ref());
+        let mut most = if filters.needs_text() { limit.saturating_mul(4).max(64) } else { limit };
+        loop {
+            let scored = if clauses.is_empty() {
+                newest(view, allowed, most)
+            } else {
+                top(view, self.fields(), clauses, allowed, most)?
+            };
+            let is_all = scored.len() < most;
+            let mut found = Vec::with_capacity(limit.min(scored.len()));
+            for scored in scored {
+                if found.len() == limit {
+                    break;
+                }
+                let (file, block) = view.resolve(self.database(), scored.at)?;
+                if filters.pass(scored.at, &block)? {
+                    found.push(Found { at: scored.at, score: scored.score, file, block, tier: Tier::Word });
+                }
+            }
+            if found.len() >= limit || is_all {
+                return Ok(found);
+            }
+            most = most.saturating_mul(4);
+        }
     }
 
     /// The path prefixes that a scope stands for; none means everywhere.
@@ -206,24 +238,12 @@ impl Snapshot<'_> {
         Ok(false)
     }
 
-    /// What a query's filters and exclusions let through.
+    /// What a query's filters, exclusions and phrases let through, of the files whose paths begin so.
     ///
     /// # Errors
     /// tantivy's and SQLite's.
-    pub fn filters<'s>(&'s self, syntax: &'s Syntax) -> Result<Filters<'s>, IndexError> {
-        let mut analyzer = Analyzer::new();
-        let setting = Setting { zone: &self.options().zone, prefixes: Vec::new() };
-        let allowed = filter::allowed(self.view(), self.fields(), &mut analyzer, syntax, &setting)?;
-        let check = filter::needs_text(syntax, &mut analyzer);
-        Ok(Filters { view: self.view(), syntax, allowed, check: check.then(|| RefCell::new(analyzer)) })
-    }
-
-    /// Whether the vault has a block of this kind.
-    ///
-    /// # Errors
-    /// tantivy's.
-    pub fn has(&self, kind: Kind) -> Result<bool, IndexError> {
-        filter::has_kind(self.view(), &Fields::new(), kind)
+    pub fn filters<'s>(&'s self, syntax: &'s Syntax, prefixes: &[String]) -> Result<Filters<'s>, IndexError> {
+        Filters::new(self.view(), self.fields(), &self.options().zone, prefixes, syntax)
     }
 
     /// The hits of found blocks for a query, and what the answer rests on.
@@ -252,36 +272,5 @@ impl Snapshot<'_> {
     pub fn hit(&self, maker: &mut HitMaker, mut found: Found) -> Result<Hit, IndexError> {
         found.block.text = self.text(found.at)?;
         Ok(Hit { alike: found.is_alike(), ..maker.hit(found.file.path, found.block, found.score) })
-    }
-}
-
-/// A query's filters and exclusions at work.
-pub struct Filters<'s> {
-    view: &'s View,
-    syntax: &'s Syntax,
-    allowed: Option<RoaringBitmap>,
-    /// Where a block's text must be looked at.
-    check: Option<RefCell<Analyzer>>,
-}
-
-impl std::fmt::Debug for Filters<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Filters").field("syntax", &self.syntax).finish_non_exhaustive()
-    }
-}
-
-impl Filters<'_> {
-    /// Whether they let a block through.
-    ///
-    /// # Errors
-    /// tantivy's.
-    pub fn pass(&self, at: DocRef, block: &Block) -> Result<bool, IndexError> {
-        if self.allowed.as_ref().is_some_and(|allowed| !allowed.contains(self.view.number(at))) {
-            return Ok(false);
-        }
-        let Some(analyzer) = &self.check else { return Ok(true) };
-        let (text, extra) = self.view.text(at)?;
-        let block = Block { text, extra, ..block.clone() };
-        Ok(filter::passes(self.syntax, &mut analyzer.borrow_mut(), &block))
     }
 }

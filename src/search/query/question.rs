@@ -98,11 +98,6 @@ impl Question {
         let is_plain = is_one_line && !asks_twice(whole);
         Self { text: text.to_owned(), is_plain, words: all, asked, dates, wants }
     }
-
-    /// Whether nothing can be looked up.
-    pub fn is_empty(&self) -> bool {
-        self.asked.is_empty() && self.dates.is_empty()
-    }
 }
 
 impl Wants {

@@ -110,6 +110,24 @@ fn best(mut scored: Vec<Scored>, most: usize) -> Vec<Scored> {
     scored
 }
 
+/// The allowed documents, newest first: what filters without words ask for.
+pub fn newest(view: &View, allowed: Option<&RoaringBitmap>, most: usize) -> Vec<Scored> {
+    let mut all = Vec::new();
+    let mut number = 0;
+    for (n, seg) in view.segs.iter().enumerate() {
+        for doc in 0..seg.reader.max_doc() {
+            if allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(number)) {
+                let (time, tie) = (seg.rows.meta(doc as usize).time, seg.rows.tie(doc as usize));
+                all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });
+            }
+            number += 1;
+        }
+    }
+    all.sort_by(Scored::rank);
+    all.truncate(most);
+    all
+}
+
 /// The documents of segment `n` that have one of the terms and may come.
 fn in_segment(
     view: &View,

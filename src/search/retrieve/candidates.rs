@@ -119,11 +119,6 @@ impl Candidates {
         this
     }
 
-    /// Whether a slot is one.
-    pub fn has(&self, corpus: &Corpus, slot: u32) -> bool {
-        self.is[corpus.meta(slot).file as usize]
-    }
-
     /// All slots, ascending.
     pub fn slots(&self) -> impl Iterator<Item = u32> {
         self.notes.iter().flat_map(|own| own.slots.clone())
@@ -154,7 +149,7 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
     for asked in &question.asked {
         let mut found = Vec::new();
         corpus.each_posting(&asked.term, |slot, times| {
-            if candidates.has(corpus, slot) {
+            if candidates.is[corpus.meta(slot).file as usize] {
                 found.push((slot, times.all() as f32));
             }
         });

@@ -1,8 +1,10 @@
 //! Applies the filters of a query, as sets of documents, and the checks that need a block's text.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use roaring::RoaringBitmap;
 use tantivy::Term;
 
@@ -10,37 +12,77 @@ use crate::search::IndexError;
 use crate::search::analyze::glob;
 use crate::search::analyze::text::{Analyzer, Form, fold};
 use crate::search::query::syntax::{Filter, Item, Syntax};
-use crate::search::read::block::{Block, Kind};
+use crate::search::read::block::Block;
 use crate::search::retrieve::terms;
 use crate::search::retrieve::terms::{is_lone, prefixed};
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, Seg, View};
 
-/// What filters need to know beside the index.
-#[derive(Debug)]
-pub struct Setting<'a> {
-    /// The zone whose days `before:` and `after:` mean.
-    pub zone: &'a jiff::tz::TimeZone,
-    /// Only files whose path begins with one of these; none means all.
-    pub prefixes: Vec<String>,
+/// A query's filters, exclusions and phrases at work.
+pub struct Filters<'s> {
+    view: &'s View,
+    syntax: &'s Syntax,
+    /// The documents that may pass, by [`View::number`]; `None` if all living ones may.
+    pub allowed: Option<RoaringBitmap>,
+    /// Where a block's text must be looked at.
+    check: Option<RefCell<Analyzer>>,
 }
 
-/// The documents that `syntax` allows, by [`View::number`]; `None` if all living ones are.
-pub fn allowed(
+impl<'s> Filters<'s> {
+    /// Those of `syntax`, in the files whose paths begin with one of `prefixes` (none means all); `zone` is that whose days
+    /// `before:` and `after:` mean.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn new(
+        view: &'s View,
+        fields: &Fields,
+        zone: &TimeZone,
+        prefixes: &[String],
+        syntax: &'s Syntax,
+    ) -> Result<Self, IndexError> {
+        let mut analyzer = Analyzer::new();
+        let allowed = allowed(view, fields, &mut analyzer, syntax, zone, prefixes)?;
+        let check = needs_text(syntax, &mut analyzer);
+        Ok(Self { view, syntax, allowed, check: check.then(|| RefCell::new(analyzer)) })
+    }
+
+    /// Whether a block's text must be looked at.
+    pub fn needs_text(&self) -> bool {
+        self.check.is_some()
+    }
+
+    /// Whether they let a block through.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn pass(&self, at: DocRef, block: &Block) -> Result<bool, IndexError> {
+        if self.allowed.as_ref().is_some_and(|allowed| !allowed.contains(self.view.number(at))) {
+            return Ok(false);
+        }
+        let Some(analyzer) = &self.check else { return Ok(true) };
+        let (text, extra) = self.view.text(at)?;
+        let section = block.section.as_deref().unwrap_or_default();
+        Ok(passes(self.syntax, &mut analyzer.borrow_mut(), [&text, &extra], section))
+    }
+}
+
+/// The documents that `syntax` allows.
+fn allowed(
     view: &View,
     fields: &Fields,
     analyzer: &mut Analyzer,
     syntax: &Syntax,
-    setting: &Setting<'_>,
+    zone: &TimeZone,
+    prefixes: &[String],
 ) -> Result<Option<RoaringBitmap>, IndexError> {
     let phrases = syntax.items.iter().any(|item| matches!(item, Item::Phrase(_)));
-    if syntax.filters.is_empty() && syntax.not.is_empty() && setting.prefixes.is_empty() && !phrases {
+    if !syntax.is_filtered() && prefixes.is_empty() && !phrases {
         return Ok(None);
     }
     let sets = Sets { view, fields };
     let mut kept = sets.living();
-    if !setting.prefixes.is_empty() {
-        let prefixes = &setting.prefixes;
+    if !prefixes.is_empty() {
         let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
         let common = if let [only] = &prefixes[..] { only.as_str() } else { "" };
         kept &= sets.in_files(common, &inside);
@@ -60,8 +102,8 @@ pub fn allowed(
                 // Which of them it is not, the check of their texts says.
                 if *negative { (RoaringBitmap::new(), None) } else { (sets.below(analyzer, text)?, None) }
             }
-            Filter::Before(date) => (sets.dated(&kept, i64::MIN + 1..instant(*date, setting.zone)), None),
-            Filter::After(date) => (sets.dated(&kept, instant(*date, setting.zone)..i64::MAX), None),
+            Filter::Before(date) => (sets.dated(&kept, i64::MIN + 1..instant(*date, zone)), None),
+            Filter::After(date) => (sets.dated(&kept, instant(*date, zone)..i64::MAX), None),
         };
         match group {
             Some(group) if !negative => *wide[group].get_or_insert_default() |= set,
@@ -81,18 +123,8 @@ pub fn allowed(
     Ok(Some(kept))
 }
 
-/// Whether any living block is of this kind.
-pub fn has_kind(view: &View, fields: &Fields, kind: Kind) -> Result<bool, IndexError> {
-    let term = Term::from_field_text(fields.filter, &format!("kind:{kind}"));
-    let mut has = false;
-    for seg in &view.segs {
-        seg.each(&term, |doc| has |= seg.is_alive(doc))?;
-    }
-    Ok(has)
-}
-
 /// The first second of a day; the last of all where the day is beyond what a timestamp can say.
-fn instant(date: jiff::civil::Date, zone: &jiff::tz::TimeZone) -> i64 {
+fn instant(date: jiff::civil::Date, zone: &TimeZone) -> i64 {
     date.to_zoned(zone.clone()).map_or(i64::MAX, |at| at.timestamp().as_second())
 }
 
@@ -215,7 +247,7 @@ impl Sets<'_> {
 }
 
 /// Whether `syntax` has conditions that only a block's text can tell.
-pub fn needs_text(syntax: &Syntax, analyzer: &mut Analyzer) -> bool {
+fn needs_text(syntax: &Syntax, analyzer: &mut Analyzer) -> bool {
     syntax.items.iter().any(|item| matches!(item, Item::Phrase(_)))
         || syntax.filters.iter().any(|(filter, _)| matches!(filter, Filter::Section(_)))
         || syntax.not.iter().any(|item| match item {
@@ -225,12 +257,11 @@ pub fn needs_text(syntax: &Syntax, analyzer: &mut Analyzer) -> bool {
 }
 
 /// Checks what only the text can tell: phrases word by word, and sections.
-pub fn passes(syntax: &Syntax, analyzer: &mut Analyzer, block: &Block) -> bool {
-    let text = flat(&block.text);
-    let extra = flat(&block.extra);
+fn passes(syntax: &Syntax, analyzer: &mut Analyzer, texts: [&str; 2], section: &str) -> bool {
+    let texts = texts.map(flat);
     let holds = |phrase: &str| {
         let phrase = flat(phrase);
-        contains(&text, &phrase) || contains(&extra, &phrase)
+        texts.iter().any(|text| contains(text, &phrase))
     };
     syntax.items.iter().all(|item| if let Item::Phrase(phrase) = item { holds(phrase) } else { true })
         && syntax.not.iter().all(|item| match item {
@@ -241,7 +272,6 @@ pub fn passes(syntax: &Syntax, analyzer: &mut Analyzer, block: &Block) -> bool {
         })
         && syntax.filters.iter().all(|(filter, negative)| match filter {
             Filter::Section(words) => {
-                let section = block.section.as_deref().unwrap_or_default();
                 let wanted = terms::words(analyzer, words);
                 has_all(analyzer, section, &wanted) != *negative
             }

@@ -3,9 +3,10 @@
 //! The slots of [`Typed`] come in. Each found block goes out with its [`Tier`]; an answer lists one tier after the
 //! other.
 
-use crate::search::give::words::{Filters, Tier};
+use crate::search::give::words::Tier;
 use crate::search::query::question::Question;
 use crate::search::query::syntax::{Item, Syntax};
+use crate::search::retrieve::filter::Filters;
 use crate::search::retrieve::typed::Typed;
 use crate::search::{Found, IndexError};
 

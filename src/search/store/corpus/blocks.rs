@@ -129,11 +129,6 @@ impl Corpus {
         &self.files
     }
 
-    /// The living version of a note.
-    pub fn file(&self, path: &str) -> Option<&File> {
-        self.files.iter().find(|file| file.alive && file.path == path)
-    }
-
     /// The note that a slot stands in.
     pub fn file_at(&self, slot: u32) -> &File {
         &self.files[self.meta(slot).file as usize]

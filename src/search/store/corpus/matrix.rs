@@ -41,11 +41,6 @@ impl Probe {
         Some(Self { row: Row::new(&unit)?, sums: Sums::new(&unit) })
     }
 
-    /// The dimension of what it can be compared with.
-    pub fn dimensions(&self) -> usize {
-        self.row.wide.len()
-    }
-
     /// The cosine with a row of signed bytes and its scale; 0 where the dimensions differ.
     #[inline(always)]
     pub fn cosine(&self, row: &[u8], scale: f32) -> f32 {
@@ -153,12 +148,6 @@ impl Matrix {
         let values = self.rows.get(row * self.dimensions..(row + 1) * self.dimensions);
         values.map_or(0.0, |values| probe.cosine(values, self.scales[row]))
     }
-
-    /// The cosine of the probe with each row of `range`, into `out` (cleared first).
-    pub fn cosines(&self, probe: &Probe, range: std::ops::Range<usize>, out: &mut Vec<f32>) {
-        out.clear();
-        wide::wide(|| out.extend(range.map(|row| self.cosine(probe, row))));
-    }
 }
 
 fn largest(vector: &[f32]) -> f32 {
@@ -188,8 +177,7 @@ mod tests {
             matrix.push(&b);
             matrix.push(&[]);
             let probe = Probe::new(&a).unwrap();
-            let mut out = Vec::new();
-            matrix.cosines(&probe, 0..2, &mut out);
+            let out = [0, 1].map(|row| matrix.cosine(&probe, row));
             let (mut x, mut y) = (a.clone(), b.clone());
             normalise(&mut x);
             normalise(&mut y);

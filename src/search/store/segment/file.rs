@@ -139,11 +139,6 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Documents so far.
-    pub fn docs(&self) -> u32 {
-        self.docs
-    }
-
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
         [&self.text.postings, &self.filter, &self.ranked.postings]
