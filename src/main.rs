@@ -21,21 +21,22 @@ fn main() -> ExitCode {
     // Maybe a command that runs on until it is ended.
     if args.iter().any(|arg| ["run", "mcp", "web"].iter().any(|name| arg == name)) {
         // The allocator looks for free pages when it is asked for more, and of a daemon at rest nobody asks.
-        give_back_after(0);
-        let _ =
-            vault_agent::daemon::KEEP_FREE_MEMORY.set(|keeps| give_back_after(if keeps { 1000 } else { 0 }));
+        give_back_after(Some(0));
+        let keep = |keeps| give_back_after(Some(if keeps { 1000 } else { 0 }));
+        let _ = vault_agent::daemon::KEEP_FREE_MEMORY.set(keep);
+        let _ = vault_agent::search::follow::live::GIVE_BACK.set(|| give_back_after(None));
     }
     // Only test builds have failpoints; they are set by the environment variable `FAILPOINTS`.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     let code = vault_agent::cli::run(args);
     // The end of the process gives back all at once.
-    give_back_after(-1);
+    give_back_after(Some(-1));
     ExitCode::from(code)
 }
 
-/// Has the allocator give free pages back so many milliseconds after they became free; never, if that is negative. At 0 those
-/// that are free already go back, too.
-fn give_back_after(milliseconds: c_long) {
+/// Has the allocator give free pages back so many milliseconds after they became free; never, if that is negative. At 0, and
+/// without a number, those of this thread that are free already go back.
+fn give_back_after(milliseconds: Option<c_long>) {
     /// `mi_option_purge_delay`, in milliseconds.
     const PURGE_DELAY: c_int = 15;
     #[expect(unsafe_code, reason = "the allocator's options have no safe setter")]
@@ -46,10 +47,12 @@ fn give_back_after(milliseconds: c_long) {
             fn mi_option_set(option: c_int, value: c_long);
             fn mi_collect(force: bool);
         }
-        if milliseconds == 0 {
+        if milliseconds.is_none_or(|delay| delay == 0) {
             // Before the delay is none: then the allocator takes it that nothing waits.
             mi_collect(true);
         }
-        mi_option_set(PURGE_DELAY, milliseconds);
+        if let Some(delay) = milliseconds {
+            mi_option_set(PURGE_DELAY, delay);
+        }
     }
 }

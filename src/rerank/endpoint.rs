@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{RerankError, Reranker};
 use crate::config;
 use crate::embed::cut;
-use crate::embed::http::{plain, shown};
+use crate::embed::http::{CallError, call, shown, wait};
 
 /// The environment variable with the key.
 const VARIABLE: &str = "RERANK_API_KEY";
@@ -86,29 +86,16 @@ impl Endpoint {
             Some(key) => request.bearer_auth(key.expose_secret()),
             None => request,
         };
-        let mut answer = request.send().await.map_err(|error| self.unreachable(plain(&error)))?;
-        let status = answer.status();
-        let mut body = Vec::new();
-        while let Some(piece) = answer.chunk().await.map_err(|error| self.unreachable(plain(&error)))? {
-            if body.len() + piece.len() > MOST_ANSWER {
-                return Err(self.bad(format!("more than {} MiB", MOST_ANSWER >> 20)));
-            }
-            body.extend_from_slice(&piece);
-        }
-        let body = String::from_utf8_lossy(&body);
-        if status.as_u16() == 429 || status.is_server_error() {
-            return Err(self.unreachable(format!("status {status}")));
-        }
-        if !status.is_success() {
-            let reason = format!("status {status}: {}", shown(&body));
-            return Err(RerankError::Refused { reranker: self.name.clone(), reason });
-        }
-        let answer: Value = serde_json::from_str(&body).map_err(|_| self.bad(shown(&body)))?;
+        let answer = call(request, MOST_ANSWER).await.map_err(|error| match error {
+            CallError::Unreachable { reason, .. } => self.unreachable(&reason),
+            CallError::Refused(reason) => RerankError::Refused { reranker: self.name.clone(), reason },
+            CallError::BadAnswer(reason) => self.bad(reason),
+        })?;
         scores(&answer, count).map_err(|reason| self.bad(reason))
     }
 
-    fn unreachable(&self, reason: String) -> RerankError {
-        RerankError::Unreachable { reranker: self.name.clone(), reason }
+    fn unreachable(&self, reason: &str) -> RerankError {
+        RerankError::Unreachable { reranker: self.name.clone(), reason: reason.to_owned() }
     }
 
     fn bad(&self, reason: String) -> RerankError {
@@ -129,17 +116,7 @@ impl Reranker for Endpoint {
         // An endpoint refuses an empty text.
         let texts = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { cut(text, MOST_TEXT) });
         let texts: Vec<&str> = texts.collect();
-        let ask = || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.map_err(|error| self.unreachable(error.to_string()))?;
-            runtime.block_on(async {
-                let answer = tokio::time::timeout(patience, self.all(question, &texts)).await;
-                answer.unwrap_or_else(|_| Err(self.unreachable("no answer in time".to_owned())))
-            })
-        };
-        // The caller may be inside a runtime, which must not wait within itself.
-        let answer = std::thread::scope(|scope| scope.spawn(ask).join());
-        answer.unwrap_or_else(|_| Err(self.unreachable("it failed".to_owned())))
+        wait(patience, self.all(question, &texts), |reason| self.unreachable(reason))
     }
 }
 

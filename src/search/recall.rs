@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::embed::http::wait;
 use crate::embed::retry::{self, Backoff};
 use crate::embed::{self, EmbedError, Fixed, Provider, Purpose};
 use crate::search::rank::signals::{Candidates, Work};
@@ -235,7 +236,7 @@ fn nameless<'t>(text: &'t str, state: &State, candidates: &Candidates) -> std::b
     without_names(text, &names)
 }
 
-/// Embeds one question, whether or not the caller is inside an asynchronous runtime.
+/// Embeds one question.
 fn wait_for(provider: &dyn Provider, text: String, patience: Duration) -> Result<Vec<f32>, EmbedError> {
     let unreachable = |reason: &str| EmbedError::Unreachable {
         provider: provider.name().to_owned(),
@@ -243,17 +244,7 @@ fn wait_for(provider: &dyn Provider, text: String, patience: Duration) -> Result
         after: None,
     };
     let texts = [text];
-    let ask = || -> Result<Vec<f32>, EmbedError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| unreachable(&error.to_string()))?;
-        let vectors = runtime.block_on(async {
-            let call = retry::embed(provider, &texts, Purpose::Query, Backoff::WAITING);
-            tokio::time::timeout(patience, call)
-                .await
-                .unwrap_or_else(|_| Err(unreachable("no answer in time")))
-        })?;
-        vectors.into_iter().next().ok_or_else(|| unreachable("no vector"))
-    };
-    let answer = std::thread::scope(|scope| scope.spawn(ask).join());
-    answer.unwrap_or_else(|_| Err(unreachable("it failed")))
+    let call = retry::embed(provider, &texts, Purpose::Query, Backoff::WAITING);
+    let vectors = wait(patience, call, unreachable)?;
+    vectors.into_iter().next().ok_or_else(|| unreachable("no vector"))
 }

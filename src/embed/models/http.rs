@@ -18,6 +18,8 @@ use crate::embed::{EmbedError, Provider, Purpose, check, cut};
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Endpoints cut long texts or refuse them; ours are blocks of notes, so the beginning tells enough.
 const MOST_BYTES: usize = 8000;
+/// The longest answer.
+const MOST_ANSWER: usize = 64 << 20;
 
 /// Which API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,10 +108,6 @@ impl Http {
         }
     }
 
-    fn unreachable(&self, reason: String, after: Option<Duration>) -> EmbedError {
-        EmbedError::Unreachable { provider: self.name.clone(), reason, after }
-    }
-
     fn bad(&self, reason: String) -> EmbedError {
         EmbedError::BadAnswer { provider: self.name.clone(), reason }
     }
@@ -166,31 +164,70 @@ impl Provider for Http {
         // An endpoint refuses an empty text; a space is embedded as nothing in particular.
         let sent: Vec<&str> =
             texts.iter().map(|text| if text.trim().is_empty() { "-" } else { *text }).collect();
-        let answer = self.request(&sent, purpose).send().await;
-        let answer = answer.map_err(|error| self.unreachable(plain(&error), None))?;
-        let status = answer.status();
-        let after = answer
-            .headers()
-            .get(reqwest::header::RETRY_AFTER)
-            .and_then(|value| value.to_str().ok()?.trim().parse().ok())
-            .map(Duration::from_secs);
-        let body = answer.text().await.map_err(|error| self.unreachable(plain(&error), None))?;
-        if status.as_u16() == 429 || status.is_server_error() {
-            return Err(self.unreachable(format!("status {status}"), after));
-        }
-        if !status.is_success() {
-            let reason = format!("status {status}: {}", shown(&body));
-            return Err(EmbedError::Refused { provider: self.name.clone(), reason });
-        }
-        let answer: Value = serde_json::from_str(&body).map_err(|_| self.bad(shown(&body)))?;
+        let answer = call(self.request(&sent, purpose), MOST_ANSWER).await.map_err(|error| match error {
+            CallError::Unreachable { reason, after } => {
+                EmbedError::Unreachable { provider: self.name.clone(), reason, after }
+            }
+            CallError::Refused(reason) => EmbedError::Refused { provider: self.name.clone(), reason },
+            CallError::BadAnswer(reason) => self.bad(reason),
+        })?;
         let vectors = self.vectors(&answer)?;
         check(&self.name, &vectors, texts.len())?;
         Ok(vectors)
     }
 }
 
+/// Why a call of an endpoint gave no JSON.
+pub(crate) enum CallError {
+    /// A connection that failed or broke, a time-out, 429, 5xx; and how long the endpoint asks to wait.
+    Unreachable { reason: String, after: Option<Duration> },
+    /// It understood and said no.
+    Refused(String),
+    /// Something else than JSON, or too much of it.
+    BadAnswer(String),
+}
+
+/// Sends a request; the JSON that answers it, in at most so many bytes.
+pub(crate) async fn call(request: reqwest::RequestBuilder, most: usize) -> Result<Value, CallError> {
+    let broken = |error: reqwest::Error| CallError::Unreachable { reason: plain(&error), after: None };
+    let mut answer = request.send().await.map_err(broken)?;
+    let (status, after) = (answer.status(), answer.headers().get(reqwest::header::RETRY_AFTER));
+    let after = after.and_then(|value| value.to_str().ok()?.trim().parse().ok()).map(Duration::from_secs);
+    let mut body = Vec::new();
+    while let Some(piece) = answer.chunk().await.map_err(broken)? {
+        if body.len() + piece.len() > most {
+            return Err(CallError::BadAnswer(format!("more than {} MiB", most >> 20)));
+        }
+        body.extend_from_slice(&piece);
+    }
+    let body = String::from_utf8_lossy(&body);
+    if status.as_u16() == 429 || status.is_server_error() {
+        return Err(CallError::Unreachable { reason: format!("status {status}"), after });
+    }
+    if !status.is_success() {
+        return Err(CallError::Refused(format!("status {status}: {}", shown(&body))));
+    }
+    serde_json::from_str(&body).map_err(|_| CallError::BadAnswer(shown(&body)))
+}
+
+/// The result of a call, within `patience`. The caller may be inside a runtime, which must not wait within itself.
+pub(crate) fn wait<T: Send, E: Send>(
+    patience: Duration,
+    call: impl Future<Output = Result<T, E>> + Send,
+    unreachable: impl Fn(&str) -> E + Sync,
+) -> Result<T, E> {
+    let ask = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| unreachable(&error.to_string()))?;
+        let answer = runtime.block_on(async { tokio::time::timeout(patience, call).await });
+        answer.unwrap_or_else(|_| Err(unreachable("no answer in time")))
+    };
+    let answer = std::thread::scope(|scope| scope.spawn(ask).join());
+    answer.unwrap_or_else(|_| Err(unreachable("it failed")))
+}
+
 /// An error's cause without the URL, which may carry a key.
-pub(crate) fn plain(error: &reqwest::Error) -> String {
+fn plain(error: &reqwest::Error) -> String {
     let kind = if error.is_timeout() {
         "no answer in time"
     } else if error.is_connect() {

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -27,8 +27,13 @@ use crate::search::{Index, IndexError};
 const BEAT: Duration = Duration::from_secs(2);
 /// Every file is looked at so often, whatever the watcher said.
 const SWEEP: Duration = Duration::from_secs(300);
+/// After so many beats without a change the memory that changes took is given back.
+const QUIET: u32 = 5;
 /// Merges of at most so many living documents; a larger one would keep what is saved meanwhile waiting.
 const MERGE: u64 = 300_000;
+
+/// Gives the calling thread's free memory back to the system. Set by the program, which alone knows its allocator.
+pub static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
 /// The state of a follower, for `status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -306,7 +311,7 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
     let mut lock = Some(lock);
     let mut swept = Instant::now();
     let mut rescan = None;
-    let mut committed = false;
+    let (mut committed, mut quiet) = (false, QUIET);
     while !shared.stop.load(Ordering::Relaxed) {
         let mut wait = BEAT;
         loop {
@@ -369,6 +374,12 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
                 tracing::warn!(%error, "segments could not be merged");
             }
             shared.index.rest();
+            quiet = 0;
+        } else {
+            quiet = quiet.saturating_add(1);
+            if let Some(give_back) = GIVE_BACK.get().filter(|_| quiet == QUIET) {
+                give_back();
+            }
         }
     }
     drop(lock);

@@ -102,7 +102,7 @@ impl Index {
 impl Snapshot<'_> {
     /// The paths of all notes that have blocks, in order.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.view.notes().map(|note| note.path.clone()).collect();
+        let mut notes: Vec<String> = self.view.notes().map(|note| note.path.to_string()).collect();
         notes.sort_unstable();
         notes
     }

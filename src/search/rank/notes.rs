@@ -113,10 +113,12 @@ impl Notes<'_> {
         }
         let best = self.best(&units, KEPT.max(self.most));
         let known = self.known();
-        let near = match self.nearest {
-            Some(nearest) => self.meanings(&nearest.slots, known),
-            None => self.meanings(&self.scope.candidates.slots().collect::<Vec<_>>(), known),
+        let is_own = |slot: &u32| !is_said(corpus, *slot);
+        let near: Vec<u32> = match self.nearest {
+            Some(nearest) => nearest.slots.iter().copied().filter(is_own).collect(),
+            None => self.scope.candidates.slots().filter(is_own).collect(),
         };
+        let near = self.meanings(&near, known);
         let kept = self.kept(best, &near);
         let sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)));
         let blocks = sections.iter().map(|section| section.slots.len()).sum();
@@ -202,8 +204,8 @@ impl Notes<'_> {
         }
     }
 
-    /// How near these blocks are in meaning, in their order: those that no turn says and that have a vector. `known` is the
-    /// share of the question's words that the model knows.
+    /// How near these blocks, none of which a turn says, are in meaning, in their order: those that have a vector. `known` is
+    /// the share of the question's words that the model knows.
     fn meanings(&self, slots: &[u32], known: f32) -> Vec<Meaning> {
         let Scope { corpus, .. } = self.scope;
         let Some(vectors) = self.vectors else { return Vec::new() };
@@ -215,8 +217,8 @@ impl Notes<'_> {
         };
         let parts: Vec<&[u32]> = slots.chunks(COSINES).collect();
         let meanings = share(slots.len() * A_COSINE, parts.len(), |at| {
-            let slots = parts[at].iter().copied().filter(|slot| !is_said(corpus, *slot));
-            vectors.cosines(corpus, slots).into_iter().map(meaning).collect::<Vec<_>>()
+            let cosines = vectors.cosines(corpus, parts[at].iter().copied());
+            cosines.into_iter().map(meaning).collect::<Vec<_>>()
         });
         meanings.concat()
     }

@@ -1,7 +1,10 @@
 //! Computes the cosines of a question's vector and those of blocks, by the corpus's own vectors or by another model's.
 
+use std::ops::Range;
+
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::matrix::{Matrix, Probe};
+use crate::search::store::corpus::rows::Rows;
 use crate::search::store::corpus::wide;
 
 /// The vectors to compare with, and the question's own.
@@ -24,7 +27,14 @@ impl Vectors<'_> {
         let Some(matrix) = self.matrix else {
             let Some(sums) = &self.probe.sums else { return Vec::new() };
             let mut codes = Vec::with_capacity(slots.size_hint().1.unwrap_or_default());
-            codes.extend(slots.filter_map(|slot| Some((slot, corpus.code(slot)?))));
+            let mut part = None;
+            codes.extend(slots.filter_map(|slot| {
+                let is_in = |(_, own): &(&Rows, Range<u32>)| own.contains(&slot);
+                let (rows, own) = part.take_if(|part| is_in(part)).unwrap_or_else(|| corpus.part_of(slot));
+                let code = rows.code((slot - own.start) as usize);
+                part = Some((rows, own));
+                Some((slot, code?))
+            }));
             return codes.iter().map(|(slot, code)| (*slot, sums.cosine(code))).collect();
         };
         let rows = slots.filter(|slot| matrix.has(*slot as usize));

@@ -190,7 +190,7 @@ impl View {
         let note = seg.rows.note_of(at.doc).ok_or_else(torn)?;
         let row = &seg.rows.notes()[note];
         let file = match seg.id {
-            0 => seg.memory.iter().find(|file| file.path == row.path).cloned(),
+            0 => seg.memory.iter().find(|file| *file.path == *row.path).cloned(),
             _ => catalog::file(conn, &row.path)?,
         };
         let block = seg.blocks(note)?.into_iter().nth((at.doc - row.start) as usize);

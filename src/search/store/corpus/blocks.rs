@@ -27,7 +27,7 @@ use crate::search::store::corpus::wide::wide;
 #[derive(Debug, Clone, PartialEq)]
 pub struct File {
     /// Its path in the vault.
-    pub path: String,
+    pub path: Arc<str>,
     /// Its slots.
     pub slots: Range<u32>,
     /// Whether its slots still count.
@@ -93,7 +93,7 @@ impl Corpus {
         let (first, file) = (self.first(self.parts.len()), self.files.len());
         let authors: Vec<u32> = rows.authors().iter().map(|name| self.authors.of_key(name)).collect();
         self.files.extend(rows.notes().iter().map(|note| File {
-            path: note.path.clone(),
+            path: Arc::clone(&note.path),
             slots: first + note.start..first + note.start + note.count,
             alive: lives(note.start),
             has_notes: note.has_notes,
@@ -111,7 +111,7 @@ impl Corpus {
 
     /// Forgets a note.
     pub(in crate::search) fn forget(&mut self, path: &str) {
-        self.files.iter_mut().filter(|file| file.path == path).for_each(|file| file.alive = false);
+        self.files.iter_mut().filter(|file| &*file.path == path).for_each(|file| file.alive = false);
     }
 
     /// How many blocks, dead ones included; one more than the largest slot.
@@ -155,6 +155,12 @@ impl Corpus {
     pub(in crate::search) fn place(&self, slot: u32) -> (usize, usize) {
         let part = self.firsts.partition_point(|first| *first <= slot).saturating_sub(1);
         (part, (slot - self.first(part)) as usize)
+    }
+
+    /// The rows of a slot's part, and the part's slots.
+    pub(in crate::search) fn part_of(&self, slot: u32) -> (&Rows, Range<u32>) {
+        let (part, _) = self.place(slot);
+        (self.rows(part), self.first(part)..self.first(part + 1))
     }
 
     /// A part's rows.

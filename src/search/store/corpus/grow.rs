@@ -122,7 +122,7 @@ impl Gathered {
         }
         let metas = &self.rows.metas[start..];
         let mut note = NoteRow {
-            path: path.to_owned(),
+            path: path.into(),
             tie: tie(path, metas.first().map_or(0, |meta| meta.line)),
             start: u32::try_from(start).unwrap_or(u32::MAX),
             count: u32::try_from(metas.len()).unwrap_or(u32::MAX),

@@ -7,6 +7,7 @@
 //! then the notes with their speakers.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use bitcode::{Decode, Encode};
 use tantivy::directory::OwnedBytes;
@@ -28,7 +29,7 @@ const LARGE: usize = size_of::<Signs>();
 #[derive(Debug, Clone, Encode, Decode)]
 pub struct NoteRow {
     /// Its path in the vault.
-    pub path: String,
+    pub path: Arc<str>,
     /// What orders its blocks among equal ones of other notes.
     pub tie: u64,
     /// The document of its first block.
