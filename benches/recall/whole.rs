@@ -117,9 +117,9 @@ fn write(conversation: &Conversation, vault: &Path, slots: &mut HashMap<(String,
             text.push_str(&log::render_event(&LogEvent { kind, at, author, content, id }));
         }
         for (block, slot) in log::parse(text.as_bytes()).blocks.iter().zip(file.slots.clone()) {
-            slots.insert((file.path.clone(), block.line as u32), slot as usize);
+            slots.insert((file.path.to_string(), block.line as u32), slot as usize);
         }
-        let path = vault.join(&file.path);
+        let path = vault.join(&*file.path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
