@@ -308,9 +308,8 @@ fn epoch(commit: (i64, u64)) -> i64 {
 }
 
 fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
-    let mut lock = Some(lock);
+    let (mut lock, mut rescan) = (Some(lock), None);
     let mut swept = Instant::now();
-    let mut rescan = None;
     let (mut committed, mut quiet) = (false, QUIET);
     while !shared.stop.load(Ordering::Relaxed) {
         let mut wait = BEAT;
@@ -368,18 +367,16 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             rescan.get_or_insert_with(|| "the vault was away".to_owned());
         }
         shared.publish();
+        quiet = if committed { 0 } else { quiet + 1 };
         if std::mem::take(&mut committed) {
             let merged = shared.index.store().and_then(|store| store.compact(MERGE));
             if let Err(error) = merged {
                 tracing::warn!(%error, "segments could not be merged");
             }
             shared.index.rest();
-            quiet = 0;
-        } else {
-            quiet = quiet.saturating_add(1);
-            if let Some(give_back) = GIVE_BACK.get().filter(|_| quiet == QUIET) {
-                give_back();
-            }
+        }
+        if let Some(give_back) = GIVE_BACK.get().filter(|_| quiet == QUIET) {
+            give_back();
         }
     }
     drop(lock);
