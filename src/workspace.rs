@@ -20,8 +20,7 @@ use crate::deliver::pass::PassContext;
 use crate::deliver::{self, DeliveryOrder, Journal, Links, NotifyRules, PassSettings, RestoredItem};
 use crate::format::commitment::Status;
 use crate::machines::Machines;
-use crate::memory::MemoryNotes;
-use crate::memory::commitments::CommitmentError;
+use crate::memory::{MemoryError, MemoryNotes};
 use crate::reminders::VaultReminders;
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
 use crate::sqlite::DatabaseError;
@@ -187,7 +186,7 @@ impl Workspace {
         id: &str,
         to: jiff::civil::DateTime,
         origin: &Origin,
-    ) -> Result<Option<String>, CommitmentError> {
+    ) -> Result<Option<String>, MemoryError> {
         let memory = self.memory();
         let ledger = memory.ledger();
         let file = ledger.read()?;

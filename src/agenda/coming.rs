@@ -3,11 +3,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::format::reminder;
-use crate::reminders::rfc3339;
-use crate::schedule::Moment;
-use crate::tasks::Scanner;
-use crate::vault::VaultError;
+use crate::reminders::ReminderError;
+use crate::tasks::{self, Scanner, ToldLine};
 use crate::workspace::Workspace;
 
 /// A reminder or a task that will be notified.
@@ -38,41 +35,21 @@ pub fn coming(
     workspace: &Workspace,
     count: usize,
     scanner: &mut Scanner,
-) -> Result<Vec<UpcomingItem>, VaultError> {
-    let path = workspace.note(&workspace.settings.paths.reminders);
-    let bytes = workspace.vault.read_or_empty(&path)?;
+) -> Result<Vec<UpcomingItem>, ReminderError> {
     let now = workspace.clock.now();
-    let moment = Moment::new(&workspace.zone, now);
-    let mut coming: Vec<_> = reminder::parse(&bytes)
-        .reminders
-        .into_iter()
-        .filter_map(|line| {
-            let next = moment.next(&line.reminder)?;
-            Some(UpcomingItem {
-                id: line.reminder.id.as_ref().map(ToString::to_string),
-                path: path.to_string(),
-                format: "own".to_owned(),
-                at: rfc3339(next.at, workspace.zone.tz()),
-                msg: line.reminder.msg,
-                line: line.line,
-                instant: next.at,
-            })
-        })
-        .collect();
-    let tasks = workspace.vault_tasks().list(scanner, now);
-    let tasks = tasks.map_or_else(|_| Vec::new(), |(listed, _)| listed);
-    coming.extend(tasks.into_iter().filter(|task| task.at > now).take(count).map(|task| UpcomingItem {
-        id: Some(task.id),
-        path: task.path,
-        format: task.format.to_string(),
-        at: task.next,
-        msg: task.msg,
-        line: task.line,
-        instant: task.at,
-    }));
-    coming.sort_by(|a, b| {
-        (a.instant, a.format != "own", &a.path, a.line).cmp(&(b.instant, b.format != "own", &b.path, b.line))
-    });
+    let (mut coming, _) = tasks::all(&workspace.vault_reminders(), &workspace.vault_tasks(), scanner, now)?;
+    coming.retain(|one| one.at > now);
+    let key = |one: &ToldLine| (one.at, one.is_task(), one.path.clone(), one.line);
+    coming.sort_by_cached_key(key);
     coming.truncate(count);
-    Ok(coming)
+    let item = |one: ToldLine| UpcomingItem {
+        id: one.id,
+        path: one.path,
+        format: one.format,
+        at: one.next,
+        msg: one.msg,
+        line: one.line,
+        instant: one.at,
+    };
+    Ok(coming.into_iter().map(item).collect())
 }

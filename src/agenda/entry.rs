@@ -6,8 +6,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::format::reminder::RemindersFile;
-use crate::memory::commitments::CommitmentError;
-use crate::reminders::rfc3339;
+use crate::memory::MemoryError;
+use crate::reminders::{ReminderError, rfc3339};
 use crate::sqlite::DatabaseError;
 use crate::vault::VaultError;
 use crate::words::words;
@@ -154,7 +154,7 @@ pub struct Agenda {
     pub reminders: RemindersFile,
 }
 
-/// Why there is no agenda.
+/// Why there is no agenda, or no list of what ran and will run.
 #[derive(Debug, thiserror::Error)]
 pub enum AgendaError {
     /// A note can't be read.
@@ -162,8 +162,21 @@ pub enum AgendaError {
     Vault(#[from] VaultError),
     /// The follow-ups can't be read.
     #[error(transparent)]
-    Commitments(#[from] CommitmentError),
+    Commitments(#[from] MemoryError),
+    /// The reminders can't be read.
+    #[error(transparent)]
+    Reminders(#[from] ReminderError),
     /// The delivery journal can't be read.
     #[error(transparent)]
     Journal(#[from] DatabaseError),
+}
+
+#[cfg(feature = "assistant")]
+impl From<crate::routines::ListError> for AgendaError {
+    fn from(error: crate::routines::ListError) -> Self {
+        match error {
+            crate::routines::ListError::Notes(error) => Self::Vault(error),
+            crate::routines::ListError::Journal(error) => Self::Journal(error),
+        }
+    }
 }

@@ -19,11 +19,11 @@ use super::{completions, doctor, init, man, setup};
 
 /// Declares each command by its name and its module, which has `Args` and `run`.
 macro_rules! commands {
-    ($($(#[$cfg:meta])* $name:ident => $module:ident,)*) => {
+    ($($(#[$cfg:meta])* $name:ident => $module:ident $(($kind:ident))?,)*) => {
         /// A command with its options.
         #[derive(Debug, Subcommand)]
         pub(super) enum Command {
-            $($(#[$cfg])* $name($module::Args),)*
+            $($(#[$cfg])* $(#[command($kind)])? $name($module::Args),)*
         }
 
         /// Runs the command.
@@ -42,10 +42,10 @@ commands! {
     Tick => tick,
     Pause => pause,
     Resume => resume,
-    Remind => remind,
+    Remind => remind (subcommand),
     Agenda => agenda,
-    Commitment => commitment,
-    Memory => memory,
+    Commitment => commitment (subcommand),
+    Memory => memory (subcommand),
     Check => check,
     Search => search,
     Recall => recall,
@@ -56,9 +56,9 @@ commands! {
     Restore => restore,
     Undo => undo,
     Audit => audit,
-    Conflicts => conflicts,
+    Conflicts => conflicts (subcommand),
     #[cfg(feature = "assistant")]
-    Brain => brain,
+    Brain => brain (subcommand),
     #[cfg(feature = "assistant")]
     Usage => usage,
     #[cfg(feature = "assistant")]
@@ -66,16 +66,16 @@ commands! {
     #[cfg(feature = "assistant")]
     Turns => turns,
     #[cfg(feature = "assistant")]
-    Skill => skill,
+    Skill => skill (subcommand),
     #[cfg(feature = "assistant")]
-    Routine => routine,
+    Routine => routine (subcommand),
     #[cfg(feature = "assistant")]
-    Lcm => lcm,
+    Lcm => lcm (subcommand),
     Inbox => inbox,
     Hook => hook,
     Import => import,
     Export => export,
-    Migrate => migrate,
+    Migrate => migrate (subcommand),
     Mcp => mcp,
     McpConfig => mcp_config,
     #[cfg(all(unix, feature = "assistant"))]
@@ -83,7 +83,7 @@ commands! {
     Machines => machines,
     Status => status,
     Doctor => doctor,
-    Service => service,
+    Service => service (subcommand),
     Completions => completions,
     Man => man,
 }

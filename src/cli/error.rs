@@ -97,6 +97,20 @@ impl From<crate::sqlite::DatabaseError> for CommandError {
     }
 }
 
+/// Errors that know their hint, and whether the request itself is wrong.
+macro_rules! hinted {
+    ($($error:ty),* $(,)?) => {$(
+        impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                let (hint, is_usage) = (error.hint(), error.is_usage());
+                Self::of(error, is_usage).hints(hint)
+            }
+        }
+    )*};
+}
+
+hinted!(crate::reminders::ReminderError, crate::transfer::TransferError);
+
 /// Errors that are a problem of the vault or the machine, without a hint.
 macro_rules! problems {
     ($($(#[$cfg:meta])* $error:ty),* $(,)?) => {$(
@@ -117,27 +131,24 @@ problems!(
     crate::routines::RunError,
 );
 
-/// Errors that only wrap others: each becomes what its cause becomes.
-macro_rules! wrappers {
-    ($($(#[$cfg:meta])* $error:path [$($variant:ident),*]),* $(,)?) => {$(
-        $(#[$cfg])*
-        impl From<$error> for CommandError {
-            fn from(error: $error) -> Self {
-                use $error as Error;
-                match error {
-                    $(Error::$variant(error) => error.into(),)*
-                }
-            }
+impl From<crate::agenda::AgendaError> for CommandError {
+    fn from(error: crate::agenda::AgendaError) -> Self {
+        use crate::agenda::AgendaError;
+        match error {
+            AgendaError::Vault(error) => error.into(),
+            AgendaError::Commitments(error) => error.into(),
+            AgendaError::Reminders(error) => error.into(),
+            AgendaError::Journal(error) => error.into(),
         }
-    )*};
+    }
 }
 
-wrappers!(
-    crate::doctor::ReportError[Notes, Journal],
-    crate::agenda::AgendaError[Vault, Commitments, Journal],
-    #[cfg(feature = "assistant")]
-    crate::routines::ListError[Notes, Journal],
-);
+#[cfg(feature = "assistant")]
+impl From<crate::routines::ListError> for CommandError {
+    fn from(error: crate::routines::ListError) -> Self {
+        crate::agenda::AgendaError::from(error).into()
+    }
+}
 
 impl From<crate::workspace::SettingsFileError> for CommandError {
     fn from(error: crate::workspace::SettingsFileError) -> Self {

@@ -1,7 +1,8 @@
 //! Reads and replaces small state files, most of them in JSON: whole, up to a bound, in one step.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde::Serialize;
@@ -30,10 +31,28 @@ pub fn save<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
 /// # Errors
 /// The file can't be written.
 pub fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+    replace_with(path, bytes, sync, None)
+}
+
+/// As [`replace`], with these permissions. Until the file has them only its owner reads it.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_with(
+    path: &Path,
+    bytes: &[u8],
+    sync: bool,
+    permissions: Option<&Permissions>,
+) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     let new = path.with_extension(format!("new-{}", std::process::id()));
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(if permissions.is_some() { 0o600 } else { 0o666 });
     let write = || {
-        let mut file = File::create(&new)?;
+        let mut file = options.open(&new)?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions.clone())?;
+        }
         file.write_all(bytes)?;
         if sync {
             file.sync_all()?;

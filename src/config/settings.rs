@@ -14,7 +14,8 @@ use super::tables::assistant::{self, Assistant, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
 use super::tables::notify::{self, Notify};
 use super::tables::{
-    Brain, Capture, Discord, Hooks, Inbox, Machines, Paths, Reminders, Rerank, Summary, Web, follow, within,
+    Brain, Capture, Checked, Discord, Hooks, Inbox, Machines, Paths, Reminders, Rerank, Summary, Web, follow,
+    within, wrong,
 };
 use crate::config::{FILE_NAME, table};
 
@@ -250,12 +251,12 @@ impl Settings {
         key_span(text, key).map(|span| crate::config::error::line_and_column(text, span.start))
     }
 
-    fn validate(&self) -> Result<(), (String, ConfigError)> {
+    fn validate(&self) -> Checked {
         for (key, path) in self.paths.all() {
             if let Some(reason) = bad_path(path) {
-                let error = ConfigError::new(format!("`paths.{key}` is `{path}`, {reason}"))
-                    .suggest("give a path inside the vault, such as `Notes/Reminders.md`");
-                return Err((format!("paths.{key}"), error));
+                let key = format!("paths.{key}");
+                let message = format!("`{key}` is `{path}`, {reason}");
+                return wrong(key, message, "give a path inside the vault, such as `Notes/Reminders.md`");
             }
         }
         // Questions are in a note that no tool writes.
@@ -264,20 +265,16 @@ impl Settings {
             *key != "approvals" && (path == approvals || approvals.starts_with(&format!("{path}/")))
         };
         if approvals == FILE_NAME || self.paths.all().iter().any(taken) {
-            let error = ConfigError::new(format!(
-                "`paths.approvals` is `{approvals}`, which is used for something else"
-            ))
-            .suggest("name a note of its own, such as `Approvals.md`");
-            return Err(("paths.approvals".to_owned(), error));
+            let message = format!("`paths.approvals` is `{approvals}`, which is used for something else");
+            return wrong("paths.approvals", message, "name a note of its own, such as `Approvals.md`");
         }
         let memory = &self.memory;
         if let Some((name, reason)) =
             memory.user_namespace.as_deref().and_then(|name| Some((name, bad_path(name)?)))
         {
             let key = "memory.user_namespace";
-            let error = ConfigError::new(format!("`{key}` is `{name}`, {reason}"))
-                .suggest("name a folder of the vault, such as `user`");
-            return Err((key.to_owned(), error));
+            let message = format!("`{key}` is `{name}`, {reason}");
+            return wrong(key, message, "name a folder of the vault, such as `user`");
         }
         within("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
         within("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
@@ -288,9 +285,8 @@ impl Settings {
         within("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
         let turn = &self.assistant;
         if let Some(reason) = bad_path(&turn.persona) {
-            let error = ConfigError::new(format!("`assistant.persona` is `{}`, {reason}", turn.persona))
-                .suggest("name a note of the vault, such as `Assistant.md`");
-            return Err(("assistant.persona".to_owned(), error));
+            let message = format!("`assistant.persona` is `{}`, {reason}", turn.persona);
+            return wrong("assistant.persona", message, "name a note of the vault, such as `Assistant.md`");
         }
         within("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
         within("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;

@@ -65,18 +65,7 @@ fn quoted(path: &Path) -> String {
 /// Runs the job on standard input, and ends its process group with it.
 #[cfg(target_os = "macos")]
 pub(super) fn supervise() -> u8 {
-    use std::os::fd::AsFd;
-
-    use super::wire::{self, Job, Report};
-
-    close_fds::set_fds_cloexec(3, &[]);
-    let Ok(control) = rustix::io::fcntl_dupfd_cloexec(std::io::stdin().as_fd(), 3) else { return 1 };
-    let report = match wire::receive::<Job, _>(&control) {
-        Ok(Some((job, gate))) => work(&control, &job, gate).unwrap_or_else(Report::Failed),
-        Ok(None) => return 1,
-        Err(error) => Report::Failed(format!("the job can't be read: {error}")),
-    };
-    u8::from(wire::send(&control, &report, None).is_err())
+    super::wire::serve(|control, job, gate| work(control, &job, gate))
 }
 
 #[cfg(target_os = "macos")]

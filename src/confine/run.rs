@@ -50,16 +50,17 @@ impl Helper {
         }
     }
 
+    /// The helper with its end of the socket.
+    fn command(&self, theirs: std::os::unix::net::UnixStream, output: Stdio) -> std::process::Command {
+        let mut helper = std::process::Command::new(&self.program);
+        helper.arg(ARGUMENT).env_clear().current_dir("/").stdin(OwnedFd::from(theirs));
+        helper.stdout(output).stderr(Stdio::null());
+        helper
+    }
+
     async fn start(&self, job: &Job, inside: Option<OwnedFd>) -> io::Result<Running> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        let mut helper = Command::new(&self.program)
-            .arg(ARGUMENT)
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let mut helper = Command::from(self.command(theirs, Stdio::piped())).spawn()?;
         let output = helper.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
         wire::send_mark(&ours, inside.as_ref().map(AsFd::as_fd))?;
         ours.set_nonblocking(true)?;
@@ -94,14 +95,7 @@ impl Helper {
         let job = Job { policy: Policy::new(std::env::temp_dir()), command: None, namespaces };
         let said = || -> io::Result<Option<Report>> {
             let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-            let mut helper = std::process::Command::new(&self.program)
-                .arg(ARGUMENT)
-                .env_clear()
-                .current_dir("/")
-                .stdin(Stdio::from(OwnedFd::from(theirs)))
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()?;
+            let mut helper = self.command(theirs, Stdio::null()).spawn()?;
             wire::send(&ours, &job, None)?;
             let report = wire::receive(&ours)?.map(|(report, _)| report);
             helper.wait()?;

@@ -68,25 +68,38 @@ pub(super) fn send<S: AsFd>(
     message: &impl Serialize,
     fd: Option<BorrowedFd<'_>>,
 ) -> io::Result<()> {
-    let body = serde_json::to_vec(message)?;
+    let body = body(message)?;
     send_mark(&socket, fd)?;
-    let mut stream = std::os::unix::net::UnixStream::from(socket.as_fd().try_clone_to_owned()?);
-    stream.write_all(&length(&body)?.to_le_bytes())?;
-    stream.write_all(&body)
+    std::os::unix::net::UnixStream::from(socket.as_fd().try_clone_to_owned()?).write_all(&body)
 }
 
 /// The bytes of a message after its first.
 pub(super) fn body(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let body = serde_json::to_vec(message)?;
-    let mut bytes = length(&body)?.to_le_bytes().to_vec();
-    bytes.extend(body);
-    Ok(bytes)
+    let length = u32::try_from(body.len()).ok().filter(|length| *length <= MAX);
+    let length = length.ok_or_else(|| {
+        io::Error::new(io::ErrorKind::InvalidInput, "the command and its policy are too long")
+    })?;
+    Ok([&length.to_le_bytes()[..], &body].concat())
 }
 
-fn length(body: &[u8]) -> io::Result<u32> {
-    let length = u32::try_from(body.len()).ok().filter(|length| *length <= MAX);
-    length
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the command and its policy are too long"))
+/// The helper's standard input, which is the socket to the program that started it.
+pub(super) fn control() -> io::Result<OwnedFd> {
+    // Whatever else was inherited must not reach a command.
+    close_fds::set_fds_cloexec(3, &[]);
+    rustix::io::fcntl_dupfd_cloexec(io::stdin().as_fd(), 3).map_err(Into::into)
+}
+
+/// Runs the job on standard input and reports its result at the end.
+pub(super) fn serve(work: impl FnOnce(&OwnedFd, Job, Option<OwnedFd>) -> Result<Report, String>) -> u8 {
+    let Ok(control) = control() else { return 1 };
+    let report = match receive::<Job, _>(&control) {
+        Ok(Some((job, gate))) => work(&control, job, gate).unwrap_or_else(Report::Failed),
+        // The program that started it is gone.
+        Ok(None) => return 1,
+        Err(error) => Report::Failed(format!("the job can't be read: {error}")),
+    };
+    u8::from(send(&control, &report, None).is_err())
 }
 
 /// Sends the first byte of a message.

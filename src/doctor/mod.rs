@@ -39,7 +39,7 @@ pub use self::discord::checks as discord;
 pub use self::embeddings::checks as embeddings;
 #[cfg(all(feature = "assistant", unix))]
 pub use self::status::Server;
-pub use self::status::{Report, ReportError, ago, report};
+pub use self::status::{Report, ago, report};
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

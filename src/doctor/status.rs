@@ -3,38 +3,16 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::agenda::{UpcomingItem, coming};
+use crate::agenda::{AgendaError, UpcomingItem, coming};
 use crate::deliver::instants;
 use crate::deliver::journal::{OpenDelivery, Refusal};
 use crate::format::approval;
 use crate::instance::{DaemonLock, DaemonStatus};
 use crate::pause::Paused;
 use crate::reminders::rfc3339;
-use crate::sqlite::DatabaseError;
 use crate::tasks::Scanner;
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
-
-/// Why there is no report.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// Notes can't be read.
-    #[error(transparent)]
-    Notes(#[from] VaultError),
-    /// The delivery journal can't be read.
-    #[error(transparent)]
-    Journal(#[from] DatabaseError),
-}
-
-#[cfg(feature = "assistant")]
-impl From<crate::routines::ListError> for ReportError {
-    fn from(error: crate::routines::ListError) -> Self {
-        match error {
-            crate::routines::ListError::Notes(error) => Self::Notes(error),
-            crate::routines::ListError::Journal(error) => Self::Journal(error),
-        }
-    }
-}
 
 /// The answer of `status --json`.
 #[derive(Debug, Serialize)]
@@ -142,7 +120,7 @@ impl Report {
 ///
 /// # Errors
 /// The notes or the delivery journal can't be read.
-pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<Report, ReportError> {
+pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<Report, AgendaError> {
     let settings = workspace.pass_settings();
     let journal = workspace.journal()?;
     Ok(Report {

@@ -3,7 +3,7 @@
 //! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
 //! (`@{2026-12-01}`) keep the date in the line; this module only counts such lines.
 
-use super::lines;
+use super::{has_shape, lines};
 
 /// An open task with a date in a form of another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,10 +99,7 @@ fn is_date(text: &str) -> bool {
 
 /// Whether a text of ten characters is digits in the places of a date.
 fn is_like_a_date(text: &str) -> bool {
-    text.bytes().enumerate().all(|(at, byte)| match at {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    })
+    has_shape(text, "0000-00-00")
 }
 
 /// The text of an open task, anywhere in a list or a callout.

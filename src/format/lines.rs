@@ -73,13 +73,9 @@ pub fn utf16(bytes: &[u8]) -> Option<Finding> {
         }
         _ => false,
     };
-    is_utf16.then(|| Finding {
-        line: 1,
-        column: 1,
-        reason: "the file is UTF-16 text, as Windows PowerShell's `>` writes it: no line of it is understood"
-            .to_owned(),
-        suggestion: "save the file as UTF-8".to_owned(),
-    })
+    let reason =
+        "the file is UTF-16 text, as Windows PowerShell's `>` writes it: no line of it is understood";
+    is_utf16.then(|| Finding::new(1, 1, reason, "save the file as UTF-8"))
 }
 
 /// The line terminator that a file uses, by its first line: for lines that are added to it.

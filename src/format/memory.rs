@@ -264,7 +264,7 @@ pub(crate) fn split_block_id(text: &str) -> (&str, Option<&str>) {
     let found = trimmed.rfind('^').filter(|at| {
         let name = &trimmed[at + 1..];
         let apart = *at == 0 || trimmed[..*at].ends_with([' ', '\n']);
-        apart && !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        apart && super::is_block_id(name)
     });
     match found {
         Some(at) => (trimmed[..at].trim_end(), Some(&trimmed[at + 1..])),

@@ -82,6 +82,48 @@ pub struct Finding {
     pub suggestion: String,
 }
 
+impl Finding {
+    /// A finding at this line and column, each from 1.
+    pub fn new(line: usize, column: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        Self { line, column, reason: reason.into(), suggestion: suggestion.into() }
+    }
+}
+
+/// Whether a text can be a block id, without its `^`.
+fn is_block_id(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+/// Something wrong at a place in a line.
+#[derive(Debug)]
+struct Fault {
+    /// The place from 0: a byte offset until [`Fault::in_characters`].
+    at: usize,
+    reason: String,
+    suggestion: String,
+}
+
+impl Fault {
+    fn new(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        Self { at, reason: reason.into(), suggestion: suggestion.into() }
+    }
+
+    /// The fault of a line that is no text, at its byte.
+    fn not_utf8(line: &[u8], error: std::str::Utf8Error) -> Self {
+        let at = error.valid_up_to();
+        Self::new(at, format!("byte 0x{:02X} is not valid UTF-8", line[at]), "save the file as UTF-8")
+    }
+
+    fn moved(self, by: usize) -> Self {
+        Self { at: self.at + by, ..self }
+    }
+
+    /// The same with its place counted in characters of `text`.
+    fn in_characters(self, text: &str) -> Self {
+        Self { at: text.get(..self.at).unwrap_or(text).chars().count(), ..self }
+    }
+}
+
 /// Quotes text of unknown length for an error message: in backticks, cut after 40 characters, with control
 /// characters shown as escapes.
 pub(crate) fn quote(text: &str) -> String {
@@ -95,6 +137,12 @@ pub(crate) fn quote(text: &str) -> String {
     }
     shown.push('`');
     shown
+}
+
+/// Whether a text has digits where `shape` has zeros, and else its characters.
+fn has_shape(text: &str, shape: &str) -> bool {
+    let same = |(b, s): (u8, u8)| if s == b'0' { b.is_ascii_digit() } else { b == s };
+    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(same)
 }
 
 /// The one of `names` nearest to `word`, if it is near enough to be what was meant.

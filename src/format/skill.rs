@@ -159,8 +159,7 @@ struct Check {
 
 impl Check {
     fn wrong(&mut self, line: usize, column: usize, reason: &str, suggestion: &str) {
-        let (reason, suggestion) = (reason.to_owned(), suggestion.to_owned());
-        self.findings.push(Finding { line, column, reason, suggestion });
+        self.findings.push(Finding::new(line, column, reason, suggestion));
     }
 
     fn name(&mut self, value: Value, folder: &str) -> String {

@@ -96,21 +96,21 @@ fn is_hex(text: &str) -> bool {
 pub fn parse(bytes: &[u8]) -> (Option<Summary>, Vec<Finding>) {
     let Some(end) = frontmatter_end(bytes) else {
         let advice = "begin it as `grammar/summary.abnf` says, or move it elsewhere";
-        return (None, vec![finding(1, 1, "this note has no head, so it is no summary", advice)]);
+        return (None, vec![Finding::new(1, 1, "this note has no head, so it is no summary", advice)]);
     };
     let entries = frontmatter::entries(bytes, end);
     let mut wrong = Vec::new();
     let mut draft = Draft::default();
     for (at, entry) in entries.iter().enumerate() {
         if entries[..at].iter().any(|before| before.key == entry.key) && KEYS.contains(&entry.key.as_str()) {
-            wrong.push(finding(
+            wrong.push(Finding::new(
                 entry.line,
                 1,
-                &format!("`{}` stands twice", entry.key),
+                format!("`{}` stands twice", entry.key),
                 "delete one of them",
             ));
         } else if let Err(reason) = draft.take(entry) {
-            wrong.push(finding(entry.line, entry.column, &reason, "delete the note: it is made again"));
+            wrong.push(Finding::new(entry.line, entry.column, reason, "delete the note: it is made again"));
         }
     }
     let text = String::from_utf8_lossy(&bytes[end..]).replace("\r\n", "\n").trim().to_owned();
@@ -119,15 +119,11 @@ pub fn parse(bytes: &[u8]) -> (Option<Summary>, Vec<Finding>) {
         Ok(_) => (None, wrong),
         Err(missing) => {
             if wrong.is_empty() {
-                wrong.push(finding(1, 1, &missing, "delete the note: it is made again"));
+                wrong.push(Finding::new(1, 1, missing, "delete the note: it is made again"));
             }
             (None, wrong)
         }
     }
-}
-
-fn finding(line: usize, column: usize, reason: &str, suggestion: &str) -> Finding {
-    Finding { line, column, reason: reason.to_owned(), suggestion: suggestion.to_owned() }
 }
 
 const KEYS: [&str; 9] = ["id", "kind", "depth", "covers", "sources", "sha256", "tokens", "brain", "at"];
@@ -154,9 +150,7 @@ impl Draft {
         match entry.key.as_str() {
             "id" => self.id = Some(valid(value, is_id).ok_or_else(|| no("id of a summary"))?),
             "kind" => {
-                let kind = [SummaryKind::Leaf, SummaryKind::Condensed]
-                    .into_iter()
-                    .find(|kind| kind.as_str() == value);
+                let kind = SummaryKind::named(value);
                 self.kind = Some(kind.ok_or_else(|| no("kind of summary: `leaf` or `condensed`"))?);
             }
             "depth" => self.depth = Some(value.parse().map_err(|_| no("number"))?),
@@ -218,11 +212,7 @@ fn valid(value: &str, holds: impl Fn(&str) -> bool) -> Option<String> {
 
 /// `[^first, ^last]`
 fn covers(items: &[String]) -> Option<(String, String)> {
-    let id = |item: &String| {
-        let id = item.strip_prefix('^')?;
-        let whole = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        whole.then(|| id.to_owned())
-    };
+    let id = |item: &String| item.strip_prefix('^').filter(|id| super::is_block_id(id)).map(str::to_owned);
     match items {
         [first, last] => Some((id(first)?, id(last)?)),
         _ => None,

@@ -29,14 +29,14 @@ pub use self::read::{
 };
 pub use self::restore::{
     Conflict, Interrupted, LineTarget, NoteUndo, OperationUndo, PartPlan, Plan, RestoreReport, Section, Skip,
-    Step, UndoPlan, UndoReport, UndoSelection, plan, restore_line, revert_change, sections,
+    UndoPlan, UndoReport, UndoSelection, plan, restore_line, revert_change, sections,
 };
 pub use self::store::{
     ACTOR, ALL_NOTES, BULK_DELETION, Commit, FileState, Message, Mode, NOTE, PathChange, RESTORED_FROM,
     TRANSCRIPT, UNDOES, turn_of,
 };
 pub use self::take::{
-    Deletions, HeldDeletions, History, LeftOut, PendingRestore, RACY_NS, Rename, Selection, Snapshot,
+    Deletions, HeldDeletions, History, LeftOut, PendingRestore, RACY_NS, Rename, Selection, Snapshot, Step,
     Treatment, left_out_in,
 };
 pub use self::upkeep::{

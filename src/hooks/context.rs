@@ -1,6 +1,8 @@
 //! Holds a hook's context: the vault, the time, the scopes that its session may see.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use super::host::input::Input;
@@ -18,6 +20,19 @@ pub struct HookContext {
     pub vault: Result<PathBuf, String>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+}
+
+/// Starts this program for the vault in the background; the hook does not wait for it.
+pub(super) fn start_detached(vault: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) {
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = Command::new(program);
+    command.arg("--vault").arg(vault).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A signal that ends the host's hook must not end this process.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    if let Err(error) = command.spawn() {
+        tracing::debug!(%error, "its work is left to the next event");
+    }
 }
 
 /// A memory's key: its words, since lines move when a note is edited.

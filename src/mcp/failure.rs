@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::untrusted;
 use crate::format::invisible;
-use crate::memory::{CommitmentError, MemoryError, PinError, WordsError};
+use crate::memory::{MemoryError, WordsError};
 use crate::reminders::ReminderError;
 use crate::search::{IndexError, RecallError};
 use crate::sqlite::DatabaseError;
@@ -69,10 +69,10 @@ impl Failure {
 impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         let hint = match &error {
-            MemoryError::Commitment(CommitmentError::NoSuchId { .. }) => {
+            MemoryError::NoSuchFollowUp { .. } => {
                 Some("call `memory_list` with scope `commitment` for the ids")
             }
-            MemoryError::Pin(PinError::NoSuchPin(_) | PinError::Ambiguous { .. }) => {
+            MemoryError::NoSuchPin(_) | MemoryError::AmbiguousPin { .. } => {
                 Some("call `memory_get` with the path of the pins for their exact words")
             }
             MemoryError::Other { near, .. } => {
@@ -99,7 +99,7 @@ impl From<MemoryError> for Failure {
             MemoryError::BadLines { .. } => Some("lines"),
             MemoryError::Other { .. } | MemoryError::Several { .. } => Some("text"),
             error if error.newer().is_some() => Some("expected"),
-            MemoryError::Commitment(CommitmentError::Place(_)) => Some("commitment_scope"),
+            MemoryError::BadPlace(_) => Some("commitment_scope"),
             _ => None,
         };
         let mut hint = hint.map(sentence);
@@ -140,7 +140,7 @@ macro_rules! as_memory_errors {
     )*};
 }
 
-as_memory_errors!(PinError, CommitmentError, PathError, VaultError, EditError);
+as_memory_errors!(PathError, VaultError, EditError);
 
 impl From<ReminderError> for Failure {
     fn from(error: ReminderError) -> Self {

@@ -5,13 +5,14 @@
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
-use super::note_hash::{StaleRead, check};
-use super::text::wording::{self, WordsError};
+use super::error::MemoryError;
+use super::note_hash::check;
+use super::text::wording;
 use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
-use crate::memory::Origin;
+use crate::memory::{Origin, Result};
 use crate::reminders::rfc3339;
 use crate::schedule::Zone;
-use crate::vault::{EditError, EditPlan, Editor, NotePath, Operation, Vault, VaultError};
+use crate::vault::{EditPlan, Editor, NotePath, Operation, Vault};
 
 /// The follow-ups of a vault.
 #[derive(Debug, Clone)]
@@ -100,72 +101,6 @@ pub struct ListedFollowUp {
     pub line: usize,
 }
 
-/// A follow-up was not added or changed; the note is as it was.
-#[derive(Debug, thiserror::Error)]
-pub enum CommitmentError {
-    /// No block has that id.
-    #[error("no follow-up in `{path}` has the id `{id}`")]
-    NoSuchId {
-        /// The note.
-        path: NotePath,
-        /// The given id.
-        id: String,
-    },
-    /// Several blocks have that id.
-    #[error(
-        "the id `{id}` stands in more than one block of `{path}` (lines {lines:?}); give one of them another"
-    )]
-    Disputed {
-        /// The note.
-        path: NotePath,
-        /// The id.
-        id: String,
-        /// The lines at which the blocks begin.
-        lines: Vec<usize>,
-    },
-    /// It isn't waiting any more.
-    #[error("the follow-up `{id}` is {status} already")]
-    NotPending {
-        /// The id.
-        id: String,
-        /// Its status.
-        status: Status,
-    },
-    /// The text can't be kept.
-    #[error(transparent)]
-    Words(#[from] WordsError),
-    /// It can't be sent there.
-    #[error(
-        "{0} is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows"
-    )]
-    Place(String),
-    /// It was deleted again.
-    #[error(
-        "the follow-up `{0}` was written, but was not there any more when the note was read again: someone has removed it"
-    )]
-    Vanished(String),
-    /// The block would not read back as it is meant.
-    #[error("`{path}` would not read back with this follow-up: {reason}")]
-    Unreadable {
-        /// The note.
-        path: NotePath,
-        /// Why.
-        reason: String,
-    },
-    /// The block changed between reading and writing.
-    #[error("the follow-up `{0}` was changed in the meantime; nothing was written")]
-    Changed(String),
-    /// The note isn't as it was read.
-    #[error(transparent)]
-    Newer(#[from] StaleRead),
-    /// The note can't be read.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// The note can't be written.
-    #[error(transparent)]
-    Edit(#[from] EditError),
-}
-
 impl ListedFollowUp {
     /// A fingerprint of its text and time: another one if a person changed either.
     pub fn fingerprint(&self) -> String {
@@ -178,7 +113,7 @@ impl FollowUpNotes<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn read(&self) -> Result<CommitmentsFile, CommitmentError> {
+    pub fn read(&self) -> Result<CommitmentsFile> {
         let bytes = self.vault.read_if_there(&self.path)?;
         Ok(bytes.map_or_else(CommitmentsFile::default, |bytes| commitment::parse(&bytes)))
     }
@@ -188,10 +123,10 @@ impl FollowUpNotes<'_> {
     ///
     /// # Errors
     /// The text or its place can't be kept, the block would not read back, or the note can't be written.
-    pub fn add(&self, draft: &Draft, now: Timestamp, origin: &Origin) -> Result<Added, CommitmentError> {
+    pub fn add(&self, draft: &Draft, now: Timestamp, origin: &Origin) -> Result<Added> {
         let draft = Draft { text: wording::checked(&draft.text)?, ..draft.clone() };
         if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
-            return Err(CommitmentError::Place(crate::format::quote(scope)));
+            return Err(MemoryError::BadPlace(crate::format::quote(scope)));
         }
         let expected = draft.expected.as_deref();
         check(&self.path, &self.bytes()?, expected)?;
@@ -199,27 +134,19 @@ impl FollowUpNotes<'_> {
         if let Some(listed) = self.waiting(&commitment::parse(&self.bytes()?), &draft, &standing) {
             return Ok(Added { listed, existing: true });
         }
-        let (_, planned) = self.planned(&self.bytes()?, &draft, now);
-        let planned = planned?;
+        let (_, planned) = self.planned(&self.bytes()?, &draft, now)?;
         let subject = format!("promised: {}", wording::summary(&planned.text));
         let why = origin.why(subject).trailer("Commitment", planned.id.clone());
         // Computed again from the newest bytes, in case they have changed.
-        let mut written = Err(CommitmentError::Changed(planned.id));
-        self.editor.edit_with(&self.path, &why, |bytes| {
-            if let Err(newer) = check(&self.path, bytes, expected) {
-                written = Err(newer.into());
-                return EditPlan::Operations(Vec::new());
-            }
+        let (id, existing) = self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {
+            check(&self.path, bytes, expected)?;
             if let Some(listed) = self.waiting(&commitment::parse(bytes), &draft, &standing) {
-                written = Ok(Added { listed, existing: true });
-                return EditPlan::Operations(Vec::new());
+                return Ok((EditPlan::NOTHING, (listed.id, true)));
             }
-            let (operations, listed) = self.planned(bytes, &draft, now);
-            written = listed.map(|listed| Added { listed, existing: false });
-            EditPlan::Operations(operations)
+            let (append, listed) = self.planned(bytes, &draft, now)?;
+            Ok((EditPlan::Operations(vec![append]), (listed.id, false)))
         })?;
-        let written = written?;
-        Ok(Added { listed: self.read_back(&written.listed.id)?, ..written })
+        Ok(Added { listed: self.read_back(&id)?, existing })
     }
 
     /// The follow-up that waits with the same words, due time and place.
@@ -234,19 +161,14 @@ impl FollowUpNotes<'_> {
     }
 
     /// Reads a follow-up back from the note on disk.
-    pub(super) fn read_back(&self, id: &str) -> Result<ListedFollowUp, CommitmentError> {
+    pub(super) fn read_back(&self, id: &str) -> Result<ListedFollowUp> {
         let file = self.read()?;
-        let block = file.find(id).ok_or_else(|| CommitmentError::Vanished(id.to_owned()))?;
+        let block = file.find(id).ok_or_else(|| MemoryError::FollowUpVanished(id.to_owned()))?;
         Ok(listed(block, self.zone.tz()))
     }
 
     /// The operation that adds a draft to these bytes, and the draft as it then reads.
-    fn planned(
-        &self,
-        bytes: &[u8],
-        draft: &Draft,
-        now: Timestamp,
-    ) -> (Vec<Operation>, Result<ListedFollowUp, CommitmentError>) {
+    fn planned(&self, bytes: &[u8], draft: &Draft, now: Timestamp) -> Result<(Operation, ListedFollowUp)> {
         let file = commitment::parse(bytes);
         let id = commitment::next_id(&file, self.zone.tz().to_datetime(now).date());
         let commitment = draft.commitment(id.clone(), now);
@@ -255,24 +177,24 @@ impl FollowUpNotes<'_> {
         } else {
             "\n"
         };
-        let operations =
-            vec![Operation::Append { text: format!("{blank_line}{}", commitment.to_block()).into_bytes() }];
-        let (after, _) = crate::vault::apply(&operations, bytes);
+        let append =
+            Operation::Append { text: format!("{blank_line}{}", commitment.to_block()).into_bytes() };
+        let (after, _) = crate::vault::apply(std::slice::from_ref(&append), bytes);
         let read = commitment::parse(&after);
         let Some(block) = read.find(&id) else {
             let reason =
                 read.findings.last().map_or("its end is inside a comment or a code block", |f| &f.reason);
-            let error = CommitmentError::Unreadable { path: self.path.clone(), reason: reason.to_owned() };
-            return (Vec::new(), Err(error));
+            let (path, reason) = (self.path.clone(), reason.to_owned());
+            return Err(MemoryError::FollowUpUnreadable { path, reason });
         };
-        (operations, Ok(listed(block, self.zone.tz())))
+        Ok((append, listed(block, self.zone.tz())))
     }
 
     /// All follow-ups in the order of the note; only those that wait, unless `all`.
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn list(&self, all: bool) -> Result<Vec<ListedFollowUp>, CommitmentError> {
+    pub fn list(&self, all: bool) -> Result<Vec<ListedFollowUp>> {
         let file = self.read()?;
         let shown = file.blocks.iter().filter(|block| all || block.commitment.status == Status::Pending);
         Ok(shown.map(|block| listed(block, self.zone.tz())).collect())
@@ -282,7 +204,7 @@ impl FollowUpNotes<'_> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn due(&self, now: Timestamp) -> Result<Vec<ListedFollowUp>, CommitmentError> {
+    pub fn due(&self, now: Timestamp) -> Result<Vec<ListedFollowUp>> {
         let is_due = |commitment: &Commitment| {
             commitment.status == Status::Pending && commitment.due.is_some_and(|due| due <= now)
         };
@@ -291,7 +213,7 @@ impl FollowUpNotes<'_> {
         Ok(due.map(|block| listed(block, self.zone.tz())).collect())
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, CommitmentError> {
+    fn bytes(&self) -> Result<Vec<u8>> {
         Ok(self.vault.read_or_empty(&self.path)?)
     }
 }

@@ -2,11 +2,10 @@
 
 use jiff::civil::Date;
 
-use super::commitments::CommitmentError;
 use super::note_hash::StaleRead;
-use super::pins::PinError;
 use super::scope::ScopeError;
 use super::text::wording::WordsError;
+use crate::format::commitment::Status;
 use crate::vault::{EditError, NotePath, PathError, VaultError};
 
 /// A memory that an error shows.
@@ -133,12 +132,77 @@ pub enum MemoryError {
     /// `memory.user_namespace` is unset.
     #[error("working memory is off: `memory.user_namespace` is not set in `vault-agent.toml`")]
     WorkingOff,
-    /// A follow-up's error.
-    #[error(transparent)]
-    Commitment(#[from] CommitmentError),
-    /// A pin's error.
-    #[error(transparent)]
-    Pin(#[from] PinError),
+    /// No block has that id.
+    #[error("no follow-up in `{path}` has the id `{id}`")]
+    NoSuchFollowUp {
+        /// The note.
+        path: NotePath,
+        /// The given id.
+        id: String,
+    },
+    /// Several blocks have that id.
+    #[error(
+        "the id `{id}` stands in more than one block of `{path}` (lines {lines:?}); give one of them another"
+    )]
+    DisputedFollowUp {
+        /// The note.
+        path: NotePath,
+        /// The id.
+        id: String,
+        /// The lines at which the blocks begin.
+        lines: Vec<usize>,
+    },
+    /// It isn't waiting any more.
+    #[error("the follow-up `{id}` is {status} already")]
+    NotPending {
+        /// The id.
+        id: String,
+        /// Its status.
+        status: Status,
+    },
+    /// It can't be sent there.
+    #[error(
+        "{0} is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows"
+    )]
+    BadPlace(String),
+    /// It was deleted again.
+    #[error(
+        "the follow-up `{0}` was written, but was not there any more when the note was read again: someone has removed it"
+    )]
+    FollowUpVanished(String),
+    /// The block would not read back as it is meant.
+    #[error("`{path}` would not read back with this follow-up: {reason}")]
+    FollowUpUnreadable {
+        /// The note.
+        path: NotePath,
+        /// Why.
+        reason: String,
+    },
+    /// The block changed between reading and writing.
+    #[error("the follow-up `{0}` was changed in the meantime; nothing was written")]
+    FollowUpChanged(String),
+    /// The link can't be written as one.
+    #[error("`{0}` can't be linked to: a link has no brackets, bars or line breaks")]
+    BadLink(String),
+    /// No pin is, or begins with, this.
+    #[error("nothing is pinned as `{0}`: see the list of pins for the exact words")]
+    NoSuchPin(String),
+    /// More than one pin is meant.
+    #[error("`{text}` is the beginning of {count} pins: give more of it")]
+    AmbiguousPin {
+        /// The given text.
+        text: String,
+        /// How many pins begin with it.
+        count: usize,
+    },
+    /// The pin was changed meanwhile.
+    #[error("the pin `{0}` was changed by someone just now: look again")]
+    PinChanged(String),
+    /// The pin was deleted again.
+    #[error(
+        "the pin `{0}` was written, but was not there any more when the note was read again: someone has removed it"
+    )]
+    PinVanished(String),
     /// The note can't be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
@@ -151,8 +215,7 @@ impl MemoryError {
     /// A stable name for programs, in snake case.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Words(error) | Self::Commitment(CommitmentError::Words(error)) => error.code(),
-            Self::Pin(PinError::Words(error)) => error.code(),
+            Self::Words(error) => error.code(),
             Self::Scope(_) => "bad_scope",
             Self::UnknownShelf(_) => "unknown_scope",
             Self::Path(_) => "bad_path",
@@ -163,32 +226,21 @@ impl MemoryError {
             Self::NotOurs(_) => "not_a_memory_note",
             Self::NoSuchDay(_) => "no_such_day",
             Self::Other { .. } => "no_such_memory",
-            Self::Several { .. } => "ambiguous",
-            Self::Newer(_) | Self::Commitment(CommitmentError::Newer(_)) => "changed_since_read",
+            Self::Several { .. } | Self::AmbiguousPin { .. } => "ambiguous",
+            Self::Newer(_) => "changed_since_read",
             Self::TakenBefore { .. } => "removed_before",
-            Self::Changed { .. } => "changed",
-            Self::Unreadable { .. } | Self::Commitment(CommitmentError::Unreadable { .. }) => {
-                "would_not_read_back"
-            }
-            Self::Vanished { .. }
-            | Self::Commitment(CommitmentError::Vanished(_))
-            | Self::Pin(PinError::Vanished(_)) => "gone_after_writing",
+            Self::Changed { .. } | Self::FollowUpChanged(_) | Self::PinChanged(_) => "changed",
+            Self::Unreadable { .. } | Self::FollowUpUnreadable { .. } => "would_not_read_back",
+            Self::Vanished { .. } | Self::FollowUpVanished(_) | Self::PinVanished(_) => "gone_after_writing",
             Self::WorkingOff => "working_memory_off",
-            Self::Commitment(CommitmentError::NoSuchId { .. }) => "no_such_id",
-            Self::Commitment(CommitmentError::Disputed { .. }) => "id_not_unique",
-            Self::Commitment(CommitmentError::NotPending { .. }) => "not_pending",
-            Self::Commitment(CommitmentError::Place(_)) => "bad_commitment_scope",
-            Self::Commitment(CommitmentError::Changed(_)) | Self::Pin(PinError::Changed(_)) => "changed",
-            Self::Pin(PinError::Empty) => "empty",
-            Self::Pin(PinError::Link(_)) => "bad_link",
-            Self::Pin(PinError::NoSuchPin(_)) => "no_such_pin",
-            Self::Pin(PinError::Ambiguous { .. }) => "ambiguous",
-            Self::Vault(error)
-            | Self::Commitment(CommitmentError::Vault(error))
-            | Self::Pin(PinError::Read(error)) => vault_code(error),
-            Self::Edit(error)
-            | Self::Commitment(CommitmentError::Edit(error))
-            | Self::Pin(PinError::Write(error)) => edit_code(error),
+            Self::NoSuchFollowUp { .. } => "no_such_id",
+            Self::DisputedFollowUp { .. } => "id_not_unique",
+            Self::NotPending { .. } => "not_pending",
+            Self::BadPlace(_) => "bad_commitment_scope",
+            Self::BadLink(_) => "bad_link",
+            Self::NoSuchPin(_) => "no_such_pin",
+            Self::Vault(error) => vault_code(error),
+            Self::Edit(error) => edit_code(error),
         }
     }
 
@@ -201,8 +253,8 @@ impl MemoryError {
                 | Self::UnknownShelf(_)
                 | Self::Path(_)
                 | Self::BadLines { .. }
-                | Self::Commitment(CommitmentError::Words(_) | CommitmentError::Place(_))
-                | Self::Pin(PinError::Words(_) | PinError::Empty | PinError::Link(_))
+                | Self::BadPlace(_)
+                | Self::BadLink(_)
         )
     }
 
@@ -217,7 +269,7 @@ impl MemoryError {
     /// The note as it stands now, where it isn't as it was read.
     pub fn newer(&self) -> Option<&StaleRead> {
         match self {
-            Self::Newer(newer) | Self::Commitment(CommitmentError::Newer(newer)) => Some(newer),
+            Self::Newer(newer) => Some(newer),
             _ => None,
         }
     }
@@ -225,9 +277,7 @@ impl MemoryError {
     /// A remedy, where there is more to say than the message does.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Words(error)
-            | Self::Commitment(CommitmentError::Words(error))
-            | Self::Pin(PinError::Words(error)) => error.hint(),
+            Self::Words(error) => error.hint(),
             Self::NotANote(_) => "name a note, such as `MEMORY.md` or `daily/2026-12-01.md`",
             Self::BadLines { .. } => {
                 "give two numbers such as 3 and 7, or leave the lines out for the whole note"
@@ -236,9 +286,7 @@ impl MemoryError {
             Self::NoMemory { .. } => "the note may have changed: read it again and give the line of a bullet",
             Self::Other { .. } => "read the note again, and give the words of a bullet as they stand there",
             Self::Several { .. } => "give the line of the one that is meant as well",
-            Self::Newer(_) | Self::Commitment(CommitmentError::Newer(_)) => {
-                "look at what stands there now, and give its hash"
-            }
+            Self::Newer(_) => "look at what stands there now, and give its hash",
             Self::TakenBefore { .. } => "to remove that one as well, give its words with `--text`",
             Self::NotOurs(_) => "follow-ups are cancelled, and other notes are their owner's to change",
             Self::NoSuchDay(_) => "the list of the days' notes shows which there are",

@@ -44,13 +44,12 @@ pub use crate::vault::Origin;
 pub use self::change::{
     DEFAULT_SECTION, Edited, Forgotten, MemoryRef, NewMemory, Promoted, Saved, is_section, keep,
 };
-pub use self::commitments::{CommitmentError, Draft, FollowUpNotes};
+pub use self::commitments::{Draft, FollowUpNotes};
 pub(crate) use self::error::Result;
 pub use self::error::{MemoryError, NearMatch};
 pub use self::excerpt::{Excerpt, MOST_EXCERPT};
 pub use self::list::{ListedDay, ListedMemory, ListedSection};
 pub use self::note_hash::{StaleRead, hash_of};
-pub use self::pins::PinError;
 pub use self::scope::{
     PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
 };

@@ -5,50 +5,12 @@
 
 use std::borrow::Cow;
 
+use super::error::MemoryError;
 use super::text::harmless;
 use super::text::wording::{self, WordsError};
 use crate::format::pinned::{self, Target};
-use crate::memory::Origin;
-use crate::vault::{EditError, EditPlan, Editor, NotePath, Operation, VaultError};
-
-/// Pinning or unpinning failed.
-#[derive(Debug, thiserror::Error)]
-pub enum PinError {
-    /// There is nothing in it.
-    #[error("nothing to pin: the text is empty")]
-    Empty,
-    /// The text can't be kept.
-    #[error(transparent)]
-    Words(#[from] WordsError),
-    /// The link can't be written as one.
-    #[error("`{0}` can't be linked to: a link has no brackets, bars or line breaks")]
-    Link(String),
-    /// No pin is, or begins with, this.
-    #[error("nothing is pinned as `{0}`: see the list of pins for the exact words")]
-    NoSuchPin(String),
-    /// More than one pin is meant.
-    #[error("`{text}` is the beginning of {count} pins: give more of it")]
-    Ambiguous {
-        /// The given text.
-        text: String,
-        /// How many pins begin with it.
-        count: usize,
-    },
-    /// The pin was changed meanwhile.
-    #[error("the pin `{0}` was changed by someone just now: look again")]
-    Changed(String),
-    /// The pin was deleted again.
-    #[error(
-        "the pin `{0}` was written, but was not there any more when the note was read again: someone has removed it"
-    )]
-    Vanished(String),
-    /// Reading failed.
-    #[error(transparent)]
-    Read(#[from] VaultError),
-    /// Writing failed.
-    #[error(transparent)]
-    Write(#[from] EditError),
-}
+use crate::memory::{Origin, Result};
+use crate::vault::{EditPlan, Editor, NotePath, Operation};
 
 /// One pinned memory as it stands in the note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,17 +70,16 @@ pub fn pin(
     text: &str,
     target: Option<&Target>,
     origin: &Origin,
-) -> Result<Pinned, PinError> {
+) -> Result<Pinned> {
     let text = match wording::checked(text) {
         Err(WordsError::Empty) if target.is_some() => String::new(),
-        Err(WordsError::Empty) => return Err(PinError::Empty),
         text => text?,
     };
     let text = without_box(&text);
     let bullet = pinned::render_bullet(&text, target);
-    let wanted = parse(bullet.as_bytes()).pop().ok_or(PinError::Empty)?;
+    let wanted = parse(bullet.as_bytes()).pop().ok_or(WordsError::Empty)?;
     if target.is_some() && wanted.target.as_ref() != target {
-        return Err(PinError::Link(target.map(ToString::to_string).unwrap_or_default()));
+        return Err(MemoryError::BadLink(target.map(ToString::to_string).unwrap_or_default()));
     }
     let same = |pin: &Pin| pin.text == wanted.text || (target.is_some() && pin.target.as_ref() == target);
     let why = origin.why(format!("pinned: {}", summary(&bullet)));
@@ -129,7 +90,7 @@ pub fn pin(
         EditPlan::Operations(if existing { Vec::new() } else { vec![append] })
     })?;
     let there = parse(&read(editor, path)?).into_iter().find(same);
-    let pin = there.ok_or_else(|| PinError::Vanished(summary(&bullet)))?;
+    let pin = there.ok_or_else(|| MemoryError::PinVanished(summary(&bullet)))?;
     Ok(Pinned { pin, existing })
 }
 
@@ -146,13 +107,7 @@ pub fn unpinned(text: &str) -> String {
 ///
 /// # Errors
 /// No pin or several are meant, or the note can't be written.
-pub fn unpin(
-    editor: &Editor,
-    path: &NotePath,
-    text: &str,
-    whole: bool,
-    origin: &Origin,
-) -> Result<Pin, PinError> {
+pub fn unpin(editor: &Editor, path: &NotePath, text: &str, whole: bool, origin: &Origin) -> Result<Pin> {
     let bytes = read(editor, path)?;
     let pins = parse(&bytes);
     let plain = harmless(text.trim());
@@ -165,27 +120,29 @@ pub fn unpin(
         exact
     };
     let pin = match found.as_slice() {
-        [] => return Err(PinError::NoSuchPin(wording::summary(wanted))),
+        [] => return Err(MemoryError::NoSuchPin(wording::summary(wanted))),
         [pin] => *pin,
-        several => return Err(PinError::Ambiguous { text: wording::summary(wanted), count: several.len() }),
+        several => {
+            return Err(MemoryError::AmbiguousPin { text: wording::summary(wanted), count: several.len() });
+        }
     };
     let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
     if is_exact {
         why = why.trailer(UNPINNED, unpinned(text));
     }
     let report = editor.edit(path, &[Operation::DeleteRange { bytes: pin.bytes.clone() }], &why)?;
-    if report.all_done() { Ok(pin.clone()) } else { Err(PinError::Changed(summary(&pin.shown()))) }
+    if report.all_done() { Ok(pin.clone()) } else { Err(MemoryError::PinChanged(summary(&pin.shown()))) }
 }
 
 /// The pins of the note; none where there is no note.
 ///
 /// # Errors
 /// The note can't be read.
-pub fn list(editor: &Editor, path: &NotePath) -> Result<Vec<Pin>, PinError> {
+pub fn list(editor: &Editor, path: &NotePath) -> Result<Vec<Pin>> {
     Ok(parse(&read(editor, path)?))
 }
 
-fn read(editor: &Editor, path: &NotePath) -> Result<Vec<u8>, PinError> {
+fn read(editor: &Editor, path: &NotePath) -> Result<Vec<u8>> {
     Ok(editor.vault().read_or_empty(path)?)
 }
 
@@ -244,13 +201,16 @@ mod tests {
         let (_temp, editor, path) = set_up("- one a\n- one b\n```\n- one in code\n```\n");
         assert!(matches!(
             unpin(&editor, &path, "one", false, &origin),
-            Err(PinError::Ambiguous { count: 2, .. })
+            Err(MemoryError::AmbiguousPin { count: 2, .. })
         ));
-        assert!(matches!(unpin(&editor, &path, "two", false, &origin), Err(PinError::NoSuchPin(_))));
-        assert!(matches!(pin(&editor, &path, " \n", None, &origin), Err(PinError::Empty)));
+        assert!(matches!(unpin(&editor, &path, "two", false, &origin), Err(MemoryError::NoSuchPin(_))));
+        assert!(matches!(
+            pin(&editor, &path, " \n", None, &origin),
+            Err(MemoryError::Words(WordsError::Empty))
+        ));
         let broken = Target { path: "a]] b".into(), block_id: None, heading: None };
-        assert!(matches!(pin(&editor, &path, "x", Some(&broken), &origin), Err(PinError::Link(_))));
-        assert!(matches!(pin(&editor, &path, "x\u{7}", None, &origin), Err(PinError::Words(_))));
+        assert!(matches!(pin(&editor, &path, "x", Some(&broken), &origin), Err(MemoryError::BadLink(_))));
+        assert!(matches!(pin(&editor, &path, "x\u{7}", None, &origin), Err(MemoryError::Words(_))));
         assert_eq!(list(&editor, &path).unwrap().len(), 2);
     }
 }

@@ -132,25 +132,9 @@ impl IdHashes {
     /// Whether an id may occur twice. Never wrong where one does; where none does, wrong as rarely as
     /// two hashes of 64 bits coincide.
     pub fn may_share(&self) -> bool {
-        // A bitmap finds the many that are surely unique; the few others are compared.
-        let bits = (self.0.len() * 16).next_power_of_two().max(64);
-        let place = |hash: u64| (hash as usize) & (bits - 1);
-        let mut seen = vec![0u64; bits / 64];
-        let mut crowded = vec![0u64; bits / 64];
-        let mut any = false;
-        for hash in &self.0 {
-            let (word, bit) = (place(*hash) / 64, 1 << (place(*hash) % 64));
-            any |= seen[word] & bit != 0;
-            crowded[word] |= seen[word] & bit;
-            seen[word] |= bit;
-        }
-        if !any {
-            return false;
-        }
-        let suspect = |hash: &u64| crowded[place(*hash) / 64] & (1 << (place(*hash) % 64)) != 0;
-        let mut suspects: Vec<u64> = self.0.iter().copied().filter(suspect).collect();
-        suspects.sort_unstable();
-        suspects.windows(2).any(|pair| pair[0] == pair[1])
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        sorted.windows(2).any(|pair| pair[0] == pair[1])
     }
 }
 

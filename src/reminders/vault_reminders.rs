@@ -50,7 +50,10 @@ pub struct ListedReminder {
     /// Its message.
     pub msg: String,
     /// Its next instant; of a one-off that is overdue, the one that it was due.
-    pub next: Option<String>,
+    pub next: String,
+    /// The same, to compare.
+    #[serde(skip)]
+    pub at: Timestamp,
 }
 
 /// One entry of `remind preview`.
@@ -162,7 +165,7 @@ impl VaultReminders<'_> {
         let listed = |line: &reminder::ReminderLine| {
             let reminder = &line.reminder;
             let own = || schedule::resolve(self.zone, reminder.date.to_datetime(reminder.time));
-            let next = moment.next(reminder).map_or_else(own, |next| next.at);
+            let at = moment.next(reminder).map_or_else(own, |next| next.at);
             ListedReminder {
                 id: reminder.id.as_ref().map(ToString::to_string),
                 line: line.line,
@@ -171,7 +174,8 @@ impl VaultReminders<'_> {
                 recur: reminder.recur.to_string(),
                 day: reminder.day,
                 msg: reminder.msg.clone(),
-                next: Some(rfc3339(next, self.zone.tz())),
+                next: rfc3339(at, self.zone.tz()),
+                at,
             }
         };
         Ok(self.read()?.reminders.iter().map(listed).collect())

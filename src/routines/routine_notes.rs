@@ -171,7 +171,7 @@ pub fn set_enabled(
     let report = workspace.editor.edit_with(&note.path, &why, |bytes| {
         match routine::with_enabled(bytes, enabled) {
             Some(changed) if changed != bytes => EditPlan::Bytes(changed),
-            _ => EditPlan::Operations(Vec::new()),
+            _ => EditPlan::NOTHING,
         }
     })?;
     let after = read(workspace, note.path.clone())?.unwrap_or(note);

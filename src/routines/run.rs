@@ -355,7 +355,7 @@ impl Runner {
         fail::fail_point!("routines::before-append");
         workspace.editor.edit_with(&path, &why, |bytes| {
             if memchr::memmem::find(bytes, id.as_bytes()).is_some() {
-                return EditPlan::Operations(Vec::new());
+                return EditPlan::NOTHING;
             }
             EditPlan::Operations(vec![Operation::Append {
                 text: run_texts::passage(run, &text, &id, workspace.zone.tz()).into_bytes(),

@@ -115,22 +115,13 @@ pub(super) struct ChosenBrain {
     pub offer: Option<&'static BrainOffer>,
     pub url: Option<String>,
     pub model: String,
-    /// The variable or the file that holds its key.
-    pub key_env: Option<String>,
-    pub key_file: Option<String>,
-    /// The key itself, where it was typed or read.
-    pub key: Option<SecretString>,
+    pub key: Option<HeldSecret>,
 }
 
 impl ChosenBrain {
-    /// Takes its key, and where that is kept.
-    pub(super) fn set_key(&mut self, held: HeldSecret) {
-        (self.key_env, self.key_file) = match held.kept {
-            Some(SecretSource::Variable(name)) => (Some(name.to_owned()), None),
-            Some(SecretSource::File(file)) => (None, Some(file)),
-            Some(SecretSource::Settings) | None => (None, None),
-        };
-        self.key = held.value;
+    /// The key itself, where it was typed or read.
+    pub(super) fn key_value(&self) -> Option<&SecretString> {
+        self.key.as_ref()?.value.as_ref()
     }
 
     /// Its block in the settings, under a name that is still free.
@@ -148,11 +139,10 @@ impl ChosenBrain {
         if let Some(url) = &self.url {
             set("url", url.clone().into());
         }
-        if let Some(variable) = &self.key_env {
-            set("key_env", variable.clone().into());
-        }
-        if let Some(file) = &self.key_file {
-            set("key_file", file.clone().into());
+        match self.key.as_ref().and_then(|held| held.kept.as_ref()) {
+            Some(SecretSource::Variable(name)) => set("key_env", (*name).into()),
+            Some(SecretSource::File(file)) => set("key_file", file.clone().into()),
+            Some(SecretSource::Settings) | None => {}
         }
         set("context_tokens", Value::Integer(offer.context));
         Some(table)
@@ -164,7 +154,7 @@ impl ChosenBrain {
         let text =
             Table::from_iter([("brain".to_owned(), Value::Array(vec![Value::Table(table)]))]).to_string();
         let mut parsed = Settings::parse(&text).map_err(|error| error.message)?;
-        Ok(BrainTrial { brain: parsed.brains.remove(0), key: self.key.clone() })
+        Ok(BrainTrial { brain: parsed.brains.remove(0), key: self.key_value().cloned() })
     }
 }
 
@@ -216,7 +206,9 @@ mod tests {
                 offer: Some(offer),
                 url: offer.url.map(str::to_owned),
                 model: "some/model:1".to_owned(),
-                key_env: offer.key.map(str::to_owned),
+                key: offer
+                    .key
+                    .map(|name| HeldSecret { value: None, kept: Some(SecretSource::Variable(name)) }),
                 ..ChosenBrain::default()
             };
             let trial = chosen.trial(&Settings::default()).unwrap();

@@ -3,6 +3,7 @@
 use secrecy::SecretString;
 use toml::Value;
 
+use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
 use super::plan::{Plan, SecretFile};
 use super::question::QuestionKey;
@@ -52,9 +53,10 @@ impl Dialogue {
             TEMPLATE.iter().find(|(path, _)| *path == FILE_NAME).map_or("", |(_, text)| *text).to_owned()
         });
         let mut chosen = self.chosen.clone();
-        if let (Some(key), None, None) = (&chosen.key, &chosen.key_env, &chosen.key_file) {
+        if let Some(HeldSecret { value: Some(key), kept: kept @ None }) = &mut chosen.key {
             let of = chosen.offer.map_or("brain", |offer| offer.name);
-            chosen.key_file = Some(self.secret_file(&format!("{of}-key"), None, key.clone(), &mut secrets));
+            let file = self.secret_file(&format!("{of}-key"), None, key.clone(), &mut secrets);
+            *kept = Some(SecretSource::File(file));
         }
         let settings = config::with_values(&base, &values).and_then(|text| match chosen.table(&set) {
             Some(brain) => config::with_brain(&text, &brain),
@@ -132,12 +134,12 @@ impl Dialogue {
 
     /// The variables of the shell that what was answered needs.
     pub(super) fn variables_used(&self) -> Vec<String> {
-        let held = self.secrets.iter().filter(|(step, _)| self.is_applicable(**step));
-        let named = held.filter_map(|(_, held)| match held.kept.as_ref()? {
+        let held = self.secrets.iter().filter(|(step, _)| self.is_applicable(**step)).map(|(_, held)| held);
+        let named = held.chain(&self.chosen.key).filter_map(|held| match held.kept.as_ref()? {
             SecretSource::Variable(name) => Some((*name).to_owned()),
             SecretSource::File(_) | SecretSource::Settings => None,
         });
-        named.chain(self.chosen.key_env.clone()).map(|name| format!("`{name}`")).collect()
+        named.map(|name| format!("`{name}`")).collect()
     }
 
     fn lines(&self, plan: &Plan, values: &[(&str, Value)], brain: Option<&toml::Table>) -> Vec<String> {

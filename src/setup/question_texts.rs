@@ -124,7 +124,7 @@ impl Dialogue {
             return (Vec::new(), "Its key, if it wants one (it isn't shown)?", None);
         };
         let mut lines = vec![format!("A key is made at {}.", offer.keys_at)];
-        lines.extend(self.enter_line(self.chosen.key.is_some(), variable));
+        lines.extend(self.enter_line(self.chosen.key_value().is_some(), variable));
         (lines, "The key, or a file that holds it (it isn't shown)?", None)
     }
 

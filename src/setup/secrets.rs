@@ -51,7 +51,7 @@ impl Dialogue {
         };
         let held = HeldSecret { value, kept };
         match step {
-            QuestionKey::BrainKey => self.chosen.set_key(held),
+            QuestionKey::BrainKey => self.chosen.key = Some(held),
             step => drop(self.secrets.insert(step, held)),
         }
         Ok(())
@@ -71,7 +71,7 @@ impl Dialogue {
         let needed = self.chosen.offer.and_then(|offer| offer.key);
         match (typed, needed) {
             // An earlier answer is kept; a server on this machine may need no secret.
-            ("", _) if self.chosen.key.is_some() || needed.is_none() => Ok(()),
+            ("", _) if self.chosen.key_value().is_some() || needed.is_none() => Ok(()),
             (typed, variable) => self.take_secret(QuestionKey::BrainKey, variable.unwrap_or("-"), typed),
         }
     }
@@ -81,7 +81,7 @@ impl Dialogue {
         match self.secrets.get_mut(&step) {
             Some(held) => held.value = Some(value.clone()),
             None if step.way().is_some() => {}
-            None => self.chosen.key = Some(value.clone()),
+            None => self.chosen.key.iter_mut().for_each(|held| held.value = Some(value.clone())),
         }
         if step == QuestionKey::DiscordToken {
             self.looking = Some(Check::Bot(value, self.base()));

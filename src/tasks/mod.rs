@@ -40,8 +40,8 @@ pub use plugins::rules;
 pub use rewrite::Rewrite;
 pub use scanner::{ScannedTask, Scanner, notes};
 pub use task_ref::{ChangedNote, TaskRef};
-pub use told_lines::{ToldLine, all};
-pub use vault_tasks::{ListedTask, VaultTasks, WrittenTask, is_task_id};
+pub use told_lines::ToldLine;
+pub use vault_tasks::{VaultTasks, WrittenTask, all, is_task_id};
 
 /// The settings about task lines.
 #[derive(Debug, Clone)]

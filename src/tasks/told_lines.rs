@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{ListedTask, Scanner, VaultTasks};
-use crate::reminders::{ListedReminder, VaultReminders};
+use crate::reminders::ListedReminder;
 
 /// A reminder or a task, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,7 +25,10 @@ pub struct ToldLine {
     /// Its words.
     pub msg: String,
     /// Its next instant; of one that is overdue, the one that it was due.
-    pub next: Option<String>,
+    pub next: String,
+    /// The same, to compare.
+    #[serde(skip)]
+    pub at: Timestamp,
 }
 
 impl ToldLine {
@@ -42,6 +44,7 @@ impl ToldLine {
             recur: listed.recur,
             msg: listed.msg,
             next: listed.next,
+            at: listed.at,
         }
     }
 
@@ -53,43 +56,5 @@ impl ToldLine {
     /// `Home.md:3 (tasks)`.
     pub fn place(&self) -> String {
         format!("{}:{} ({})", self.path, self.line, self.format)
-    }
-}
-
-impl From<ListedTask> for ToldLine {
-    fn from(listed: ListedTask) -> Self {
-        Self {
-            id: Some(listed.id),
-            path: listed.path,
-            line: listed.line,
-            format: listed.format.to_string(),
-            date: listed.date.to_string(),
-            time: listed.time,
-            recur: listed.repeat.unwrap_or_else(|| "none".to_owned()),
-            msg: listed.msg,
-            next: Some(listed.next),
-        }
-    }
-}
-
-/// All reminders in the order of their note, then all tasks, coming ones first; and the problems. If the tasks can't be
-/// read now, that is one of the problems, and the reminders are listed all the same.
-///
-/// # Errors
-/// The note of the reminders can't be read.
-pub fn all(
-    book: &VaultReminders<'_>,
-    tasks: &VaultTasks<'_>,
-    now: Timestamp,
-) -> Result<(Vec<ToldLine>, Vec<String>), crate::reminders::ReminderError> {
-    let path = book.path.as_str();
-    let mut all: Vec<ToldLine> =
-        book.list(now)?.into_iter().map(|listed| ToldLine::reminder(listed, path)).collect();
-    match tasks.list(&mut Scanner::default(), now) {
-        Ok((listed, problems)) => {
-            all.extend(listed.into_iter().map(ToldLine::from));
-            Ok((all, problems))
-        }
-        Err(error) => Ok((all, vec![error.to_string()])),
     }
 }

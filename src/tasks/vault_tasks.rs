@@ -3,15 +3,15 @@
 //! A task's id is a hash of its words and its note. If the note was renamed, or the line moved to another note, the id
 //! stands for the task with the same words, if there is exactly one.
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::{Timestamp, civil};
 use serde::Serialize;
 
 use super::rewrite::{self, Rewrite};
 use super::task_ref::{ChangedNote, TaskRef};
-use super::{Scanner, TaskError, TaskSettings, change, plugins, task_id, words_of};
+use super::{Scanner, TaskError, TaskSettings, ToldLine, change, plugins, task_id, words_of};
 use crate::format::task::{Format, Rules};
-use crate::reminders::rfc3339;
+use crate::reminders::{ReminderError, VaultReminders, rfc3339};
 use crate::schedule::{self, Zone};
 use crate::tasks::Result;
 use crate::vault::{EditPlan, Editor, NotePath, Origin, Vault, VaultError};
@@ -27,32 +27,6 @@ pub struct VaultTasks<'a> {
     pub settings: Option<TaskSettings>,
     /// The zone that their times are meant in.
     pub zone: &'a Zone,
-}
-
-/// One task of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ListedTask {
-    /// Its id.
-    pub id: String,
-    /// Its note.
-    pub path: String,
-    /// Its line, from 1.
-    pub line: usize,
-    /// The form that it is written in.
-    pub format: Format,
-    /// Its local date.
-    pub date: civil::Date,
-    /// Its local time, `HH:MM`; the default one where it says none.
-    pub time: String,
-    /// How it comes again, in its own words.
-    pub repeat: Option<String>,
-    /// Its words.
-    pub msg: String,
-    /// The time of its next notification, else of its last one.
-    pub next: String,
-    /// That as an instant.
-    #[serde(skip)]
-    pub at: Timestamp,
 }
 
 /// A task that was changed, read back from its note.
@@ -100,10 +74,10 @@ impl VaultTasks<'_> {
     ///
     /// # Errors
     /// The vault can't be listed, or its plugins' settings can't be read.
-    pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ListedTask>, Vec<String>)> {
+    pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ToldLine>, Vec<String>)> {
         let Some(settings) = &self.settings else { return Ok((Vec::new(), Vec::new())) };
         let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;
-        let mut listed: Vec<ListedTask> = scanner
+        let mut listed: Vec<ToldLine> = scanner
             .tasks()
             .into_iter()
             .filter_map(|(path, found)| {
@@ -113,14 +87,14 @@ impl VaultTasks<'_> {
                     .iter()
                     .map(|it| (it.at, schedule::resolve(self.zone, it.at)));
                 let (local, at) = times.clone().find(|(_, at)| *at > now).or_else(|| times.next_back())?;
-                Some(ListedTask {
-                    id: found.id.clone(),
+                Some(ToldLine {
+                    id: Some(found.id.clone()),
                     path: path.to_owned(),
                     line: found.line,
-                    format: found.task.format,
-                    date: local.date(),
+                    format: found.task.format.to_string(),
+                    date: local.date().to_string(),
                     time: local.strftime("%H:%M").to_string(),
-                    repeat: found.task.repeat.clone(),
+                    recur: found.task.repeat.clone().unwrap_or_else(|| "none".to_owned()),
                     msg: found.task.words.clone(),
                     next: rfc3339(at, self.zone.tz()),
                     at,
@@ -220,15 +194,10 @@ impl VaultTasks<'_> {
             .map(|placed| placed.task.words)
             .ok_or_else(|| TaskError::gone(&meant))?;
         let why = origin.why(format!("{verb}: {words}")).trailer("Task", id.to_owned());
-        let mut result = Err(TaskError::gone(&meant));
-        self.editor.edit_with(&path, &why, |bytes| {
-            result = act(bytes, &meant, &rules);
-            match &result {
-                Ok(changed) => EditPlan::Bytes(changed.bytes.clone()),
-                Err(_) => EditPlan::Operations(Vec::new()),
-            }
+        let changed = self.editor.try_edit_with(&path, &why, |bytes| {
+            let mut changed = act(bytes, &meant, &rules)?;
+            Ok::<_, TaskError>((EditPlan::Bytes(std::mem::take(&mut changed.bytes)), changed))
         })?;
-        let changed = result?;
         Ok(WrittenTask {
             id: task_id(path.as_str(), &words),
             path: path.to_string(),
@@ -272,5 +241,28 @@ impl VaultTasks<'_> {
             [] => Err(TaskError::NoSuchId(id.to_owned())),
             many => Err(TaskError::Disputed(many.iter().map(ToString::to_string).collect())),
         }
+    }
+}
+
+/// All reminders in the order of their note, then all tasks, coming ones first; and the problems. If the tasks can't be
+/// read now, that is one of the problems, and the reminders are listed all the same.
+///
+/// # Errors
+/// The note of the reminders can't be read.
+pub fn all(
+    book: &VaultReminders<'_>,
+    tasks: &VaultTasks<'_>,
+    scanner: &mut Scanner,
+    now: Timestamp,
+) -> Result<(Vec<ToldLine>, Vec<String>), ReminderError> {
+    let path = book.path.as_str();
+    let mut all: Vec<ToldLine> =
+        book.list(now)?.into_iter().map(|listed| ToldLine::reminder(listed, path)).collect();
+    match tasks.list(scanner, now) {
+        Ok((listed, problems)) => {
+            all.extend(listed);
+            Ok((all, problems))
+        }
+        Err(error) => Ok((all, vec![error.to_string()])),
     }
 }

@@ -1,18 +1,22 @@
 //! Reads everything that an export holds from the vault's notes, once for all formats.
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::config::Settings;
 use crate::format::{
     commitment::{self, CommitmentsFile},
-    daily::{self, DailyFile},
+    daily::{self, DailyBullet, DailyFile},
     memory::{self, MemoryFile},
-    reminder::{self, RemindersFile},
+    reminder::{self, DateText, RemindersFile, TimeText},
 };
 use crate::memory::pins::{self, Pin};
 use crate::schedule::Zone;
 use crate::transfer::TransferError;
 use crate::vault::{NotePath, Vault, WalkOptions};
+
+/// How a document of ours begins; an earlier export is known by it.
+pub const FIRST: &str = "# What ";
 
 /// The note of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +48,30 @@ pub struct Contents {
     pub pins: (NotePath, Vec<Pin>),
 }
 
+impl Day {
+    /// Its bullets, as a list.
+    pub(super) fn list(&self) -> String {
+        let bullet = |bullet: &DailyBullet| match bullet.time {
+            Some(time) => daily::render_bullet(time, &bullet.text),
+            None => memory::render_bullet(None, &bullet.text),
+        };
+        self.file.bullets.iter().map(bullet).collect()
+    }
+}
+
 impl Contents {
+    /// The days that say something.
+    pub(super) fn told_days(&self) -> impl Iterator<Item = &Day> {
+        self.days.iter().filter(|day| !day.file.bullets.is_empty())
+    }
+
+    /// The head of a document, as of `now`.
+    pub(super) fn head(&self, now: Timestamp) -> String {
+        let local = self.zone.tz().to_datetime(now);
+        let (date, time) = (DateText(local.date()), TimeText(local.time()));
+        format!("{FIRST}{} remembers\n\nAs of {date} {time}, {}.\n", self.name, self.zone)
+    }
+
     /// Reads the notes; a missing one says nothing.
     ///
     /// # Errors

@@ -168,11 +168,7 @@ impl Importer<'_> {
         let why = why.trailer(OPERATION, self.operation);
         self.editor.edit_with(path, &why, |bytes| {
             *merged = self.merged(kind, bytes, items);
-            if merged.added.is_empty() {
-                EditPlan::Operations(Vec::new())
-            } else {
-                EditPlan::Bytes(merged.after.clone())
-            }
+            if merged.added.is_empty() { EditPlan::NOTHING } else { EditPlan::Bytes(merged.after.clone()) }
         })?;
         Ok(())
     }

@@ -6,18 +6,13 @@ use jiff::Timestamp;
 
 use super::Contents;
 use crate::format::commitment::Status;
+use crate::format::memory;
 use crate::format::reminder::{DateText, Recur, TimeText};
-use crate::format::{daily, memory};
 use crate::reminders::rfc3339;
-
-/// How a document of ours begins.
-pub const FIRST: &str = "# What ";
 
 /// The document, as of `now`.
 pub fn document(contents: &Contents, now: Timestamp) -> String {
-    let mut out = format!("{FIRST}{} remembers\n\n", contents.name);
-    let local = contents.zone.tz().to_datetime(now);
-    let _ = writeln!(out, "As of {} {}, {}.", DateText(local.date()), TimeText(local.time()), contents.zone);
+    let mut out = contents.head(now);
     memories(contents, &mut out);
     days(contents, &mut out);
     reminders(contents, &mut out);
@@ -48,18 +43,11 @@ fn memories(contents: &Contents, out: &mut String) {
 }
 
 fn days(contents: &Contents, out: &mut String) {
-    let days = || contents.days.iter().filter(|day| !day.file.bullets.is_empty());
-    if days().next().is_some() {
+    if contents.told_days().next().is_some() {
         out.push_str("\n## Days\n");
     }
-    for day in days() {
-        let _ = writeln!(out, "\n### {}\n", DateText(day.date));
-        for bullet in &day.file.bullets {
-            out.push_str(&match bullet.time {
-                Some(time) => daily::render_bullet(time, &bullet.text),
-                None => memory::render_bullet(None, &bullet.text),
-            });
-        }
+    for day in contents.told_days() {
+        let _ = write!(out, "\n### {}\n\n{}", DateText(day.date), day.list());
     }
 }
 

@@ -34,7 +34,7 @@ pub mod openclaw;
 pub mod records;
 mod source;
 
-pub use contents::{Contents, Day};
+pub use contents::{Contents, Day, FIRST};
 pub use error::TransferError;
 pub use import::{ImportReport, Importer, NoteReport};
 pub use item::{Batch, FoundItem, ImportItem, ImportProblem};

@@ -13,12 +13,10 @@ use super::Contents;
 use crate::format::candidate::{Candidate, InboxFile, Record};
 use crate::format::memory::{self, Bullet};
 use crate::format::reminder::{DateText, TimeText};
-use crate::format::{daily, struck};
+use crate::format::struck;
 use crate::memory::{keep::bare, normal};
 use crate::reminders::rfc3339;
 
-/// The first line of the index behind its frontmatter; an earlier export is known by it.
-pub const FIRST: &str = "# What ";
 /// The index's frontmatter.
 pub const HEAD: &str = "---\nokf_version: \"0.2\"\n---\n";
 /// The longest part of a file's name that comes from words, in characters.
@@ -40,23 +38,12 @@ pub fn bundle(contents: &Contents, inbox: &InboxFile, now: Timestamp) -> Vec<Fil
     for bullet in &contents.memory.1.bullets {
         fact(&mut book, contents, &kept, bullet);
     }
-    for day in contents.days.iter().filter(|day| !day.file.bullets.is_empty()) {
+    for day in contents.told_days() {
         let title = DateText(day.date).to_string();
-        let lines = day.file.bullets.iter().map(|bullet| match bullet.time {
-            Some(time) => daily::render_bullet(time, &bullet.text),
-            None => memory::render_bullet(None, &bullet.text),
-        });
-        book.add("daily", &title, Head::new("journal", &title), &lines.collect::<String>());
+        book.add("daily", &title, Head::new("journal", &title), &day.list());
     }
     planned(&mut book, contents);
-    let local = contents.zone.tz().to_datetime(now);
-    let mut index = format!(
-        "{HEAD}{FIRST}{} remembers\n\nAs of {} {}, {}.\n",
-        contents.name,
-        DateText(local.date()),
-        TimeText(local.time()),
-        contents.zone
-    );
+    let mut index = format!("{HEAD}{}", contents.head(now));
     let mut by_folder: BTreeMap<&str, Vec<&(String, String, String)>> = BTreeMap::new();
     for one in &book.listed {
         by_folder.entry(&one.0).or_default().push(one);

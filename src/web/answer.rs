@@ -112,23 +112,15 @@ impl Problem {
 impl From<crate::memory::MemoryError> for Problem {
     fn from(error: crate::memory::MemoryError) -> Self {
         use crate::memory::MemoryError as Error;
-        use crate::memory::commitments::CommitmentError;
-        use crate::memory::pins::PinError;
         let near = error
             .nearest()
             .iter()
             .map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
         let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
         let status = match &error {
-            Error::Vault(error)
-            | Error::Commitment(CommitmentError::Vault(error))
-            | Error::Pin(PinError::Read(error)) => status_of_vault(error),
-            Error::Edit(error)
-            | Error::Commitment(CommitmentError::Edit(error))
-            | Error::Pin(PinError::Write(error)) => status_of_edit(error),
-            Error::NoSuchDay(_)
-            | Error::Commitment(CommitmentError::NoSuchId { .. })
-            | Error::Pin(PinError::NoSuchPin(_)) => 404,
+            Error::Vault(error) => status_of_vault(error),
+            Error::Edit(error) => status_of_edit(error),
+            Error::NoSuchDay(_) | Error::NoSuchFollowUp { .. } | Error::NoSuchPin(_) => 404,
             Error::NotOurs(_) | Error::NotANote(_) | Error::WorkingOff => 400,
             error if error.is_usage() => 400,
             _ => 409,

@@ -10,7 +10,6 @@ use super::answer::Problem;
 use super::visit::{Form, Visit};
 use crate::format::commitment::Status;
 use crate::format::reminder::{Recur, Reminder};
-use crate::memory::MemoryError;
 use crate::reminders::{Changes, ReminderError, VaultReminders, check_message, local_after};
 use crate::schedule;
 use crate::tasks::{Rewrite, TaskError, VaultTasks, WrittenTask, is_task_id};
@@ -161,12 +160,12 @@ impl<'v> Doing<'v> {
         }
         let memory = self.visit.workspace.memory();
         let changed = memory.ledger().change(id, (form.some("message"), due), &self.visit.origin());
-        Ok(format!("Changed: {}", changed.map_err(MemoryError::from)?.text))
+        Ok(format!("Changed: {}", changed?.text))
     }
 
     /// Refuses a form about a follow-up that says something else by now.
     fn unchanged_follow_up(&self, id: &str, form: &Form) -> Result<(), Problem> {
-        let listed = self.visit.workspace.memory().ledger().list(false).map_err(MemoryError::from)?;
+        let listed = self.visit.workspace.memory().ledger().list(false)?;
         match listed.into_iter().find(|one| one.id == id).map(|one| one.fingerprint()) {
             Some(now) if now != form.get("was") => {
                 Err(Problem::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}")))
@@ -209,14 +208,14 @@ impl<'v> Doing<'v> {
 
     /// Whether a follow-up that waits has this id.
     fn is_follow_up(&self, id: &str) -> Result<bool, Problem> {
-        let listed = self.visit.workspace.memory().ledger().list(false).map_err(MemoryError::from)?;
+        let listed = self.visit.workspace.memory().ledger().list(false)?;
         Ok(listed.iter().any(|one| one.id == id))
     }
 
     /// Closes a follow-up; what was promised.
     fn close(&self, id: &str, as_what: Status) -> Result<String, Problem> {
         let memory = self.visit.workspace.memory();
-        let closed = memory.ledger().set(id, as_what, &self.visit.origin()).map_err(MemoryError::from)?;
+        let closed = memory.ledger().set(id, as_what, &self.visit.origin())?;
         Ok(closed.text)
     }
 
@@ -229,7 +228,7 @@ impl<'v> Doing<'v> {
         let said = when::confirmation_with(local, Recur::None, now, &workspace.zone);
         if is_task_id(id) {
             workspace.vault_tasks().snooze(id, self.task(id, form)?, local, origin)?;
-        } else if workspace.postponed(id, local, &origin).map_err(MemoryError::from)?.is_none() {
+        } else if workspace.postponed(id, local, &origin)?.is_none() {
             let is_told = |local| workspace.may_be_sent(id, local);
             self.unchanged(id, form)?;
             self.book().snooze(id, local, workspace.last_message_of(id).as_deref(), is_told, origin)?;

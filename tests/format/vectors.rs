@@ -134,7 +134,7 @@ fn commitments() {
         let mut expected = json!({"blocks": vector["blocks"], "findings": vector["findings"]});
         let mut found = json!({"blocks": blocks, "findings": places(&file.findings)});
         if let Some(edit) = vector["set_status"].as_object() {
-            let status = |key: &str| edit[key].as_str().unwrap().parse().unwrap();
+            let status = |key: &str| commitment::Status::named(edit[key].as_str().unwrap()).unwrap();
             let after =
                 commitment::set_status(input, edit["id"].as_str().unwrap(), status("expect"), status("to"));
             expected["output"] = vector["output"].clone();

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use jiff::civil::date;
 use vault_agent::memory::{Draft, MemoryError, Scope};
 
-use crate::memory::rig::{Rig, abort_at, now, origin};
+use crate::memory::rig::{Rig, SaveWords, abort_at, now, origin};
 use crate::support::processes::again;
 
 const ROLE: &str = "MEMORY_TEST_ROLE";

@@ -3,7 +3,7 @@
 use vault_agent::format::{commitment, memory, reminder};
 use vault_agent::memory::{Draft, MemoryError, Scope, WordsError};
 
-use crate::memory::rig::{Rig, now, origin};
+use crate::memory::rig::{Rig, SaveWords, now, origin};
 
 const MEMORY: &str = "# Memory\n\n## Notes\n- first\n";
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Settings;
-use vault_agent::memory::{MemoryNotes, Origin};
+use vault_agent::memory::{MemoryError, MemoryNotes, NewMemory, Origin, Saved, Scope};
 use vault_agent::schedule::Zone;
 use vault_agent::vault::{Actor, EditOptions, Editor, Vault};
 
@@ -88,4 +88,48 @@ pub fn abort_at(point: String, round: usize) {
         }
     })
     .unwrap();
+}
+
+/// Saves words without fields of their own.
+pub trait SaveWords {
+    fn save_long(
+        &self,
+        text: &str,
+        section: Option<&str>,
+        scope: &Scope,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError>;
+
+    fn save_daily(
+        &self,
+        text: &str,
+        scope: &Scope,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError>;
+}
+
+impl SaveWords for MemoryNotes<'_> {
+    fn save_long(
+        &self,
+        text: &str,
+        section: Option<&str>,
+        scope: &Scope,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError> {
+        let memory = NewMemory { section, scope: scope.clone(), ..NewMemory::new(text) };
+        self.save_fact(&memory, now, origin)
+    }
+
+    fn save_daily(
+        &self,
+        text: &str,
+        scope: &Scope,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError> {
+        self.save_note(&NewMemory { scope: scope.clone(), ..NewMemory::new(text) }, now, origin)
+    }
 }

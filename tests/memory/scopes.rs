@@ -2,7 +2,7 @@
 
 use vault_agent::memory::{NewMemory, Scope, accessible};
 
-use crate::memory::rig::{Rig, now, origin};
+use crate::memory::rig::{Rig, SaveWords, now, origin};
 use crate::support::TestVault;
 
 fn scope(text: &str) -> Scope {

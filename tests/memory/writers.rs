@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use jiff::civil::date;
 use vault_agent::memory::{Draft, Scope};
 
-use crate::memory::rig::{Rig, now, origin};
+use crate::memory::rig::{Rig, SaveWords, now, origin};
 use crate::support::TestVault;
 
 const WRITERS: usize = 20;

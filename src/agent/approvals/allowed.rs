@@ -76,7 +76,7 @@ pub fn allow(workspace: &Workspace, pattern: &str, actor: Actor) -> Result<(), S
             }
             Err(error) => {
                 refused = Some(error);
-                EditPlan::Operations(Vec::new())
+                EditPlan::NOTHING
             }
         }
     });

@@ -181,16 +181,15 @@ impl<'a> Inbox<'a> {
             why = why.trailer("Candidate", id);
         }
         let path = self.path();
-        let mut hidden = false;
-        self.notes.editor.edit_with(&path, &why, |bytes| {
+        self.notes.editor.try_edit_with(&path, &why, |bytes| -> Result<_, InboxError> {
             let after = note::with_questions(&note::with_moved_up(bytes, again), candidates);
             let read = candidate::parse(&after);
             let seen =
                 |id: &String| read.lines.iter().chain(&read.records).any(|line| line.candidate.id == *id);
-            hidden = !ids.iter().all(seen);
-            if hidden { EditPlan::Operations(Vec::new()) } else { EditPlan::Bytes(after) }
+            let hidden = || InboxError::Hidden(path.clone());
+            ids.iter().all(seen).then_some((EditPlan::Bytes(after), ())).ok_or_else(hidden)
         })?;
-        if hidden { Err(InboxError::Hidden(path)) } else { Ok(ids) }
+        Ok(ids)
     }
 
     /// Keeps the fact of this question; `on` names who decided it.

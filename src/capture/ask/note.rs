@@ -124,14 +124,9 @@ pub fn with_cleared_box(bytes: &[u8], id: &str) -> Vec<u8> {
     let file = candidate::parse(bytes);
     let ours: Vec<usize> =
         file.lines.iter().filter(|line| line.candidate.id == id).map(|line| line.line).collect();
-    let mut out = Vec::with_capacity(bytes.len());
-    for line in lines::lines(bytes) {
-        let start = out.len();
-        out.extend_from_slice(line.text);
-        out.extend_from_slice(line.terminator);
-        if ours.contains(&line.number) {
-            out[start + 3] = b' ';
-        }
+    let mut out = bytes.to_vec();
+    for line in lines::lines(bytes).filter(|line| ours.contains(&line.number)) {
+        out[line.start + 3] = b' ';
     }
     out
 }

@@ -3,7 +3,7 @@
 //! A brain names the category itself; this is for the rules. The first that fits counts, from the one that says most
 //! about a person to the one that says least; a sentence that fits none is an event.
 
-use crate::capture::read::phrase_match::{holds, in_order, normalize_words};
+use crate::capture::read::phrase_match::{in_order, normalize_words};
 use crate::format::candidate::Category;
 
 /// Words of identity.
@@ -72,11 +72,7 @@ pub fn of(sentence: &str) -> Category {
         (Category::Profile, PROFILE),
         (Category::Entities, ENTITIES),
     ];
-    let fits = |phrases: &[&str]| {
-        phrases
-            .iter()
-            .any(|phrase| if phrase.contains('…') { in_order(&words, phrase) } else { holds(&words, phrase) })
-    };
+    let fits = |phrases: &[&str]| phrases.iter().any(|phrase| in_order(&words, phrase));
     known.into_iter().find(|(_, phrases)| fits(phrases)).map_or(Category::Events, |(category, _)| category)
 }
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use jiff::civil::Date;
 use regex_lite::Regex;
 
-use crate::capture::read::phrase_match::{holds, in_order, normalize_words};
+use crate::capture::read::phrase_match::{in_order, normalize_words};
 use crate::format::MONTHS_LOWER;
 use crate::format::candidate::Category;
 
@@ -234,10 +234,9 @@ pub(super) fn judge(sentence: &str, day: Date) -> Option<(Category, f64)> {
         }
     }
     for (category, phrases) in HOLDING {
-        let fits = |phrase: &&str| {
-            if phrase.contains('…') { in_order(&words, phrase) } else { holds(&words, phrase) }
-        };
-        if phrases.iter().any(fits) && !clauses.iter().all(|clause| POINTERS.contains(&clause[0].as_str())) {
+        if phrases.iter().any(|phrase| in_order(&words, phrase))
+            && !clauses.iter().all(|clause| POINTERS.contains(&clause[0].as_str()))
+        {
             take(*category, 0.9);
         }
     }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
 use crate::format::log::{self, EventKind, LogBlock, LogEvent, Resume};
@@ -47,16 +46,8 @@ impl PersonTurn {
     }
 }
 
-/// How far a log was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadPosition {
-    offset: usize,
-    line: usize,
-    crlf: bool,
-}
-
 /// The new turns in a log's bytes behind a place, and the place behind them.
-pub fn turns(path: &str, bytes: &[u8], from: Option<ReadPosition>) -> (Vec<PersonTurn>, ReadPosition) {
+pub fn turns(path: &str, bytes: &[u8], from: Option<Resume>) -> (Vec<PersonTurn>, Resume) {
     // A truncated log counts as a new one, whose messages were read before.
     let from = from.map(|from| if from.offset > bytes.len() { end(bytes) } else { from });
     let (blocks, resume) = match (log::parse_headings(bytes), from) {
@@ -70,18 +61,17 @@ pub fn turns(path: &str, bytes: &[u8], from: Option<ReadPosition>) -> (Vec<Perso
             (file.blocks, file.end)
         }
         (None, Some(from)) => {
-            let file =
-                log::parse_from(bytes, Resume { offset: from.offset, line: from.line, crlf: from.crlf });
+            let file = log::parse_from(bytes, from);
             (file.blocks, file.end)
         }
     };
     let note = path.strip_suffix(".md").unwrap_or(path);
     let out = blocks.iter().filter_map(|LogBlock { event, .. }| turn(note, event)).collect();
-    (out, ReadPosition { offset: resume.offset, line: resume.line, crlf: resume.crlf })
+    (out, resume)
 }
 
 /// The place behind all that a log says now.
-pub fn end(bytes: &[u8]) -> ReadPosition {
+pub fn end(bytes: &[u8]) -> Resume {
     turns("", bytes, None).1
 }
 
@@ -102,7 +92,7 @@ fn turn(note: &str, event: &LogEvent) -> Option<PersonTurn> {
 #[derive(Debug)]
 pub struct ReadPositions {
     path: PathBuf,
-    known: BTreeMap<String, ReadPosition>,
+    known: BTreeMap<String, Resume>,
     /// Whether there was a file: else every log counts as read up to its end of now.
     is_first: bool,
 }
@@ -111,7 +101,7 @@ impl ReadPositions {
     /// Those of the state directory.
     pub fn load(state: &Path) -> Self {
         let path = state.join(FILE_NAME);
-        let read: Option<BTreeMap<String, ReadPosition>> = json_file::load(&path);
+        let read: Option<BTreeMap<String, Resume>> = json_file::load(&path);
         Self { path, is_first: read.is_none(), known: read.unwrap_or_default() }
     }
 
@@ -121,7 +111,7 @@ impl ReadPositions {
     }
 
     /// A log's.
-    pub fn get(&self, log: &str) -> Option<ReadPosition> {
+    pub fn get(&self, log: &str) -> Option<Resume> {
         self.known.get(log).copied()
     }
 
@@ -131,7 +121,7 @@ impl ReadPositions {
     }
 
     /// Sets a log's, in memory.
-    pub fn set(&mut self, log: &str, place: ReadPosition) {
+    pub fn set(&mut self, log: &str, place: Resume) {
         self.known.insert(log.to_owned(), place);
     }
 
@@ -187,7 +177,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut places = ReadPositions::load(dir.path());
         assert!(places.is_first());
-        places.set("logs/a.md", ReadPosition { offset: 5, line: 2, crlf: false });
+        places.set("logs/a.md", Resume { offset: 5, line: 2, crlf: false });
         places.save().unwrap();
         let again = ReadPositions::load(dir.path());
         assert!(!again.is_first() && again.is_read("logs/a.md", 5) && !again.is_read("logs/a.md", 6));

@@ -13,6 +13,7 @@ use crate::agent::brains::{ListedBrain, listed};
 use crate::brain::health::{BrainHealth, HealthStore};
 use crate::brain::wire::{Watch, http};
 use crate::brain::{Brain, BrainError, BrainEvent, FailureClass, Message, Request, failover};
+use crate::cli::context::runtime;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{AttachmentKind, Category};
 use crate::turn::{Question, UnknownBrain, route};
@@ -24,14 +25,8 @@ pub(in crate::cli) const TEST_LIMIT: Duration = Duration::from_secs(30);
 const EVENTS: usize = 16;
 
 /// Shows, tests and chooses brains.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Lists the brains with their recorded state; asks no brain.
     List,
     /// Asks each brain one short question, and shows the errors.
@@ -85,10 +80,10 @@ struct RouteAnswer {
 /// Runs `brain`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    match &args.action {
-        Action::List => list(context, &workspace),
-        Action::Test { name } => test(context, &workspace, name.as_deref()),
-        Action::Route { text, channel, thread, routine, attachment } => {
+    match args {
+        Args::List => list(context, &workspace),
+        Args::Test { name } => test(context, &workspace, name.as_deref()),
+        Args::Route { text, channel, thread, routine, attachment } => {
             let question = Question {
                 text: &text.join(" "),
                 channel: *channel,
@@ -98,7 +93,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             };
             show_route(context, &workspace, &question)
         }
-        Action::Reset { name } => reset(context, &workspace, name.as_deref()),
+        Args::Reset { name } => reset(context, &workspace, name.as_deref()),
     }
 }
 
@@ -175,7 +170,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
     }
     let brains = brain_clients::prepare(&workspace.settings, workspace.vault.root());
     let client = http::client().map_err(CommandError::problem)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime()?;
     let store = HealthStore::new(&workspace.dirs.state);
     let watch = Watch { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
     let mut tested = Vec::new();

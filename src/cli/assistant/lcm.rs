@@ -20,14 +20,8 @@ use crate::workspace::Workspace;
 /// Finds, describes and expands summaries of conversations, and proves them.
 ///
 /// Logs keep every word; a summary is a note below `summaries/` that points into its log. Nothing but `update` asks a model.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Searches messages and summaries: words that must all occur ("some together" in quotes), newest first.
     Grep {
         /// The words, or the pattern.
@@ -97,8 +91,8 @@ impl From<SummaryError> for CommandError {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let summaries = Summaries::of(&workspace);
-    match &args.action {
-        Action::Grep { pattern, regex, scope, since, before, limit } => {
+    match args {
+        Args::Grep { pattern, regex, scope, since, before, limit } => {
             let mut query = Query::new(&pattern.join(" "), *regex)?;
             query.scope = *scope;
             (query.since, query.before) =
@@ -109,13 +103,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             }
             grep(context, &workspace, &summaries, &query)
         }
-        Action::Describe { id } => describe(context, &workspace, &summaries, id),
-        Action::Expand { id, summaries: below, depth, max_tokens } => {
+        Args::Describe { id } => describe(context, &workspace, &summaries, id),
+        Args::Expand { id, summaries: below, depth, max_tokens } => {
             let options = Options { messages: !below, depth: *depth, most_tokens: *max_tokens };
             expand(context, &summaries, id, options)
         }
-        Action::Update { extract } => update(context, workspace, *extract),
-        Action::Verify => verify(context, &summaries),
+        Args::Update { extract } => update(context, workspace, *extract),
+        Args::Verify => verify(context, &summaries),
     }
 }
 

@@ -18,14 +18,8 @@ use crate::workspace::Workspace;
 use crate::{daemon, toolbox};
 
 /// Scheduled prompts, each a note of the folder `routines`: lists them, runs one, turns one on or off.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Shows all routines: whether they are enabled, when they come next and when they last ran.
     List,
     /// Runs a routine now, enabled or not; its schedule goes on as it was.
@@ -59,13 +53,13 @@ enum Action {
 /// Runs `routine`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = Arc::new(context.workspace()?);
-    match &args.action {
-        Action::List => list(context, &workspace),
-        Action::Run { name, dry_run: true } => dry_run(context, &workspace, name),
-        Action::Run { name, .. } => run_now(context, &workspace, name),
-        Action::Preview { name, count } => show_next(context, &workspace, name.as_deref(), *count),
-        Action::Enable { name } => set_enabled(context, &workspace, name, true),
-        Action::Disable { name } => set_enabled(context, &workspace, name, false),
+    match args {
+        Args::List => list(context, &workspace),
+        Args::Run { name, dry_run: true } => dry_run(context, &workspace, name),
+        Args::Run { name, .. } => run_now(context, &workspace, name),
+        Args::Preview { name, count } => show_next(context, &workspace, name.as_deref(), *count),
+        Args::Enable { name } => set_enabled(context, &workspace, name, true),
+        Args::Disable { name } => set_enabled(context, &workspace, name, false),
     }
 }
 

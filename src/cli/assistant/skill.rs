@@ -10,14 +10,8 @@ use crate::reminders::PlacedFinding;
 ///
 /// A skill is a folder `skills/NAME` with a `SKILL.md` in the form of agentskills.io. One with a problem, or whose secrets
 /// are missing, isn't offered to the assistant.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Lists all skills: whether they are offered, and what they are for.
     List,
     /// Shows what is wrong with a skill, by file, line and column, and settings of skills that there aren't; the exit code
@@ -51,9 +45,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let skills = Skills::of(&workspace);
     let (mut listed, mut strays) = (skills.list()?, skills.unknown_tables()?);
-    match &args.action {
-        Action::List => list(context, &skills, &listed),
-        Action::Check { name } => {
+    match args {
+        Args::List => list(context, &skills, &listed),
+        Args::Check { name } => {
             if let Some(name) = name {
                 listed.retain(|one| one.folder == *name);
                 if listed.is_empty() {

@@ -12,14 +12,8 @@ use serde_json::json;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 
 /// Installs the daemon as a service of this user, or removes it.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Writes the unit for this vault and starts it now and at every login.
     Install {
         /// Only prints the unit.
@@ -33,18 +27,18 @@ enum Action {
 /// Runs `service`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let unit = Unit::for_folder(&context.folder()?)?;
-    let is_done = match args.action {
-        Action::Install { print: true } => {
+    let is_done = match args {
+        Args::Install { print: true } => {
             context.ui.line(unit.text.trim_end());
             context.ui.json(&json!({ "path": unit.path, "unit": unit.text }));
             true
         }
-        Action::Install { print: false } => {
+        Args::Install { print: false } => {
             let is_running = install(context, &unit)?;
             context.ui.json(&json!({ "path": unit.path, "running": is_running }));
             is_running
         }
-        Action::Uninstall => {
+        Args::Uninstall => {
             uninstall(context, &unit)?;
             context.ui.json(&json!({ "path": unit.path, "removed": true }));
             true

@@ -12,14 +12,8 @@ use crate::memory::{ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef
 use crate::workspace::Workspace;
 
 /// Saves, lists, reads and removes memories.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Saves a fact, a note of the day or a follow-up, and prints it as it stands in the note.
     Save(SaveArgs),
     /// Lists memories.
@@ -116,12 +110,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let memory = workspace.memory();
     let origin = context.origin();
-    match &args.action {
-        Action::Save(args) => save(context, &workspace, args),
-        Action::List { kind, scope, date, all } => {
+    match args {
+        Args::Save(args) => save(context, &workspace, args),
+        Args::List { kind, scope, date, all } => {
             list(context, &workspace, kind, scope, date.as_deref(), *all)
         }
-        Action::Get { path, lines } => {
+        Args::Get { path, lines } => {
             let excerpt = memory.get(path, lines.as_deref().map(parse_line_range).transpose()?)?;
             context.ui.json(&excerpt);
             context.ui.line(excerpt.text.trim_end_matches(['\n', '\r']));
@@ -131,7 +125,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             }
             Ok(Status::Fine)
         }
-        Action::Promote { date, line, text, section } => {
+        Args::Promote { date, line, text, section } => {
             let day = parse_day(date, &workspace)?;
             let meant = text.clone().or_else(|| workspace.removed_line(&memory.daily_path(day), *line));
             let promoted = memory.promote(day, *line, meant.as_deref(), section.as_deref(), &origin)?;
@@ -143,7 +137,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             context.ui.note(format!("the bullet in `{from}` was changed just now and stays there"));
             Ok(Status::Problem)
         }
-        Action::Pin { text, link, line } => {
+        Args::Pin { text, link, line } => {
             let saved = match line {
                 Some(place) => {
                     let (path, line) = parse_note_line(place)?;
@@ -156,13 +150,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             };
             print_saved(context, &saved, &saved, "pinned in")
         }
-        Action::Unpin { text } => {
+        Args::Unpin { text } => {
             let gone = memory.unpin(text, workspace.unpinned_before(text), &origin)?;
             context.answer(&gone, &gone.text)?;
             context.ui.note(format!("unpinned; it stood in `{}`, line {}", gone.path, gone.line));
             Ok(Status::Fine)
         }
-        Action::Forget { path, line, text } => {
+        Args::Forget { path, line, text } => {
             if text.is_none() {
                 refuse_moved_line(&workspace, path, *line)?;
             }
@@ -171,12 +165,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             context.ui.note(format!("removed from `{}`, line {}", gone.path, gone.line));
             Ok(Status::Fine)
         }
-        Action::Edit { path, text, new, line, expected } => {
+        Args::Edit { path, text, new, line, expected } => {
             let meant = MemoryRef { path, text, line: *line, expected: expected.as_deref() };
             let edited = memory.edit(&meant, &text_argument(new)?, &origin)?;
             print_saved(context, &edited, &edited.saved, "changed in")
         }
-        Action::Working { set, clear } => working_memory(context, &workspace, set.as_deref(), *clear),
+        Args::Working { set, clear } => working_memory(context, &workspace, set.as_deref(), *clear),
     }
 }
 
@@ -224,7 +218,7 @@ fn list(
             days.iter().for_each(|day| print_day(context, day));
         }
         MemoryKind::Commitment => {
-            let listed = memory.ledger().list(all).map_err(MemoryError::from)?;
+            let listed = memory.ledger().list(all)?;
             context.ui.json(&listed);
             listed.iter().for_each(|one| context.ui.line(commitment::row(one)));
         }
@@ -287,7 +281,11 @@ impl From<MemoryError> for CommandError {
             .nearest()
             .iter()
             .map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
-        let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
+        let hint = match &error {
+            MemoryError::NoSuchFollowUp { .. } => Some("`vault-agent commitment list --all` shows all ids"),
+            error => error.hint(),
+        };
+        let hints: Vec<String> = hint.map(str::to_owned).into_iter().chain(near).collect();
         let is_usage = error.is_usage();
         Self::of(error, is_usage).hints(hints)
     }

@@ -8,7 +8,7 @@ use crate::workspace::Workspace;
 use crate::{schedule, when};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct SaveArgs {
+pub(in crate::cli) struct SaveArgs {
     /// The text to remember; `-` reads it from standard input.
     pub text: String,
     /// The kind of memory: `long` (MEMORY.md), `daily` (today's note) or `commitment` (a follow-up).

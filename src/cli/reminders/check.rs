@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::format::{approval, candidate, commitment, dated_tasks, log, reminder, summary, working};
+use crate::format::{Finding, approval, candidate, commitment, dated_tasks, log, reminder, summary, working};
 use crate::memory::working::working_path;
 use crate::reminders::{self, IdAt, PlacedFinding};
 use crate::tasks::Scanner;
@@ -290,13 +290,7 @@ fn finding(
     reason: impl Into<String>,
     suggestion: impl Into<String>,
 ) -> PlacedFinding {
-    PlacedFinding {
-        path: path.to_string(),
-        line,
-        column,
-        reason: reason.into(),
-        suggestion: suggestion.into(),
-    }
+    PlacedFinding::new(path, &Finding::new(line, column, reason, suggestion))
 }
 
 /// A file as people name it, as a note of the vault: from the current folder if it is there, else from

@@ -3,19 +3,13 @@
 use crate::cli::{CommandError, CommandResult, Context};
 use crate::deliver::Scope;
 use crate::format::commitment::{self, Precision};
-use crate::memory::commitments::{CommitmentError, Draft, ListedFollowUp};
+use crate::memory::commitments::{Draft, ListedFollowUp};
 use crate::reminders::ReminderError;
 use crate::{schedule, when};
 
 /// Adds, lists, changes and ends follow-ups.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Adds a follow-up.
     Add {
         /// When it is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `übermorgen 17 Uhr`.
@@ -67,8 +61,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let memory = workspace.memory();
     let ledger = memory.ledger();
     let origin = context.origin();
-    let listed = match &args.action {
-        Action::Add { when, text, scope, precision, source } => {
+    let listed = match args {
+        Args::Add { when, text, scope, precision, source } => {
             let now = workspace.clock.now();
             let local = when::parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
             let draft = Draft {
@@ -82,14 +76,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             context.ui.note(when::confirmation(local, now, &workspace.zone));
             listed
         }
-        Action::List { all } => {
+        Args::List { all } => {
             return context.list(
                 &ledger.list(*all)?,
                 format!("no follow-ups wait in `{}`", ledger.path),
                 row,
             );
         }
-        Action::Edit { id, when, text } => {
+        Args::Edit { id, when, text } => {
             let now = workspace.clock.now();
             let when = when.as_deref().map(|when| when::parse_when(when, now, &workspace.zone)).transpose();
             let local = when.map_err(ReminderError::from)?;
@@ -100,8 +94,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 .for_each(|local| context.ui.note(when::confirmation(local, now, &workspace.zone)));
             listed
         }
-        Action::Done { id } => ledger.set(id, commitment::Status::Delivered, &origin)?,
-        Action::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, &origin)?,
+        Args::Done { id } => ledger.set(id, commitment::Status::Delivered, &origin)?,
+        Args::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, &origin)?,
     };
     context.answer(&listed, row(&listed))
 }
@@ -118,13 +112,4 @@ fn parse_scope(text: &str) -> Result<String, CommandError> {
 
 fn parse_precision(text: &str) -> Result<Precision, CommandError> {
     text.parse().map_err(CommandError::usage)
-}
-
-impl From<CommitmentError> for CommandError {
-    fn from(error: CommitmentError) -> Self {
-        let is_usage = matches!(error, CommitmentError::Words(_) | CommitmentError::Place(_));
-        let hint = matches!(error, CommitmentError::NoSuchId { .. })
-            .then_some("`vault-agent commitment list --all` shows all ids");
-        Self::of(error, is_usage).hints(hint)
-    }
 }

@@ -8,7 +8,7 @@ use jiff::ToSpan;
 use crate::cli::{CommandError, Context};
 use crate::deliver::compose;
 use crate::reminders::VaultReminders;
-use crate::tasks::{self, ToldLine, is_task_id};
+use crate::tasks::{self, Scanner, ToldLine, is_task_id};
 use crate::workspace::Workspace;
 
 /// The most candidates listed in an error.
@@ -50,7 +50,7 @@ pub(in crate::cli) fn id_of(
     }
     let mut tasks = workspace.vault_tasks();
     tasks.settings = tasks.settings.filter(|_| scope != WordsScope::Reminders);
-    let (standing, problems) = tasks::all(reminders, &tasks, workspace.clock.now())?;
+    let (standing, problems) = tasks::all(reminders, &tasks, &mut Scanner::default(), workspace.clock.now())?;
     problems.iter().for_each(|problem| context.ui.note(problem));
     let standing: Vec<NamedCandidate> = standing.into_iter().map(NamedCandidate::from).collect();
     if let Some(found) = find_one(&standing, text)? {

@@ -87,7 +87,7 @@ impl Remind<'_> {
     fn time_of_task(&self, id: &str) -> Result<Option<Time>, CommandError> {
         let now = self.workspace.clock.now();
         let (listed, _) = self.with_tasks(|tasks| tasks.list(&mut Scanner::default(), now))?;
-        Ok(listed.into_iter().find(|one| one.id == id).and_then(|one| one.time.parse().ok()))
+        Ok(listed.into_iter().find(|one| one.id.as_deref() == Some(id)).and_then(|one| one.time.parse().ok()))
     }
 }
 

@@ -12,21 +12,15 @@ use crate::reminders::{
     Changes, Draft, ListedReminder, ReminderError, VaultReminders, WrittenReminder, check_message,
     local_after,
 };
-use crate::tasks::{self, Rewrite, TaskError, ToldLine, VaultTasks, WrittenTask, is_task_id};
+use crate::tasks::{self, Rewrite, Scanner, TaskError, ToldLine, VaultTasks, WrittenTask, is_task_id};
 use crate::vault::NotePath;
 use crate::when::{self, Meaning};
 use crate::workspace::Workspace;
 use crate::{deliver, schedule};
 
 /// Adds, lists, changes and removes reminders; does and snoozes tasks of other plugins.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Adds a reminder and prints its line.
     Add {
         /// When: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `every friday 17:00`, `morgen um 8 Uhr`.
@@ -114,28 +108,28 @@ enum Action {
 
 /// Runs `remind`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let workspace = match &args.action {
-        Action::List { .. } | Action::Preview { .. } => context.workspace_or_last()?,
+    let workspace = match args {
+        Args::List { .. } | Args::Preview { .. } => context.workspace_or_last()?,
         _ => context.workspace()?,
     };
     let path = workspace.note(&workspace.settings.paths.reminders);
     let remind = Remind { context, workspace: &workspace, path: &path };
-    match &args.action {
-        Action::Add { when, message, recur } => remind.add(when, message, recur.as_deref()),
-        Action::List { all: false } => remind.list(),
-        Action::List { all: true } => remind.list_all(),
-        Action::Edit { id, when, message, recur } => {
+    match args {
+        Args::Add { when, message, recur } => remind.add(when, message, recur.as_deref()),
+        Args::List { all: false } => remind.list(),
+        Args::List { all: true } => remind.list_all(),
+        Args::Edit { id, when, message, recur } => {
             let id = &remind.id(id, WordsScope::All)?;
             remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
         }
-        Action::Rm { id } => remind.remove(&remind.id(id, WordsScope::All)?),
-        Action::Done { id } => remind.done(&remind.id(id, WordsScope::All)?),
-        Action::Snooze { id, until, minutes } => {
+        Args::Rm { id } => remind.remove(&remind.id(id, WordsScope::All)?),
+        Args::Done { id } => remind.done(&remind.id(id, WordsScope::All)?),
+        Args::Snooze { id, until, minutes } => {
             remind.snooze(&remind.id(id, WordsScope::AllAndDelivered)?, until.as_deref(), *minutes)
         }
-        Action::Skip { id } => remind.skip(&remind.id(id, WordsScope::All)?),
-        Action::Move { id, when } => remind.move_next(&remind.id(id, WordsScope::All)?, when),
-        Action::Preview { id, count, until, from } => {
+        Args::Skip { id } => remind.skip(&remind.id(id, WordsScope::All)?),
+        Args::Move { id, when } => remind.move_next(&remind.id(id, WordsScope::All)?, when),
+        Args::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
         }
     }
@@ -273,7 +267,8 @@ impl Remind<'_> {
 
     fn list_all(&self) -> CommandResult {
         let tasks = self.workspace.vault_tasks();
-        let (all, problems) = tasks::all(&self.reminders(), &tasks, self.workspace.clock.now())?;
+        let (all, problems) =
+            tasks::all(&self.reminders(), &tasks, &mut Scanner::default(), self.workspace.clock.now())?;
         let none = format!("no reminders in `{}`, and no tasks that are told", self.path);
         self.context.list(&all, none, task_row)?;
         if tasks.settings.is_none() {
@@ -364,13 +359,5 @@ impl From<TaskError> for CommandError {
     fn from(error: TaskError) -> Self {
         let hint = error.hint();
         Self::problem(error).hints(hint)
-    }
-}
-
-impl From<ReminderError> for CommandError {
-    fn from(error: ReminderError) -> Self {
-        let hint = error.hint();
-        let is_usage = error.is_usage();
-        Self::of(error, is_usage).hints(hint)
     }
 }

@@ -1,7 +1,6 @@
 //! Writes the plan of `setup`: secrets, the vault, its settings, the service; a stop between two steps hurts least in this
 //! order.
 
-use std::io::Write;
 use std::path::Path;
 
 use secrecy::ExposeSecret;
@@ -10,7 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::daemon::service;
 use crate::cli::error::{CommandError, CommandResult, Status};
 use crate::cli::init::{self, InitialContent};
-use crate::config::FILE_NAME;
+use crate::config::{FILE_NAME, json_file};
 use crate::setup::{Plan, SecretFile};
 use crate::vault::{Actor, EditError, NotePath, Operation, Why};
 use crate::workspace::Workspace;
@@ -41,22 +40,9 @@ fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
     builder.recursive(true);
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
-    let mut name = std::ffi::OsString::from(".");
-    name.push(secret.path.file_name().unwrap_or_default());
-    name.push(format!(".{}", std::process::id()));
-    let new = folder.join(name);
-    let mut options = std::fs::File::options();
-    options.write(true).create_new(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&new).and_then(|mut file| {
-        writeln!(file, "{}", secret.value.expose_secret())?;
-        file.sync_all()?;
-        std::fs::rename(&new, &secret.path)
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&new);
-    }
-    written
+    let line = format!("{}\n", secret.value.expose_secret());
+    let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    json_file::replace_with(&secret.path, line.as_bytes(), true, Some(&owner_only))
 }
 
 /// Replaces the settings that were shown by the planned ones.

@@ -1,10 +1,9 @@
 //! `history PATH --lines`: prints each line of a note with the snapshot that it comes from.
 
-use super::shared::{Pager, ago};
-use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{BlameBound, History, HistoryError, Writer};
+use super::shared::{Pager, ago, note_path};
+use crate::cli::{CommandResult, Context, Status};
+use crate::history::{BlameBound, History, Writer};
 use crate::terminal::escape_control;
-use crate::vault::NotePath;
 
 /// Shows the note, or prints it as one document.
 pub(super) fn run(
@@ -14,9 +13,7 @@ pub(super) fn run(
     at: Option<&str>,
 ) -> CommandResult {
     let path = path.unwrap_or_default();
-    let note = NotePath::new(path).map_err(|error| {
-        CommandError::from(HistoryError::Outside { path: path.to_owned(), reason: error.to_string() })
-    })?;
+    let note = note_path(path)?;
     let point = at.map(|at| history.point(at)).transpose()?;
     let blame = history.blame(&note, point.as_ref(), BlameBound::default())?;
     context.ui.json(&blame);

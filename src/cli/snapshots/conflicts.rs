@@ -13,14 +13,8 @@ use crate::workspace::Workspace;
 ///
 /// Copies are known by the names that Syncthing, Dropbox, Nextcloud, iCloud and Obsidian Sync give them. Nothing is ever
 /// told from a copy, and while one lies beside a note nothing is written into the note.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Lists the conflict copies.
     List,
     /// Shows what merging a copy would make of its note, and changes nothing.
@@ -80,15 +74,15 @@ impl From<ConflictError> for CommandError {
 /// Runs `conflicts`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    match &args.action {
-        Action::List => list(context, &workspace),
-        Action::Show { copy } => {
+    match args {
+        Args::List => list(context, &workspace),
+        Args::Show { copy } => {
             let (_, plan) = plan_for(context, &workspace, copy)?;
             show(context, &plan);
             context.ui.json(&merge_document(&plan, false));
             Ok(Status::Fine)
         }
-        Action::Merge { copy, yes } => merge(context, &workspace, copy, *yes),
+        Args::Merge { copy, yes } => merge(context, &workspace, copy, *yes),
     }
 }
 

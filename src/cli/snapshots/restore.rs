@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::shared::{ago, diff_style, diff_text, open_history, scopes, vault_path};
+use super::shared::{ago, diff_style, diff_text, note_path, open_history, scopes, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::history::{History, HistoryError, Interrupted, LineTarget, Plan, Point, Rename, RestoreReport};
-use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
 /// Brings back files, folders, everything, one line or one section as they were.
@@ -298,14 +297,6 @@ impl Restore<'_> {
         }
         Ok(())
     }
-}
-
-fn note_path(path: &str) -> Result<NotePath, CommandError> {
-    let outside = |error: crate::vault::PathError| HistoryError::Outside {
-        path: path.into(),
-        reason: error.to_string(),
-    };
-    NotePath::new(path).map_err(|error| outside(error).into())
 }
 
 fn parse_line_target(text: &str) -> Result<(&str, usize), CommandError> {

@@ -90,6 +90,11 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, C
     Ok(workspace.vault.as_it_stands(path).to_string())
 }
 
+pub(super) fn note_path(path: &str) -> Result<NotePath, HistoryError> {
+    NotePath::new(path)
+        .map_err(|error| HistoryError::Outside { path: path.to_owned(), reason: error.to_string() })
+}
+
 /// The path without `.` and `..`; `None` where it leaves the root.
 fn normalize(path: &str) -> Option<String> {
     let mut parts = Vec::new();

@@ -1,6 +1,6 @@
 //! Writes an imported batch into the vault, or shows it, and prints the report.
 
-use crate::cli::{CommandError, Context, Status};
+use crate::cli::{Context, Status};
 use crate::memory::Origin;
 use crate::transfer::{Batch, ImportProblem, ImportReport, Importer, TransferError};
 use crate::vault::Actor;
@@ -54,13 +54,5 @@ fn print_problems(context: &Context, problems: &[ImportProblem], lead: &str) {
     }
     if problems.len() > MAX_LISTED {
         context.ui.note(format!("… and {} more; `--json` lists all", problems.len() - MAX_LISTED));
-    }
-}
-
-impl From<TransferError> for CommandError {
-    fn from(error: TransferError) -> Self {
-        let hint = error.hint();
-        let is_usage = error.is_usage();
-        Self::of(error, is_usage).hints(hint)
     }
 }

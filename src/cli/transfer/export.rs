@@ -8,7 +8,7 @@ use clap::builder::PossibleValue;
 use serde::Serialize;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::transfer::{Contents, calendar, markdown, okf, records};
+use crate::transfer::{Contents, FIRST, calendar, markdown, okf, records};
 
 /// Writes out memories, days, reminders, follow-ups and pins: as one Markdown document, as JSON Lines
 /// for `import`, as an iCalendar that a phone can subscribe to, or as a folder in the Open Knowledge Format.
@@ -144,7 +144,7 @@ fn write_folder(folder: &Path, files: &[okf::File], vault: &Path) -> Result<(), 
     }
     let is_there = folder.symlink_metadata().is_ok();
     let index = std::fs::read_to_string(folder.join("index.md")).unwrap_or_default();
-    let is_ours = index.strip_prefix(okf::HEAD).is_some_and(|rest| rest.starts_with(okf::FIRST));
+    let is_ours = index.strip_prefix(okf::HEAD).is_some_and(|rest| rest.starts_with(FIRST));
     let is_empty = folder.read_dir().is_ok_and(|mut all| all.next().is_none());
     if is_there && !is_ours && !is_empty {
         let error = CommandError::usage(format!("`{shown}` is there, and is no export"));
@@ -172,6 +172,6 @@ fn write_folder(folder: &Path, files: &[okf::File], vault: &Path) -> Result<(), 
 
 /// Whether a file is an earlier export.
 fn is_export(bytes: &[u8]) -> bool {
-    let firsts: [&[u8]; 3] = [markdown::FIRST.as_bytes(), calendar::FIRST.as_bytes(), b"{\"kind\":"];
+    let firsts: [&[u8]; 3] = [FIRST.as_bytes(), calendar::FIRST.as_bytes(), b"{\"kind\":"];
     firsts.iter().any(|first| bytes.starts_with(first))
 }

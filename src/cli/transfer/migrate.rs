@@ -14,14 +14,8 @@ use crate::workspace::Workspace;
 const CLIENT: &str = "memory-json";
 
 /// Takes over what an earlier program kept.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Args {
     /// Takes over `memory.json`, the flat store of the earlier memory server, or the file of the MCP reference
     /// memory server: its entries become memories in `MEMORY.md`, in a section each key or entity, with their
     /// times and contexts. The file is then renamed to `memory.json.bak.TIME` beside it. Running it again adds
@@ -46,7 +40,7 @@ struct Migrated {
 
 /// Runs `migrate`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let Action::MemoryJson { file, dry_run } = &args.action;
+    let Args::MemoryJson { file, dry_run } = args;
     let workspace = context.workspace()?;
     let bytes = match bounded_read::read_file(file, bounded_read::MAX_ENTRIES_BYTES) {
         Err(TransferError::Missing(_)) if let Some(backup) = last_backup(file) => {

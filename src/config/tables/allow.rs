@@ -143,29 +143,13 @@ fn acts(c: char) -> bool {
 
 fn fits(pieces: &[GlobPiece], command: &str) -> bool {
     let guarded = pieces.iter().any(|piece| matches!(piece, GlobPiece::One(c) if acts(*c)));
-    let free = |c: char| !(acts(c) || guarded && "'\"\\".contains(c));
-    // How far into the pattern the text so far can have come.
-    let mut at = vec![false; pieces.len() + 1];
-    at[0] = true;
-    let skip = |at: &mut Vec<bool>| {
-        for (index, piece) in pieces.iter().enumerate() {
-            at[index + 1] |= at[index] && *piece == GlobPiece::Any;
-        }
+    let quotes = if guarded { r#"'"\\"# } else { "" };
+    let piece = |piece: &GlobPiece| match piece {
+        GlobPiece::One(c) => regex_lite::escape(&c.to_string()),
+        GlobPiece::Any => format!(r"[^\x00-\x1f\x7f-\x9f;&|`$()<>#{quotes}]*"),
     };
-    skip(&mut at);
-    for c in command.chars() {
-        let mut next = vec![false; at.len()];
-        for (index, piece) in pieces.iter().enumerate().filter(|(index, _)| at[*index]) {
-            match piece {
-                GlobPiece::One(wanted) if *wanted == c => next[index + 1] = true,
-                GlobPiece::Any if free(c) => next[index] = true,
-                _ => {}
-            }
-        }
-        skip(&mut next);
-        at = next;
-    }
-    at.last() == Some(&true)
+    let whole = format!("^(?:{})$", pieces.iter().map(piece).collect::<String>());
+    regex_lite::Regex::new(&whole).is_ok_and(|whole| whole.is_match(command))
 }
 
 #[cfg(test)]

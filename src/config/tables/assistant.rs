@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::brains::{Brain, BrainKind};
-use super::checks::is_web;
-use crate::config::{ConfigError, table};
+use super::checks::{Checked, is_web, wrong};
+use crate::config::table;
 use crate::words::words;
 
 table! {
@@ -132,10 +132,7 @@ pub(in crate::config) fn validate(
     brains: &[Brain],
     routes: &[Route],
     named: &[(&str, Option<&str>)],
-) -> Result<(), (String, ConfigError)> {
-    let wrong = |key: &str, message: String, hint: &str| {
-        Err((key.to_owned(), ConfigError::new(message).suggest(hint)))
-    };
+) -> Checked {
     let known = |name: &str| brains.iter().any(|brain| brain.name == name);
     let name_one = |name: &str| match brains {
         [] => format!("add a `[[brain]]` with `name = \"{name}\"`, or take this out: no brain is set up"),
@@ -160,7 +157,7 @@ pub(in crate::config) fn validate(
     }
     for (index, brain) in brains.iter().enumerate() {
         let checked = validate_brain(brain, &brains[..index]);
-        checked.or_else(|(message, hint)| wrong(&format!("brain[{index}]"), message, hint))?;
+        checked.or_else(|(message, hint)| wrong(format!("brain[{index}]"), message, hint))?;
     }
     for pattern in &assistant.allow {
         if let Err(why) = super::allow::parse(pattern) {
@@ -176,30 +173,30 @@ pub(in crate::config) fn validate(
             return wrong(
                 "assistant.chain",
                 format!("`assistant.chain` names `{name}`, and no `[[brain]]` has that name"),
-                &name_one(name),
+                name_one(name),
             );
         }
     }
     for (key, name) in named {
         if let Some(name) = name.filter(|name| !known(name)) {
             let message = format!("`{key}` names `{name}`, and no `[[brain]]` has that name");
-            return wrong(key, message, &name_one(name));
+            return wrong(*key, message, name_one(name));
         }
     }
     for (index, route) in routes.iter().enumerate() {
         let this = format!("route[{index}]");
         if !known(&route.brain) {
             return wrong(
-                &this,
+                this,
                 format!("a route names the brain `{}`, and no `[[brain]]` has that name", route.brain),
-                &name_one(&route.brain),
+                name_one(&route.brain),
             );
         }
         if let Some(pattern) = &route.matches
             && let Err(error) = regex_lite::Regex::new(pattern)
         {
             return wrong(
-                &this,
+                this,
                 format!("the route's pattern `{pattern}` can't be understood: {error}"),
                 "see https://docs.rs/regex-lite for what a pattern may hold",
             );

@@ -8,16 +8,21 @@ pub(crate) fn is_web(url: &str) -> bool {
 }
 
 /// Whether a number is from `low` to `high`; else the key and the error.
-pub(in crate::config) fn within(
-    key: &str,
-    value: usize,
-    low: usize,
-    high: usize,
-) -> Result<(), (String, ConfigError)> {
+pub(in crate::config) fn within(key: &str, value: usize, low: usize, high: usize) -> Checked {
     if (low..=high).contains(&value) {
         return Ok(());
     }
-    let error = ConfigError::new(format!("`{key}` is {value}, out of range"))
-        .suggest(format!("give a number from {low} to {high}"));
-    Err((key.to_owned(), error))
+    wrong(key, format!("`{key}` is {value}, out of range"), format!("give a number from {low} to {high}"))
+}
+
+/// A setting that stands; else its key, and what is wrong with it.
+pub(in crate::config) type Checked = Result<(), (String, ConfigError)>;
+
+/// Refuses the setting `key`, and says what to do.
+pub(in crate::config) fn wrong(
+    key: impl Into<String>,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Checked {
+    Err((key.into(), ConfigError::new(message).suggest(hint)))
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::ConfigError;
+use super::checks::{Checked, wrong};
 
 /// Checks the folders that are followed.
-pub(in crate::config) fn validate(folders: &BTreeMap<String, String>) -> Result<(), (String, ConfigError)> {
+pub(in crate::config) fn validate(folders: &BTreeMap<String, String>) -> Checked {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     for (name, folder) in folders {
         let why = match folder {
@@ -18,11 +18,9 @@ pub(in crate::config) fn validate(folders: &BTreeMap<String, String>) -> Result<
             }
             _ => continue,
         };
-        let error = ConfigError::new(format!("`follow.{name}` can't be followed: {why}"));
-        return Err((
-            format!("follow.{name}"),
-            error.suggest("write it as in `codex = \"~/.codex/memories\"`"),
-        ));
+        let key = format!("follow.{name}");
+        let message = format!("`{key}` can't be followed: {why}");
+        return wrong(key, message, "write it as in `codex = \"~/.codex/memories\"`");
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::checks::within;
-use crate::config::{ConfigError, table};
+use super::checks::{Checked, within};
+use crate::config::table;
 
 table! {
     /// How much a person is asked; the best of what was found comes first, and the rest is not asked.
@@ -18,7 +18,7 @@ table! {
 }
 
 impl Inbox {
-    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+    pub(in crate::config) fn validate(&self) -> Checked {
         within("inbox.per_day", self.per_day, 0, 1000)?;
         within("inbox.open", self.open, 0, 10_000)
     }

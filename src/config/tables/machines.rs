@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use super::checks::{Checked, wrong};
 use crate::config::{ConfigError, git_address};
 use crate::words::words;
 
@@ -108,14 +109,14 @@ impl Machines {
         u32::try_from(at).unwrap_or(u32::MAX)
     }
 
-    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+    pub(in crate::config) fn validate(&self) -> Checked {
         match self.engine {
             MachinesEngine::Git => self.validate_git()?,
             MachinesEngine::Etcd => self.validate_etcd()?,
         }
         if self.prefer.len() > MAX_ENDPOINTS {
             return wrong(
-                "prefer",
+                "machines.prefer",
                 format!("`machines.prefer` names more than {MAX_ENDPOINTS} machines"),
                 "name fewer",
             );
@@ -125,57 +126,58 @@ impl Machines {
             if !is_name(name) {
                 let message =
                     format!("`machines.prefer` holds `{}`, which is no name of a machine", shown(name));
-                return wrong("prefer", message, "use 1 to 64 letters, digits, `-`, `_` and `.`");
+                return wrong("machines.prefer", message, "use 1 to 64 letters, digits, `-`, `_` and `.`");
             }
             if !seen.insert(name) {
                 let message = format!("`machines.prefer` names `{name}` twice");
-                return wrong("prefer", message, "name each machine once");
+                return wrong("machines.prefer", message, "name each machine once");
             }
         }
         if let Some(vault) = self.vault.as_ref().filter(|vault| !is_name(vault)) {
             let message = format!("`machines.vault` is `{}`, which is no id", shown(vault));
-            return wrong("vault", message, "take the line out, and run `vault-agent machines join`");
+            return wrong(
+                "machines.vault",
+                message,
+                "take the line out, and run `vault-agent machines join`",
+            );
         }
         Ok(())
     }
 
-    fn validate_git(&self) -> Result<(), (String, ConfigError)> {
+    fn validate_git(&self) -> Checked {
         let form = "write it as in `remote = \"ssh://me@host/~/voice.git\"`";
         let Some(remote) = &self.remote else {
-            return wrong(
-                "engine",
-                "`machines.engine` is `git`, and no `remote` says where".to_owned(),
-                form,
-            );
+            return wrong("machines.engine", "`machines.engine` is `git`, and no `remote` says where", form);
         };
-        git_address::check(remote).or_else(|why| wrong("remote", format!("`machines.remote` {why}"), form))
+        git_address::check(remote)
+            .or_else(|why| wrong("machines.remote", format!("`machines.remote` {why}"), form))
     }
 
-    fn validate_etcd(&self) -> Result<(), (String, ConfigError)> {
+    fn validate_etcd(&self) -> Checked {
         let form = "write them as in `endpoints = [\"https://10.0.0.1:2379\"]`";
         if self.endpoints.is_empty() || self.endpoints.len() > MAX_ENDPOINTS {
             let message =
                 format!("`machines.engine` is `etcd`, which wants 1 to {MAX_ENDPOINTS} `endpoints`");
-            return wrong("engine", message, form);
+            return wrong("machines.engine", message, form);
         }
         if let Some(endpoint) = self.endpoints.iter().find(|endpoint| !is_endpoint(endpoint)) {
             let message = format!("`machines.endpoints` holds `{}`, which is no endpoint", shown(endpoint));
-            return wrong("endpoints", message, form);
+            return wrong("machines.endpoints", message, form);
         }
         if !self.prefix.split('/').all(is_name) || self.prefix.len() > MAX_NAME_BYTES {
             let message = format!("`machines.prefix` is `{}`, which is no prefix", shown(&self.prefix));
-            return wrong("prefix", message, "use letters, digits, `-`, `_` and `.`, as in `vaults/home`");
+            return wrong(
+                "machines.prefix",
+                message,
+                "use letters, digits, `-`, `_` and `.`, as in `vaults/home`",
+            );
         }
         if self.password_file.is_some() && self.user.is_none() {
-            let message = "`machines.password_file` is set, and no `user` that it belongs to".to_owned();
-            return wrong("password_file", message, "set `user`, too");
+            let message = "`machines.password_file` is set, and no `user` that it belongs to";
+            return wrong("machines.password_file", message, "set `user`, too");
         }
         if self.user.as_ref().is_some_and(|user| user.is_empty() || user.chars().any(char::is_control)) {
-            return wrong(
-                "user",
-                "`machines.user` is no user's name".to_owned(),
-                "name a user of the cluster",
-            );
+            return wrong("machines.user", "`machines.user` is no user's name", "name a user of the cluster");
         }
         let is_local = |endpoint: &str| {
             let host = endpoint.strip_prefix("http://").and_then(|rest| rest.rsplit_once(':'));
@@ -184,7 +186,7 @@ impl Machines {
         if let Some(endpoint) = self.endpoints.iter().find(|one| self.user.is_some() && !is_local(one)) {
             let message =
                 format!("`machines.user` is set, and `{endpoint}` would get the password in the clear");
-            return wrong("endpoints", message, "use `https://`");
+            return wrong("machines.endpoints", message, "use `https://`");
         }
         Ok(())
     }
@@ -204,10 +206,6 @@ fn is_endpoint(text: &str) -> bool {
 
 fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
-}
-
-fn wrong<T>(key: &str, message: String, what: &str) -> Result<T, (String, ConfigError)> {
-    Err((format!("machines.{key}"), ConfigError::new(message).suggest(what)))
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@
 
 use serde::Deserialize;
 
-use super::checks::is_web;
-use crate::config::ConfigError;
+use super::checks::{Checked, is_web};
 
 /// The assistant, in `for`.
 const ASSISTANT: &str = "assistant";
@@ -68,11 +67,10 @@ impl McpServer {
 }
 
 /// Checks the servers.
-pub(in crate::config) fn validate(servers: &[McpServer]) -> Result<(), (String, ConfigError)> {
+pub(in crate::config) fn validate(servers: &[McpServer]) -> Checked {
     for (index, server) in servers.iter().enumerate() {
         let checked = validate_one(server, &servers[..index]);
-        checked
-            .map_err(|(message, hint)| (format!("mcp[{index}]"), ConfigError::new(message).suggest(hint)))?;
+        checked.or_else(|(message, hint)| super::wrong(format!("mcp[{index}]"), message, hint))?;
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub use assistant::{Assistant, AttachmentKind, BashMode, Category, MEMORY, Route
 pub use brains::{Brain, BrainKind, Price};
 pub use capture::Capture;
 pub(crate) use checks::is_web;
-pub(super) use checks::within;
+pub(super) use checks::{Checked, within, wrong};
 pub use doors::{Discord, Hooks, KeepAttachments, Web};
 pub use inbox::Inbox;
 pub use machines::{Machines, MachinesEngine, OnPartition, machine_name};

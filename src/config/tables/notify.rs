@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use jiff::civil::Time;
 use serde::{Deserialize, Deserializer};
 
-use crate::config::{ConfigError, table};
+use super::checks::{Checked, wrong};
+use crate::config::table;
 use crate::words::words;
 
 table! {
@@ -225,12 +226,9 @@ pub struct Webhook {
 }
 
 /// Checks values that are fine by themselves; an error names its key.
-pub(in crate::config) fn validate(notify: &Notify) -> Result<(), (String, ConfigError)> {
-    let wrong = |key: &str, message: String, suggestion: &str| {
-        Err((key.to_owned(), ConfigError::new(message).suggest(suggestion)))
-    };
+pub(in crate::config) fn validate(notify: &Notify) -> Checked {
     if notify.kind.is_some() && !notify.kinds.is_empty() {
-        return wrong("notify.kinds", "both `kind` and `kinds` are set".to_owned(), "keep one of them");
+        return wrong("notify.kinds", "both `kind` and `kinds` are set", "keep one of them");
     }
     for (key, kinds) in std::iter::once(("notify.kinds".to_owned(), &notify.kinds))
         .chain(notify.tags.iter().map(|(tag, kinds)| (format!("notify.tags.{tag}"), kinds)))
@@ -238,14 +236,14 @@ pub(in crate::config) fn validate(notify: &Notify) -> Result<(), (String, Config
         let twice = kinds.iter().enumerate().find(|(at, kind)| kinds[..*at].contains(kind));
         if let Some((_, kind)) = twice {
             let message = format!("`{key}` names `{}` twice", kind.as_str());
-            return wrong(&key, message, "name each kind once");
+            return wrong(key, message, "name each kind once");
         }
     }
     if notify.tells(NotifyKind::Ntfy) {
         let Some(topic) = notify.ntfy.topic.as_deref() else {
             return wrong(
                 "notify.ntfy",
-                "ntfy is to be told, but has no topic".to_owned(),
+                "ntfy is to be told, but has no topic",
                 "set `topic` in `[notify.ntfy]`: letters, digits, `-` and `_`, hard to guess on a public server",
             );
         };
@@ -260,19 +258,16 @@ pub(in crate::config) fn validate(notify: &Notify) -> Result<(), (String, Config
     validate_mail(notify)
 }
 
-fn validate_mail(notify: &Notify) -> Result<(), (String, ConfigError)> {
+fn validate_mail(notify: &Notify) -> Checked {
     let mail = &notify.email;
     if !notify.tells(NotifyKind::Email) {
         return Ok(());
     }
-    let wrong = |message: &str, suggestion: &str| {
-        Err(("notify.email".to_owned(), ConfigError::new(message).suggest(suggestion)))
-    };
     if mail.server.is_none() {
-        return wrong("mail has no server", "set `server` in `[notify.email]`");
+        return wrong("notify.email", "mail has no server", "set `server` in `[notify.email]`");
     }
     if mail.from.is_none() && !mail.user.as_deref().is_some_and(|user| user.contains('@')) {
-        return wrong("mail has no sender", "set `from` in `[notify.email]` to an address");
+        return wrong("notify.email", "mail has no sender", "set `from` in `[notify.email]` to an address");
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::config::{ConfigError, table};
+use super::checks::{Checked, wrong};
+use crate::config::table;
 use crate::format::task::Format;
 
 table! {
@@ -26,22 +27,17 @@ impl Reminders {
         jiff::civil::Time::strptime("%H:%M", &self.default_time).unwrap_or(nine)
     }
 
-    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+    pub(in crate::config) fn validate(&self) -> Checked {
         let time = &self.default_time;
         if time.len() != 5 || jiff::civil::Time::strptime("%H:%M", time).is_err() {
-            let error =
-                ConfigError::new(format!("`reminders.default_time` is `{time}`, which is no time of day"))
-                    .suggest("write hours and minutes, such as `09:00`");
-            return Err(("reminders.default_time".to_owned(), error));
+            let message = format!("`reminders.default_time` is `{time}`, which is no time of day");
+            return wrong("reminders.default_time", message, "write hours and minutes, such as `09:00`");
         }
         for pattern in &self.from {
             if let Err(error) = globset::Glob::new(pattern) {
-                let error = ConfigError::new(format!(
-                    "`reminders.from` holds `{pattern}`, which is no pattern: {}",
-                    error.kind()
-                ))
-                .suggest("write a folder's notes as `Projects/**`");
-                return Err(("reminders.from".to_owned(), error));
+                let message =
+                    format!("`reminders.from` holds `{pattern}`, which is no pattern: {}", error.kind());
+                return wrong("reminders.from", message, "write a folder's notes as `Projects/**`");
             }
         }
         Ok(())

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::checks::{is_web, within};
-use crate::config::{ConfigError, table};
+use super::checks::{Checked, is_web, within, wrong};
+use crate::config::table;
 
 table! {
     /// The reranker of a deep search's first hits.
@@ -26,27 +26,24 @@ table! {
 }
 
 impl Rerank {
-    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
-        let wrong = |key: &str, message: String, what: &str| {
-            Err((format!("rerank.{key}"), ConfigError::new(message).suggest(what)))
-        };
+    pub(in crate::config) fn validate(&self) -> Checked {
         let is_local = self.provider.strip_prefix("local:").is_some_and(|dir| !dir.is_empty());
         if !is_local && !matches!(self.provider.as_str(), "none" | "endpoint") {
             let message = format!("`rerank.provider` is `{}`", self.provider);
-            return wrong("provider", message, "give `none`, `endpoint` or `local:<dir>`");
+            return wrong("rerank.provider", message, "give `none`, `endpoint` or `local:<dir>`");
         }
         if self.provider == "endpoint" && self.url.is_none() {
-            let message = "`rerank.provider` is `endpoint`, and no `rerank.url` says where it is".to_owned();
-            return wrong("provider", message, "add `url`, as in `url = \"http://127.0.0.1:8080\"`");
+            let message = "`rerank.provider` is `endpoint`, and no `rerank.url` says where it is";
+            return wrong("rerank.provider", message, "add `url`, as in `url = \"http://127.0.0.1:8080\"`");
         }
         if let Some(url) = self.url.as_ref().filter(|url| !is_web(url)) {
             let message = format!("`rerank.url` is `{url}`, which is no web address");
-            return wrong("url", message, "write it with `https://` or `http://`");
+            return wrong("rerank.url", message, "write it with `https://` or `http://`");
         }
         let is_code = |code: &&String| code.len() == 2 && code.bytes().all(|c| c.is_ascii_lowercase());
         if let Some(code) = self.languages.iter().find(|code| !is_code(code)) {
             let message = format!("`rerank.languages` holds `{code}`, which is no language's code");
-            return wrong("languages", message, "give codes of two letters, as in `[\"en\", \"de\"]`");
+            return wrong("rerank.languages", message, "give codes of two letters, as in `[\"en\", \"de\"]`");
         }
         within("rerank.timeout_seconds", self.timeout_seconds as usize, 1, 60)
     }

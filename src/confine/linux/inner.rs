@@ -14,7 +14,7 @@ use rustix::process::{
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::super::wire::{self, Job, Layers, Report};
-use super::{control, failed, landlock, root, seccomp, serve, visible_paths};
+use super::{failed, landlock, root, seccomp, visible_paths};
 use crate::confine::{Exit, Policy, gate};
 
 /// As many files may be open in one process.
@@ -33,13 +33,13 @@ pub(in crate::confine) fn inner() -> u8 {
     if !is_bound {
         return 1;
     }
-    let Ok(Some(proc)) = control().and_then(|control| {
+    let Ok(Some(proc)) = wire::control().and_then(|control| {
         wire::send_mark(&control, None)?;
         Ok(wire::receive_mark(&control)?)
     }) else {
         return 1;
     };
-    serve(move |_, job, gate| {
+    wire::serve(move |_, job, gate| {
         if let Some(proc) = proc {
             root::bound_ids(&proc, job.policy.limits.processes).map_err(failed("the limit of processes"))?;
         }

@@ -16,7 +16,7 @@ use rustix::time::{
 };
 
 use super::super::wire::{self, ARGUMENT, INNER, Job, Report};
-use super::{failed, root, serve, visible_paths, watch};
+use super::{failed, root, visible_paths, watch};
 use crate::confine::{Exit, Limits};
 
 /// How often the box's processes are checked.
@@ -27,7 +27,7 @@ const SCRATCH_LOOKS: u32 = 20;
 
 /// Builds a box for the job on standard input, and stays until all its processes are gone.
 pub(in crate::confine) fn supervise() -> u8 {
-    serve(|control, mut job, gate| {
+    wire::serve(|control, mut job, gate| {
         let _ = rustix::process::setsid();
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let proc =

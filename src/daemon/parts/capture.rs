@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::capture::new_turns::{self, PersonTurn, ReadPosition, ReadPositions};
+use crate::capture::new_turns::{self, PersonTurn, ReadPositions};
 use crate::capture::{Inbox, InboxOutcome, Learner, rules};
 use crate::daemon::part::{CallPermits, DaemonEvent, PartContext};
 use crate::format::candidate::CandidateState;
+use crate::format::log::Resume;
 use crate::vault::{NotePath, WalkOptions};
 use crate::workspace::Workspace;
 
@@ -123,7 +124,7 @@ struct LookOutcome {
 struct NewTurns {
     path: NotePath,
     turns: Vec<PersonTurn>,
-    place: ReadPosition,
+    place: Resume,
 }
 
 /// Does the pending work.

@@ -20,7 +20,7 @@ use crate::discord::shared::{BotState, LaneItem, VaultOperations};
 use crate::format::reminder::Recur;
 use crate::memory::Origin;
 use crate::reminders::ReminderError;
-use crate::tasks;
+use crate::tasks::{self, Scanner};
 use crate::turn::NewTurn;
 use crate::vault::Actor;
 use crate::when::WhenError;
@@ -154,7 +154,8 @@ const MOST_TASKS: usize = 20;
 
 fn list(operations: &VaultOperations) -> Result<String, ReminderError> {
     let reminders = operations.vault_reminders();
-    let (all, problems) = tasks::all(&reminders, &operations.vault_tasks(), operations.clock.now())?;
+    let (all, problems) =
+        tasks::all(&reminders, &operations.vault_tasks(), &mut Scanner::default(), operations.clock.now())?;
     let (tasks, reminders): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.is_task());
     let mut out = vec![match reminders.len() {
         0 => "No reminders.".to_owned(),

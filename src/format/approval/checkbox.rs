@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::format::{ReminderId, dated_tasks};
+use crate::format::{Fault, ReminderId, dated_tasks, is_block_id};
 
 /// The place of the box's mark.
 pub(in crate::format) const BOX: usize = 3;
@@ -52,38 +52,20 @@ pub enum Parsed<T> {
     Other,
 }
 
-/// Something wrong in a line, by its byte.
-pub(in crate::format) struct Fault {
-    at: usize,
-    reason: String,
-    suggestion: String,
-}
-
-pub(in crate::format) fn wrong(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Fault {
-    Fault { at, reason: reason.into(), suggestion: suggestion.into() }
-}
-
 /// Reads one line with `read`; what `read` refuses is a near miss where it `looks_meant`.
 pub(in crate::format) fn parse_line<T>(
     line: &[u8],
     looks_meant: fn(&str) -> bool,
     read: impl Fn(&str) -> Result<T, Fault>,
 ) -> Parsed<T> {
-    let Ok(text) = std::str::from_utf8(line) else {
-        let text = String::from_utf8_lossy(line);
-        let at = line.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
-        return if looks_meant(&text) {
-            let reason = format!("byte 0x{:02X} is not valid UTF-8", line[at]);
-            Parsed::NearMiss { column: at + 1, reason, suggestion: "save the file as UTF-8".to_owned() }
-        } else {
-            Parsed::Other
-        };
+    let read = match std::str::from_utf8(line) {
+        Ok(text) => read(text).map_err(|fault| fault.in_characters(text)),
+        Err(error) => Err(Fault::not_utf8(line, error)),
     };
-    match read(text) {
+    match read {
         Ok(read) => Parsed::Line(Box::new(read)),
-        Err(Fault { at, reason, suggestion }) if looks_meant(text) => {
-            let column = text.get(..at).unwrap_or(text).chars().count() + 1;
-            Parsed::NearMiss { column, reason, suggestion }
+        Err(Fault { at, reason, suggestion }) if looks_meant(&String::from_utf8_lossy(line)) => {
+            Parsed::NearMiss { column: at + 1, reason, suggestion }
         }
         Err(_) => Parsed::Other,
     }
@@ -104,11 +86,11 @@ pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<Mark, Fault> 
         Some("- [-]") => Ok(Mark::Declined),
         _ if text.starts_with("- [") && text[BOX..].chars().nth(1) == Some(']') => {
             let how = format!("{ticking}, or put `-` into it to decline");
-            Err(wrong(BOX, "the box says nothing that is understood", how))
+            Err(Fault::new(BOX, "the box says nothing that is understood", how))
         }
         _ => {
             let how = "begin it with `- [ ] ` in the first column";
-            Err(wrong(0, "the line doesn't begin with `- [ ] `", how))
+            Err(Fault::new(0, "the line doesn't begin with `- [ ] `", how))
         }
     }
 }
@@ -133,20 +115,16 @@ impl Tail {
             let name = block.trim_end_matches(' ');
             if !is_block_id(name) {
                 let how = "delete it, or write `^` with letters, digits and `-`";
-                return Err(wrong(at, "this is no block id", how));
+                return Err(Fault::new(at, "this is no block id", how));
             }
             self.block_id = Some(name.to_owned());
             return Ok(Some(text.len()));
         }
         if self.is_dated {
-            return Err(wrong(at, "something stands behind the date", "put it before the date"));
+            return Err(Fault::new(at, "something stands behind the date", "put it before the date"));
         }
         Ok(None)
     }
-}
-
-pub(in crate::format) fn is_block_id(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
 /// Whether a text can be a name in a field.
@@ -154,18 +132,12 @@ pub(in crate::format) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~:/+@".contains(&b))
 }
 
-/// Whether a text has digits where `shape` has zeros, and else its characters.
-pub(in crate::format) fn has_shape(text: &str, shape: &str) -> bool {
-    let same = |(b, s): (u8, u8)| if s == b'0' { b.is_ascii_digit() } else { b == s };
-    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(same)
-}
-
 /// The place after one or more spaces, or the end; `how` says where a missing one belongs.
 pub(in crate::format) fn spaces(text: &str, at: usize, how: &str) -> Result<usize, Fault> {
     let rest = &text[at..];
     let blank = rest.len() - rest.trim_start_matches(' ').len();
     if blank == 0 && !rest.is_empty() {
-        return Err(wrong(at, "a space is missing", how));
+        return Err(Fault::new(at, "a space is missing", how));
     }
     Ok(at + blank)
 }

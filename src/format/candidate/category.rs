@@ -1,7 +1,5 @@
 //! Names the six categories of memories.
 
-use std::str::FromStr;
-
 use crate::words::words;
 
 words! {
@@ -20,13 +18,5 @@ words! {
         Cases = "cases",
         /// A way of doing things that holds again and again.
         Patterns = "patterns",
-    }
-}
-
-impl FromStr for Category {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        Self::named(text).ok_or(())
     }
 }

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::{Candidate, Category, FactChange, PREFIX, Parsed, Record, is_id};
-use crate::format::approval::checkbox::{self, Fault, HEAD, Tail, has_shape, is_block_id, is_name, wrong};
+use crate::format::approval::checkbox::{self, HEAD, Tail, is_name};
 use crate::format::approval::quote::unquote;
-use crate::format::{nearest, quote};
+use crate::format::{Fault, has_shape, is_block_id, nearest, quote};
 
 const KEYS: [&str; 4] = ["asked", "by", "kept", "on"];
 /// The separator of text and quote, with the quote's first sign: within a text that has a backslash before it.
@@ -56,11 +56,11 @@ impl<'a> Reader<'a> {
         let how = format!("known are: {}", names.join(", "));
         let inside = self.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let Some((name, _)) = inside else {
-            return Err(wrong(self.at, "the category is missing, as in `[profile]`", how));
+            return Err(Fault::new(self.at, "the category is missing, as in `[profile]`", how));
         };
-        let category = name.parse().map_err(|()| {
+        let category = Category::named(name).ok_or_else(|| {
             let how = nearest(name, &names).map_or(how, |known| format!("did you mean `{known}`?"));
-            wrong(self.at + 1, format!("{} is no category", quote(name)), how)
+            Fault::new(self.at + 1, format!("{} is no category", quote(name)), how)
         })?;
         self.at += name.len() + 2;
         self.spaces()?;
@@ -76,17 +76,17 @@ impl<'a> Reader<'a> {
             escaped = *c == '\\' && !escaped;
             is_here
         });
-        let missing = || wrong(from, format!("{what} is missing"), how);
+        let missing = || Fault::new(from, format!("{what} is missing"), how);
         let (end, _) = end.ok_or_else(missing)?;
         let raw = &rest[..end];
         let (value, length) = unquote(&format!("\"{raw}\""))
-            .map_err(|(place, reason)| wrong(from + place.saturating_sub(1), reason, how))?;
+            .map_err(|(place, reason)| Fault::new(from + place.saturating_sub(1), reason, how))?;
         // A quote before the sign ends the text too early.
         if raw.is_empty() || length != raw.len() + 2 {
             return Err(missing());
         }
         if value.trim() != value || value.is_empty() {
-            return Err(wrong(from, format!("{what} begins or ends with a blank"), "leave one space"));
+            return Err(Fault::new(from, format!("{what} begins or ends with a blank"), "leave one space"));
         }
         self.at = from + end + sign.len();
         Ok(value)
@@ -96,9 +96,9 @@ impl<'a> Reader<'a> {
         let at = self.at;
         let how = "write what was said between double quotes, as it stood";
         let (value, length) =
-            unquote(self.rest()).map_err(|(place, reason)| wrong(at + place, reason, how))?;
+            unquote(self.rest()).map_err(|(place, reason)| Fault::new(at + place, reason, how))?;
         if value.is_empty() {
-            return Err(wrong(at, "the quote is empty", how));
+            return Err(Fault::new(at, "the quote is empty", how));
         }
         self.at += length;
         Ok(value)
@@ -109,11 +109,11 @@ impl<'a> Reader<'a> {
         let inside = self.rest().strip_prefix("[[").and_then(|rest| rest.split_once("]]"));
         let parts = inside.and_then(|(link, _)| Some((link, link.split_once("#^")?)));
         let Some((link, (path, block))) = parts else {
-            return Err(wrong(self.at, "the link is missing", how));
+            return Err(Fault::new(self.at, "the link is missing", how));
         };
         let is_name = |part: &str| !part.is_empty() && !part.contains(['[', ']', '|', '#', '^']);
         if !is_block_id(block) || !path.split('/').all(is_name) {
-            return Err(wrong(self.at, "this is no link to a block", how));
+            return Err(Fault::new(self.at, "this is no link to a block", how));
         }
         self.at += link.len() + 4;
         Ok((path.to_owned(), block.to_owned()))
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         let id = self.word();
         if !is_id(id) {
             let reason = format!("{} is no id of a candidate", quote(id));
-            return Err(wrong(self.at, reason, "one is `cap_` and 12 characters of A-Z and 2-7"));
+            return Err(Fault::new(self.at, reason, "one is `cap_` and 12 characters of A-Z and 2-7"));
         }
         self.at += id.len();
         Ok(id.to_owned())
@@ -158,18 +158,18 @@ impl<'a> Reader<'a> {
             let Some(place) = KEYS.iter().position(|known| *known == key).filter(|_| word.contains('='))
             else {
                 let how = format!("known are: {}", KEYS.join(", "));
-                return Err(wrong(self.at, format!("{} is no field", quote(word)), how));
+                return Err(Fault::new(self.at, format!("{} is no field", quote(word)), how));
             };
             if found[place].replace(value).is_some() {
-                return Err(wrong(self.at, format!("`{key}=` stands twice"), "delete one"));
+                return Err(Fault::new(self.at, format!("`{key}=` stands twice"), "delete one"));
             }
             if matches!(key, "by" | "on") && !is_name(value) {
                 let how = "write letters, digits and `-._~:/+@`";
-                return Err(wrong(self.at + key.len() + 1, format!("{} is no name", quote(value)), how));
+                return Err(Fault::new(self.at + key.len() + 1, format!("{} is no name", quote(value)), how));
             }
             if matches!(key, "asked" | "kept") && instant(value).is_none() {
                 let how = "write it as in `2026-12-01T09:30:00Z`";
-                return Err(wrong(self.at + key.len() + 1, format!("{} is no time", quote(value)), how));
+                return Err(Fault::new(self.at + key.len() + 1, format!("{} is no time", quote(value)), how));
             }
             self.at += word.len();
         }
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
             _ if found.iter().all(Option::is_none) => None,
             _ => {
                 let how = "a record has both; a question has neither";
-                return Err(wrong(self.at, "`asked=` or `by=` is missing", how));
+                return Err(Fault::new(self.at, "`asked=` or `by=` is missing", how));
             }
         };
         Ok((record, tail.block_id))

@@ -66,14 +66,6 @@ impl NameError {
     }
 }
 
-impl FromStr for Status {
-    type Err = NameError;
-
-    fn from_str(text: &str) -> Result<Status, NameError> {
-        Self::named(text).ok_or_else(|| NameError::new(text, &Self::NAMES))
-    }
-}
-
 impl FromStr for Precision {
     type Err = NameError;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
-use super::{Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
+use super::{Commitment, CommitmentBlock, CommitmentsFile, NameError, Precision, Status};
 use crate::format::{
     Finding, Line,
     lines::{LiveLines, is_rule},
@@ -82,7 +82,7 @@ fn heads<'a>(lines: &[(Line<'a>, bool)], findings: &mut Vec<Finding>) -> Vec<Hea
             } else {
                 (line.number, "this commitment has no `id`", "add a line such as `id: c-2026-05-08-001`")
             };
-            findings.push(finding(line, 1, reason, suggestion));
+            findings.push(Finding::new(line, 1, reason, suggestion));
         }
         at = close.max(at + 1);
     }
@@ -98,10 +98,6 @@ fn is_head_line(text: &[u8]) -> bool {
     }
 }
 
-fn finding(line: usize, column: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Finding {
-    Finding { line, column, reason: reason.into(), suggestion: suggestion.into() }
-}
-
 /// Reads one block: its head, and its lines up to the next block.
 fn block(lines: &[(Line<'_>, bool)], head: &Head<'_>, file: &mut CommitmentsFile) {
     let first = lines[0].0;
@@ -115,7 +111,7 @@ fn block(lines: &[(Line<'_>, bool)], head: &Head<'_>, file: &mut CommitmentsFile
     let commitment = Commitment {
         id: id.clone().unwrap_or_default(),
         status: status.as_ref().map_or(Status::Pending, |(status, _)| *status),
-        precision: fields.precision(),
+        precision: fields.named("precision", Precision::named, &Precision::NAMES).map(|(it, _)| it),
         due,
         scope: fields.scope(),
         created: fields.instant("created"),
@@ -124,7 +120,7 @@ fn block(lines: &[(Line<'_>, bool)], head: &Head<'_>, file: &mut CommitmentsFile
     };
     if commitment.text.is_empty() {
         let suggestion = "write what was promised below the second `---`";
-        fields.findings.push(finding(first.number, 1, "this commitment has no text", suggestion));
+        fields.findings.push(Finding::new(first.number, 1, "this commitment has no text", suggestion));
     }
     file.findings.append(&mut fields.findings);
     match (id, status) {
@@ -179,7 +175,7 @@ impl<'h, 'a> Fields<'h, 'a> {
             Ok(_) => String::from_utf8_lossy(before).chars().count(),
             Err(_) => before.len(),
         };
-        self.findings.push(finding(line.number, column + 1, reason, suggestion));
+        self.findings.push(Finding::new(line.number, column + 1, reason, suggestion));
     }
 
     /// Doubled keys, and keys that are nearly one of ours where ours is missing.
@@ -188,11 +184,11 @@ impl<'h, 'a> Fields<'h, 'a> {
             if KEYS.contains(&entry.key) {
                 if self.entries[..place].iter().any(|(_, earlier)| earlier.key == entry.key) {
                     let reason = format!("`{}` stands twice in this head: the first one counts", entry.key);
-                    self.findings.push(finding(line.number, 1, reason, "remove one of them"));
+                    self.findings.push(Finding::new(line.number, 1, reason, "remove one of them"));
                 }
             } else if let Some(name) = nearest(entry.key, &KEYS).filter(|name| self.find(name).is_none()) {
                 let reason = format!("unknown field {}", quote(entry.key));
-                self.findings.push(finding(line.number, 1, reason, format!("did you mean `{name}`?")));
+                self.findings.push(Finding::new(line.number, 1, reason, format!("did you mean `{name}`?")));
             }
         }
     }
@@ -200,7 +196,7 @@ impl<'h, 'a> Fields<'h, 'a> {
     /// A value that is one word.
     fn word(&mut self, key: &str, line: usize, example: &str) -> Option<String> {
         let Some(found) = self.find(key) else {
-            self.findings.push(finding(
+            self.findings.push(Finding::new(
                 line,
                 1,
                 format!("`{key}` is missing"),
@@ -216,34 +212,31 @@ impl<'h, 'a> Fields<'h, 'a> {
         Some(value.clone())
     }
 
-    fn status(&mut self, line: usize) -> Option<(Status, Range<usize>)> {
-        let names = Status::ALL.map(Status::name);
-        let Some(found) = self.find("status") else {
-            self.findings.push(finding(line, 1, "`status` is missing", "add `status: pending`"));
-            return None;
-        };
-        match found.1.value.parse() {
-            Ok(status) => Some((status, place(found))),
-            Err(error) => {
-                let error: super::NameError = error;
-                let suggestion = meant("status", &found.1.value, &names);
-                self.note(found, format!("unknown status: {error}"), suggestion);
-                None
-            }
+    /// The value of a field that has one of a few words, and its place.
+    fn named<T>(
+        &mut self,
+        key: &str,
+        named: fn(&str) -> Option<T>,
+        names: &[&str],
+    ) -> Option<(T, Range<usize>)> {
+        let found = self.find(key)?;
+        let value = &found.1.value;
+        if let Some(one) = named(value) {
+            return Some((one, place(found)));
         }
+        let suggestion = match nearest(value, names) {
+            Some(name) => format!("did you mean `{key}: {name}`?"),
+            None => format!("write `{key}: {}`", names[0]),
+        };
+        self.note(found, format!("unknown {key}: {}", NameError::new(value, names)), suggestion);
+        None
     }
 
-    fn precision(&mut self) -> Option<Precision> {
-        let found = self.find("precision")?;
-        match found.1.value.parse() {
-            Ok(precision) => Some(precision),
-            Err(error) => {
-                let error: super::NameError = error;
-                let suggestion = meant("precision", &found.1.value, &Precision::ALL.map(Precision::name));
-                self.note(found, format!("unknown precision: {error}"), suggestion);
-                None
-            }
+    fn status(&mut self, line: usize) -> Option<(Status, Range<usize>)> {
+        if self.find("status").is_none() {
+            self.findings.push(Finding::new(line, 1, "`status` is missing", "add `status: pending`"));
         }
+        self.named("status", Status::named, &Status::NAMES)
     }
 
     fn instant(&mut self, key: &str) -> Option<Timestamp> {
@@ -279,13 +272,6 @@ impl<'h, 'a> Fields<'h, 'a> {
     }
 }
 
-fn meant(key: &str, value: &str, names: &[&str]) -> String {
-    match nearest(value, names) {
-        Some(name) => format!("did you mean `{key}: {name}`?"),
-        None => format!("write `{key}: {}`", names[0]),
-    }
-}
-
 /// Reports ids that more than one block has.
 fn find_doubles(file: &mut CommitmentsFile) {
     let mut first = std::collections::HashMap::new();
@@ -293,7 +279,7 @@ fn find_doubles(file: &mut CommitmentsFile) {
         let id = block.commitment.id.as_str();
         if let Some(line) = first.get(id) {
             let reason = format!("the id {} stands in line {line} too", quote(id));
-            file.findings.push(finding(block.line, 1, reason, "give one of them another id"));
+            file.findings.push(Finding::new(block.line, 1, reason, "give one of them another id"));
         } else {
             first.insert(id, block.line);
         }

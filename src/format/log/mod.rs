@@ -146,7 +146,7 @@ pub struct LogFile {
 }
 
 /// A place between two events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Resume {
     /// The byte offset.
     pub offset: usize,

@@ -8,6 +8,7 @@ use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
 use super::{EventKind, LogBlock, LogEvent, LogFile, LogHeader, Resume};
+use crate::format::is_block_id;
 use crate::format::lines::bom_len;
 
 /// Reads a log from its start. Text outside of events is passed over.
@@ -120,8 +121,7 @@ fn body<'a>(
 
 pub(super) fn block_id(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?.trim_end();
-    let whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    whole.then(|| text.to_owned())
+    is_block_id(text).then(|| text.to_owned())
 }
 
 /// `> [!user]- 2026-01-30T14:23:55Z Alice`

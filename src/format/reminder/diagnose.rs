@@ -6,9 +6,9 @@
 
 use super::{
     Parsed,
-    mistakes::{KEYS, Problem, check_value},
+    mistakes::{KEYS, check_value},
 };
-use crate::format::{nearest, quote};
+use crate::format::{Fault, nearest, quote};
 
 /// Cuts the work on lines that are far too long to be meant: this much of a line decides whether it is.
 const LOOK_AT: usize = 4096;
@@ -23,11 +23,8 @@ pub(super) fn diagnose(line: &[u8]) -> Parsed {
     }
     let problem = match std::str::from_utf8(line) {
         Ok(text) => first_problem(text).in_characters(text),
-        Err(error) => {
-            let at = error.valid_up_to();
-            // The text before the bad byte may be wrong already, but nothing is known about the rest.
-            Problem::new(at, format!("byte 0x{:02X} is not valid UTF-8", line[at]), "save the file as UTF-8")
-        }
+        // The text before the bad byte may be wrong already, but nothing is known about the rest.
+        Err(error) => Fault::not_utf8(line, error),
     };
     Parsed::NearMiss { column: problem.at + 1, reason: problem.reason, suggestion: problem.suggestion }
 }
@@ -128,19 +125,15 @@ fn keys_in(text: &str) -> Keys {
 }
 
 /// The first thing wrong with a line.
-fn first_problem(text: &str) -> Problem {
+fn first_problem(text: &str) -> Fault {
     head_problem(text).or_else(|| body_problem(text)).unwrap_or_else(|| {
         // Unreachable as long as this file follows the grammar, which a property test holds it to.
-        Problem::new(
-            0,
-            "this line isn't a valid reminder",
-            "compare it with the grammar in the documentation",
-        )
+        Fault::new(0, "this line isn't a valid reminder", "compare it with the grammar in the documentation")
     })
 }
 
 /// The fault before the first field.
-fn head_problem(text: &str) -> Option<Problem> {
+fn head_problem(text: &str) -> Option<Fault> {
     let (at, found) =
         text.char_indices().zip(HEAD.chars()).find(|((_, c), expected)| c != expected).map(|(c, _)| c)?;
     if let Some(problem) = odd_space(at, found) {
@@ -159,11 +152,11 @@ fn head_problem(text: &str) -> Option<Problem> {
             "start the line with `- [ ] `: hyphen, space, `[`, space, `]`, space",
         )
     };
-    Some(Problem::new(at, reason, suggestion))
+    Some(Fault::new(at, reason, suggestion))
 }
 
 /// The problem that a character is, if it is no plain space but looks like one.
-fn odd_space(at: usize, c: char) -> Option<Problem> {
+fn odd_space(at: usize, c: char) -> Option<Fault> {
     let name = match c {
         '\t' => "tab",
         '\u{a0}' => "no-break space",
@@ -190,7 +183,7 @@ fn odd_space(at: usize, c: char) -> Option<Problem> {
         '\u{85}' => "next line character",
         _ => return None,
     };
-    Some(Problem::new(
+    Some(Fault::new(
         at,
         format!("there is a {name} (U+{:04X}) where a space should be", u32::from(c)),
         "replace it with a plain space",
@@ -198,7 +191,7 @@ fn odd_space(at: usize, c: char) -> Option<Problem> {
 }
 
 /// The fault in the fields.
-fn body_problem(text: &str) -> Option<Problem> {
+fn body_problem(text: &str) -> Option<Fault> {
     let mut seen: Vec<&str> = Vec::new();
     let mut at = HEAD.len();
     let mut last_end = HEAD.len() - 1;
@@ -221,7 +214,7 @@ fn body_problem(text: &str) -> Option<Problem> {
             return Some(unknown_key(at, key));
         }
         if seen.contains(&key) {
-            return Some(Problem::new(at, format!("`{key}` stands twice"), format!("keep one `{key}=`")));
+            return Some(Fault::new(at, format!("`{key}` stands twice"), format!("keep one `{key}=`")));
         }
         seen.push(key);
         let value_at = at + key.len() + 1;
@@ -243,23 +236,23 @@ fn word(text: &str) -> &str {
     text.find(is_blank).map_or(text, |end| &text[..end])
 }
 
-fn block_problem(at: usize, block: &str) -> Option<Problem> {
+fn block_problem(at: usize, block: &str) -> Option<Fault> {
     let name = block.trim_end_matches(' ');
     let odd = name.char_indices().find(|(_, c)| !c.is_ascii_alphanumeric() && *c != '-');
     match odd {
-        Some((place, ' ')) => Some(Problem::new(
+        Some((place, ' ')) => Some(Fault::new(
             at + 1 + place + 1,
             "there is text after the block id",
             "a block id (`^name`) stays last: move it to the end of the line",
         )),
         Some((place, c)) => Some(odd_space(at + 1 + place, c).unwrap_or_else(|| {
-            Problem::new(
+            Fault::new(
                 at + 1 + place,
                 format!("`{c}` can't stand in a block id"),
                 "use letters, digits and hyphens only",
             )
         })),
-        None if name.is_empty() => Some(Problem::new(
+        None if name.is_empty() => Some(Fault::new(
             at,
             "a block id has no name after its `^`",
             "remove the `^`, or write a name of letters, digits and hyphens",
@@ -268,30 +261,30 @@ fn block_problem(at: usize, block: &str) -> Option<Problem> {
     }
 }
 
-fn stray_word(at: usize, word: &str, rest: &str) -> Problem {
+fn stray_word(at: usize, word: &str, rest: &str) -> Fault {
     let after = rest[word.len()..].trim_start();
     if KEYS.contains(&word) && after.starts_with('=') {
-        return Problem::new(
+        return Fault::new(
             at + word.len(),
             format!("there is a space before the `=` of `{word}`"),
             format!("write `{word}=` and its value without spaces between"),
         );
     }
     if let Some((key, _)) = word.split_once(':').filter(|(key, _)| KEYS.contains(key)) {
-        return Problem::new(
+        return Fault::new(
             at + key.len(),
             format!("`{key}` is followed by `:` instead of `=`"),
             format!("write `{key}=`"),
         );
     }
-    Problem::new(
+    Fault::new(
         at,
         format!("{} is not a `key=value` field", quote(word)),
         "put the words of the message into `msg=\"…\"` and remove the rest",
     )
 }
 
-fn unknown_key(at: usize, key: &str) -> Problem {
+fn unknown_key(at: usize, key: &str) -> Fault {
     let lower = key.to_lowercase();
     let suggestion = if KEYS.contains(&lower.as_str()) {
         format!("write it in small letters: `{lower}=`")
@@ -301,21 +294,21 @@ fn unknown_key(at: usize, key: &str) -> Problem {
             None => "the fields are `date`, `time`, `recur`, `msg` and `id`".to_owned(),
         }
     };
-    Problem::new(at, format!("unknown field {}", quote(key)), suggestion)
+    Fault::new(at, format!("unknown field {}", quote(key)), suggestion)
 }
 
-fn glued(at: usize, key: &str) -> Problem {
+fn glued(at: usize, key: &str) -> Fault {
     if key == "msg" {
-        return Problem::new(
+        return Fault::new(
             at,
             "there is text right after the message's closing quote",
             "write a quote inside the message as `\\\"`, or put a space after the closing quote",
         );
     }
-    Problem::new(at, format!("there is text right after the value of `{key}`"), "put a space after the value")
+    Fault::new(at, format!("there is text right after the value of `{key}`"), "put a space after the value")
 }
 
-fn missing(seen: &[&str], at: usize) -> Option<Problem> {
+fn missing(seen: &[&str], at: usize) -> Option<Fault> {
     let missing: Vec<String> = ["date", "time", "recur", "msg"]
         .iter()
         .filter(|key| !seen.contains(*key))
@@ -330,5 +323,5 @@ fn missing(seen: &[&str], at: usize) -> Option<Problem> {
             .filter(|(key, _)| !seen.contains(key))
             .map(|(_, example)| *example)
             .collect();
-    Some(Problem::new(at, format!("{names} {verb} missing"), format!("add `{}`", examples.join(" "))))
+    Some(Fault::new(at, format!("{names} {verb} missing"), format!("add `{}`", examples.join(" "))))
 }

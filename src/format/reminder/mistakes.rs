@@ -3,38 +3,14 @@
 use jiff::civil::Date;
 
 use super::{DateText, Recur, ReminderId};
-use crate::format::{MONTHS, nearest, quote};
+use crate::format::{Fault, MONTHS, has_shape, nearest, quote};
 
 /// The keys of a reminder line, in canonical order.
 pub(super) const KEYS: [&str; 6] = ["date", "time", "recur", "day", "msg", "id"];
 
-/// Something wrong at a place in a line.
-#[derive(Debug)]
-pub(super) struct Problem {
-    /// The place from 0: a byte offset until [`Problem::in_characters`].
-    pub at: usize,
-    pub reason: String,
-    pub suggestion: String,
-}
-
-impl Problem {
-    pub fn new(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Problem {
-        Problem { at, reason: reason.into(), suggestion: suggestion.into() }
-    }
-
-    pub fn moved(self, by: usize) -> Problem {
-        Problem { at: self.at + by, ..self }
-    }
-
-    /// The same with its place counted in characters of `text`.
-    pub fn in_characters(self, text: &str) -> Problem {
-        Problem { at: text[..self.at].chars().count(), ..self }
-    }
-}
-
 /// Checks the value of `key`: `value` is the rest of its word, `rest` the rest of the line from there. The
 /// length of a good value, or what is wrong, counted from the value's start.
-pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, Problem> {
+pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, Fault> {
     if key == "msg" {
         return check_msg(value, rest);
     }
@@ -45,16 +21,16 @@ pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, P
             "time" => "write `time=09:30`, with no space after the `=`",
             "recur" => {
                 let known = Recur::listed("or").replacen('`', "`recur=", 1);
-                return Err(Problem::new(0, reason, format!("write {known}, with no space after the `=`")));
+                return Err(Fault::new(0, reason, format!("write {known}, with no space after the `=`")));
             }
             _ => "remove it",
         };
-        return Err(Problem::new(0, reason, suggestion));
+        return Err(Fault::new(0, reason, suggestion));
     }
     let bare = value.trim_matches(['"', '\'', '“', '”', '`']);
     if bare.len() < value.len() {
         let reason = format!("the value of `{key}` stands in quotes");
-        return Err(Problem::new(0, reason, format!("write `{key}={}`", quote(bare).trim_matches('`'))));
+        return Err(Fault::new(0, reason, format!("write `{key}={}`", quote(bare).trim_matches('`'))));
     }
     let found = match key {
         "date" => check_date(value),
@@ -63,7 +39,7 @@ pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, P
         "day" => check_day(value),
         _ => check_id(value),
     };
-    found.map(|()| value.len()).map_err(|(reason, suggestion)| Problem::new(0, reason, suggestion))
+    found.map(|()| value.len()).map_err(|(reason, suggestion)| Fault::new(0, reason, suggestion))
 }
 
 type Check = Result<(), (String, String)>;
@@ -80,11 +56,7 @@ fn numbers(value: &str, separators: &[char]) -> Option<Vec<u32>> {
 }
 
 fn check_date(value: &str) -> Check {
-    let b = value.as_bytes();
-    let shaped = b.len() == 10
-        && b.iter()
-            .enumerate()
-            .all(|(i, b)| if matches!(i, 4 | 7) { *b == b'-' } else { b.is_ascii_digit() });
+    let shaped = has_shape(value, "0000-00-00");
     let parts = numbers(value, &['-', '/', '.']);
     if !shaped {
         let reason = format!("{} is not a date as YYYY-MM-DD", quote(value));
@@ -135,9 +107,7 @@ fn real(year: u32, month: u32, day: u32) -> Option<Date> {
 
 fn check_time(value: &str) -> Check {
     let shown = quote(value);
-    let b = value.as_bytes();
-    let shaped = b.len() == 5
-        && b.iter().enumerate().all(|(i, b)| if i == 2 { *b == b':' } else { b.is_ascii_digit() });
+    let shaped = has_shape(value, "00:00");
     let lower = value.to_ascii_lowercase();
     let (bare, half) = match (lower.strip_suffix("am"), lower.strip_suffix("pm")) {
         (Some(bare), _) => (bare, Some(0)),
@@ -221,7 +191,7 @@ fn check_id(value: &str) -> Check {
 }
 
 /// `value` is the rest of the word after `msg=`, `rest` the rest of the line.
-fn check_msg(value: &str, rest: &str) -> Result<usize, Problem> {
+fn check_msg(value: &str, rest: &str) -> Result<usize, Fault> {
     let Some(body) = rest.strip_prefix('"') else {
         let (reason, suggestion) = match rest.chars().next() {
             None | Some(' ') => {
@@ -240,7 +210,7 @@ fn check_msg(value: &str, rest: &str) -> Result<usize, Problem> {
                 format!("write `msg=\"{}\"`", quote(value).trim_matches('`')),
             ),
         };
-        return Err(Problem::new(0, reason, suggestion));
+        return Err(Fault::new(0, reason, suggestion));
     };
     let mut escaped = false;
     for (at, c) in body.char_indices() {
@@ -250,7 +220,7 @@ fn check_msg(value: &str, rest: &str) -> Result<usize, Problem> {
             } else {
                 format!("a control character (U+{:04X})", u32::from(c))
             };
-            return Err(Problem::new(
+            return Err(Fault::new(
                 1 + at,
                 format!("there is {named} in the message"),
                 "remove it, or write a space",
@@ -258,18 +228,14 @@ fn check_msg(value: &str, rest: &str) -> Result<usize, Problem> {
         }
         match c {
             '"' if !escaped && at == 0 => {
-                return Err(Problem::new(
-                    0,
-                    "the message is empty",
-                    "say what to be reminded of: `msg=\"…\"`",
-                ));
+                return Err(Fault::new(0, "the message is empty", "say what to be reminded of: `msg=\"…\"`"));
             }
             '"' if !escaped => return Ok(at + 2),
             '\\' => escaped = !escaped,
             _ => escaped = false,
         }
     }
-    Err(Problem::new(
+    Err(Fault::new(
         0,
         "the message's quote isn't closed",
         "put `\"` at its end; a quote inside the message is written `\\\"`",

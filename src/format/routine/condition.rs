@@ -35,51 +35,28 @@ const WORDS: [(&str, Condition); 6] = [
 /// The prefix of the words of a search.
 const SEARCH: &str = "search:";
 
-/// How an item was read.
-pub(super) enum ConditionReading {
-    /// As one of the forms.
-    Plain(Condition),
-    /// As a search without `search:`: it holds, and this says how to write it.
-    Old(Condition, ConditionFault),
-    /// Not at all.
-    Refused(ConditionFault),
-}
-
-/// A fault of an item, and its remedy.
-pub(super) struct ConditionFault {
-    pub reason: String,
-    pub suggestion: String,
-}
-
-/// Reads an item as it stands in a head.
-pub(super) fn read(item: &str) -> ConditionReading {
+/// Reads a condition: it, unless it is refused, and what is wrong with it: the reason, and what to write.
+pub(super) fn read(item: &str) -> (Option<Condition>, Option<(String, String)>) {
     let item = item.trim();
     if let Some((_, condition)) = WORDS.into_iter().find(|(word, _)| *word == item) {
-        return ConditionReading::Plain(condition);
+        return (Some(condition), None);
     }
     if let Some(words) = item.strip_prefix(SEARCH).map(str::trim) {
-        return match words {
-            "" => ConditionReading::Refused(ConditionFault {
-                reason: "`search:` names no words to search for".to_owned(),
-                suggestion: "write `only_if: \"search: green tea\"`".to_owned(),
-            }),
-            words => ConditionReading::Plain(Condition::Search(words.to_owned())),
-        };
+        if !words.is_empty() {
+            return (Some(Condition::Search(words.to_owned())), None);
+        }
+        let reason = "`search:` names no words to search for".to_owned();
+        return (None, Some((reason, "write `only_if: \"search: green tea\"`".to_owned())));
     }
     if let Some(meant) = nearly(item) {
-        return ConditionReading::Refused(ConditionFault {
-            reason: format!("{} is no condition of a routine", quote(item)),
-            suggestion: format!("did you mean `{meant}`? A search is written `\"search: {item}\"`"),
-        });
+        let reason = format!("{} is no condition of a routine", quote(item));
+        let suggestion = format!("did you mean `{meant}`? A search is written `\"search: {item}\"`");
+        return (None, Some((reason, suggestion)));
     }
     let words: Vec<String> = WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
-    ConditionReading::Old(
-        Condition::Search(item.to_owned()),
-        ConditionFault {
-            reason: format!("{} is read as a search", quote(item)),
-            suggestion: format!("write `\"search: {item}\"`; the other conditions are {}", words.join(", ")),
-        },
-    )
+    let reason = format!("{} is read as a search", quote(item));
+    let suggestion = format!("write `\"search: {item}\"`; the other conditions are {}", words.join(", "));
+    (Some(Condition::Search(item.to_owned())), Some((reason, suggestion)))
 }
 
 /// The word of ours that one word nearly is.

@@ -25,7 +25,6 @@ pub use schedule::{Schedule, ScheduleError};
 
 use super::{Finding, commitment, frontmatter, lines::frontmatter_end, quote, yaml};
 use crate::words::words;
-use condition::{ConditionFault, ConditionReading};
 
 /// A routine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,12 +94,12 @@ pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
         && routine.deliver == Delivery::Thread
         && !routine.scope.as_deref().is_some_and(|scope| scope.starts_with("thread:"))
     {
-        findings.push(Finding {
+        findings.push(Finding::new(
             line,
             column,
-            reason: "the answer goes to a thread, and `scope` names none".to_owned(),
-            suggestion: "write `scope: thread:ID` with the number that Discord shows".to_owned(),
-        });
+            "the answer goes to a thread, and `scope` names none",
+            "write `scope: thread:ID` with the number that Discord shows",
+        ));
     }
     routine.prompt = prompt;
     routine.enabled &= findings.is_empty();
@@ -134,7 +133,7 @@ impl Reader {
             return;
         }
         if self.seen.iter().any(|seen| seen == key) {
-            self.wrong(entry.line, 1, format!("`{key}` stands here twice"), "delete one of them".to_owned());
+            self.wrong(entry.line, 1, format!("`{key}` stands here twice"), "delete one of them");
             return;
         }
         self.seen.push(key.to_owned());
@@ -150,7 +149,7 @@ impl Reader {
                         line,
                         column,
                         format!("{} is not a schedule{why}", quote(value)),
-                        schedule::FORMS.to_owned(),
+                        schedule::FORMS,
                     );
                 }
             },
@@ -158,7 +157,7 @@ impl Reader {
                 self.routine.scope = text();
                 if !value.is_empty() && value != "console" && !commitment::is_place(value) {
                     let advice = "write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows, or `console`";
-                    self.wrong(line, column, format!("{} is no place", quote(value)), advice.to_owned());
+                    self.wrong(line, column, format!("{} is no place", quote(value)), advice);
                 }
             }
             "enabled" => self.routine.enabled = self.truth(entry),
@@ -172,7 +171,7 @@ impl Reader {
                     line,
                     column,
                     format!("{} is no number of tokens", quote(value)),
-                    "write `budget: 20000`".to_owned(),
+                    "write `budget: 20000`",
                 ),
             },
             "only_if" => self.conditions(entry),
@@ -185,7 +184,7 @@ impl Reader {
                     line,
                     column,
                     format!("{} is none of `channel`, `thread`, `note`, `none`", quote(value)),
-                    "write `deliver: channel`".to_owned(),
+                    "write `deliver: channel`",
                 ),
             },
             _ => self.routine.note = text(),
@@ -194,16 +193,12 @@ impl Reader {
 
     fn conditions(&mut self, entry: &frontmatter::FrontmatterEntry) {
         for item in &entry.items {
-            match condition::read(item) {
-                ConditionReading::Plain(condition) => self.routine.only_if.push(condition),
-                ConditionReading::Old(condition, ConditionFault { reason, suggestion }) => {
-                    self.routine.only_if.push(condition);
-                    self.remarks.push(Finding { line: entry.line, column: entry.column, reason, suggestion });
-                }
-                ConditionReading::Refused(ConditionFault { reason, suggestion }) => {
-                    self.wrong(entry.line, entry.column, reason, suggestion);
-                }
+            let (condition, fault) = condition::read(item);
+            if let Some((reason, suggestion)) = fault {
+                let list = if condition.is_some() { &mut self.remarks } else { &mut self.findings };
+                list.push(Finding::new(entry.line, entry.column, reason, suggestion));
             }
+            self.routine.only_if.extend(condition);
         }
     }
 
@@ -221,8 +216,8 @@ impl Reader {
         false
     }
 
-    fn wrong(&mut self, line: usize, column: usize, reason: String, suggestion: String) {
-        self.findings.push(Finding { line, column, reason, suggestion });
+    fn wrong(&mut self, line: usize, column: usize, reason: String, suggestion: impl Into<String>) {
+        self.findings.push(Finding::new(line, column, reason, suggestion));
     }
 }
 

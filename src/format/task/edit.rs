@@ -136,10 +136,7 @@ pub fn snoozed(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime)
                 );
             }
         },
-        Format::Reminder => {
-            let field = line.notification_field(format)?;
-            splices.put(field.value.clone(), reminder_value(line, field, rules, when)?);
-        }
+        Format::Reminder => return moved(line, rules, when),
         Format::Kanban => {
             let kanban = &rules.kanban;
             let date = line.notification_field(format)?;
@@ -180,10 +177,7 @@ pub fn on_day(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) 
                 splices.put(field.value.clone(), value(format, when(field)));
             }
         }
-        Format::Reminder => {
-            let field = line.notification_field(format)?;
-            splices.put(field.value.clone(), reminder_value(line, field, rules, when(field))?);
-        }
+        Format::Reminder => return moved(line, rules, when(line.notification_field(format)?)),
         Format::Kanban if line.field(format, Key::Time).is_none() && to.time() == rules.default_time => {
             let field = line.notification_field(format)?;
             let day = When { date: to.date(), time: None };

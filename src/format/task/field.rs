@@ -5,6 +5,7 @@ use std::ops::Range;
 use jiff::civil::{Date, DateTime, Time};
 
 use super::Format;
+use crate::format::has_shape;
 
 /// The meaning of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -73,10 +74,7 @@ pub struct Field {
 /// A date at the start of `text`, `YYYY-MM-DD`, and its length.
 pub(super) fn date(text: &str) -> Option<(Date, usize)> {
     let digits = text.get(..10)?;
-    let ok = digits
-        .bytes()
-        .enumerate()
-        .all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
+    let ok = has_shape(digits, "0000-00-00");
     let date = ok.then(|| digits.parse::<Date>().ok()).flatten()?;
     (date.year() > 0).then_some((date, 10))
 }

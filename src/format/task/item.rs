@@ -48,8 +48,7 @@ pub fn read(text: &str) -> Option<Item<'_>> {
 fn end(body: &str) -> usize {
     let trimmed = body.trim_end();
     if let Some((words, id)) = trimmed.rsplit_once(" ^")
-        && !id.is_empty()
-        && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        && crate::format::is_block_id(id)
     {
         return words.trim_end().len();
     }

@@ -66,12 +66,12 @@ pub fn diff_stat(diff: &FileDiff) -> Stat {
 
 /// The difference as text; empty where there is none.
 pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
-    let colours = Colours::of(style);
     let mut out = String::new();
     if diff.old == diff.new {
         return out;
     }
-    let (head, plain) = (colours.head, colours.head.render_reset());
+    let head = if style == DiffStyle::Coloured { HEAD } else { Style::new() };
+    let plain = head.render_reset();
     let line = |out: &mut String, text: &str| {
         let _ = writeln!(out, "{head}{text}{plain}");
     };
@@ -106,9 +106,9 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
             let _ = write!(out, "{hunk}");
             continue;
         }
-        let _ = writeln!(out, "{}{}{}", colours.hunk, hunk.header(), colours.hunk.render_reset());
+        let _ = writeln!(out, "{HUNK}{}{}", hunk.header(), HUNK.render_reset());
         for change in hunk.ops().iter().flat_map(|op| text.iter_inline_changes(op)) {
-            let (whole, word) = colours.of_tag(change.tag());
+            let (whole, word) = line_styles(change.tag());
             let _ = write!(out, "{whole}{}", change.tag());
             for (stands_out, value) in change.iter_strings_lossy() {
                 let value = value.trim_end_matches(['\n', '\r']);
@@ -128,43 +128,17 @@ fn side(prefix: &str, path: Option<&String>) -> String {
     path.map_or_else(|| "/dev/null".to_owned(), |path| format!("{prefix}{path}"))
 }
 
-struct Colours {
-    head: Style,
-    hunk: Style,
-    old: Style,
-    new: Style,
-    old_word: Style,
-    new_word: Style,
-}
+const HEAD: Style = Style::new().bold();
+const HUNK: Style = AnsiColor::Cyan.on_default();
 
-impl Colours {
-    fn of(style: DiffStyle) -> Self {
-        let none = Style::new();
-        match style {
-            DiffStyle::Plain => {
-                Self { head: none, hunk: none, old: none, new: none, old_word: none, new_word: none }
-            }
-            DiffStyle::Coloured => {
-                let (red, green) = (AnsiColor::Red.on_default(), AnsiColor::Green.on_default());
-                Self {
-                    head: none.bold(),
-                    hunk: AnsiColor::Cyan.on_default(),
-                    old: red,
-                    new: green,
-                    old_word: red.invert(),
-                    new_word: green.invert(),
-                }
-            }
-        }
-    }
-
-    fn of_tag(&self, tag: ChangeTag) -> (Style, Style) {
-        match tag {
-            ChangeTag::Equal => (Style::new(), Style::new()),
-            ChangeTag::Delete => (self.old, self.old_word),
-            ChangeTag::Insert => (self.new, self.new_word),
-        }
-    }
+/// The colours of a line, and of the words of it that differ.
+fn line_styles(tag: ChangeTag) -> (Style, Style) {
+    let style = match tag {
+        ChangeTag::Equal => return (Style::new(), Style::new()),
+        ChangeTag::Delete => AnsiColor::Red.on_default(),
+        ChangeTag::Insert => AnsiColor::Green.on_default(),
+    };
+    (style, style.invert())
 }
 
 fn texts(diff: &FileDiff) -> (String, String) {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::diff::within;
 use crate::history::error::Result;
-use crate::history::store::{ACTOR, ALL_NOTES, Commit, Message, NOTE, Store, trailers_of, tree_or_empty};
+use crate::history::store::{ACTOR, ALL_NOTES, Commit, Message, NOTE, Store, trailers_of};
 
 /// The conditions of a log query. All must hold.
 #[derive(Debug, Clone, Default)]
@@ -51,10 +51,7 @@ impl Wanted<'_> {
         if !head_matches(commit, self.filter, self.grep) {
             return Ok(false);
         }
-        let before = || -> Result<Oid> {
-            let parent = commit.parent.map(|id| store.commit(id)).transpose()?;
-            Ok(tree_or_empty(parent.map(|parent| parent.tree)))
-        };
+        let before = || store.tree_before(commit);
         if !self.paths.is_empty() && !touches(store, commit, self.paths, &before)? {
             return Ok(false);
         }

@@ -13,7 +13,7 @@ use super::diff::within;
 use super::filter::{Filter, Wanted};
 use super::point::Point;
 use crate::history::error::Result;
-use crate::history::store::{Commit, PathChange, tree_or_empty};
+use crate::history::store::{Commit, PathChange};
 use crate::history::take::{History, Rename, file_name, pairs};
 
 /// A commit with the paths that it changed.
@@ -31,17 +31,7 @@ impl History {
     /// # Errors
     /// The history can't be read.
     pub fn log(&self, filter: &Filter, take: impl FnMut(Record) -> Result<ControlFlow<()>>) -> Result<()> {
-        self.log_until(filter, None, take)
-    }
-
-    /// As [`History::log`], down to the snapshot `end`, which is not shown.
-    pub(in crate::history) fn log_until(
-        &self,
-        filter: &Filter,
-        end: Option<Oid>,
-        take: impl FnMut(Record) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        self.log_between(filter, None, end, take)
+        self.log_between(filter, None, None, take)
     }
 
     /// As [`History::log_until`], from the snapshot `start` on, which is shown; without one from the newest.
@@ -121,8 +111,7 @@ impl History {
             return Ok(());
         }
         let store = self.store();
-        let before = record.commit.parent.map(|parent| store.commit(parent)).transpose()?;
-        let before = tree_or_empty(before.map(|commit| commit.tree));
+        let before = store.tree_before(&record.commit)?;
         for scope in paths.clone() {
             let mut names = Vec::new();
             for rename in &renames {
@@ -178,8 +167,7 @@ impl History {
     /// A commit with what it changed.
     fn with_changes(&self, commit: Commit) -> Result<Record> {
         let store = self.store();
-        let before = commit.parent.map(|parent| store.commit(parent)).transpose()?;
-        let changes = store.changes(tree_or_empty(before.map(|before| before.tree)), commit.tree)?;
+        let changes = store.changes(store.tree_before(&commit)?, commit.tree)?;
         Ok(Record { commit, changes })
     }
 

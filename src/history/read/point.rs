@@ -57,12 +57,8 @@ impl History {
         let head = store.head()?.ok_or(HistoryError::Empty)?;
         let found = |commit| Ok(Point { commit });
         if let Some(steps) = steps_back(text) {
-            let mut commit = store.commit(head)?;
-            for _ in 0..steps {
-                let parent = commit.parent.ok_or_else(|| HistoryError::UnknownPoint(text.to_owned()))?;
-                commit = store.commit(parent)?;
-            }
-            return found(commit);
+            let commit = store.commits(Some(head)).nth(steps);
+            return found(commit.ok_or_else(|| HistoryError::UnknownPoint(text.to_owned()))??);
         }
         if let Some(commit) = by_prefix(&store, head, text)? {
             return found(commit);
@@ -112,11 +108,9 @@ fn by_prefix(store: &Store, head: Oid, text: &str) -> Result<Option<Commit>> {
     }
     let prefix = text.to_ascii_lowercase();
     let mut found: Option<Commit> = None;
-    let mut next = Some(head);
-    while let Some(id) = next {
-        let commit = store.commit(id)?;
-        next = commit.parent;
-        if id.to_string().starts_with(&prefix) {
+    for commit in store.commits(Some(head)) {
+        let commit = commit?;
+        if commit.id.to_string().starts_with(&prefix) {
             if found.is_some() {
                 return Err(HistoryError::Ambiguous(text.to_owned()));
             }
@@ -128,16 +122,14 @@ fn by_prefix(store: &Store, head: Oid, text: &str) -> Result<Option<Commit>> {
 
 /// The newest commit up to `time`, or the first commit's time where there is none.
 fn at_time(store: &Store, head: Oid, time: Timestamp) -> Result<std::result::Result<Commit, Timestamp>> {
-    let mut next = Some(head);
     let mut first = time;
-    while let Some(id) = next {
-        let commit = store.commit(id)?;
+    for commit in store.commits(Some(head)) {
+        let commit = commit?;
         // Commits carry whole seconds: one made within the second that was asked for counts.
         if commit.time.as_second() <= time.as_second() {
             return Ok(Ok(commit));
         }
         first = commit.time;
-        next = commit.parent;
     }
     Ok(Err(first))
 }

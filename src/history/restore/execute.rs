@@ -11,14 +11,14 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
-use super::plan::{Plan, Skip, Step, plan_renamed};
+use super::plan::{Plan, Skip, plan_renamed};
 use super::write_file::{StepError, link_target};
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{FileDiff, Filter, Point, show, within};
 use crate::history::store::{FileState, Mode, failpoint, operation_lock};
-use crate::history::take::pending::{PendingRestore, PendingStep};
-use crate::history::take::{Deletions, EntryFile, History, Rename, Scanner, pairs, pending, plural};
-use crate::vault::{Actor, Editor, NotePath, Why};
+use crate::history::take::pending::{self, PendingRestore};
+use crate::history::take::{Deletions, EntryFile, History, Rename, Step, pairs, plural};
+use crate::vault::{Editor, NotePath, Why};
 
 /// The result of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -54,8 +54,8 @@ impl History {
     pub fn present(&self) -> Result<BTreeMap<String, FileState>> {
         let store = self.store();
         let (_, base) = store.head_tree()?;
-        let scanner = Scanner { store: &store, vault: self.vault(), selection: self.selection(), base };
-        let scan = scanner.look_only(&EntryFile::new(self.dir()).load())?;
+        let known = EntryFile::new(self.dir()).load();
+        let scan = self.scanner(&store, base).full(&known, &mut store.dry_objects())?;
         let mut files = store.files(base)?;
         for path in scan.deleted {
             files.remove(&path);
@@ -115,7 +115,7 @@ impl History {
         let mut names: HashMap<String, &str> =
             come.keys().filter(|path| left(path)).map(|path| ((*path).to_owned(), *path)).collect();
         if !unexplained.is_empty() && !names.is_empty() {
-            self.log_until(&Filter::default(), Some(point.commit.id), |record| {
+            self.log_between(&Filter::default(), None, Some(point.commit.id), |record| {
                 for rename in self.renames_of(&record, |path| names.contains_key(path))? {
                     if let Some(now) = names.remove(&rename.to) {
                         names.insert(rename.from, now);
@@ -140,10 +140,10 @@ impl History {
             Some(state) => Some((state.mode, self.content_now(&step.path, state)?)),
             None => None,
         };
-        let new = step
-            .after
-            .map(|state| Ok::<_, HistoryError>((state.mode, self.content(state.id)?)))
-            .transpose()?;
+        let new = match step.after {
+            Some(state) => Some((state.mode, self.content(state.id)?)),
+            None => None,
+        };
         Ok(FileDiff { path: step.path.clone(), old, new })
     }
 
@@ -191,16 +191,11 @@ impl History {
         if plan.steps.is_empty() {
             return Ok(report);
         }
-        let steps = plan.steps.iter().map(|step| PendingStep {
-            path: step.path.clone(),
-            before: step.before.map(Into::into),
-            after: step.after.map(Into::into),
-        });
         let restore = PendingRestore {
             from: point.commit.id.to_string(),
             subject: subject(&plan, &show(point.commit.time, self.zone())),
             began: self.now(),
-            steps: steps.collect(),
+            steps: plan.steps.clone(),
             undoing: None,
         };
         pending::begin(self.dir(), &restore)?;
@@ -231,7 +226,7 @@ impl History {
         if restore.undoing.is_some() {
             return self.finish_undo(editor, &restore, what).map(Some);
         }
-        let mut steps = restore.steps();
+        let mut steps = restore.steps.clone();
         if what == Interrupted::RollBack {
             steps.iter_mut().for_each(|step| std::mem::swap(&mut step.before, &mut step.after));
         }
@@ -248,13 +243,7 @@ impl History {
         steps: &[Step],
         report: &mut RestoreReport,
     ) -> Result<()> {
-        let why = Why {
-            actor: Actor::Restore,
-            subject: restore.subject.clone(),
-            body: None,
-            trailers: vec![(crate::history::store::RESTORED_FROM.into(), restore.from.clone())],
-        };
-        let stopped = self.write_steps(editor, steps, &why, report);
+        let stopped = self.write_steps(editor, steps, &restore.why(), report);
         let paths: BTreeSet<NotePath> =
             steps.iter().filter_map(|step| NotePath::new(&step.path).ok()).collect();
         let made = self.snapshot_paths(&paths, Deletions::Accept)?;

@@ -25,7 +25,7 @@ pub use execute::{Interrupted, RestoreReport};
 pub(super) use line::has_id;
 pub use line::{LineTarget, restore_line};
 pub use part::PartPlan;
-pub use plan::{Plan, Skip, Step, plan};
+pub use plan::{Plan, Skip, plan};
 pub use revert::revert_change;
 pub use section::{Section, sections};
 pub use undo::UndoReport;

@@ -6,18 +6,7 @@ use serde::Serialize;
 
 use crate::history::read::within;
 use crate::history::store::FileState;
-use crate::history::take::Rename;
-
-/// One file of a restore.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// Vault-relative.
-    pub path: String,
-    /// As it is, `None` where there is none.
-    pub before: Option<FileState>,
-    /// As it will be, `None` where it is removed.
-    pub after: Option<FileState>,
-}
+use crate::history::take::{Rename, Step};
 
 /// A file that is not restored, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use crate::format::lines::LiveLines;
+use crate::format::memory;
 
 /// A section, by its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub fn sections(text: &[u8]) -> Vec<Section> {
     let (mut live, mut count) = (LiveLines::new(text), 0);
     while let Some((line, is_live)) = live.next_any() {
         count = line.number;
-        let Some((level, heading)) = is_live.then(|| heading(line.text)).flatten() else { continue };
+        let Some((level, heading)) = is_live.then(|| memory::heading(line.text)).flatten() else { continue };
         let at = line.number - 1;
         close(&mut out, level, at);
         out.push(Section { heading, level, lines: at..usize::MAX });
@@ -44,19 +45,6 @@ pub fn section(text: &[u8], heading: &str) -> Option<Section> {
     let mut found = sections(text).into_iter().filter(|one| one.heading == heading.trim());
     let one = found.next()?;
     found.next().is_none().then_some(one)
-}
-
-fn heading(line: &[u8]) -> Option<(usize, String)> {
-    let level = line.iter().take_while(|byte| **byte == b'#').count();
-    let rest = &line[level..];
-    if !(1..=6).contains(&level) || !(rest.is_empty() || rest[0] == b' ' || rest[0] == b'\t') {
-        return None;
-    }
-    let words = String::from_utf8_lossy(rest);
-    let words = words.trim();
-    let bare = words.trim_end_matches('#');
-    let words = if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end() } else { words };
-    Some((level, words.to_owned()))
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ use git2::ObjectType;
 use serde::Serialize;
 
 use super::execute::{Interrupted, RestoreReport};
-use super::plan::{Skip, Step};
+use super::plan::Skip;
 use super::undo_plan::{Conflict, UndoPlan};
 use crate::history::error::Result;
 use crate::history::read::Record;
 use crate::history::store::{FileState, Message, UNDOES, failpoint, operation_lock};
-use crate::history::take::pending::{self, PendingRestore, PendingStep, Undoing};
-use crate::history::take::{Deletions, History};
+use crate::history::take::pending::{self, PendingRestore, Undoing};
+use crate::history::take::{Deletions, History, Step};
 use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, Why};
 
 /// The most plans of an undo while a person is typing.
@@ -88,13 +88,9 @@ impl History {
             let mode = store.file(tree, path)?.map_or(note.mode, |file| file.mode);
             let mut state = |bytes: &Option<Vec<u8>>| {
                 let blob = bytes.as_ref().map(|bytes| objects.write(ObjectType::Blob, bytes)).transpose()?;
-                Ok::<_, crate::history::HistoryError>(blob.map(|id| FileState { id, mode }.into()))
+                Ok::<_, crate::history::HistoryError>(blob.map(|id| FileState { id, mode }))
             };
-            steps.push(PendingStep {
-                path: path.clone(),
-                before: state(&note.now)?,
-                after: state(&note.after)?,
-            });
+            steps.push(Step { path: path.clone(), before: state(&note.now)?, after: state(&note.after)? });
         }
         objects.sync()?;
         let (subject, body) = words(&plan.writes);
@@ -115,7 +111,7 @@ impl History {
     fn write_undo(&self, editor: &Editor, noted: &PendingRestore) -> Vec<Skip> {
         let why = Why::new(Actor::Restore, noted.subject.clone());
         let mut report = RestoreReport::default();
-        self.write_steps(editor, &noted.steps(), &why, &mut report);
+        self.write_steps(editor, &noted.steps, &why, &mut report);
         report.skipped
     }
 
@@ -146,7 +142,7 @@ impl History {
         let skipped = self.write_undo(editor, &noted);
         if !skipped.is_empty() && !noted.is_rolling_back() {
             self.roll_undo_back(editor, &noted)?;
-            let writes = self.writes_where(|commit| undoes.contains(&commit.id.to_string()), undoes.len())?;
+            let writes = self.writes_where(|it, _| undoes.contains(&it.id.to_string()), 1, undoes.len())?;
             let done = self.carry_out_undo(editor, self.plan_of(writes)?)?;
             let conflicts = done.conflicts.into_iter().map(|it| Skip { path: it.path, reason: it.reason });
             return Ok(RestoreReport {
@@ -157,7 +153,7 @@ impl History {
             });
         }
         let snapshot = self.commit_undo_result(editor, &noted)?;
-        let is_done = |path: &&PendingStep| !skipped.iter().any(|skip| skip.path == path.path);
+        let is_done = |path: &&Step| !skipped.iter().any(|skip| skip.path == path.path);
         let restored = noted.steps.iter().filter(is_done).map(|step| step.path.clone()).collect();
         Ok(RestoreReport { snapshot_after: Some(snapshot), restored, skipped, ..RestoreReport::default() })
     }
@@ -165,12 +161,11 @@ impl History {
     /// Commits the undo's result once and removes the journal. Returns the newest snapshot.
     fn commit_undo_result(&self, editor: &Editor, noted: &PendingRestore) -> Result<String> {
         let store = self.store();
-        let lock = store.lock()?;
-        let (head, base) = store.head_tree()?;
+        let mut commits = self.committer(&store)?;
         let mut changes = Vec::new();
-        for step in noted.steps() {
+        for step in noted.steps.clone() {
             let Ok(path) = NotePath::new(&step.path) else { continue };
-            let known = store.file(base, path.as_str())?;
+            let known = store.file(commits.tree, path.as_str())?;
             let stands = match step.after {
                 Some(state) => self.read_now(path.as_str())?.is_some_and(|now| {
                     !self.selection().is_too_large(path.as_str(), now.len() as u64)
@@ -184,16 +179,16 @@ impl History {
             }
         }
         let message = noted.message_at_end();
-        let mut newest = head;
-        let is_said = self.is_committed_since(&store, head, &message, noted.began)?;
+        let is_said = commits.is_committed_since(&message, noted.began)?;
         if !is_said && (!noted.is_rolling_back() || !changes.is_empty()) {
-            self.commit_undo(&store, &lock, (head, base), &changes, &message)?;
-            newest = store.head()?;
+            // Also where nothing of the tree changes.
+            let tree = store.update_tree(commits.tree, &changes, &mut commits.objects)?;
+            commits.commit_tree(tree, &message)?;
         }
         failpoint("history::restore-committed");
         pending::end(self.dir())?;
         editor.let_go_of_removed();
-        Ok(newest.map(|id| id.to_string()).unwrap_or_default())
+        Ok(commits.head.map(|id| id.to_string()).unwrap_or_default())
     }
 }
 
@@ -208,18 +203,6 @@ fn words(writes: &[Record]) -> (String, Option<String>) {
 }
 
 impl PendingRestore {
-    /// The steps as a restore takes them.
-    pub(super) fn steps(&self) -> Vec<Step> {
-        let state =
-            |state: &Option<pending::StoredState>| state.as_ref().and_then(pending::StoredState::state);
-        let step = |step: &PendingStep| Step {
-            path: step.path.clone(),
-            before: state(&step.before),
-            after: state(&step.after),
-        };
-        self.steps.iter().map(step).collect()
-    }
-
     /// Whether this is a failed undo that is rolling back.
     fn is_rolling_back(&self) -> bool {
         self.undoing.as_ref().is_some_and(|undoing| undoing.undoes.is_empty())
@@ -227,11 +210,7 @@ impl PendingRestore {
 
     /// The journal with states swapped.
     fn reversed(&self) -> Self {
-        let back = |step: &PendingStep| PendingStep {
-            path: step.path.clone(),
-            before: step.after.clone(),
-            after: step.before.clone(),
-        };
+        let back = |step: &Step| Step { path: step.path.clone(), before: step.after, after: step.before };
         Self {
             steps: self.steps.iter().map(back).collect(),
             subject: format!("not done: {}", self.subject),

@@ -157,11 +157,14 @@ impl History {
     /// The history or a note can't be read; the snapshot that is named isn't there, isn't the agent's or was undone.
     pub fn plan_undo(&self, what: impl Into<UndoSelection>) -> Result<UndoPlan> {
         let writes = match what.into() {
-            UndoSelection::Last(count) => self.last_writes(count)?,
+            UndoSelection::Last(count) => {
+                let is_meant = |it: &Commit, begun| begun < count && it.message.trailer(UNDOES).is_none();
+                self.writes_where(is_meant, count, OPERATION_REACH)?
+            }
             UndoSelection::Snapshot(id) => self.writes_with(&id)?,
             UndoSelection::Turn(turn) => {
-                let writes =
-                    self.writes_where(|commit| is_of_turn(&commit.message, turn.trim()), usize::MAX)?;
+                let is_meant = |it: &Commit, _| is_of_turn(&it.message, turn.trim());
+                let writes = self.writes_where(is_meant, 1, usize::MAX)?;
                 if writes.is_empty() {
                     return Err(HistoryError::NothingOfTurn(turn));
                 }
@@ -169,31 +172,6 @@ impl History {
             }
         };
         self.plan_of(writes)
-    }
-
-    fn last_writes(&self, count: usize) -> Result<Vec<Record>> {
-        let (mut begun, mut operations) = (0, HashSet::new());
-        let mut writes = Vec::new();
-        if count == 0 {
-            return Ok(writes);
-        }
-        // The writes of an operation are close together, but other writes may lie between.
-        let mut beyond = 0;
-        self.each_write_not_undone(|record, is_undo| {
-            let operation = record.commit.message.trailer(OPERATION).map(str::to_owned);
-            let known = operation.as_ref().is_some_and(|operation| operations.contains(operation));
-            if known || begun < count && !is_undo {
-                begun += usize::from(!known);
-                operations.extend(operation);
-                beyond = 0;
-                writes.push(record);
-            } else {
-                beyond += 1;
-            }
-            let done = begun >= count && (operations.is_empty() || beyond > OPERATION_REACH);
-            Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })?;
-        Ok(writes)
     }
 
     /// The writes of the operation that made a snapshot.
@@ -206,52 +184,45 @@ impl History {
         }
         let operation = message.trailer(OPERATION);
         let is_same = |other: &Commit| operation.is_some() && other.message.trailer(OPERATION) == operation;
-        let writes = self.writes_where(|other| other.id == commit.id || is_same(other), OPERATION_REACH)?;
+        let is_meant = |other: &Commit, _| other.id == commit.id || is_same(other);
+        let writes = self.writes_where(is_meant, 1, OPERATION_REACH)?;
         if writes.iter().any(|write| write.commit.id == commit.id) {
             return Ok(writes);
         }
         Err(HistoryError::UndoneAlready { id: short, subject: message.subject.clone() })
     }
 
-    /// The writes that were not undone and match `is_meant`, and those of the same operations; the search ends `reach` writes
-    /// after the last match.
+    /// The writes that stand, newest first: those that `is_meant` takes, given the number of operations before them, and all
+    /// others of their operations. The writes of an operation are close together: it ends where `reach` others follow the
+    /// last that was taken, of `least` operations or more.
     pub(super) fn writes_where(
         &self,
-        is_meant: impl Fn(&Commit) -> bool,
+        is_meant: impl Fn(&Commit, usize) -> bool,
+        least: usize,
         reach: usize,
     ) -> Result<Vec<Record>> {
-        let (mut operations, mut writes, mut beyond) = (HashSet::new(), Vec::new(), 0);
-        self.each_write_not_undone(|record, _| {
-            let operation = record.commit.message.trailer(OPERATION).map(str::to_owned);
-            let known = operation.as_ref().is_some_and(|operation| operations.contains(operation));
-            if known || is_meant(&record.commit) {
-                operations.extend(operation);
-                beyond = 0;
-                writes.push(record);
-            } else {
-                beyond += usize::from(!writes.is_empty());
-            }
-            Ok(if beyond > reach { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })?;
-        Ok(writes)
-    }
-
-    /// Shows `take` the agent's writes that were not undone, newest first, and of each whether it is itself an undo.
-    fn each_write_not_undone(
-        &self,
-        mut take: impl FnMut(Record, bool) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        let mut undone: HashSet<String> = HashSet::new();
+        let (mut undone, mut operations) = (HashSet::new(), HashSet::new());
+        let (mut writes, mut begun, mut beyond) = (Vec::new(), 0, 0);
         let agent = Filter { actor: Some("agent".into()), ..Filter::default() };
         self.log(&agent, |record| {
             let message = &record.commit.message;
             if is_skipped_by_undo(message) || undone.contains(&record.commit.id.to_string()) {
                 return Ok(ControlFlow::Continue(()));
             }
-            let is_undo = message.trailer(UNDOES).is_some();
             undone.extend(message.all(UNDOES).map(str::to_owned));
-            take(record, is_undo)
-        })
+            let operation = message.trailer(OPERATION).map(str::to_owned);
+            let known = operation.as_ref().is_some_and(|operation| operations.contains(operation));
+            if known || is_meant(&record.commit, begun) {
+                begun += usize::from(!known);
+                operations.extend(operation);
+                beyond = 0;
+                writes.push(record);
+            } else {
+                beyond += usize::from(begun >= least);
+            }
+            Ok(if beyond > reach { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(writes)
     }
 
     /// The plan that reverts these writes, newest first: an operation as a whole or not at all.
@@ -306,18 +277,14 @@ impl History {
             let (before, after) = (bytes(&diff.old), bytes(&diff.new));
             let result = match (&before, &after, &now) {
                 _ if link => Err("it is a symbolic link"),
-                _ if now == after => Ok(before.clone()),
-                _ if now == before => Ok(before.clone()),
-                // Created by the agent and changed since: what people wrote in it stays.
-                (None, Some(after), Some(now)) => match revert_change(b"", after, now) {
-                    Some(left) => Ok(Some(left)),
-                    None => Err("it has been changed where the agent wrote"),
-                },
+                _ if now == after || now == before => Ok(before.clone()),
+                (before, Some(after), Some(now)) => {
+                    revert_change(before.as_deref().unwrap_or_default(), after, now)
+                        .map(Some)
+                        .ok_or("it has been changed where the agent wrote")
+                }
                 (_, Some(_), None) => Err("the note has been removed since"),
                 (Some(_), None, Some(_)) => Err("there is a new note of that name"),
-                (Some(before), Some(after), Some(now)) => revert_change(before, after, now)
-                    .map(Some)
-                    .ok_or("it has been changed where the agent wrote"),
                 (None | Some(_), None, None) => Ok(before.clone()),
                 (None, None, Some(_)) => Ok(now.clone()),
             };

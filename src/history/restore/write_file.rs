@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::plan::Step;
 use crate::history::store::{FileState, Mode, sync_dir};
-use crate::history::take::History;
+use crate::history::take::{History, Step};
 use crate::vault::{EditError, Editor, NotePath, Operation, Why};
 
 impl History {

@@ -1,7 +1,7 @@
 //! Converts a commit between a value and git's bytes.
 
 use git2::Oid;
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::{Timestamp, Zoned};
 
 use super::message::Message;
 
@@ -21,19 +21,13 @@ pub struct Commit {
 }
 
 /// The author is the actor, so that a plain `git log` shows who it was.
-pub(crate) fn encode(
-    parents: &[Oid],
-    tree: Oid,
-    message: &Message,
-    at: Timestamp,
-    zone: &TimeZone,
-) -> Vec<u8> {
-    let offset = zone.to_offset(at).seconds() / 60;
+pub(crate) fn encode(parents: &[Oid], tree: Oid, message: &Message, at: &Zoned) -> Vec<u8> {
+    let offset = at.offset().seconds() / 60;
     let sign = if offset < 0 { '-' } else { '+' };
     let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
     let who = format!(
         "{name} <{name}@vault-agent.invalid> {} {sign}{hours:02}{minutes:02}",
-        at.as_second().max(0),
+        at.timestamp().as_second().max(0),
         name = message.actor(),
     );
     let parents: String = parents.iter().map(|id| format!("parent {id}\n")).collect();

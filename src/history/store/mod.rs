@@ -27,7 +27,7 @@ pub use message::{
     ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES, turn_of,
 };
 pub(super) use message::{CONVERSATION, LEFT_OUT, NAMED, TEMPLATE, trailers_of};
-pub(super) use object::{ObjectWriter, empty_tree, tree_or_empty};
+pub(super) use object::{ObjectWriter, empty_tree};
 pub(super) use reconcile::operation_lock;
 pub(super) use repository::{BRANCH, Store};
 pub(super) use tree::TreeChange;

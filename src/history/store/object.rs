@@ -62,8 +62,8 @@ impl<'r> ObjectWriter<'r> {
     }
 
     /// Waits until all that was written is on the disk.
-    pub(crate) fn sync(self) -> Result<()> {
-        sync_files(&self.repo.path().join("objects"), &self.written)
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        sync_files(&self.repo.path().join("objects"), &std::mem::take(&mut self.written))
     }
 }
 
@@ -80,9 +80,4 @@ pub(crate) fn empty_tree() -> Oid {
         0xee, 0x49, 0x04,
     ];
     Oid::from_bytes(&EMPTY).unwrap_or(Oid::ZERO_SHA1)
-}
-
-/// `tree`, or the empty one where there is none yet.
-pub(crate) fn tree_or_empty(tree: Option<Oid>) -> Oid {
-    tree.unwrap_or_else(empty_tree)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use git2::{ObjectType, Oid, Repository};
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::Zoned;
 
 use super::commit::{self, Commit};
 use super::durability::{failpoint, sync_dir, sync_files};
@@ -201,6 +201,21 @@ impl Store {
         })
     }
 
+    /// The commits from `head` back to the first, along the first parents.
+    pub(crate) fn commits(&self, head: Option<Oid>) -> impl Iterator<Item = Result<Commit>> {
+        let mut next = head;
+        std::iter::from_fn(move || {
+            let commit = self.commit(next.take()?);
+            next = commit.as_ref().ok().and_then(|commit| commit.parent);
+            Some(commit)
+        })
+    }
+
+    /// The tree that a commit changed.
+    pub(crate) fn tree_before(&self, commit: &Commit) -> Result<Oid> {
+        commit.parent.map_or(Ok(empty_tree()), |parent| Ok(self.commit(parent)?.tree))
+    }
+
     /// All parents of a commit.
     pub(in crate::history) fn parents(&self, id: Oid) -> Result<Vec<Oid>> {
         self.read(id, |bytes| commit::parents(bytes).collect())
@@ -239,22 +254,20 @@ impl Store {
         ObjectWriter::new(&self.repo, true)
     }
 
-    /// Writes a commit of `tree` after `parent` and moves the branch to it. The lock must be held.
-    #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
+    /// Writes a commit of `tree` after `parents` and moves the branch to it. The lock must be held.
     pub(crate) fn commit_tree(
         &self,
         lock: &Lock,
-        parent: Option<Oid>,
+        parents: &[Oid],
         tree: Oid,
         message: &Message,
-        at: Timestamp,
-        zone: &TimeZone,
-        mut objects: ObjectWriter<'_>,
+        at: &Zoned,
+        objects: &mut ObjectWriter<'_>,
     ) -> Result<Oid> {
         if tree == empty_tree() {
             objects.write(ObjectType::Tree, b"")?;
         }
-        let bytes = commit::encode(parent.as_slice(), tree, message, at, zone);
+        let bytes = commit::encode(parents, tree, message, at);
         let id = objects.write(ObjectType::Commit, &bytes)?;
         failpoint("history::objects-written");
         objects.sync()?;
@@ -277,25 +290,6 @@ impl Store {
             .reference(BRANCH, id, true, "snapshot")
             .map(drop)
             .map_err(self.git("move the branch `main`"))
-    }
-
-    /// A commit after `past` that also keeps `own` reachable.
-    #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
-    pub(crate) fn join(
-        &self,
-        lock: &Lock,
-        past: Oid,
-        own: Oid,
-        tree: Oid,
-        message: &Message,
-        at: Timestamp,
-        zone: &TimeZone,
-    ) -> Result<()> {
-        let bytes = commit::encode(&[past, own], tree, message, at, zone);
-        let mut objects = self.objects();
-        let id = objects.write(ObjectType::Commit, &bytes)?;
-        objects.sync()?;
-        self.move_branch(lock, id)
     }
 
     /// Whether `old` is `new` or one of its ancestors.

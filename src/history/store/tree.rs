@@ -5,6 +5,8 @@ use std::path::Path;
 
 use git2::{ErrorClass, ErrorCode, ObjectType, Oid, TreeBuilder};
 
+use serde::{Deserialize, Serialize};
+
 use super::object::{ObjectWriter, empty_tree};
 use super::repository::Store;
 use crate::history::error::Result;
@@ -24,12 +26,8 @@ pub enum Mode {
 }
 
 impl Mode {
-    pub(crate) fn octal(self) -> &'static str {
-        match self {
-            Self::File => "100644",
-            Self::Executable => "100755",
-            Self::Link => "120000",
-        }
+    pub(crate) fn octal(self) -> String {
+        format!("{:o}", self.raw())
     }
 
     pub(crate) fn from_raw(raw: i32) -> Option<Self> {
@@ -41,7 +39,7 @@ impl Mode {
         }
     }
 
-    fn raw(self) -> i32 {
+    pub(crate) fn raw(self) -> i32 {
         match self {
             Self::File => 0o100_644,
             Self::Executable => 0o100_755,
@@ -51,12 +49,29 @@ impl Mode {
 }
 
 /// One file as a snapshot holds it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "(String, String)", try_from = "(String, String)")]
 pub struct FileState {
     /// The content's hash.
     pub id: Oid,
     /// Its kind.
     pub mode: Mode,
+}
+
+/// In JSON: the mode in octal and the content's id.
+impl From<FileState> for (String, String) {
+    fn from(state: FileState) -> Self {
+        (state.mode.octal(), state.id.to_string())
+    }
+}
+
+impl TryFrom<(String, String)> for FileState {
+    type Error = &'static str;
+
+    fn try_from((mode, id): (String, String)) -> std::result::Result<Self, Self::Error> {
+        let mode = i32::from_str_radix(&mode, 8).ok().and_then(Mode::from_raw).ok_or("no mode of a file")?;
+        Ok(Self { id: Oid::from_str(&id).map_err(|_| "no id of a content")?, mode })
+    }
 }
 
 /// A file or a folder in a tree.

@@ -20,7 +20,7 @@ use crate::vault::Stat;
 pub const RACY_NS: i64 = 2_000_000_000;
 
 /// The file begins so, and with the hash of what follows.
-const MAGIC: &[u8; 8] = b"vaentr02";
+const MAGIC: &[u8; 8] = b"vaentr03";
 
 /// A file as it was when its content was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,21 +86,17 @@ impl EntryFile {
     }
 }
 
-/// A record is the path's length and the path, then the fields of this many bytes.
-const FIELDS: usize = 8 + 8 + 8 + 1 + 20;
+/// What is stored: the tree; and of each file its path, size, mtime, inode, mode and content's id.
+type Stored = ([u8; 20], Vec<(Box<str>, u64, i64, u64, i32, [u8; 20])>);
 
 fn encode(entries: &Entries) -> Vec<u8> {
-    let mut payload = entries.tree.unwrap_or(Oid::ZERO_SHA1).as_bytes().to_vec();
-    for (path, entry) in &entries.map {
-        let Ok(length) = u16::try_from(path.len()) else { continue };
-        payload.extend(length.to_le_bytes());
-        payload.extend(path.as_bytes());
-        payload.extend(entry.size.to_le_bytes());
-        payload.extend(entry.mtime_ns.to_le_bytes());
-        payload.extend(entry.inode.to_le_bytes());
-        payload.push(entry.state.mode as u8);
-        payload.extend(entry.state.id.as_bytes());
-    }
+    let bytes = |id: Oid| id.as_bytes().try_into().unwrap_or_default();
+    let files = entries.map.iter().map(|(path, entry)| {
+        let FileState { id, mode } = entry.state;
+        (path.clone(), entry.size, entry.mtime_ns, entry.inode, mode.raw(), bytes(id))
+    });
+    let stored: Stored = (bytes(entries.tree.unwrap_or(Oid::ZERO_SHA1)), files.collect());
+    let payload = bitcode::encode(&stored);
     [&MAGIC[..], blake3::hash(&payload).as_bytes(), &payload].concat()
 }
 
@@ -109,24 +105,13 @@ fn decode(bytes: &[u8]) -> Option<Entries> {
     if blake3::hash(payload).as_bytes() != hash {
         return None;
     }
-    let (tree, mut rest) = payload.split_at_checked(20)?;
-    let tree = Oid::from_bytes(tree).ok().filter(|tree| !tree.is_zero());
-    let mut entries = Entries { map: BTreeMap::new(), tree };
-    while let Some((length, after)) = rest.split_at_checked(2) {
-        let (path, after) = after.split_at_checked(u16::from_le_bytes(length.try_into().ok()?).into())?;
-        let (fields, after) = after.split_at_checked(FIELDS)?;
-        let mode =
-            [Mode::File, Mode::Executable, Mode::Link].into_iter().find(|mode| *mode as u8 == fields[24])?;
-        let entry = Entry {
-            size: u64::from_le_bytes(fields[..8].try_into().ok()?),
-            mtime_ns: i64::from_le_bytes(fields[8..16].try_into().ok()?),
-            inode: u64::from_le_bytes(fields[16..24].try_into().ok()?),
-            state: FileState { id: Oid::from_bytes(&fields[25..]).ok()?, mode },
-        };
-        entries.map.insert(std::str::from_utf8(path).ok()?.into(), entry);
-        rest = after;
-    }
-    Some(entries)
+    let (tree, files): Stored = bitcode::decode(payload).ok()?;
+    let tree = Oid::from_bytes(&tree).ok().filter(|tree| !tree.is_zero());
+    let entry = |(path, size, mtime_ns, inode, mode, id): (_, _, _, _, _, [u8; 20])| {
+        let state = FileState { id: Oid::from_bytes(&id).ok()?, mode: Mode::from_raw(mode)? };
+        Some((path, Entry { size, mtime_ns, inode, state }))
+    };
+    Some(Entries { map: files.into_iter().map(entry).collect::<Option<_>>()?, tree })
 }
 
 #[cfg(test)]

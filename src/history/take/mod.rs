@@ -9,6 +9,7 @@
 //! - [`subjects`]: commit messages for changes of people; a write of the agent brings its own [`Why`](crate::vault::Why);
 //! - [`snapshot`], [`record`], [`transcript`]: commits of people's changes, of one write of the agent, of logs.
 
+mod committer;
 mod deletions;
 mod entries;
 mod history;
@@ -22,17 +23,16 @@ mod snapshot;
 mod subjects;
 mod transcript;
 
+pub use committer::Snapshot;
 pub use deletions::{Deletions, HeldDeletions};
 pub(super) use entries::EntryFile;
 pub use entries::RACY_NS;
 pub use history::History;
 pub use left_out::left_out_in;
-pub use pending::PendingRestore;
+pub use pending::{PendingRestore, Step};
 pub(super) use record::is_skipped_by_undo;
 pub use renames::Rename;
 pub(super) use renames::{file_name, pairs};
 pub use scan::LeftOut;
-pub(super) use scan::Scanner;
 pub use select::{Selection, Treatment};
-pub use snapshot::Snapshot;
 pub(super) use subjects::plural;

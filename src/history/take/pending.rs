@@ -8,15 +8,14 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use git2::Oid;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::subjects::restored;
 use crate::config::json_file;
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{FileState, Message, Mode, sync_dir};
+use crate::history::store::{FileState, Message, RESTORED_FROM, sync_dir};
+use crate::vault::{Actor, Why};
 
 const NAME: &str = "restore.json";
 
@@ -30,7 +29,7 @@ pub struct PendingRestore {
     /// When it began.
     pub began: Timestamp,
     /// Every file that it writes or removes.
-    pub steps: Vec<PendingStep>,
+    pub steps: Vec<Step>,
     /// The commits that it reverts, where it is an undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoing: Option<Undoing>,
@@ -45,44 +44,31 @@ pub struct Undoing {
     pub body: Option<String>,
 }
 
-/// One file of a restore.
+/// One file that a restore writes or removes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PendingStep {
+pub struct Step {
     /// Vault-relative.
     pub path: String,
     /// The state before, `None` where there was no file.
-    pub before: Option<StoredState>,
+    pub before: Option<FileState>,
     /// The state that it gets, `None` where it is removed.
-    pub after: Option<StoredState>,
-}
-
-/// A [`FileState`] in JSON: the mode in octal and the content's id.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredState(String, String);
-
-impl From<FileState> for StoredState {
-    fn from(state: FileState) -> Self {
-        Self(state.mode.octal().to_owned(), state.id.to_string())
-    }
-}
-
-impl StoredState {
-    pub(crate) fn state(&self) -> Option<FileState> {
-        let mode = i32::from_str_radix(&self.0, 8).ok().and_then(Mode::from_raw)?;
-        Some(FileState { id: Oid::from_str(&self.1).ok()?, mode })
-    }
+    pub after: Option<FileState>,
 }
 
 impl PendingRestore {
     /// The state that the restore gives to each of its files.
     pub(crate) fn targets(&self) -> HashMap<&str, Option<FileState>> {
-        let target = |step: &PendingStep| step.after.as_ref().and_then(StoredState::state);
-        self.steps.iter().map(|step| (step.path.as_str(), target(step))).collect()
+        self.steps.iter().map(|step| (step.path.as_str(), step.after)).collect()
     }
 
+    /// The reason of the restore's writes.
+    pub(crate) fn why(&self) -> Why {
+        Why::new(Actor::Restore, self.subject.clone()).trailer(RESTORED_FROM, self.from.clone())
+    }
+
+    /// The message of a commit that holds what the restore wrote.
     pub(crate) fn message(&self) -> Message {
-        let paths: Vec<&str> = self.steps.iter().map(|step| step.path.as_str()).collect();
-        restored(&self.subject, &self.from, &paths)
+        Message::new(&self.why(), self.steps.iter().map(|step| step.path.as_str()))
     }
 }
 

@@ -4,20 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
-use git2::{ObjectType, Oid};
+use git2::ObjectType;
 use jiff::Timestamp;
 
+use super::committer::Committer;
 use super::history::History;
 use super::left_out;
-use super::scan::{LeftOut, Scanner};
+use super::scan::LeftOut;
 use super::select::Treatment;
-use super::snapshot::{Snapshot, SnapshotProgress};
 use crate::format::summary;
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{
-    CONVERSATION, FileState, LEFT_OUT, Lock, Message, Mode, Store, TEMPLATE, TRANSCRIPT, TreeChange,
-    tree_or_empty,
-};
+use crate::history::store::{CONVERSATION, FileState, LEFT_OUT, Message, Mode, TEMPLATE, TRANSCRIPT};
 use crate::vault::{Actor, BOOKKEEPING, ChangeObserver, NotePath, OPERATION, ObservedChange, Why};
 
 impl History {
@@ -47,38 +44,30 @@ impl History {
             return Ok(());
         }
         let store = self.store();
-        let lock = store.lock()?;
-        let (head, base) = store.head_tree()?;
+        let mut commits = self.committer(&store)?;
         let message = Message::new(change.why, [path.as_str()]);
-        let known = store.file(base, path.as_str())?;
-        let mut objects = store.objects();
+        let known = store.file(commits.tree, path.as_str())?;
         let mode = match known {
             Some(FileState { mode: Mode::Executable, .. }) => Mode::Executable,
             _ => Mode::File,
         };
         let mut state = |bytes: Option<&[u8]>| {
-            let blob = bytes.map(|bytes| objects.write(ObjectType::Blob, bytes)).transpose()?;
+            let blob = bytes.map(|bytes| commits.objects.write(ObjectType::Blob, bytes)).transpose()?;
             Ok::<_, HistoryError>(blob.map(|id| FileState { id, mode }))
         };
         let (before, after) = (state(change.before)?, state(change.after)?);
-        if known == after && self.is_reported_again(&store, head, &message)? {
+        if known == after && commits.is_reported_again(&message)? {
             return Ok(());
         }
-        let mut at = SnapshotProgress { head, tree: base, objects: Some(objects) };
-        let mut snapshot = Snapshot::default();
-        if known == after
-            && known != before
-            && self.was_overtaken(&store, head, path.as_str(), before, after)?
-        {
+        if known == after && known != before && commits.was_overtaken(path.as_str(), before, after)? {
             // A snapshot between the write and this report took the write for a person's. The content is kept; the actor and
             // the reason are committed now.
-            return self.commit_always(&store, &lock, &mut at, &message, &mut snapshot);
+            return commits.commit_tree(commits.tree, &message);
         }
         if known != before {
-            let changes = vec![(path.to_string(), before)];
-            self.commit_changes_of_people(&store, &lock, &mut at, changes, &mut snapshot)?;
+            commits.commit_changes_of_people(vec![(path.to_string(), before)])?;
         }
-        self.commit(&store, &lock, &mut at, &[(path.to_string(), after)], &message, &mut snapshot)
+        commits.commit(&[(path.to_string(), after)], &message)
     }
 
     /// Records in an empty snapshot that the agent wrote a note that no snapshot holds: else `undo` would take back half of an
@@ -88,18 +77,16 @@ impl History {
             return Ok(());
         }
         let store = self.store();
-        let lock = store.lock()?;
-        let (head, tree) = store.head_tree()?;
+        let mut commits = self.committer(&store)?;
         let of_unit = |(key, _): &&(String, String)| [OPERATION, CONVERSATION].contains(&key.as_str());
         let subject = format!("wrote `{path}`, which is in no snapshot");
         let trailers = why.trailers.iter().filter(of_unit).cloned().collect();
         let why = Why { trailers, ..Why::new(why.actor, subject) }.trailer(LEFT_OUT, path.as_str());
         let message = Message::new(&why, []);
-        if head.is_none() || self.is_reported_again(&store, head, &message)? {
+        if commits.head.is_none() || commits.is_reported_again(&message)? {
             return Ok(());
         }
-        let mut at = SnapshotProgress { head, tree, objects: None };
-        self.commit_always(&store, &lock, &mut at, &message, &mut Snapshot::default())
+        commits.commit_tree(commits.tree, &message)
     }
 
     /// Makes one commit, for `why`, of all that `write` does to notes.
@@ -118,93 +105,15 @@ impl History {
             return Ok(());
         }
         let store = self.store();
-        let lock = store.lock()?;
-        let (head, base) = store.head_tree()?;
-        let scanner = Scanner { store: &store, vault: self.vault(), selection: self.selection(), base };
-        let (scan, objects) = scanner.some(paths)?;
+        let mut commits = self.committer(&store)?;
+        let scan = self.scanner(&store, commits.tree).some(paths, &mut commits.objects)?;
         let message = Message::new(why, scan.changed.iter().map(|(path, _)| path.as_str()));
-        let mut at = SnapshotProgress { head, tree: base, objects: Some(objects) };
-        self.commit(&store, &lock, &mut at, &scan.changed, &message, &mut Snapshot::default())
+        commits.commit(&scan.changed, &message)
     }
 
     /// The notes of the writes that are to be one commit, while that goes on.
     fn grouped(&self) -> MutexGuard<'_, Option<BTreeSet<NotePath>>> {
         self.grouped.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether another run has committed the same write recently: it was reported before a crash.
-    fn is_reported_again(&self, store: &Store, head: Option<Oid>, message: &Message) -> Result<bool> {
-        let mine = self.mine.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = head;
-        for _ in 0..64 {
-            let Some(id) = next.filter(|id| !mine.contains(id)) else { break };
-            let commit = store.commit(id)?;
-            if commit.message == *message {
-                return Ok(true);
-            }
-            next = commit.parent;
-        }
-        Ok(false)
-    }
-
-    /// Whether a commit since then has the same message.
-    pub(in crate::history) fn is_committed_since(
-        &self,
-        store: &Store,
-        head: Option<Oid>,
-        message: &Message,
-        since: Timestamp,
-    ) -> Result<bool> {
-        let mut next = head;
-        while let Some(id) = next {
-            let commit = store.commit(id)?;
-            if commit.time.as_second() < since.as_second() {
-                break;
-            }
-            if commit.message == *message {
-                return Ok(true);
-            }
-            next = commit.parent;
-        }
-        Ok(false)
-    }
-
-    /// A commit for `message`, also where nothing of the tree changes.
-    pub(in crate::history) fn commit_undo(
-        &self,
-        store: &Store,
-        lock: &Lock,
-        (head, base): (Option<Oid>, Oid),
-        changes: &[TreeChange],
-        message: &Message,
-    ) -> Result<()> {
-        let mut objects = store.objects();
-        let tree = store.update_tree(base, changes, &mut objects)?;
-        let mut at = SnapshotProgress { head, tree, objects: Some(objects) };
-        self.commit_always(store, lock, &mut at, message, &mut Snapshot::default())
-    }
-
-    /// Whether one of the last commits made exactly this change of the note.
-    fn was_overtaken(
-        &self,
-        store: &Store,
-        head: Option<Oid>,
-        path: &str,
-        before: Option<FileState>,
-        after: Option<FileState>,
-    ) -> Result<bool> {
-        let mut next = head;
-        for _ in 0..8 {
-            let Some(id) = next else { break };
-            let commit = store.commit(id)?;
-            let old = commit.parent.map(|parent| store.commit(parent)).transpose()?.map(|parent| parent.tree);
-            let (old, new) = (store.file(tree_or_empty(old), path)?, store.file(commit.tree, path)?);
-            if old != new {
-                return Ok(commit.message.actor() == "human" && old == before && new == after);
-            }
-            next = commit.parent;
-        }
-        Ok(false)
     }
 
     /// The note's path with links resolved, as snapshots know it.
@@ -213,6 +122,50 @@ impl History {
             .ok()
             .and_then(|real| NotePath::new(real.strip_prefix(self.vault().root()).ok()?.to_str()?).ok())
             .unwrap_or_else(|| path.clone())
+    }
+}
+
+impl Committer<'_> {
+    /// Whether another run has committed the same write recently: it was reported before a crash.
+    fn is_reported_again(&self, message: &Message) -> Result<bool> {
+        let mine = self.history.mine.lock().unwrap_or_else(PoisonError::into_inner);
+        for commit in self.store.commits(self.head).take(64) {
+            let commit = commit?;
+            if mine.contains(&commit.id) {
+                break;
+            }
+            if commit.message == *message {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a commit since then has the same message.
+    pub fn is_committed_since(&self, message: &Message, since: Timestamp) -> Result<bool> {
+        for commit in self.store.commits(self.head) {
+            let commit = commit?;
+            if commit.time.as_second() < since.as_second() {
+                break;
+            }
+            if commit.message == *message {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether one of the last commits made exactly this change of the note.
+    fn was_overtaken(&self, path: &str, before: Option<FileState>, after: Option<FileState>) -> Result<bool> {
+        for commit in self.store.commits(self.head).take(8) {
+            let commit = commit?;
+            let old = self.store.file(self.store.tree_before(&commit)?, path)?;
+            let new = self.store.file(commit.tree, path)?;
+            if old != new {
+                return Ok(commit.message.actor() == "human" && old == before && new == after);
+            }
+        }
+        Ok(false)
     }
 }
 

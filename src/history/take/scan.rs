@@ -65,20 +65,7 @@ pub(crate) struct Scanner<'a> {
 
 impl Scanner<'_> {
     /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
-    pub(crate) fn full<'s>(&'s self, entries: &Entries) -> Result<(Scan, ObjectWriter<'s>)> {
-        self.compare(entries, self.store.objects())
-    }
-
-    /// As [`Scanner::full`], writing nothing.
-    pub(crate) fn look_only(&self, entries: &Entries) -> Result<Scan> {
-        Ok(self.compare(entries, self.store.dry_objects())?.0)
-    }
-
-    fn compare<'s>(
-        &'s self,
-        entries: &Entries,
-        mut objects: ObjectWriter<'s>,
-    ) -> Result<(Scan, ObjectWriter<'s>)> {
+    pub(crate) fn full(&self, entries: &Entries, objects: &mut ObjectWriter<'_>) -> Result<Scan> {
         if !self.vault.is_present() {
             return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
         }
@@ -136,7 +123,7 @@ impl Scanner<'_> {
                 let at = known.binary_search_by(|known| known.path.cmp(candidate.path.as_str()));
                 candidate.known = at.ok().map(|at| known[at].state);
             }
-            self.read(&candidate, &mut objects, &mut scan)?;
+            self.read(&candidate, objects, &mut scan)?;
         }
         for path in unseen {
             if !present.covers(path) && self.selection.verdict(path) == Treatment::Keep {
@@ -144,11 +131,11 @@ impl Scanner<'_> {
                 scan.seen.push((path.to_owned(), None));
             }
         }
-        Ok((scan, objects))
+        Ok(scan)
     }
 
     /// Compares the given paths with the last snapshot. A path may be a file, a folder or gone.
-    pub(crate) fn some<'s>(&'s self, paths: &BTreeSet<NotePath>) -> Result<(Scan, ObjectWriter<'s>)> {
+    pub(crate) fn some(&self, paths: &BTreeSet<NotePath>, objects: &mut ObjectWriter<'_>) -> Result<Scan> {
         if !self.vault.is_present() {
             return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
         }
@@ -157,14 +144,13 @@ impl Scanner<'_> {
         for path in paths {
             self.look(path, &mut scan, &mut candidates)?;
         }
-        let mut objects = self.store.objects();
         for mut candidate in candidates {
             candidate.known = self.store.file(self.base, candidate.path.as_str())?;
-            self.read(&candidate, &mut objects, &mut scan)?;
+            self.read(&candidate, objects, &mut scan)?;
         }
         scan.deleted.sort_unstable();
         scan.deleted.dedup();
-        Ok((scan, objects))
+        Ok(scan)
     }
 
     fn look(&self, path: &NotePath, scan: &mut Scan, candidates: &mut Vec<Candidate>) -> Result<()> {

@@ -1,20 +1,13 @@
-//! Writes the commit messages for what people changed and for what a restore brought back.
+//! Writes the commit messages for what people changed.
 
 use std::collections::BTreeMap;
 
 use super::renames::pairs;
-use crate::history::store::{BULK_DELETION, FileState, Message, RESTORED_FROM, TreeChange};
+use crate::history::store::{BULK_DELETION, FileState, Message, PathChange, TreeChange};
 use crate::vault::{Actor, Why};
 
-/// The change of one path.
-pub(crate) struct Fact {
-    pub path: String,
-    pub old: Option<FileState>,
-    pub new: Option<FileState>,
-}
-
 /// The message for what people changed: one note by its name, a move as one, more by their numbers.
-pub(crate) fn human(facts: &[Fact], first: bool) -> Message {
+pub(crate) fn human(facts: &[PathChange], first: bool) -> Message {
     let mut added: BTreeMap<&str, FileState> = BTreeMap::new();
     let mut gone: BTreeMap<&str, FileState> = BTreeMap::new();
     let mut changed = Vec::new();
@@ -58,33 +51,17 @@ pub(crate) fn human(facts: &[Fact], first: bool) -> Message {
         }
     };
     let notes = facts.iter().map(|fact| fact.path.as_str());
-    Message::new(&Why { actor: Actor::Human, subject, body, trailers: Vec::new() }, notes)
+    Message::new(&Why { body, ..Why::new(Actor::Human, subject) }, notes)
 }
 
 pub(crate) fn bulk(gone: &[TreeChange]) -> Message {
     let count = gone.len();
-    let why = Why {
-        actor: Actor::Human,
-        subject: format!("{count} notes deleted at once"),
-        body: Some(
-            "Many files went in one sweep, as a sync tool does it. `restore` brings them back.".into(),
-        ),
-        trailers: vec![(BULK_DELETION.into(), count.to_string())],
-    };
-    Message::new(&why, gone.iter().map(|(path, _)| path.as_str()))
+    let body = "Many files went in one sweep, as a sync tool does it. `restore` brings them back.";
+    let why = Why::new(Actor::Human, format!("{count} notes deleted at once"))
+        .trailer(BULK_DELETION, count.to_string());
+    Message::new(&Why { body: Some(body.into()), ..why }, gone.iter().map(|(path, _)| path.as_str()))
 }
 
 pub(crate) fn plural(count: usize, word: &str) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}s") }
-}
-
-/// The message of a commit that holds what a restore wrote.
-pub(crate) fn restored(subject: &str, from: &str, paths: &[&str]) -> Message {
-    let why = Why {
-        actor: Actor::Restore,
-        subject: subject.to_owned(),
-        body: None,
-        trailers: vec![(RESTORED_FROM.into(), from.to_owned())],
-    };
-    Message::new(&why, paths.iter().copied())
 }

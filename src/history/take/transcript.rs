@@ -9,14 +9,12 @@ use std::collections::HashSet;
 
 use git2::{ObjectType, Oid};
 
+use super::committer::Committer;
 use super::history::History;
-use super::snapshot::{Snapshot, SnapshotProgress};
 use super::subjects::plural;
 use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::history::error::Result;
-use crate::history::store::{
-    CONVERSATION, FileState, Lock, Message, Mode, NAMED, Store, TRANSCRIPT, TreeChange,
-};
+use crate::history::store::{CONVERSATION, FileState, Message, Mode, NAMED, Store, TRANSCRIPT, TreeChange};
 use crate::vault::{Actor, Why};
 
 /// A log with what the bot added, and nothing that a person did.
@@ -95,40 +93,33 @@ impl LoggedConversations {
     }
 }
 
-impl History {
+impl Committer<'_> {
     /// Commits what the bot has added to its logs, and returns what is left for people.
-    pub(super) fn commit_logged<'s>(
-        &self,
-        store: &'s Store,
-        lock: &Lock,
-        at: &mut SnapshotProgress<'s>,
-        changes: Vec<TreeChange>,
-        snapshot: &mut Snapshot,
-    ) -> Result<Vec<TreeChange>> {
-        let is_ours = |path: &str| self.own_log(path).is_some() || self.kept_file(path).is_some();
+    pub(super) fn commit_logged(&mut self, changes: Vec<TreeChange>) -> Result<Vec<TreeChange>> {
+        let (history, store) = (self.history, self.store);
+        let is_ours = |path: &str| history.own_log(path).is_some() || history.kept_file(path).is_some();
         if !changes.iter().any(|(path, state)| state.is_some() && is_ours(path)) {
             return Ok(changes);
         }
         let mut gone = HashSet::new();
         for (path, _) in changes.iter().filter(|(_, state)| state.is_none()) {
-            gone.extend(store.file(at.tree, path)?.map(|state| state.id));
+            gone.extend(store.file(self.tree, path)?.map(|state| state.id));
         }
-        let mut objects = at.objects.take().unwrap_or_else(|| store.objects());
         let (mut logged, mut theirs) =
             ([Actor::Discord, Actor::Hook, Actor::Assistant].map(LoggedConversations::by), Vec::new());
         for (path, state) in changes {
-            if let (Some(conversation), Some(new)) = (self.kept_file(&path), state)
-                && store.file(at.tree, &path)?.is_none()
+            if let (Some(conversation), Some(new)) = (history.kept_file(&path), state)
+                && store.file(self.tree, &path)?.is_none()
                 && !gone.contains(&new.id)
             {
                 logged[1].add(path, conversation, new, 0);
                 continue;
             }
-            let Some((own, new, grown)) = self.grown(store, at.tree, &path, state, &gone)? else {
+            let Some((own, new, grown)) = history.grown(store, self.tree, &path, state, &gone)? else {
                 theirs.push((path, state));
                 continue;
             };
-            let without = FileState { id: objects.write(ObjectType::Blob, &grown.bytes)?, ..new };
+            let without = FileState { id: self.objects.write(ObjectType::Blob, &grown.bytes)?, ..new };
             if without != new {
                 theirs.push((path.clone(), state));
             }
@@ -136,13 +127,14 @@ impl History {
                 logged.add(path, own.conversation, without, grown.events);
             }
         }
-        at.objects = Some(objects);
         for logged in logged.iter().filter(|logged| !logged.changes.is_empty()) {
-            self.commit(store, lock, at, &logged.changes, &logged.message(), snapshot)?;
+            self.commit(&logged.changes, &logged.message())?;
         }
         Ok(theirs)
     }
+}
 
+impl History {
     /// The log of ours that stands at `path`, if one may.
     fn own_log(&self, path: &str) -> Option<OwnLog> {
         if let Ok(place) = LogPath::parse(&self.logs, path)

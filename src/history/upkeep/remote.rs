@@ -181,15 +181,10 @@ impl History {
             store.move_branch(&lock, fetched)?;
             return Ok(fetched);
         }
-        let why = Why {
-            actor: Actor::Restore,
-            subject: "joined this machine's history to the remote's".into(),
-            body: None,
-            trailers: vec![("Joins".into(), head.to_string())],
-        };
-        let tree = store.commit(head)?.tree;
-        let message = Message::new(&why, []);
-        store.join(&lock, fetched, head, tree, &message, self.now(), self.zone())?;
+        let why = Why::new(Actor::Restore, "joined this machine's history to the remote's");
+        let message = Message::new(&why.trailer("Joins", head.to_string()), []);
+        let (tree, now) = (store.commit(head)?.tree, self.now().to_zoned(self.zone().clone()));
+        store.commit_tree(&lock, &[fetched, head], tree, &message, &now, &mut store.objects())?;
         Ok(fetched)
     }
 }

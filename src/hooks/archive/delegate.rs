@@ -3,15 +3,15 @@
 //! A hook archives only as long as its time lasts. Then it starts another process for the rest, and doesn't wait for
 //! it.
 
+use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::hooks::archive::{Report, Request, archive, sweep};
-use crate::hooks::context::{HookContext, home};
+use crate::hooks::context::{self, HookContext, home};
 use crate::hooks::error::{ArchiveError, HookError};
 use crate::hooks::host::HostEvent;
 use crate::hooks::host::input::Input;
@@ -119,27 +119,16 @@ fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> b
 
 /// Starts a detached process for the rest. The hook does not wait for it.
 pub fn start_detached(vault: &Path, request: &Request) {
-    let Ok(program) = std::env::current_exe() else { return };
-    let mut command = Command::new(program);
-    command.arg("--vault").arg(vault).args(["hook", "archive", "--session", &request.session]);
-    for (name, value) in [
-        ("--cwd", request.cwd.as_ref().map(|cwd| cwd.as_os_str())),
-        ("--project", request.project.as_ref().map(AsRef::as_ref)),
-    ] {
-        if let Some(value) = value {
-            command.arg(name).arg(value);
-        }
+    let mut arguments: Vec<&OsStr> =
+        ["hook", "archive", "--session", &request.session].map(OsStr::new).to_vec();
+    if let Some(cwd) = &request.cwd {
+        arguments.extend([OsStr::new("--cwd"), cwd.as_os_str()]);
     }
-    for (name, is_set) in [("--ended", request.ended), ("--compacting", request.compacting)] {
-        if is_set {
-            command.arg(name);
-        }
+    if let Some(project) = &request.project {
+        arguments.extend(["--project", project].map(OsStr::new));
     }
-    command.arg("--").arg(&request.transcript);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // A signal that ends the host's hook must not end this process.
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    if let Err(error) = command.spawn() {
-        tracing::debug!(%error, "a session is left to the next event");
-    }
+    arguments.extend(request.ended.then_some(OsStr::new("--ended")));
+    arguments.extend(request.compacting.then_some(OsStr::new("--compacting")));
+    arguments.extend([OsStr::new("--"), request.transcript.as_os_str()]);
+    context::start_detached(vault, arguments);
 }

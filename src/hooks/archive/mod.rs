@@ -9,13 +9,12 @@
 //! The log itself shows which lines it holds, so a pass may be killed at any time, repeated, or run twice at once. The
 //! next event of the same session, or of another ([`sweep`]), finishes the work of a killed hook.
 //!
-//! - `entry`: parses a line of a transcript; `line_reader`: the lines of a growing file;
+//! - `line_reader`: the lines of a growing file;
 //! - `read_state`: how far each transcript was read; `log_markers`: the markers in a log;
 //! - `summaries`: summaries before a compaction; `delegate`: the process that archives a session.
 
 mod attachments;
 pub mod delegate;
-pub mod entry;
 mod line_reader;
 mod log_markers;
 pub mod log_paths;
@@ -230,7 +229,7 @@ fn is_sub_agent(path: &Path) -> bool {
 fn is_of(transcript: &Path, session: &str) -> bool {
     let Ok(mut lines) = line_reader::LineReader::open(transcript, 0) else { return false };
     let Ok(Some(line)) = lines.next() else { return false };
-    entry::read(line.bytes).is_some_and(|entry| entry.session.as_deref() == Some(session))
+    crate::hooks::host::entry::read(line.bytes).is_some_and(|entry| entry.session.as_deref() == Some(session))
 }
 
 /// The transcripts in a folder, by name.

@@ -10,13 +10,13 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content_with};
+use crate::hooks::archive::Request;
 use crate::hooks::archive::attachments::{Attachment, store};
-use crate::hooks::archive::entry::{Entry, Part, Piece, PieceKind};
 use crate::hooks::archive::line_reader::LineReader;
 use crate::hooks::archive::log_paths::{LogPaths, log_name, project_of};
 use crate::hooks::archive::session_log::SessionLog;
-use crate::hooks::archive::{Request, entry};
 use crate::hooks::error::ArchiveError;
+use crate::hooks::host::entry::{self, Entry, Part, Piece, PieceKind, name_of};
 use crate::redact::Redactor;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -139,9 +139,7 @@ impl<'w> Pass<'w> {
             transcript.display()
         );
         tracing::warn!("a session is not kept whole: {what}");
-        let mut name = [0; 16];
-        name[6..].copy_from_slice(&blake3::hash(what.as_bytes()).as_bytes()[..10]);
-        let name = u128::from_be_bytes(name);
+        let name = name_of(&blake3::hash(what.as_bytes()));
         if !self.is_known(&agent, name, at)? {
             self.log_of(&agent)?.add(name, EventKind::System, at, "", what);
         }

@@ -1,6 +1,6 @@
 //! Appends to a session's log: knows the pieces that the log holds, and adds the others.
 //!
-//! An event's block id is its piece's name ([`crate::hooks::archive::entry`]), so the log itself tells which pieces it
+//! An event's block id is its piece's name ([`crate::hooks::host::entry`]), so the log itself tells which pieces it
 //! holds, and none is added twice after a crash or a repeated reading. A process that is killed while it writes leaves
 //! the beginning of an event; the next process recognizes that beginning and writes the rest.
 
@@ -13,6 +13,7 @@ use crate::format::log::{self, EventKind, LogEvent, LogHeader};
 use crate::hooks::archive::log_markers::{CONTINUES, continued_log, each_line, name_in};
 use crate::hooks::archive::log_paths::LogPaths;
 use crate::hooks::error::ArchiveError;
+use crate::hooks::host::entry::name_of;
 use crate::vault::{Editor, NotePath, Vault};
 
 /// A longer torn end was written by a person. In bytes.
@@ -134,10 +135,7 @@ impl SessionLog {
     ) -> Result<(), ArchiveError> {
         self.learn_pieces_of(log_paths, other)?;
         let target = other.as_str().trim_end_matches(".md");
-        let mut bytes = [0; 16];
-        bytes[6..]
-            .copy_from_slice(&blake3::hash(format!("{} {target}", self.path).as_bytes()).as_bytes()[..10]);
-        let name = u128::from_be_bytes(bytes);
+        let name = name_of(&blake3::hash(format!("{} {target}", self.path).as_bytes()));
         if !self.contains(name) {
             self.add(name, EventKind::System, at, "", format!("{CONTINUES}{target}]]."));
         }

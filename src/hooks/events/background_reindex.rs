@@ -4,10 +4,10 @@
 //! which updates index and ranking, and ends. At most one is started in ten minutes, and none if a daemon runs.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use crate::config::Dirs;
+use crate::hooks::context::start_detached;
 use crate::search::follow::live;
 
 const MIN_INTERVAL: Duration = Duration::from_secs(600);
@@ -21,13 +21,5 @@ pub(crate) fn start_if_due(vault: &Path) {
     if age.is_some_and(is_young) || live::is_held(&dirs.cache) || std::fs::write(&mark, "").is_err() {
         return;
     }
-    let Ok(program) = std::env::current_exe() else { return };
-    let mut command = Command::new(program);
-    command.arg("--vault").arg(vault).args(["recall", "index"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // A signal that ends the host's hook must not end this process.
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    if let Err(error) = command.spawn() {
-        tracing::debug!(%error, "the index is not brought up");
-    }
+    start_detached(vault, ["recall", "index"]);
 }

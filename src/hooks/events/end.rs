@@ -7,7 +7,7 @@ use crate::hooks::decide::topic;
 use crate::hooks::error::HookError;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::{Answer, Transcript, read_head, read_tail};
-use crate::memory::Scope;
+use crate::memory::{NewMemory, Scope};
 use crate::workspace::Workspace;
 
 /// Stands in each line about a session, before the session's own mark.
@@ -40,7 +40,8 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
         .any(|day| day.memories.iter().any(|memory| memory.text.contains(&mark)));
     if !is_there {
         let scope = if matches!(scope, Scope::Project(_)) { scope } else { Scope::Global };
-        notes.save_daily(&invisible::strip(&line), &scope, now, &origin(input))?;
+        let line = invisible::strip(&line);
+        notes.save_note(&NewMemory { scope, ..NewMemory::new(&line) }, now, &origin(input))?;
     }
     Ok(Answer::nothing())
 }

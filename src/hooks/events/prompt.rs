@@ -30,9 +30,7 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result
         session.give(&name(hit), Some(&link));
     }
     // Losing count of what was given is no reason to give nothing.
-    if let Err(error) = sessions.save(input.session(), &session) {
-        tracing::debug!(%error, "the session is not kept");
-    }
+    sessions.save(input.session(), &session);
     Ok(text.map_or_else(Answer::nothing, Answer::context))
 }
 
@@ -59,9 +57,7 @@ fn memory(hit: &Hit) -> Memory {
         line: hit.line,
         text: hit.text.clone(),
         author: hit.author.clone(),
-        time: None,
         pinned: hit.pinned,
-        similarity: 0.0,
-        vector: Vec::new(),
+        ..Memory::default()
     }
 }

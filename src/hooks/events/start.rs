@@ -47,9 +47,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
         session.give(&memory_name(&memory.path, &memory.text), None);
     }
     sessions.sweep();
-    if let Err(error) = sessions.save(input.session(), &session) {
-        tracing::debug!(%error, "the session is not kept");
-    }
+    sessions.save(input.session(), &session);
     Ok(text.map_or_else(Answer::nothing, Answer::context))
 }
 
@@ -125,16 +123,7 @@ fn top_memories(workspace: &Workspace, scopes: &[Scope]) -> Result<Vec<Memory>, 
 }
 
 fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
-    Memory {
-        path,
-        line: u32::try_from(line).unwrap_or(u32::MAX),
-        text,
-        author: None,
-        time: None,
-        pinned,
-        similarity: 0.0,
-        vector: Vec::new(),
-    }
+    Memory { path, line: u32::try_from(line).unwrap_or(u32::MAX), text, pinned, ..Memory::default() }
 }
 
 /// A pin's text and its place: the block that it links to, else its own words.

@@ -61,11 +61,8 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answ
             ));
         }
     }
-    if answer != Answer::nothing()
-        && let Err(error) = sessions.save(input.session(), &session)
-    {
-        // Without the session the same would be asked at every stop.
-        tracing::debug!(%error, "the session is not kept");
+    // Without the session the same would be asked at every stop.
+    if answer != Answer::nothing() && !sessions.save(input.session(), &session) {
         return Ok(Answer::nothing());
     }
     Ok(answer)

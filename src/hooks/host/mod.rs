@@ -3,11 +3,12 @@
 //!
 //! Bytes come in and values go out, or the other way round. Nothing is decided here, and no vault is opened.
 //! - [`event`], [`input`]: the events of a session, and the message that comes with each;
-//! - [`transcript`]: a conversation as the host wrote it down, read from its end;
+//! - [`entry`], [`transcript`]: one line of a conversation as the host wrote it down, and its turns, read from its end;
 //! - [`output`]: an answer, in the host's format and within its bounds;
 //! - [`tool`]: hosts that call a tool of our MCP server instead of a process;
 //! - [`timeout`]: an answer in time, or none.
 
+pub mod entry;
 mod event;
 pub mod input;
 mod output;

@@ -4,14 +4,14 @@
 //! read (and, for its beginning, the first part); a line that isn't understood is skipped. Turns of sub-agents, and
 //! texts that the host adds in the user's name, are left out.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::hooks::word_lists::HOST_MARKS;
+use super::entry::{self, Entry, Part, PieceKind};
+use crate::format::log::EventKind;
 
 /// The bytes that are read from the end.
 const TAIL: u64 = 1 << 20;
@@ -115,15 +115,13 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
 /// The turns in lines of a transcript.
 pub fn parse(bytes: &[u8]) -> Transcript {
     let mut out = Transcript::default();
-    let mut failed: HashSet<String> = HashSet::new();
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let Ok(entry) = serde_json::from_slice::<Value>(line) else { continue };
         if entry["isSidechain"] == true || entry["isMeta"] == true || entry["isCompactSummary"] == true {
             continue;
         }
         match entry["type"].as_str() {
-            Some("user") => user(&mut out, &mut failed, &entry),
-            Some("assistant") => assistant(&mut out, &entry),
+            Some("user" | "assistant") => entry::of(&entry).into_iter().for_each(|entry| out.take(entry)),
             Some("summary") => out.title = entry["summary"].as_str().map(str::to_owned).or(out.title),
             Some("ai-title" | "custom-title") => {
                 let title = ["title", "aiTitle", "customTitle"].iter().find_map(|key| entry[*key].as_str());
@@ -132,54 +130,47 @@ pub fn parse(bytes: &[u8]) -> Transcript {
             _ => {}
         }
     }
-    for call in out.turns.iter_mut().flat_map(|turn| &mut turn.calls) {
-        call.failed = failed.contains(&call.id);
-    }
     out
 }
 
-fn user(out: &mut Transcript, failed: &mut HashSet<String>, entry: &Value) {
-    let content = &entry["message"]["content"];
-    let mut texts: Vec<&str> = content.as_str().into_iter().collect();
-    for block in content.as_array().into_iter().flatten() {
-        match block["type"].as_str() {
-            Some("text") => texts.extend(block["text"].as_str()),
-            Some("tool_result") if block["is_error"] == true => {
-                failed.extend(block["tool_use_id"].as_str().map(str::to_owned));
+impl Transcript {
+    fn take(&mut self, entry: Entry) {
+        for piece in entry.pieces {
+            match piece.what {
+                PieceKind::Said { kind: EventKind::User, parts, .. } => {
+                    let prompt = texts(parts).collect::<Vec<_>>().join("\n").trim().to_owned();
+                    let turn = Turn { prompt, time: entry.at, ..Turn::default() };
+                    self.turns.extend(Some(turn).filter(|turn| !turn.prompt.is_empty()));
+                }
+                PieceKind::Said { kind: EventKind::Agent, parts, .. } => {
+                    self.last().said.extend(texts(parts))
+                }
+                PieceKind::Call { id, tool: name, arguments } => {
+                    self.last().calls.push(Call { name, arguments, failed: false, id });
+                }
+                PieceKind::Result { call, failed: true, .. } => {
+                    let calls = self.turns.iter_mut().flat_map(|turn| &mut turn.calls);
+                    calls.filter(|known| known.id == call).for_each(|known| known.failed = true);
+                }
+                PieceKind::Said { .. } | PieceKind::Result { .. } => {}
             }
-            _ => {}
         }
     }
-    texts.retain(|text| {
-        let text = text.trim_start();
-        !text.is_empty() && !HOST_MARKS.iter().any(|mark| text.starts_with(mark))
-    });
-    if texts.is_empty() {
-        return;
+
+    /// The newest turn; one without a prompt where the transcript was cut before it.
+    fn last(&mut self) -> &mut Turn {
+        if self.turns.is_empty() {
+            self.turns.push(Turn::default());
+        }
+        self.turns.last_mut().expect("there is one")
     }
-    let time = entry["timestamp"].as_str().and_then(|time| time.parse().ok());
-    out.turns.push(Turn { prompt: texts.join("\n").trim().to_owned(), time, ..Turn::default() });
 }
 
-fn assistant(out: &mut Transcript, entry: &Value) {
-    let content = &entry["message"]["content"];
-    if out.turns.is_empty() {
-        out.turns.push(Turn::default());
-    }
-    let Some(turn) = out.turns.last_mut() else { return };
-    turn.said.extend(content.as_str().map(str::to_owned));
-    for block in content.as_array().into_iter().flatten() {
-        match block["type"].as_str() {
-            Some("text") => turn.said.extend(block["text"].as_str().map(str::to_owned)),
-            Some("tool_use") => turn.calls.push(Call {
-                name: block["name"].as_str().unwrap_or_default().to_owned(),
-                arguments: block["input"].clone(),
-                failed: false,
-                id: block["id"].as_str().unwrap_or_default().to_owned(),
-            }),
-            _ => {}
-        }
-    }
+fn texts(parts: Vec<Part>) -> impl Iterator<Item = String> {
+    parts.into_iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text),
+        Part::Data { .. } => None,
+    })
 }
 
 #[cfg(test)]

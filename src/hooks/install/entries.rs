@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use jsonc_parser::common::Ranged;
 use serde_json::{Value, json};
 
 use super::json::{self, JsonError, Node, get, items, members, span};
@@ -79,17 +80,10 @@ fn quoted(word: &str) -> String {
 /// # Errors
 /// The text is no JSON, or not of the host's shape.
 pub fn install(text: &str, caller: &Caller) -> Result<String, SettingsError> {
-    let (bom, body) = split_bom(text);
-    let style = Style::of(body);
-    let mut body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
+    let (bom, style, mut body) = begun(text);
     for event in HostEvent::ALL {
         // An entry for another program or vault is updated in place; a second one is removed.
-        let mut kept = false;
-        while let Some(edit) = next_update(&body, event, caller, &mut kept)? {
-            body.replace_range(edit.0, &edit.1);
-        }
-        if !kept {
-            let (range, new) = addition(&body, event, caller, &style)?;
+        while let Some((range, new)) = next_change(&body, event, caller, &style)? {
             body.replace_range(range, &new);
         }
     }
@@ -114,9 +108,7 @@ pub fn uninstall(text: &str, before: Option<&str>) -> Result<String, SettingsErr
         return Ok(text.to_owned());
     }
     while let Some(entry) = entries(&parse_settings(&body)?).into_iter().next() {
-        let root = parse_settings(&body)?;
-        let range = removal(&root, &entry);
-        body.replace_range(range, "");
+        body.replace_range(entry.removal, "");
     }
     Ok(format!("{bom}{body}"))
 }
@@ -137,31 +129,21 @@ pub fn is_all_ours(text: &str, before: Option<&str>) -> Result<bool, SettingsErr
 /// # Errors
 /// As [`install`].
 pub fn installed(text: &str) -> Result<Vec<(HostEvent, String)>, SettingsError> {
-    let body = split_bom(text).1;
-    if body.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let root = parse_settings(body)?;
-    Ok(entries(&root).into_iter().map(|entry| (entry.event, entry.does.words())).collect())
+    let entries = read(text)?.map_or_else(Vec::new, |root| entries(&root));
+    Ok(entries.into_iter().map(|entry| (entry.event, entry.does.words())).collect())
 }
 
 /// The program and vault of the first of our entries.
 fn caller(text: &str) -> Result<Option<Caller>, SettingsError> {
-    let body = split_bom(text).1;
-    if body.trim().is_empty() {
-        return Ok(None);
+    let (mut server, mut command) = (None, None);
+    for entry in read(text)?.map_or_else(Vec::new, |root| entries(&root)) {
+        match entry.does {
+            EntryAction::Call(name) => server = server.or(Some(name)),
+            EntryAction::Run(line, _) => command = command.or(Some(line)),
+        }
     }
-    let all = entries(&parse_settings(body)?);
-    let server = all.iter().find_map(|entry| match &entry.does {
-        EntryAction::Call(server) => Some(server.clone()),
-        EntryAction::Run(..) => None,
-    });
-    let command = all.iter().find_map(|entry| match &entry.does {
-        EntryAction::Run(command, _) => Some(command),
-        EntryAction::Call(_) => None,
-    });
     Ok(command.and_then(|command| {
-        let words = words(command)?;
+        let words = words(&command)?;
         let vault = words.iter().position(|word| word == "--vault")?;
         Some(Caller { program: words.first()?.clone(), vault: words.get(vault + 1)?.clone(), server })
     }))
@@ -171,13 +153,28 @@ pub(super) fn split_bom(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
 }
 
-/// One of our entries: `hooks.<list>[group].hooks[place]`.
+/// A text to add to: what stands before it, its style, and an empty object where it has nothing.
+pub(super) fn begun(text: &str) -> (&str, Style, String) {
+    let (bom, body) = split_bom(text);
+    let style = Style::of(body);
+    let body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
+    (bom, style, body)
+}
+
+/// The tree of a text; none of an empty one.
+pub(super) fn read(text: &str) -> Result<Option<Node<'_>>, SettingsError> {
+    let body = split_bom(text).1;
+    (!body.trim().is_empty()).then(|| parse_settings(body)).transpose()
+}
+
+/// One of our entries.
 struct Entry {
     event: HostEvent,
-    list: usize,
-    group: usize,
-    place: usize,
+    /// Whether it stands in the list of its event.
+    in_own_list: bool,
     span: Range<usize>,
+    /// The bytes to cut for it, with the lists that hold nothing else.
+    removal: Range<usize>,
     does: EntryAction,
 }
 
@@ -230,13 +227,21 @@ pub(super) fn parse_settings(text: &str) -> Result<Node<'_>, SettingsError> {
 /// Our entries in the order of the file, whichever event's list they stand in.
 fn entries(root: &Node<'_>) -> Vec<Entry> {
     let mut found = Vec::new();
-    let Some(hooks) = get(root, "hooks") else { return found };
-    for (list, member) in members(hooks).iter().enumerate() {
-        for (group, node) in items(&member.value).iter().enumerate() {
-            for (place, hook) in get(node, "hooks").map(items).unwrap_or_default().iter().enumerate() {
-                if let Some((event, does)) = action_of(hook) {
-                    found.push(Entry { event, list, group, place, span: span(hook), does });
-                }
+    let tables = members(root);
+    let Some(table) = tables.iter().rposition(|member| member.name.as_str() == "hooks") else { return found };
+    let lists = members(&tables[table].value);
+    for (list, member) in lists.iter().enumerate() {
+        let groups = items(&member.value);
+        for (group, node) in groups.iter().enumerate() {
+            let hooks = get(node, "hooks").map(items).unwrap_or_default();
+            for (place, hook) in hooks.iter().enumerate() {
+                let Some((event, does)) = action_of(hook) else { continue };
+                let removal = cut(hooks, place)
+                    .or_else(|| cut(groups, group))
+                    .or_else(|| cut(lists, list))
+                    .unwrap_or_else(|| cut_member(root, table));
+                let in_own_list = member.name.as_str() == event.host_name();
+                found.push(Entry { event, in_own_list, span: span(hook), removal, does });
             }
         }
     }
@@ -276,21 +281,12 @@ pub(in crate::hooks) fn words(command: &str) -> Option<Vec<String>> {
     let mut chars = command.chars();
     while let Some(c) = chars.next() {
         match c {
-            '\'' => {
+            quote @ ('\'' | '"') => {
                 let word = word.get_or_insert_default();
                 loop {
                     match chars.next()? {
-                        '\'' => break,
-                        c => word.push(c),
-                    }
-                }
-            }
-            '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match chars.next()? {
-                        '"' => break,
-                        '\\' => word.push(chars.next()?),
+                        c if c == quote => break,
+                        '\\' if quote == '"' => word.push(chars.next()?),
                         c => word.push(c),
                     }
                 }
@@ -304,89 +300,52 @@ pub(in crate::hooks) fn words(command: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// The next change that an event's entries need; `kept` says whether one stands as it should.
-fn next_update(
-    body: &str,
-    event: HostEvent,
-    caller: &Caller,
-    kept: &mut bool,
-) -> Result<Option<(Range<usize>, String)>, SettingsError> {
-    let root = parse_settings(body)?;
-    let hooks = get(&root, "hooks");
-    let in_own_list = |entry: &&Entry| {
-        hooks
-            .and_then(|hooks| members(hooks).get(entry.list))
-            .is_some_and(|m| m.name.as_str() == event.host_name())
-    };
-    let all = entries(&root);
-    let own: Vec<&Entry> = all.iter().filter(|entry| entry.event == event).filter(in_own_list).collect();
-    *kept = !own.is_empty();
-    let Some(first) = own.first() else { return Ok(None) };
-    match (&first.does, caller.server_for(event)) {
-        (EntryAction::Run(command, span), None) if *command != caller.command(event) => {
-            return Ok(Some((span.clone(), Value::from(caller.command(event)).to_string())));
-        }
-        (EntryAction::Run(..), None) => {}
-        (EntryAction::Call(server), Some(wanted)) if server == wanted => {}
-        _ => return Ok(Some((first.span.clone(), Style::of(body).render(&caller.hook(event), 5)))),
-    }
-    Ok(own.get(1).map(|second| (removal(&root, second), String::new())))
-}
-
-/// The place of a new entry of `event`, and its text.
-fn addition(
+/// The next change that an event's entries need: its place, and its text.
+fn next_change(
     body: &str,
     event: HostEvent,
     caller: &Caller,
     style: &Style,
-) -> Result<(Range<usize>, String), SettingsError> {
+) -> Result<Option<(Range<usize>, String)>, SettingsError> {
     let root = parse_settings(body)?;
-    let group = json!({ "hooks": [caller.hook(event)] });
-    let name = event.host_name();
-    Ok(match get(&root, "hooks") {
-        None => {
-            let value = style.render(&json!({ name: [group] }), 1);
-            style.insert(&root, members(&root).last().map(|m| span(m).end), 0, &format!("\"hooks\": {value}"))
+    let mut own = entries(&root).into_iter().filter(|entry| entry.event == event && entry.in_own_list);
+    let Some(first) = own.next() else { return Ok(Some(addition(&root, event, caller, style))) };
+    match (first.does, caller.server_for(event)) {
+        (EntryAction::Run(command, span), None) if command != caller.command(event) => {
+            return Ok(Some((span, Value::from(caller.command(event)).to_string())));
         }
-        Some(hooks) => match get(hooks, name) {
-            None => {
-                let value = style.render(&json!([group]), 2);
-                let last = members(hooks).last().map(|member| span(member).end);
-                style.insert(hooks, last, 1, &format!("\"{name}\": {value}"))
-            }
-            Some(list) => {
-                let last = items(list).last().map(|item| span(item).end);
-                style.insert(list, last, 2, &style.render(&group, 3))
-            }
-        },
-    })
+        (EntryAction::Run(..), None) => {}
+        (EntryAction::Call(server), Some(wanted)) if server == wanted => {}
+        _ => return Ok(Some((first.span, style.render(&caller.hook(event), 5)))),
+    }
+    Ok(own.next().map(|second| (second.removal, String::new())))
 }
 
-/// The bytes to cut for an entry, with the lists that hold nothing else.
-fn removal(root: &Node<'_>, entry: &Entry) -> Range<usize> {
-    let member_spans = |node: &Node<'_>| members(node).iter().map(span).collect::<Vec<_>>();
-    let item_spans = |node: &Node<'_>| items(node).iter().map(span).collect::<Vec<_>>();
-    let whole = || span(root).start + 1..span(root).end - 1;
-    let Some(hooks_at) = members(root).iter().rposition(|member| member.name.as_str() == "hooks") else {
-        return whole();
+/// The place of a new entry of `event`, and its text.
+fn addition(root: &Node<'_>, event: HostEvent, caller: &Caller, style: &Style) -> (Range<usize>, String) {
+    let group = json!({ "hooks": [caller.hook(event)] });
+    let name = event.host_name();
+    let Some(hooks) = get(root, "hooks") else {
+        return style.add_member(root, 0, "hooks", &json!({ name: [group] }));
     };
-    let hooks = &members(root)[hooks_at].value;
-    let list = &members(hooks)[entry.list].value;
-    let inner = get(&items(list)[entry.group], "hooks").map(item_spans).unwrap_or_default();
-    cut(&inner, entry.place)
-        .or_else(|| cut(&item_spans(list), entry.group))
-        .or_else(|| cut(&member_spans(hooks), entry.list))
-        .or_else(|| cut(&member_spans(root), hooks_at))
-        .unwrap_or_else(whole)
+    match get(hooks, name) {
+        None => style.add_member(hooks, 1, name, &json!([group])),
+        Some(list) => style.add(list, 2, &style.render(&group, 3)),
+    }
 }
 
 /// The bytes of one of several neighbours, with the comma beside it; none where it stands alone.
-pub(in crate::hooks) fn cut(spans: &[Range<usize>], at: usize) -> Option<Range<usize>> {
+fn cut(nodes: &[impl Ranged], at: usize) -> Option<Range<usize>> {
     match at {
-        _ if spans.len() < 2 => None,
-        0 => Some(spans[0].start..spans[1].start),
-        _ => Some(spans[at - 1].end..spans[at].end),
+        _ if nodes.len() < 2 => None,
+        0 => Some(nodes[0].start()..nodes[1].start()),
+        _ => Some(nodes[at - 1].end()..nodes[at].end()),
     }
+}
+
+/// The bytes of a member of the whole object.
+pub(super) fn cut_member(root: &Node<'_>, at: usize) -> Range<usize> {
+    cut(members(root), at).unwrap_or(span(root).start + 1..span(root).end - 1)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
-use super::json::{Node, span};
+use super::json::{Node, items, members, span};
 
 /// How a file is laid out.
 pub(super) struct Style {
@@ -51,16 +51,22 @@ impl Style {
         text.replace('\n', &self.line(level))
     }
 
-    /// The edit that puts `new` last into a container at `level`, after what ends at `last`.
-    pub(super) fn insert(
+    /// The edit that puts a member last into an object at `level`.
+    pub(super) fn add_member(
         &self,
         into: &Node<'_>,
-        last: Option<usize>,
         level: usize,
-        new: &str,
+        name: &str,
+        value: &Value,
     ) -> (Range<usize>, String) {
+        self.add(into, level, &format!("\"{name}\": {}", self.render(value, level + 1)))
+    }
+
+    /// The edit that puts `new` last into a container at `level`.
+    pub(super) fn add(&self, into: &Node<'_>, level: usize, new: &str) -> (Range<usize>, String) {
         let line = self.line(level + 1);
-        if let Some(end) = last {
+        let last = members(into).last().map(span).or_else(|| items(into).last().map(span));
+        if let Some(end) = last.map(|last| last.end) {
             return (end..end, format!(",{line}{new}"));
         }
         let inside = span(into).start + 1..span(into).end - 1;

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::entries::{SettingsError, cut, parse_settings, split_bom};
+use super::entries::{SettingsError, begun, cut_member, parse_settings, read, split_bom};
 use super::json::{self, get, members, span};
-use super::layout::Style;
 use crate::memory::Scope;
 
 /// The host's setting.
@@ -25,12 +24,7 @@ const MAX_NAME_CHARS: usize = 200;
 /// # Errors
 /// The text is no JSON, or not of the host's shape.
 pub fn configured_folder(text: &str) -> Result<Option<String>, SettingsError> {
-    let body = split_bom(text).1;
-    if body.trim().is_empty() {
-        return Ok(None);
-    }
-    let root = parse_settings(body)?;
-    Ok(get(&root, KEY).and_then(json::text).map(str::to_owned))
+    Ok(read(text)?.and_then(|root| Some(json::text(get(&root, KEY)?)?.to_owned())))
 }
 
 /// The settings with this folder; all else stays byte for byte.
@@ -38,17 +32,12 @@ pub fn configured_folder(text: &str) -> Result<Option<String>, SettingsError> {
 /// # Errors
 /// As [`configured_folder`].
 pub fn with_folder(text: &str, folder: &str) -> Result<String, SettingsError> {
-    let (bom, body) = split_bom(text);
-    let style = Style::of(body);
-    let mut body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
+    let (bom, style, mut body) = begun(text);
     let root = parse_settings(&body)?;
-    let value = Value::from(folder).to_string();
+    let value = Value::from(folder);
     let (range, new) = match get(&root, KEY) {
-        Some(node) => (span(node), value),
-        None => {
-            let last = members(&root).last().map(|member| span(member).end);
-            style.insert(&root, last, 0, &format!("\"{KEY}\": {value}"))
-        }
+        Some(node) => (span(node), value.to_string()),
+        None => style.add_member(&root, 0, KEY, &value),
     };
     body.replace_range(range, &new);
     Ok(format!("{bom}{body}"))
@@ -59,15 +48,11 @@ pub fn with_folder(text: &str, folder: &str) -> Result<String, SettingsError> {
 /// # Errors
 /// As [`configured_folder`].
 pub fn without_folder(text: &str) -> Result<String, SettingsError> {
+    let Some(root) = read(text)? else { return Ok(text.to_owned()) };
     let (bom, body) = split_bom(text);
-    if body.trim().is_empty() {
-        return Ok(text.to_owned());
-    }
     let mut body = body.to_owned();
-    let root = parse_settings(&body)?;
     if let Some(at) = members(&root).iter().position(|member| member.name.as_str() == KEY) {
-        let spans: Vec<_> = members(&root).iter().map(span).collect();
-        body.replace_range(cut(&spans, at).unwrap_or(span(&root).start + 1..span(&root).end - 1), "");
+        body.replace_range(cut_member(&root, at), "");
     }
     Ok(format!("{bom}{body}"))
 }

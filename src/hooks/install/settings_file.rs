@@ -5,10 +5,11 @@
 //! is kept as `<name>.before-vault-agent`, with its permissions.
 
 use std::fs::Permissions;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::entries as install;
+use crate::config::json_file;
 
 /// A settings file as it was read.
 #[derive(Debug, Clone)]
@@ -79,14 +80,12 @@ impl SettingsFile {
     /// The file was changed meanwhile, or can't be written; it is then as it was.
     pub fn write(&self, after: &str) -> io::Result<()> {
         let permissions = self.writable()?;
-        let dir = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir)?;
         let is_clean = install::installed(self.text()).is_ok_and(|entries| entries.is_empty());
         if let Some(text) = self.text.as_ref().filter(|_| is_clean) {
-            replace_file(&self.backup(), text.as_bytes(), permissions.as_ref())?;
+            json_file::replace_with(&self.backup(), text.as_bytes(), true, permissions.as_ref())?;
         }
         self.unchanged()?;
-        replace_file(&self.path, after.as_bytes(), permissions.as_ref())
+        json_file::replace_with(&self.path, after.as_bytes(), true, permissions.as_ref())
     }
 
     /// Removes the file.
@@ -124,33 +123,6 @@ impl SettingsFile {
             format!("`{}` was changed by someone just now; run the command again", self.path.display());
         Err(io::Error::other(words))
     }
-}
-
-/// Writes a file in one step, with the permissions of the one that it replaces or keeps. Until it has them
-/// only its owner reads it.
-fn replace_file(path: &Path, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<()> {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}", std::process::id()));
-    let new = path.with_file_name(name);
-    let written = (|| {
-        let mut options = std::fs::File::options();
-        options.write(true).create(true).truncate(true);
-        if permissions.is_some() {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        let mut file = options.open(&new)?;
-        file.write_all(bytes)?;
-        if let Some(permissions) = permissions {
-            file.set_permissions(permissions.clone())?;
-        }
-        file.sync_all()?;
-        std::fs::rename(&new, path)
-    })();
-    if written.is_err() {
-        let _ = std::fs::remove_file(&new);
-    }
-    written
 }
 
 /// The host's own folder; none where no home directory is known.

@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
+use jiff::Span;
 use jiff::civil::Date;
-use jiff::{Span, Timestamp};
 use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
 use crate::format::invisible;
@@ -105,9 +105,7 @@ fn gather(workspace: &Workspace, today: Date, back: i64, ahead: i64) -> Result<R
         .list(now)
         .map_err(|e| words(&e))?
         .into_iter()
-        .filter(|one| {
-            one.next.as_ref().and_then(|next| next.parse::<Timestamp>().ok()).is_some_and(|at| at < now)
-        })
+        .filter(|one| one.at < now)
         .map(|one| format!("{} {}: {}", one.date, one.time, one.msg))
         .collect();
     let commitments = workspace.memory().ledger().list(false).map_err(|e| words(&e))?;

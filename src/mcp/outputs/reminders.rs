@@ -42,7 +42,7 @@ pub struct Reminder {
 impl From<ToldLine> for Reminder {
     fn from(listed: ToldLine) -> Self {
         let ToldLine { id, path, format: form, line, date, time, recur, msg: message, next, .. } = listed;
-        Self { id, path, form, line, date, time, recur, message, next }
+        Self { id, path, form, line, date, time, recur, message, next: Some(next) }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::format::reminder::Recur;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
 use crate::reminders::{self, Changes, Draft, ReminderError, check_message, local_after};
-use crate::tasks::{self, ToldLine, WrittenTask, is_task_id};
+use crate::tasks::{self, Scanner, ToldLine, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
 
 /// The most tasks of other plugins in one list.
@@ -17,8 +17,12 @@ const MOST_TASKS: usize = 200;
 /// `reminder_list`.
 pub fn list(call: &Call<'_>) -> ToolOutcome {
     let workspace = &call.workspace;
-    let told = tasks::all(&workspace.vault_reminders(), &workspace.vault_tasks(), workspace.clock.now());
-    let (mut all, problems) = told?;
+    let (mut all, problems) = tasks::all(
+        &workspace.vault_reminders(),
+        &workspace.vault_tasks(),
+        &mut Scanner::default(),
+        workspace.clock.now(),
+    )?;
     let ours = all.iter().filter(|one| !one.is_task()).count();
     let more = all.len().saturating_sub(ours + MOST_TASKS);
     all.truncate(ours + MOST_TASKS);

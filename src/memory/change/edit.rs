@@ -65,15 +65,11 @@ impl MemoryNotes<'_> {
         let bytes = self.vault.read(&path)?;
         let item = self.find_one(&path, &bytes, meant)?;
         let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
-        let mut gone = Err(MemoryError::Changed { path: path.clone(), line: item.line });
-        self.editor.edit_with(&path, &why, |now| {
-            let found = self.find_one(&path, now, meant);
-            let kept =
-                found.as_ref().map(|item| without(now, item, &item.shown(now), self.is_day(&path))).ok();
-            gone = found.map(|item| (item.shown(now), item.line));
-            kept.map_or_else(|| EditPlan::Operations(Vec::new()), EditPlan::Bytes)
+        let (text, line) = self.editor.try_edit_with(&path, &why, |now| -> Result<_> {
+            let item = self.find_one(&path, now, meant)?;
+            let text = item.shown(now);
+            Ok((EditPlan::Bytes(without(now, &item, &text, self.is_day(&path))), (text, item.line)))
         })?;
-        let (text, line) = gone?;
         Ok(Forgotten { path, line, text })
     }
 
@@ -87,16 +83,11 @@ impl MemoryNotes<'_> {
         let bytes = self.vault.read(&path)?;
         let item = self.find_one(&path, &bytes, meant)?;
         let why = origin.why(format!("edited: {}", wording::summary(&item.text)));
-        let mut done = Err(MemoryError::Changed { path: path.clone(), line: item.line });
-        self.editor.edit_with(&path, &why, |now| {
-            let changed =
-                self.find_one(&path, now, meant).and_then(|item| self.changed(&path, now, &item, &new));
-            let plan = changed.as_ref().map(|(after, ..)| EditPlan::Bytes(after.clone()));
-            let plan = plan.unwrap_or_else(|_| EditPlan::Operations(Vec::new()));
-            done = changed.map(|(_, wanted, was)| (wanted, was));
-            plan
+        let (wanted, was) = self.editor.try_edit_with(&path, &why, |now| -> Result<_> {
+            let item = self.find_one(&path, now, meant)?;
+            let (after, wanted, was) = self.changed(&path, now, &item, &new)?;
+            Ok((EditPlan::Bytes(after), (wanted, was)))
         })?;
-        let (wanted, was) = done?;
         let bytes = self.bytes(&path)?;
         let items = item::parse(&bytes, self.is_day(&path));
         let same = |item: &&MemoryItem| item.text == wanted.text && item.section == wanted.section;

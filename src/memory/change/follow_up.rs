@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use crate::format::commitment::{self, CommitmentBlock, CommitmentsFile, Status};
-use crate::memory::commitments::{CommitmentError, FollowUpNotes, ListedFollowUp};
+use crate::memory::commitments::{FollowUpNotes, ListedFollowUp};
 use crate::memory::text::wording;
+use crate::memory::{MemoryError, Result};
 use crate::vault::{EditPlan, Origin};
 
 impl FollowUpNotes<'_> {
@@ -12,40 +13,29 @@ impl FollowUpNotes<'_> {
     ///
     /// # Errors
     /// There is none with the id, it doesn't wait any more, or the note can't be written.
-    pub fn set(&self, id: &str, to: Status, origin: &Origin) -> Result<ListedFollowUp, CommitmentError> {
+    pub fn set(&self, id: &str, to: Status, origin: &Origin) -> Result<ListedFollowUp> {
         let file = self.read()?;
         let block = self.pending(&file, id)?;
         let subject = format!("{to}: {}", wording::summary(&block.commitment.text));
         let why = origin.why(subject).trailer("Commitment", id);
-        let mut set = false;
-        self.editor.edit_with(&self.path, &why, |bytes| {
+        self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {
             let after = commitment::set_status(bytes, id, Status::Pending, to);
-            set = after.is_some();
-            after.map_or_else(|| EditPlan::Operations(Vec::new()), EditPlan::Bytes)
+            Ok((EditPlan::Bytes(after.ok_or_else(|| changed(id))?), ()))
         })?;
-        if !set {
-            return Err(CommitmentError::Changed(id.to_owned()));
-        }
         self.read_back(id)
     }
 
     /// The only block with this id, which waits.
-    fn pending<'f>(
-        &self,
-        file: &'f CommitmentsFile,
-        id: &str,
-    ) -> Result<&'f CommitmentBlock, CommitmentError> {
+    fn pending<'f>(&self, file: &'f CommitmentsFile, id: &str) -> Result<&'f CommitmentBlock> {
         let blocks: Vec<&CommitmentBlock> =
             file.blocks.iter().filter(|block| block.commitment.id == id).collect();
         match blocks.as_slice() {
-            [] => Err(CommitmentError::NoSuchId { path: self.path.clone(), id: id.to_owned() }),
+            [] => Err(MemoryError::NoSuchFollowUp { path: self.path.clone(), id: id.to_owned() }),
             [block] if block.commitment.status == Status::Pending => Ok(block),
-            [block] => {
-                Err(CommitmentError::NotPending { id: id.to_owned(), status: block.commitment.status })
-            }
+            [block] => Err(MemoryError::NotPending { id: id.to_owned(), status: block.commitment.status }),
             many => {
                 let lines = many.iter().map(|block| block.line).collect();
-                Err(CommitmentError::Disputed { path: self.path.clone(), id: id.to_owned(), lines })
+                Err(MemoryError::DisputedFollowUp { path: self.path.clone(), id: id.to_owned(), lines })
             }
         }
     }
@@ -60,14 +50,13 @@ impl FollowUpNotes<'_> {
         id: &str,
         (text, due): (Option<&str>, Option<Timestamp>),
         origin: &Origin,
-    ) -> Result<ListedFollowUp, CommitmentError> {
+    ) -> Result<ListedFollowUp> {
         let text = text.map(wording::checked).transpose()?;
         let file = self.read()?;
         let before = &self.pending(&file, id)?.commitment;
         let words = text.as_deref().unwrap_or(&before.text);
         let why = origin.why(format!("changed: {}", wording::summary(words))).trailer("Commitment", id);
-        let mut is_meant = false;
-        self.editor.edit_with(&self.path, &why, |bytes| {
+        self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {
             let dated = match (due, before.due) {
                 (Some(to), Some(from)) => commitment::set_due(bytes, id, from, to),
                 (Some(_), None) => None,
@@ -86,13 +75,8 @@ impl FollowUpNotes<'_> {
                 };
                 new.find(id).is_some() && others(&old) == others(&new)
             };
-            let after = after.filter(is_read);
-            is_meant = after.is_some();
-            after.map_or_else(|| EditPlan::Operations(Vec::new()), EditPlan::Bytes)
+            Ok((EditPlan::Bytes(after.filter(is_read).ok_or_else(|| changed(id))?), ()))
         })?;
-        if !is_meant {
-            return Err(CommitmentError::Changed(id.to_owned()));
-        }
         self.read_back(id)
     }
 
@@ -100,22 +84,17 @@ impl FollowUpNotes<'_> {
     ///
     /// # Errors
     /// It was changed in the meantime, or the note can't be written.
-    pub fn postpone(
-        &self,
-        id: &str,
-        (from, to): (Timestamp, Timestamp),
-        origin: &Origin,
-    ) -> Result<String, CommitmentError> {
+    pub fn postpone(&self, id: &str, (from, to): (Timestamp, Timestamp), origin: &Origin) -> Result<String> {
         let why = origin.why(format!("snoozed: {id}")).trailer("Commitment", id);
-        let mut block = None;
-        self.editor.edit_with(&self.path, &why, |bytes| {
-            let Some(after) = commitment::set_due(bytes, id, from, to) else {
-                return EditPlan::Operations(Vec::new());
-            };
-            let range = commitment::parse(&after).find(id).map(|block| block.range.clone());
-            block = range.map(|range| String::from_utf8_lossy(&after[range]).trim_end().to_owned());
-            EditPlan::Bytes(after)
-        })?;
-        block.ok_or_else(|| CommitmentError::Changed(id.to_owned()))
+        self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {
+            let after = commitment::set_due(bytes, id, from, to).ok_or_else(|| changed(id))?;
+            let range = commitment::parse(&after).find(id).ok_or_else(|| changed(id))?.range.clone();
+            let block = String::from_utf8_lossy(&after[range]).trim_end().to_owned();
+            Ok((EditPlan::Bytes(after), block))
+        })
     }
+}
+
+fn changed(id: &str) -> MemoryError {
+    MemoryError::FollowUpChanged(id.to_owned())
 }

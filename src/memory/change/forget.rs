@@ -96,7 +96,7 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The note can't be read.
     pub fn pins(&self) -> Result<Vec<pins::Pin>> {
-        Ok(pins::list(self.editor, &self.pinned_path())?)
+        pins::list(self.editor, &self.pinned_path())
     }
 
     /// Takes out the memory `item` of `bytes`, wherever it stands in its section now; says whether it was still there.
@@ -113,7 +113,7 @@ impl MemoryNotes<'_> {
         self.editor.edit_with(path, why, |now| {
             let kept = without(now, item, &meant, is_day);
             there = kept.len() < now.len();
-            if there { EditPlan::Bytes(kept) } else { EditPlan::Operations(Vec::new()) }
+            if there { EditPlan::Bytes(kept) } else { EditPlan::NOTHING }
         })?;
         Ok(there)
     }

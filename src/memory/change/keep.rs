@@ -59,13 +59,10 @@ impl MemoryNotes<'_> {
         let stands = |item: &MemoryItem| {
             struck::parse(&item.text).is_none() && item.text.contains(fact.link) && says_fact(item, &says)
         };
-        let mut existing = false;
-        let mut readable = true;
-        self.editor.edit_with(&path, why, |bytes| {
+        let existing = self.editor.try_edit_with(&path, why, |bytes| -> Result<_> {
             let items = item::parse(bytes, false);
-            existing = items.iter().any(stands);
-            if existing {
-                return EditPlan::Operations(Vec::new());
+            if items.iter().any(stands) {
+                return Ok((EditPlan::NOTHING, true));
             }
             let after = match known_fact(&items, fact.toward) {
                 Some((FactEffect::Joins(_), old)) => with(bytes, old, &joined(&old.text, &text, fact.link)),
@@ -75,13 +72,11 @@ impl MemoryNotes<'_> {
                 }
                 None => add(bytes, &section, &bullet),
             };
-            readable = item::parse(&after, false).iter().any(stands);
-            if readable { EditPlan::Bytes(after) } else { EditPlan::Operations(Vec::new()) }
+            let readable = item::parse(&after, false).iter().any(stands);
+            let unreadable = || MemoryError::Unreadable { path: path.clone() };
+            readable.then_some((EditPlan::Bytes(after), false)).ok_or_else(unreadable)
         })?;
         fail::fail_point!("memory::keep::written");
-        if !readable {
-            return Err(MemoryError::Unreadable { path });
-        }
         let bytes = self.bytes(&path)?;
         let items = item::parse(&bytes, false);
         match items.iter().find(|item| stands(item)) {

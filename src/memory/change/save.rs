@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::format::commitment;
 use crate::format::reminder::{DateText, TimeText};
-use crate::memory::note_hash::{StaleRead, check};
+use crate::memory::note_hash::check;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording::{self, Fields};
 use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Result, Scope};
@@ -91,36 +91,12 @@ impl BulletToAdd {
     }
 }
 
-/// The outcome of an addition to the newest bytes.
-enum AddOutcome {
-    Added,
-    Existing,
-    Unreadable,
-    Newer(StaleRead),
-}
-
 impl MemoryNotes<'_> {
     /// Saves a lasting fact under a section of `MEMORY.md`. If it exists already, in the same scope and section (in any
     /// section, if none is given), it is returned and not written again.
     ///
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
-    pub fn save_long(
-        &self,
-        text: &str,
-        section: Option<&str>,
-        scope: &Scope,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved> {
-        let memory = NewMemory { section, scope: scope.clone(), ..NewMemory::new(text) };
-        self.save_fact(&memory, now, origin)
-    }
-
-    /// As [`MemoryNotes::save_long`], with inline fields and a timestamp of its own.
-    ///
-    /// # Errors
-    /// As there.
     pub fn save_fact(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<Saved> {
         let text = memory.scope.alone_in(&wording::checked(memory.text)?);
         let section = memory.section.map(wording::section).transpose()?;
@@ -152,14 +128,6 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The text can't be kept, or the note can't be written.
-    pub fn save_daily(&self, text: &str, scope: &Scope, now: Timestamp, origin: &Origin) -> Result<Saved> {
-        self.save_note(&NewMemory { scope: scope.clone(), ..NewMemory::new(text) }, now, origin)
-    }
-
-    /// As [`MemoryNotes::save_daily`], with inline fields.
-    ///
-    /// # Errors
-    /// As there.
     pub fn save_note(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<Saved> {
         let text = memory.scope.alone_in(&wording::checked(memory.text)?);
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
@@ -218,32 +186,20 @@ impl MemoryNotes<'_> {
         let mut parsed = item::parse(bullet.as_bytes(), is_day);
         let (Some(item), true) = (parsed.pop(), parsed.is_empty()) else { return Err(unreadable()) };
         let wanted = &BulletToAdd { says: item.normal(), item };
-        let mut outcome = AddOutcome::Unreadable;
         // Worked out on the newest bytes, again on each attempt.
-        self.editor.edit_with(path, why, |bytes| {
-            if let Err(newer) = check(path, bytes, expected) {
-                outcome = AddOutcome::Newer(newer);
-                return EditPlan::Operations(Vec::new());
-            }
+        let existing = self.editor.try_edit_with(path, why, |bytes| -> Result<_> {
+            check(path, bytes, expected)?;
             let items = item::parse(bytes, is_day);
             if items.iter().any(|item| is_known(item, wanted)) {
-                outcome = AddOutcome::Existing;
-                return EditPlan::Operations(Vec::new());
+                return Ok((EditPlan::NOTHING, true));
             }
             let operation = addition(bytes, place, bullet);
             let (after, _) = vault::apply(std::slice::from_ref(&operation), bytes);
             let read = item::parse(&after, is_day);
             let added = read.len() == items.len() + 1 && read.iter().any(|item| wanted.is(item));
-            outcome = if added { AddOutcome::Added } else { AddOutcome::Unreadable };
-            EditPlan::Operations(if added { vec![operation] } else { Vec::new() })
+            if added { Ok((EditPlan::Operations(vec![operation]), false)) } else { Err(unreadable()) }
         })?;
         fail::fail_point!("memory::put::written");
-        let existing = match outcome {
-            AddOutcome::Added => false,
-            AddOutcome::Existing => true,
-            AddOutcome::Unreadable => return Err(unreadable()),
-            AddOutcome::Newer(newer) => return Err(newer.into()),
-        };
         self.read_back(path, wanted, existing, is_known)
     }
 

@@ -9,6 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::harmless::harmless;
 use crate::format::{invisible, lines, memory, tags};
 use crate::memory::Scope;
+use crate::words::words;
 
 /// The most bytes that one memory has.
 pub const MOST_BYTES: usize = 64 * 1024;
@@ -93,26 +94,28 @@ impl WordsError {
     }
 }
 
-/// How lasting a memory is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// Fades hardly.
-    Core,
-    /// Fades over months.
-    Working,
-    /// Fades soon.
-    Peripheral,
+words! {
+    /// How lasting a memory is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Tier, as_str {
+        /// Fades hardly.
+        Core = "core",
+        /// Fades over months.
+        Working = "working",
+        /// Fades soon.
+        Peripheral = "peripheral",
+    }
 }
 
-/// Whether a fact may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Temporal {
-    /// It holds.
-    Static,
-    /// It may change, and fades three times as fast.
-    Dynamic,
+words! {
+    /// Whether a fact may change.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Temporal, as_str {
+        /// It holds.
+        Static = "static",
+        /// It may change, and fades three times as fast.
+        Dynamic = "dynamic",
+    }
 }
 
 /// A memory's weight by its own fields; each stands as an inline field at the bullet's end.
@@ -144,15 +147,8 @@ impl Fields {
             let shown = format!("{value:.3}");
             out.push(format!("[{field}:: {}]", shown.trim_end_matches('0').trim_end_matches('.')));
         }
-        out.extend(self.tier.map(|tier| match tier {
-            Tier::Core => "[tier:: core]".to_owned(),
-            Tier::Working => "[tier:: working]".to_owned(),
-            Tier::Peripheral => "[tier:: peripheral]".to_owned(),
-        }));
-        out.extend(self.temporal.map(|temporal| match temporal {
-            Temporal::Static => "[temporal:: static]".to_owned(),
-            Temporal::Dynamic => "[temporal:: dynamic]".to_owned(),
-        }));
+        out.extend(self.tier.map(|tier| format!("[tier:: {tier}]")));
+        out.extend(self.temporal.map(|temporal| format!("[temporal:: {temporal}]")));
         Ok(out.join(" "))
     }
 }

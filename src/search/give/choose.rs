@@ -22,7 +22,7 @@ const MOST_LINES: usize = 6;
 const LINE: usize = 130;
 
 /// A memory that may be given.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Memory {
     /// The note.
     pub path: String,

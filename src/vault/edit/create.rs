@@ -13,8 +13,7 @@ use rustix::{
 };
 
 use super::editor::{EditAttempt, EditTask, Editor, lock};
-use super::in_place::unchanged;
-use super::journal::{JournalEntry, JournalLock, Kind};
+use super::journal::{JournalLock, Kind};
 use super::report::EditReport;
 use crate::vault::Result;
 use crate::vault::error::EditError;
@@ -76,7 +75,7 @@ impl Editor {
         }
         let planned = (task.plan)(None);
         let FileAfter::Bytes(after) = planned.after else {
-            return Ok(EditAttempt::Done(unchanged(planned.outcomes, None)));
+            return Ok(EditAttempt::Done(EditReport::of(planned.outcomes, Vec::new())));
         };
         self.vault.create_parents(task.path)?;
         let place = self.vault.locate(task.path)?;
@@ -88,13 +87,8 @@ impl Editor {
         let remove_temp = || {
             let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
         };
-        journal.write(&JournalEntry {
-            kind: Kind::Create { temp: temp.clone() },
-            path: task.path.clone(),
-            why: task.why.clone(),
-            script: ImageChange::between(&[], &after),
-            guard: OldImageGuard::Whole(Vec::new()),
-        })?;
+        let (kind, script) = (Kind::Create { temp: temp.clone() }, ImageChange::between(&[], &after));
+        journal.write(&task.entry(kind, script, OldImageGuard::Whole(Vec::new())))?;
         fail_point!("vault::create::journalled");
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).and_then(|file| {
             fail_point!("vault::create::temp", |_| Ok(()));
@@ -123,11 +117,9 @@ impl Editor {
         fail_point!("vault::create::told");
         journal.clear()?;
         Ok(EditAttempt::Done(EditReport {
-            outcomes: planned.outcomes,
-            after,
             changed: true,
-            removed: false,
             warning,
+            ..EditReport::of(planned.outcomes, after)
         }))
     }
 
@@ -145,14 +137,8 @@ impl Editor {
         let path = task.path;
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let kept = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let entry = JournalEntry {
-            kind: Kind::Remove { kept: kept.clone() },
-            path: task.path.clone(),
-            why: task.why.clone(),
-            script: ImageChange::between(before, &[]),
-            guard: OldImageGuard::Whole(before.to_vec()),
-        };
-        journal.write(&entry)?;
+        let (kind, script) = (Kind::Remove { kept: kept.clone() }, ImageChange::between(before, &[]));
+        journal.write(&task.entry(kind, script, OldImageGuard::Whole(before.to_vec())))?;
         fail_point!("vault::remove::journalled");
         self.displace(task.path, &kept, before, &[])?;
         match rustix::fs::renameat_with(&place.dir, &place.name, &place.dir, &*kept, RenameFlags::NOREPLACE) {
@@ -183,13 +169,8 @@ impl Editor {
         let warning = self.finished(task.path, task.why, Some(before), None);
         fail_point!("vault::remove::told");
         journal.clear()?;
-        Ok(EditAttempt::Done(EditReport {
-            outcomes,
-            after: Vec::new(),
-            changed: true,
-            removed: true,
-            warning,
-        }))
+        let report = EditReport::of(outcomes, Vec::new());
+        Ok(EditAttempt::Done(EditReport { changed: true, removed: true, warning, ..report }))
     }
 }
 

@@ -19,42 +19,30 @@ use super::lease;
 use crate::vault::Result;
 use crate::vault::error::EditError;
 use crate::vault::path::NotePath;
-use crate::vault::plan::operations::FileAfter;
-use crate::vault::plan::{OpOutcome, carry_over};
+use crate::vault::plan::carry_over;
 use crate::vault::why::{Actor, Why};
 
 /// How long a displaced file is kept after its last change.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
 
-/// The first line of a record's file; the two images follow it as they are.
+/// What is known of a displaced file. Its two images stand behind the first line of the record's file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Head {
-    path: NotePath,
-    name: String,
-    since: Timestamp,
-    base_len: usize,
-}
-
-#[derive(Debug, Clone)]
 struct Record {
     path: NotePath,
     name: String,
     since: Timestamp,
+    base_len: usize,
     /// The file's bytes when it was displaced or last carried over.
+    #[serde(skip)]
     base: Vec<u8>,
     /// The bytes that we had put in its place.
+    #[serde(skip)]
     ours: Vec<u8>,
 }
 
 impl Record {
     fn encode(&self) -> io::Result<Vec<u8>> {
-        let head = Head {
-            path: self.path.clone(),
-            name: self.name.clone(),
-            since: self.since,
-            base_len: self.base.len(),
-        };
-        let mut bytes = serde_json::to_vec(&head)?;
+        let mut bytes = serde_json::to_vec(self)?;
         bytes.push(b'\n');
         bytes.extend_from_slice(&self.base);
         bytes.extend_from_slice(&self.ours);
@@ -63,15 +51,9 @@ impl Record {
 
     fn decode(bytes: &[u8]) -> Option<Self> {
         let end = memchr::memchr(b'\n', bytes)?;
-        let head: Head = serde_json::from_slice(&bytes[..end]).ok()?;
+        let head: Self = serde_json::from_slice(&bytes[..end]).ok()?;
         let (base, ours) = bytes[end + 1..].split_at_checked(head.base_len)?;
-        Some(Self {
-            path: head.path,
-            name: head.name,
-            since: head.since,
-            base: base.to_vec(),
-            ours: ours.to_vec(),
-        })
+        Some(Self { base: base.to_vec(), ours: ours.to_vec(), ..head })
     }
 }
 
@@ -82,11 +64,11 @@ impl Editor {
 
     /// Records durably that the file `name` beside the note is about to be the displaced one.
     pub(super) fn displace(&self, path: &NotePath, name: &str, base: &[u8], ours: &[u8]) -> Result<()> {
-        let (path, since) = (path.clone(), self.clock.now());
         self.save_record(&Record {
-            path,
+            path: path.clone(),
             name: name.to_owned(),
-            since,
+            since: self.clock.now(),
+            base_len: base.len(),
             base: base.to_vec(),
             ours: ours.to_vec(),
         })
@@ -162,7 +144,7 @@ impl Editor {
         Ok(())
     }
 
-    fn carry_over_one(&self, journal: &JournalLock<'_>, mut record: Record) -> Result<()> {
+    fn carry_over_one(&self, journal: &JournalLock<'_>, record: Record) -> Result<()> {
         let place = match self.vault.locate(&record.path) {
             Ok(place) => place,
             // Its folder is deleted, and the displaced file with it.
@@ -205,9 +187,7 @@ impl Editor {
                 Ok(_) | Err(EditError::Refused(_)) => return Ok(()),
                 Err(error) => return Err(error),
             }
-            record.base = theirs;
-            record.since = now;
-            return self.save_record(&record);
+            return self.save_record(&Record { base_len: theirs.len(), base: theirs, since: now, ..record });
         }
         if over {
             match rustix::fs::unlinkat(&place.dir, &*record.name, AtFlags::empty()) {
@@ -236,12 +216,7 @@ impl Editor {
                 // Removed, and yet a program writes to it: then it is wanted, with those bytes.
                 None => theirs.to_vec(),
             };
-            let after = match before {
-                Some(before) if before == merged => FileAfter::Same,
-                None if merged.is_empty() => FileAfter::Same,
-                _ => FileAfter::Bytes(merged),
-            };
-            PlannedBytes { after, outcomes: vec![OpOutcome::Done], explicit: is_over }
+            PlannedBytes { explicit: is_over, ..PlannedBytes::bytes(before, merged) }
         };
         // A note that is missing may be about to be made anew, but not for a whole minute.
         let begun = Instant::now();

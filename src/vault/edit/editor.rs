@@ -15,7 +15,7 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::journal::{Journal, JournalLock};
+use super::journal::{Journal, JournalEntry, JournalLock, Kind};
 use super::options::{EditOptions, EditStrategy};
 use super::report::{EditPlan, EditReport};
 use crate::clock::Clock;
@@ -24,7 +24,7 @@ use crate::vault::error::EditError;
 use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths};
 use crate::vault::path::NotePath;
 use crate::vault::plan::operations::FileAfter;
-use crate::vault::plan::{OpOutcome, Operation, operations as plan};
+use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome, Operation, operations as plan};
 use crate::vault::read::Vault;
 use crate::vault::why::{ChangeObserver, ObservedChange, Why};
 
@@ -35,6 +35,15 @@ pub(super) struct PlannedBytes {
     /// The caller has named the whole content it expects, so the rules about suspicious content
     /// don't apply.
     pub explicit: bool,
+}
+
+impl PlannedBytes {
+    /// These bytes; no file and an empty one are the same.
+    pub(super) fn bytes(before: Option<&[u8]>, bytes: Vec<u8>) -> Self {
+        let is_same = before.unwrap_or_default() == bytes && (before.is_some() || bytes.is_empty());
+        let after = if is_same { FileAfter::Same } else { FileAfter::Bytes(bytes) };
+        Self { after, outcomes: vec![OpOutcome::Done], explicit: false }
+    }
 }
 
 /// The outcome of one attempt.
@@ -55,6 +64,13 @@ pub(super) struct EditTask<'a> {
     pub plan: &'a mut dyn FnMut(Option<&[u8]>) -> PlannedBytes,
     /// When it was first tried.
     pub begun: Instant,
+}
+
+impl EditTask<'_> {
+    /// The journal's entry of a change.
+    pub(super) fn entry(&self, kind: Kind, script: ImageChange, guard: OldImageGuard) -> JournalEntry {
+        JournalEntry { kind, path: self.path.clone(), why: self.why.clone(), script, guard }
+    }
 }
 
 /// How long a note that was known must be missing before it is made anew.
@@ -163,16 +179,32 @@ impl Editor {
                     let (after, outcomes) = plan::change_to(&ops, before);
                     PlannedBytes { after, outcomes, explicit: false }
                 }
-                EditPlan::Bytes(bytes) if before.is_none() && bytes.is_empty() => {
-                    PlannedBytes { after: FileAfter::Same, outcomes: Vec::new(), explicit: false }
-                }
-                EditPlan::Bytes(bytes) => {
-                    let after =
-                        if before == Some(&*bytes) { FileAfter::Same } else { FileAfter::Bytes(bytes) };
-                    PlannedBytes { after, outcomes: vec![OpOutcome::Done], explicit: false }
-                }
+                EditPlan::Bytes(bytes) => PlannedBytes::bytes(before, bytes),
             },
         })
+    }
+
+    /// As [`Editor::edit_with`], with an answer: `plan` also says what was made of the newest bytes, or fails; then nothing
+    /// is written.
+    ///
+    /// # Errors
+    /// As [`Editor::edit`], and what `plan` fails with.
+    pub fn try_edit_with<T, E: From<EditError>>(
+        &self,
+        path: &NotePath,
+        why: &Why,
+        mut plan: impl FnMut(&[u8]) -> Result<(EditPlan, T), E>,
+    ) -> Result<T, E> {
+        let mut answer = None;
+        self.edit_with(path, why, |bytes| {
+            let (edit, made) = match plan(bytes) {
+                Ok((edit, made)) => (edit, Ok(made)),
+                Err(error) => (EditPlan::NOTHING, Err(error)),
+            };
+            answer = Some(made);
+            edit
+        })?;
+        answer.expect("an edit is planned before it succeeds")
     }
 
     /// Makes a note, and the folders above it, where there is none.

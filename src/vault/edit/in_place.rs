@@ -15,7 +15,7 @@ use fail::fail_point;
 use rustix::fs::OFlags;
 
 use super::editor::{EditAttempt, EditTask, Editor};
-use super::journal::{JournalEntry, JournalLock, Kind};
+use super::journal::{JournalLock, Kind};
 use super::lease::{Lease, LeaseGrant};
 use super::report::EditReport;
 use crate::vault::Result;
@@ -62,7 +62,7 @@ impl Editor {
         let before = self.vault.read_open(task.path, &file, size)?;
         let planned = (task.plan)(Some(&before));
         if planned.after == FileAfter::Same {
-            return Ok(EditAttempt::Done(unchanged(planned.outcomes, Some(before))));
+            return Ok(EditAttempt::Done(EditReport::of(planned.outcomes, before)));
         }
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
@@ -98,13 +98,7 @@ impl Editor {
             script.carry_out(&mut bytes);
             bytes
         });
-        let entry = JournalEntry {
-            kind: Kind::InPlace,
-            path: task.path.clone(),
-            why: task.why.clone(),
-            script,
-            guard,
-        };
+        let entry = task.entry(Kind::InPlace, script, guard);
         let script = &entry.script;
         if let Err(source) = reserve(file, script) {
             return Err(EditError::Write { path: task.path.clone(), step: "reserving space", source });
@@ -134,7 +128,7 @@ impl Editor {
         fail_point!("vault::in-place::told");
         journal.clear()?;
         fail_point!("vault::in-place::cleared");
-        Ok(EditAttempt::Done(EditReport { outcomes, after, changed: true, removed: false, warning }))
+        Ok(EditAttempt::Done(EditReport { changed: true, warning, ..EditReport::of(outcomes, after) }))
     }
 
     /// Opens a note for writing. That it may not be written is [`EditError::Write`].
@@ -142,10 +136,7 @@ impl Editor {
         let denied = |source| EditError::Write { path: path.clone(), step: "opening", source };
         match self.vault.open_file(path, OFlags::RDWR) {
             // The superuser could write it all the same, but its owner has said not to.
-            Ok((_, stat)) if stat.mode & 0o222 == 0 => Err(denied(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "it is read-only; make it writable with `chmod u+w`",
-            ))),
+            Ok((_, stat)) if stat.mode & 0o222 == 0 => Err(denied(read_only())),
             Err(VaultError::Io { source, .. })
                 if matches!(
                     source.kind(),
@@ -163,7 +154,7 @@ impl Editor {
         let before = self.vault.read(task.path)?;
         let planned = (task.plan)(Some(&before));
         if planned.after == FileAfter::Same {
-            return Ok(EditAttempt::Done(unchanged(planned.outcomes, Some(before))));
+            return Ok(EditAttempt::Done(EditReport::of(planned.outcomes, before)));
         }
         Err(error)
     }
@@ -180,9 +171,9 @@ impl Editor {
     }
 }
 
-/// The report of an edit that had nothing to do.
-pub(super) fn unchanged(outcomes: Vec<crate::vault::OpOutcome>, now: Option<Vec<u8>>) -> EditReport {
-    EditReport { outcomes, after: now.unwrap_or_default(), changed: false, removed: false, warning: None }
+/// The failure to open a file that may not be written.
+pub(super) fn read_only() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only; make it writable with `chmod u+w`")
 }
 
 /// Makes sure that a growing file finds room before its first byte changes.

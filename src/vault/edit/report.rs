@@ -11,6 +11,11 @@ pub enum EditPlan {
     Bytes(Vec<u8>),
 }
 
+impl EditPlan {
+    /// Leaves the note as it is.
+    pub const NOTHING: Self = Self::Operations(Vec::new());
+}
+
 /// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditReport {
@@ -27,6 +32,11 @@ pub struct EditReport {
 }
 
 impl EditReport {
+    /// Nothing was written: the file has these bytes.
+    pub(super) fn of(outcomes: Vec<OpOutcome>, after: Vec<u8>) -> Self {
+        Self { outcomes, after, changed: false, removed: false, warning: None }
+    }
+
     /// Whether every operation was done.
     pub fn all_done(&self) -> bool {
         self.outcomes.iter().all(|outcome| outcome.is_done())

@@ -17,8 +17,8 @@ use rustix::{
 
 use super::create::{read_in, rename_new, temp_name, write_temp};
 use super::editor::{EditAttempt, EditTask, Editor};
-use super::in_place::unchanged;
-use super::journal::{JournalEntry, JournalLock, Kind};
+use super::in_place::read_only;
+use super::journal::{JournalLock, Kind};
 use super::report::EditReport;
 use crate::vault::Result;
 use crate::vault::error::{EditError, VaultError};
@@ -41,14 +41,10 @@ impl Editor {
         let before = self.vault.read_open(task.path, &file, stat.size)?;
         let planned = (task.plan)(Some(&before));
         if planned.after == FileAfter::Same {
-            return Ok(EditAttempt::Done(unchanged(planned.outcomes, Some(before))));
+            return Ok(EditAttempt::Done(EditReport::of(planned.outcomes, before)));
         }
         if stat.mode & 0o222 == 0 {
-            let source = io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "it is read-only; make it writable with `chmod u+w`",
-            );
-            return Err(EditError::Write { path: task.path.clone(), step: "opening", source });
+            return Err(EditError::Write { path: task.path.clone(), step: "opening", source: read_only() });
         }
         if self.options.ask_for_writers && super::lease::no_writers(&file) == Some(false) {
             return Ok(EditAttempt::Busy);
@@ -93,13 +89,8 @@ impl Editor {
         let remove_temp = || {
             let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
         };
-        journal.write(&JournalEntry {
-            kind: Kind::Swap { temp: temp.clone() },
-            path: task.path.clone(),
-            why: task.why.clone(),
-            script,
-            guard: OldImageGuard::Whole(before.clone()),
-        })?;
+        let (kind, guard) = (Kind::Swap { temp: temp.clone() }, OldImageGuard::Whole(before.clone()));
+        journal.write(&task.entry(kind, script, guard))?;
         fail_point!("vault::swap::journalled");
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).and_then(|written| {
             fail_point!("vault::swap::temp", |_| Ok(()));
@@ -143,7 +134,7 @@ impl Editor {
         if let Err(error) = self.carry_over_late_writes(journal, Some(&temp)) {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
         }
-        Ok(EditAttempt::Done(EditReport { outcomes, after, changed: true, removed: false, warning }))
+        Ok(EditAttempt::Done(EditReport { changed: true, warning, ..EditReport::of(outcomes, after) }))
     }
 }
 

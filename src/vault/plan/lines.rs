@@ -38,18 +38,6 @@ pub(super) fn with_newlines<'a>(text: &'a [u8], newline: &[u8]) -> Cow<'a, [u8]>
     Cow::Owned(changed)
 }
 
-/// The level and the words of an ATX heading.
-pub(super) fn heading(line: &[u8]) -> Option<(usize, &[u8])> {
-    let level = line.iter().take_while(|byte| **byte == b'#').count();
-    let rest = &line[level..];
-    let is_heading = (1..=6).contains(&level) && (rest.is_empty() || rest[0] == b' ' || rest[0] == b'\t');
-    // A closing run of `#` is no part of the heading.
-    let words = rest.trim_ascii();
-    let open = words.len() - words.iter().rev().take_while(|byte| **byte == b'#').count();
-    let closed = open == 0 || words[..open].ends_with(b" ") || words[..open].ends_with(b"\t");
-    is_heading.then(|| (level, if closed { words[..open].trim_ascii_end() } else { words }))
-}
-
 /// Whether the file's last line is blank, so that appended text is a paragraph of its own.
 pub(super) fn ends_in_blank_line(bytes: &[u8]) -> bool {
     lines(bytes).last().is_none_or(|line| line.text.trim_ascii().is_empty() && !line.terminator.is_empty())

@@ -12,9 +12,9 @@ use crate::format::changes::changes;
 
 /// A replacement of lines `old` of the base by lines `new` of the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hunk {
-    pub(super) old: Range<usize>,
-    pub(super) new: Range<usize>,
+struct Hunk {
+    old: Range<usize>,
+    new: Range<usize>,
 }
 
 /// The lines with their terminators; a last one without gets one, so that adding after it is no
@@ -28,7 +28,7 @@ pub(super) fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
     lines
 }
 
-pub(super) fn hunks(base: &[Cow<'_, [u8]>], other: &[Cow<'_, [u8]>]) -> Vec<Hunk> {
+fn hunks(base: &[Cow<'_, [u8]>], other: &[Cow<'_, [u8]>]) -> Vec<Hunk> {
     changes(base, other)
         .iter()
         .filter(|op| !matches!(op, DiffOp::Equal { .. }))
@@ -44,43 +44,54 @@ pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &
     }
     let ends = late.is_empty() || late.ends_with(b"\n") || now.ends_with(b"\n") && now != base;
     let (base, late, ours, now) = (lines(base), lines(late), lines(ours), lines(now));
-    let (in_late, in_now) = (hunks(&base, &late), hunks(&base, &now));
-    let (mut left, mut right) = (in_late.as_slice(), in_now.as_slice());
-    let mut merged: Vec<&[u8]> = Vec::with_capacity(now.len() + late.len());
-    let mut at = 0;
-    while let Some(region) = region(left, right) {
-        let of_late = left.partition_point(|hunk| is_in(hunk, &region));
-        let of_now = right.partition_point(|hunk| is_in(hunk, &region));
-        merged.extend(base[at..region.start].iter().map(|line| &**line));
-        let late_side = side(&base, &late, &left[..of_late], &region);
-        let now_side = side(&base, &now, &right[..of_now], &region);
-        if of_late == 0 {
-            merged.extend(now_side);
-        } else if of_now == 0 {
-            // Carried over before, and the two changes were taken for one then?
-            let is_there = region.is_empty()
-                && in_now
-                    .iter()
-                    .filter(|hunk| hunk.old.end == region.start || hunk.old.start == region.end)
-                    .any(|hunk| {
-                        now[hunk.new.clone()].windows(late_side.len()).any(|lines| lines == late_side)
-                    });
-            if !is_there {
-                merged.extend(late_side);
-            }
-        } else {
-            let base_side = &base[region.clone()];
-            let is_others = |line: &&[u8]| {
-                !late_side.contains(line)
-                    && !base_side.iter().any(|other| other == line)
-                    && (region.is_empty() || !ours.iter().any(|other| other == line))
-            };
-            merged.extend(&late_side);
-            merged.extend(now_side.iter().filter(|line| is_others(line)));
+    let in_now = hunks(&base, &now);
+    // Carried over before, and the two changes were taken for one then?
+    let is_there = |region: &Range<usize>, late_side: &[&[u8]]| {
+        let touches = |hunk: &&Hunk| hunk.old.end == region.start || hunk.old.start == region.end;
+        let mut near = in_now.iter().filter(touches).map(|hunk| &now[hunk.new.clone()]);
+        region.is_empty() && near.any(|new| new.windows(late_side.len()).any(|lines| lines == late_side))
+    };
+    by_regions(&base, &late, &now, ends, |region, sides| match sides {
+        (None, now_side) => now_side.unwrap_or_default(),
+        (Some(late_side), None) if is_there(region, &late_side) => Vec::new(),
+        (Some(late_side), None) => late_side,
+        (Some(mut late_side), Some(now_side)) => {
+            let has = |lines: &[Cow<'_, [u8]>], line: &[u8]| lines.iter().any(|other| **other == *line);
+            let is_old =
+                |line: &[u8]| has(&base[region.clone()], line) || !region.is_empty() && has(&ours, line);
+            let others = now_side.into_iter().filter(|line| !late_side.contains(line) && !is_old(line));
+            let others: Vec<&[u8]> = others.collect();
+            late_side.extend(others);
+            late_side
         }
+    })
+}
+
+/// The lines of both sides in place of a part of the base; none of a side that changed nothing there.
+pub(super) type Sides<'a> = (Option<Vec<&'a [u8]>>, Option<Vec<&'a [u8]>>);
+
+/// Merges two sides with their base, with what `choose` makes of each region that a change stands for. `ends` says
+/// whether the last line has its terminator.
+pub(super) fn by_regions<'a>(
+    base: &'a [Cow<'_, [u8]>],
+    first: &'a [Cow<'_, [u8]>],
+    second: &'a [Cow<'_, [u8]>],
+    ends: bool,
+    mut choose: impl FnMut(&Range<usize>, Sides<'a>) -> Vec<&'a [u8]>,
+) -> Vec<u8> {
+    let (in_first, in_second) = (hunks(base, first), hunks(base, second));
+    let (mut left, mut right) = (in_first.as_slice(), in_second.as_slice());
+    let (mut merged, mut at): (Vec<&[u8]>, usize) = (Vec::with_capacity(first.len() + second.len()), 0);
+    while let Some(region) = region(left, right) {
+        let take = |hunks: &mut &'_ [Hunk], other: &'a [Cow<'_, [u8]>]| {
+            let (here, rest) = hunks.split_at(hunks.partition_point(|hunk| is_in(hunk, &region)));
+            *hunks = rest;
+            (!here.is_empty()).then(|| side(base, other, here, &region))
+        };
+        merged.extend(base[at..region.start].iter().map(|line| &**line));
+        let sides = (take(&mut left, first), take(&mut right, second));
+        merged.extend(choose(&region, sides));
         at = region.end;
-        left = &left[of_late..];
-        right = &right[of_now..];
     }
     merged.extend(base[at..].iter().map(|line| &**line));
     let mut bytes = merged.concat();
@@ -91,7 +102,7 @@ pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &
 }
 
 /// The next part of the base that a change of either side, or several that overlap, stand for.
-pub(super) fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
+fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
     let first = [left.first(), right.first()]
         .into_iter()
         .flatten()
@@ -108,12 +119,12 @@ pub(super) fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
 
 /// Whether a change is one of those that a region stands for: it begins in it, or both only insert at
 /// the same place.
-pub(super) fn is_in(hunk: &Hunk, region: &Range<usize>) -> bool {
+fn is_in(hunk: &Hunk, region: &Range<usize>) -> bool {
     hunk.old.start < region.end || hunk.old == *region
 }
 
 /// The lines that stand in place of `region` of the base on the side that `hunks` lead to.
-pub(super) fn side<'a>(
+fn side<'a>(
     base: &'a [Cow<'_, [u8]>],
     other: &'a [Cow<'_, [u8]>],
     hunks: &[Hunk],

@@ -95,62 +95,45 @@ pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, V
     let mut outcomes = Vec::with_capacity(ops.len());
     let mut rest = ops;
     while let Some(first) = rest.first() {
-        let batch = line_batch(rest, state.as_deref().unwrap_or_default());
+        let batch = line_batch(rest, state.as_deref().unwrap_or_default()).max(1);
+        let (now, after) = rest.split_at(batch);
         if batch > 1 {
-            let (now, done) = rest.split_at(batch);
-            outcomes.extend(change_lines(now, &mut state));
-            rest = done;
+            let bytes = state.as_deref().unwrap_or_default();
+            let (splices, done) = batch_splices(now, bytes);
+            let after = (!splices.is_empty()).then(|| splice(bytes, &splices));
+            state = after.map(Cow::Owned).or(state);
+            outcomes.extend(done);
         } else {
-            outcomes.push(step(first, &mut state));
-            rest = &rest[1..];
+            outcomes.push(match step(first, state.as_deref()) {
+                Ok(after) => {
+                    state = after.map(Cow::Owned);
+                    OpOutcome::Done
+                }
+                Err(reason) => OpOutcome::Dropped(reason),
+            });
         }
+        rest = after;
     }
     (state.map(Cow::into_owned), outcomes)
 }
 
-fn step(op: &Operation, state: &mut Option<Cow<'_, [u8]>>) -> OpOutcome {
+/// The file after one operation; `None` where there is to be none.
+fn step(op: &Operation, now: Option<&[u8]>) -> Result<Option<Vec<u8>>, DropReason> {
+    let bytes = now.unwrap_or_default();
     match op {
-        Operation::ReplaceAll { expect, with } => {
-            if expect.as_deref() != state.as_deref() {
-                return OpOutcome::Dropped(if state.is_none() {
-                    DropReason::Gone
-                } else {
-                    DropReason::Changed
-                });
-            }
-            *state = Some(Cow::Owned(with.clone()));
-            return OpOutcome::Done;
-        }
-        Operation::RemoveFile { expect } => {
-            return match state {
-                Some(now) if **now == **expect => {
-                    *state = None;
-                    OpOutcome::Done
-                }
-                Some(_) => OpOutcome::Dropped(DropReason::Changed),
-                None => OpOutcome::Dropped(DropReason::Gone),
-            };
+        Operation::ReplaceAll { expect, with } if expect.as_deref() == now => Ok(Some(with.clone())),
+        Operation::RemoveFile { expect } if now == Some(expect) => Ok(None),
+        Operation::ReplaceAll { .. } | Operation::RemoveFile { .. } => {
+            Err(if now.is_none() { DropReason::Gone } else { DropReason::Changed })
         }
         Operation::SetCommitmentStatus { id, expect, to } => {
-            let now = state.as_deref().unwrap_or_default();
-            return match commitment::set_status(now, id, *expect, *to) {
-                Some(after) => {
-                    *state = Some(Cow::Owned(after));
-                    OpOutcome::Done
-                }
-                None => OpOutcome::Dropped(why_not(now, id)),
-            };
+            let after = commitment::set_status(bytes, id, *expect, *to);
+            after.map(Some).ok_or_else(|| why_not(bytes, id))
         }
-        _ => {}
-    }
-    let now = state.as_deref().unwrap_or_default();
-    match splices_of(op, now) {
-        Some(Ok(splices)) => {
-            *state = Some(Cow::Owned(splice(now, &splices)));
-            OpOutcome::Done
+        _ => {
+            let splices = splices_of(op, bytes).unwrap_or(Err(DropReason::Gone))?;
+            Ok(Some(splice(bytes, &splices)))
         }
-        Some(Err(reason)) => OpOutcome::Dropped(reason),
-        None => OpOutcome::Dropped(DropReason::Gone),
     }
 }
 
@@ -266,16 +249,6 @@ fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
         count += 1;
     }
     count
-}
-
-/// Does many operations on lines in one pass.
-fn change_lines(ops: &[Operation], state: &mut Option<Cow<'_, [u8]>>) -> Vec<OpOutcome> {
-    let now = state.as_deref().unwrap_or_default();
-    let (splices, outcomes) = batch_splices(ops, now);
-    if !splices.is_empty() {
-        *state = Some(Cow::Owned(splice(now, &splices)));
-    }
-    outcomes
 }
 
 /// The splices of a [batch](line_batch).

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::lines as text;
 use super::outcome::DropReason;
 use crate::format::lines::{Line, bom_len};
+use crate::format::memory;
 
 /// One replacement of bytes.
 pub(super) struct Splice {
@@ -91,8 +92,8 @@ pub(super) fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Sp
     let mut last = None;
     for (line, live) in text::flagged_lines(bytes) {
         let end = line.end();
-        match (last, text::heading(line.text).filter(|_| live)) {
-            (None, Some((2, name))) if name == heading.trim().as_bytes() => last = Some(end),
+        match (last, memory::heading(line.text).filter(|_| live)) {
+            (None, Some((2, name))) if name == heading.trim() => last = Some(end),
             (Some(_), Some((1 | 2, _))) => break,
             (Some(_), _) if !line.text.trim_ascii().is_empty() => last = Some(end),
             _ => {}

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use similar::DiffOp;
 
-use super::merge::{hunks, is_in, lines, region, side};
+use super::merge::{by_regions, lines};
 use crate::format::changes::changes;
 
 /// Two texts brought together.
@@ -41,35 +41,20 @@ pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merg
         },
         lines,
     );
-    let (in_first, in_second) = (hunks(&base, &first), hunks(&base, &second));
-    let (mut left, mut right) = (in_first.as_slice(), in_second.as_slice());
-    let (mut merged, mut overlaps, mut at): (Vec<&[u8]>, Vec<Overlap>, usize) = (Vec::new(), Vec::new(), 0);
-    while let Some(region) = region(left, right) {
-        let of_first = left.partition_point(|hunk| is_in(hunk, &region));
-        let of_second = right.partition_point(|hunk| is_in(hunk, &region));
-        merged.extend(base[at..region.start].iter().map(|line| &**line));
-        let first_side = side(&base, &first, &left[..of_first], &region);
-        let second_side = side(&base, &second, &right[..of_second], &region);
-        if of_first == 0 {
-            merged.extend(second_side);
-        } else {
-            let old: Vec<&[u8]> = base[region.clone()].iter().map(|line| &**line).collect();
-            let more = if of_second == 0 { Vec::new() } else { missing(&first_side, &second_side, &old) };
-            if !old.is_empty() && !first_side.is_empty() && !more.is_empty() {
-                overlaps.push(Overlap { first: first_side.concat(), second: more.concat() });
-            }
-            merged.extend(first_side);
-            merged.extend(more);
+    let mut overlaps = Vec::new();
+    let bytes = by_regions(&base, &first, &second, ends, |region, sides| {
+        let (mut first_side, second_side) = match sides {
+            (None, second_side) => return second_side.unwrap_or_default(),
+            (Some(first_side), second_side) => (first_side, second_side.unwrap_or_default()),
+        };
+        let old: Vec<&[u8]> = base[region.clone()].iter().map(|line| &**line).collect();
+        let more = missing(&first_side, &second_side, &old);
+        if !old.is_empty() && !first_side.is_empty() && !more.is_empty() {
+            overlaps.push(Overlap { first: first_side.concat(), second: more.concat() });
         }
-        at = region.end;
-        left = &left[of_first..];
-        right = &right[of_second..];
-    }
-    merged.extend(base[at..].iter().map(|line| &**line));
-    let mut bytes = merged.concat();
-    if !ends && bytes.ends_with(b"\n") {
-        bytes.pop();
-    }
+        first_side.extend(more);
+        first_side
+    });
     Merged { bytes, overlaps }
 }
 
@@ -79,20 +64,13 @@ fn missing<'a>(first: &[&[u8]], second: &[&'a [u8]], old: &[&[u8]]) -> Vec<&'a [
     for line in first {
         *there.entry(line).or_default() += 1;
     }
-    let is_missing = |line: &&&'a [u8]| {
-        let count = there.entry(line).or_default();
+    let is_missing = |line: &&'a [u8]| {
+        let count = there.entry(*line).or_default();
         let is_there = *count > 0;
         *count = count.saturating_sub(1);
         !is_there && !old.contains(line)
     };
-    let mut out: Vec<&'a [u8]> = Vec::new();
-    let mut is_missing = is_missing;
-    for line in second {
-        if is_missing(&line) {
-            out.push(line);
-        }
-    }
-    out
+    second.iter().copied().filter(is_missing).collect()
 }
 
 #[cfg(test)]

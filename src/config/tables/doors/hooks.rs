@@ -4,8 +4,8 @@
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::config::tables::checks::within;
-use crate::config::{ConfigError, table};
+use crate::config::table;
+use crate::config::tables::checks::{Checked, within, wrong};
 use crate::redact::Redactor;
 
 table! {
@@ -30,17 +30,16 @@ impl Hooks {
         Redactor::new(self.mask_keys, &self.mask)
     }
 
-    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+    pub(in crate::config) fn validate(&self) -> Checked {
         within("hooks.max_chars", self.max_chars, 200, 10_000)?;
         for pattern in &self.mask {
-            let wrong = match Regex::new(pattern) {
+            let reason = match Regex::new(pattern) {
                 Err(error) => format!("which is no regular expression: {error}"),
                 Ok(found) if found.is_match("") => "which matches where there is nothing".to_owned(),
                 Ok(_) => continue,
             };
-            let error = ConfigError::new(format!("`hooks.mask` has `{pattern}`, {wrong}"))
-                .suggest("write a pattern of what is to be hidden, such as `acme_[a-z0-9]{20,}`");
-            return Err(("hooks.mask".to_owned(), error));
+            let hint = "write a pattern of what is to be hidden, such as `acme_[a-z0-9]{20,}`";
+            return wrong("hooks.mask", format!("`hooks.mask` has `{pattern}`, {reason}"), hint);
         }
         Ok(())
     }

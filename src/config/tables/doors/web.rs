@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
-use crate::config::{ConfigError, table};
+use crate::config::table;
+use crate::config::tables::checks::{Checked, wrong};
 
 table! {
     /// The local web page.
@@ -21,25 +22,22 @@ table! {
 }
 
 impl Web {
-    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+    pub(in crate::config) fn validate(&self) -> Checked {
         if !self.listen.ip().is_loopback() && self.trusted_hosts.is_empty() {
-            let error = ConfigError::new(format!(
-                "`web.listen` is `{}`, which other machines can reach, and `web.trusted_hosts` names no host",
-                self.listen
-            ))
-            .suggest(
+            return wrong(
+                "web.listen",
+                format!(
+                    "`web.listen` is `{}`, which other machines can reach, and `web.trusted_hosts` names no host",
+                    self.listen
+                ),
                 "leave it at `127.0.0.1:8790`, or name the host in `trusted_hosts`; TLS is the work of a proxy, see docs/web.md",
             );
-            return Err(("web.listen".to_owned(), error));
         }
-        match self.trusted_hosts.iter().find(|host| !is_host(host)) {
-            Some(host) => {
-                let error = ConfigError::new(format!("`web.trusted_hosts` holds `{host}`, which is no host's name"))
-                    .suggest("write the name alone, such as `vault.tail1234.ts.net`, with `:PORT` where the address has one");
-                Err(("web.trusted_hosts".to_owned(), error))
-            }
-            None => Ok(()),
-        }
+        let Some(host) = self.trusted_hosts.iter().find(|host| !is_host(host)) else { return Ok(()) };
+        let message = format!("`web.trusted_hosts` holds `{host}`, which is no host's name");
+        let hint =
+            "write the name alone, such as `vault.tail1234.ts.net`, with `:PORT` where the address has one";
+        wrong("web.trusted_hosts", message, hint)
     }
 }
 

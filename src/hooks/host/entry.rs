@@ -90,14 +90,18 @@ pub enum Part {
 
 /// Reads a line; none where it is no entry or adds nothing.
 pub fn read(line: &[u8]) -> Option<Entry> {
-    let entry: Value = serde_json::from_slice(line).ok()?;
+    of(&serde_json::from_slice(line).ok()?)
+}
+
+/// As [`read`], of a line that is parsed.
+pub fn of(entry: &Value) -> Option<Entry> {
     let text = |key: &str| entry[key].as_str();
-    let mut pieces = Pieces { salt: salt(&entry), found: Vec::new() };
+    let mut pieces = Pieces { salt: salt(entry), found: Vec::new() };
     let kind = text("type")?;
     match kind {
-        "user" => user(&entry, &mut pieces),
-        "assistant" => assistant(&entry, &mut pieces),
-        "system" => system(&entry, &mut pieces),
+        "user" => user(entry, &mut pieces),
+        "assistant" => assistant(entry, &mut pieces),
+        "system" => system(entry, &mut pieces),
         "attachment" => queued(&entry["attachment"], &mut pieces),
         _ => {}
     }
@@ -124,6 +128,13 @@ fn salt(entry: &Value) -> String {
         // An entry without an id is known by its time, who speaks and what is said.
         None => format!("{} {}", entry["timestamp"], entry["type"]),
     }
+}
+
+/// The name of a piece with this hash.
+pub fn name_of(hash: &blake3::Hash) -> u128 {
+    let mut bytes = [0; 16];
+    bytes[6..].copy_from_slice(&hash.as_bytes()[..10]);
+    u128::from_be_bytes(bytes)
 }
 
 struct Pieces {
@@ -155,9 +166,7 @@ impl Pieces {
                 parts.iter().for_each(|one| part(one.raw()));
             }
         }
-        let mut bytes = [0; 16];
-        bytes[6..].copy_from_slice(&hasher.finalize().as_bytes()[..10]);
-        self.found.push(Piece { name: u128::from_be_bytes(bytes), what });
+        self.found.push(Piece { name: name_of(&hasher.finalize()), what });
     }
 
     fn add_spoken(&mut self, kind: EventKind, author: &str, parts: Vec<Part>) {
