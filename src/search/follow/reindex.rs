@@ -10,7 +10,7 @@ use crate::vault::{NotePath, Stat};
 
 use crate::search::follow::scan;
 use crate::search::follow::scan::Suspect;
-use crate::search::store::cache::{Mode, Store};
+use crate::search::store::cache::Store;
 use crate::search::store::commit;
 use crate::search::store::delta::{Delta, DeltaBuilder};
 use crate::search::store::segment::file::Target;
@@ -81,11 +81,7 @@ impl Index {
         stop: &AtomicBool,
         wait: bool,
     ) -> Result<Reindexed, IndexError> {
-        if let Mode::ReadOnly(why) | Mode::Memory(why) = &store.mode {
-            return Err(IndexError::cache(&store.root, std::io::Error::other(why.clone())));
-        }
-        let lock = if wait { Some(store.write_lock()?) } else { store.try_write_lock()? };
-        let Some(writing) = lock else { return Err(IndexError::Busy) };
+        let writing = store.lock_to_write(wait)?;
         let files = scan::list(&self.vault, &self.options)?.files;
         let target = Target::Disk(store.segments());
         let work = Work { index: self, target, files, next: AtomicUsize::new(0), progress, stop };

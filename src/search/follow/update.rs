@@ -74,9 +74,6 @@ impl Index {
         if paths.is_empty() {
             return Ok(done);
         }
-        if let Mode::ReadOnly(why) | Mode::Memory(why) = &store.mode {
-            return Err(IndexError::cache(&store.root, std::io::Error::other(why.clone())));
-        }
         let empty = catalog::totals(&*store.conn()?)?.files == 0;
         if empty && paths.len() > BATCH {
             let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
@@ -86,8 +83,7 @@ impl Index {
             if self.stopping.load(Ordering::Relaxed) {
                 return Err(IndexError::Interrupted);
             }
-            let lock = if wait { Some(store.write_lock()?) } else { store.try_write_lock()? };
-            let Some(_writing) = lock else { return Err(IndexError::Busy) };
+            let _writing = store.lock_to_write(wait)?;
             let (conn, view) = store.snapshot()?;
             let suspects = scan::suspects_at(&conn, &self.vault, &self.options, paths)?;
             done.looked_at += suspects.len();

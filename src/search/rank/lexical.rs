@@ -218,16 +218,12 @@ impl Wholes {
     fn new(terms: &[Term], sums: &[Sums]) -> Self {
         let mut this = Self::default();
         for term in terms {
-            if term.stands() {
-                this.all += term.rarity;
+            let rarity = if term.found.blocks.is_empty() { 0.0 } else { term.rarity };
+            this.all += rarity;
+            if !term.is_name {
+                this.without_names += rarity;
+                this.soft_telling += term.tells * term.soft_rarity;
             }
-            if term.is_name {
-                continue;
-            }
-            if term.stands() {
-                this.without_names += term.rarity;
-            }
-            this.soft_telling += term.tells * term.soft_rarity;
         }
         let most = |values: fn(&Sums) -> &Values| {
             let most = sums.iter().flat_map(values).map(|(_, value)| *value).fold(0.0, f32::max);

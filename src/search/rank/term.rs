@@ -54,9 +54,4 @@ impl Term {
             near,
         }
     }
-
-    /// Whether any block has it.
-    pub fn stands(&self) -> bool {
-        !self.found.blocks.is_empty()
-    }
 }

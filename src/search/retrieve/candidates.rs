@@ -44,8 +44,6 @@ pub(in crate::search) struct SampledBlock {
 /// The blocks that a question may be answered from: those of some notes, and their statistics.
 #[derive(Debug)]
 pub struct Candidates {
-    /// Whether each note's blocks are.
-    pub is: Vec<bool>,
     /// The notes whose blocks are, in the order of their slots.
     pub notes: Vec<NoteSlots>,
     /// How many are.
@@ -71,7 +69,6 @@ impl Candidates {
     /// The blocks of the living notes that `takes` their path.
     pub fn new(corpus: &Corpus, takes: impl Fn(&str) -> bool) -> Self {
         let mut this = Self {
-            is: vec![false; corpus.files().len()],
             notes: Vec::new(),
             count: 0,
             has_notes: false,
@@ -88,7 +85,6 @@ impl Candidates {
             if !note.alive || note.slots.is_empty() || !takes(&note.path) {
                 continue;
             }
-            this.is[id as usize] = true;
             this.notes.push(NoteSlots { slots: note.slots.clone(), note: id, has_turns: note.has_turns });
             this.count += note.slots.len();
             this.has_notes |= note.has_notes;
@@ -149,7 +145,7 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
     for asked in &question.asked {
         let mut found = Vec::new();
         corpus.each_posting(&asked.term, |slot, times| {
-            if candidates.is[corpus.meta(slot).file as usize] {
+            if candidates.reaching(slot).is_some_and(|own| own.slots.contains(&slot)) {
                 found.push((slot, times.all() as f32));
             }
         });

@@ -304,6 +304,14 @@ impl Store {
         Lock::try_take(&self.root.join("write.lock"))
     }
 
+    /// The right to commit to a cache that can be written. Where another process has it, this waits for it, or gives up.
+    pub fn lock_to_write(&self, wait: bool) -> Result<Lock, IndexError> {
+        if let Mode::ReadOnly(why) | Mode::Memory(why) = &self.mode {
+            return Err(IndexError::cache(&self.root, std::io::Error::other(why.clone())));
+        }
+        if wait { self.write_lock() } else { self.try_write_lock()?.ok_or(IndexError::Busy) }
+    }
+
     /// Merges segments while some are worth it, each merge of at most `most` living documents. Returns
     /// how many merges were made; none while another process writes.
     pub fn compact(&self, most: u64) -> Result<usize, IndexError> {
