@@ -78,3 +78,42 @@ fn a_filter_narrows_and_leaves_the_order() {
         assert!(hits.iter().all(|hit| hit["path"] == "long.md"), "{query}: {found}");
     }
 }
+
+#[test]
+fn a_word_of_another_language_finds_the_note_that_has_its_translation() {
+    let vault = TestVault::new(
+        "\
+//- vault-agent.toml
+//- threads.md
+# Threads
+
+One thread sends a message to another.
+//- strom.md
+# Strom
+
+Das Auto wartet, bis der Preis niedrig ist.
+//- garden.md
+# Garden
+
+The tomatoes grow by the wall.
+",
+    );
+    for (query, path) in [
+        ("eine Nachricht", "threads.md"),
+        ("发送消息", "threads.md"),
+        ("precio", "strom.md"),
+        ("price", "strom.md"),
+    ] {
+        assert_eq!(paths(&vault, query).first().map(String::as_str), Some(path), "{query}");
+        let found = vault.run(&["--json", "search", "--", query]).json();
+        assert!(found["hits"].as_array().unwrap().iter().all(|hit| hit["alike"] == true), "{query}: {found}");
+    }
+    assert_eq!(
+        vault.run(&["--json", "search", "--exact", "precio"]).json()["hits"][0],
+        serde_json::Value::Null
+    );
+    // A word that stands in a note is not translated.
+    assert_eq!(paths(&vault, "message"), ["threads.md"]);
+    vault.write("post.md", "# Post\n\nEine Nachricht kam an.\n");
+    assert_eq!(paths(&vault, "Nachricht"), ["post.md"]);
+}

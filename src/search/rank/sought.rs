@@ -2,12 +2,13 @@
 //! of scripts written without spaces.
 //!
 //! A word stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that
-//! mean nearly the same. Function words of the question's language are left out. So are look-alikes that are common, if
-//! there are many blocks.
+//! mean nearly the same. A word that stands in no note stands for its translations, too. Function words of the
+//! question's language are left out. So are look-alikes that are common, if there are many blocks.
 
 use crate::search::analyze::function_words;
 use crate::search::cores::share;
 use crate::search::query::question::Question;
+use crate::search::query::translations::translations;
 use crate::search::retrieve::alike::{Alike, Lookout};
 use crate::search::retrieve::candidates::COMMON;
 use crate::search::retrieve::scope::{Occurrence, Occurrences, Scope, count};
@@ -120,7 +121,17 @@ pub(in crate::search) fn sought(
             if asked.term.len() >= weights::LONG {
                 sought.least = weights::LEAST_LONG_WORD;
             }
-            sought.add(&asked.term, 1.0, occurrences.of(scope, &asked.term).blocks.iter().filter(is_in));
+            let own = occurrences.of(scope, &asked.term);
+            sought.add(&asked.term, 1.0, own.blocks.iter().filter(is_in));
+            // A word that stands in some note is of a language of the notes, or one that they have taken over.
+            let is_foreign = !own.blocks.iter().any(|block| is_in(&block));
+            for term in is_foreign.then(|| translations(&asked.term)).into_iter().flatten() {
+                let found = occurrences.of(scope, term);
+                let blocks = found.blocks.iter().filter(is_in);
+                if !scope.is_common(blocks.clone().count(), COMMON) {
+                    sought.add(term, weights::TRANSLATION, blocks);
+                }
+            }
             for (term, how) in &asked.near {
                 let found = occurrences.of(scope, term);
                 let blocks = found.blocks.iter().filter(is_in);
