@@ -172,6 +172,16 @@ pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// At most `most` characters, cut at a word's end, with `…` after them where more follows.
+pub(crate) fn cut_at_word(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(most.saturating_sub(1)).collect();
+    let end = cut.rfind(' ').filter(|at| *at * 2 > cut.len()).unwrap_or(cut.len());
+    format!("{}…", cut[..end].trim_end())
+}
+
 /// The text between two marks, of which the second, `[END]`, stands nowhere in it.
 pub(crate) fn enclosed(notice: &str, text: &str, end: &str) -> String {
     let numbered = (1..).map(|n| if n == 1 { end.to_owned() } else { format!("{end} {n}") });

@@ -103,11 +103,8 @@ pub fn write_working(
 /// It is off, or the note can't be removed.
 pub fn clear_working(editor: &Editor, settings: &Settings, origin: &Origin) -> Result<bool> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
-    let there = match editor.vault().read(&path) {
-        Err(error) if error.is_not_found() => return Ok(false),
-        bytes => bytes?,
-    };
-    let remove = crate::vault::Operation::RemoveFile { expect: there };
+    let Some(expect) = editor.vault().read_if_there(&path)? else { return Ok(false) };
+    let remove = crate::vault::Operation::RemoveFile { expect };
     let report = editor.edit(&path, &[remove], &origin.why("working memory: cleared"))?;
     if report.removed { Ok(true) } else { Err(MemoryError::Changed { path, line: 1 }) }
 }

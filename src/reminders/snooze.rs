@@ -44,7 +44,7 @@ impl VaultReminders<'_> {
     /// # Errors
     /// As [`VaultReminders::add`].
     pub fn add_once(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<WrittenReminder> {
-        let msg = draft.msg.split_whitespace().collect::<Vec<_>>().join(" ");
+        let msg = crate::format::one_line(&draft.msg);
         let draft = Draft { msg, ..draft.clone() };
         let same = |line: &&ReminderLine| {
             let r = &line.reminder;

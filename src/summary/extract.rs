@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::format::cut_at_word;
 use crate::format::summary::EXPAND;
 use crate::search::analyze::function_words;
 use crate::turn::terms::terms;
@@ -153,21 +154,12 @@ fn sentences(text: &str) -> Vec<String> {
             let (sentence, after) = rest.split_at(end);
             let sentence = sentence.trim();
             if sentence.chars().any(char::is_alphanumeric) {
-                found.push(cut(sentence));
+                found.push(cut_at_word(sentence, MOST_LINE));
             }
             rest = after.trim_start();
         }
     }
     found
-}
-
-fn cut(text: &str) -> String {
-    if text.chars().count() <= MOST_LINE {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(MOST_LINE - 1).collect();
-    let end = head.rfind(' ').filter(|at| *at > MOST_LINE / 2).unwrap_or(head.len());
-    format!("{}…", head[..end].trim_end())
 }
 
 /// A word of the texts that may be a topic.

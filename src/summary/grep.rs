@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::store::SummaryError;
 use super::window::SummaryNote;
 use crate::format::log::{EventKind, LogBlock};
+use crate::format::one_line;
 use crate::turn::history::{self, Changes};
 use crate::words::words;
 
@@ -191,7 +192,7 @@ fn snippet(text: &str, at: usize) -> String {
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&line)
 }
 
 #[cfg(test)]

@@ -204,10 +204,7 @@ impl<'w> Summaries<'w> {
     }
 
     pub(super) fn window_of(&self, name: &LogName, notes: Vec<SummaryNote>) -> Result<Window, SummaryError> {
-        let bytes = match self.workspace.vault.read(&self.log_path(name)?) {
-            Err(error) if error.is_not_found() => None,
-            bytes => Some(bytes?),
-        };
+        let bytes = self.workspace.vault.read_if_there(&self.log_path(name)?)?;
         let blocks = bytes.as_deref().map(events).unwrap_or_default();
         Ok(Window::new(name.as_str(), &format!("{}/{name}", self.logs), bytes, blocks, notes))
     }
@@ -225,10 +222,7 @@ impl<'w> Summaries<'w> {
 
     /// Reads one note; a note that is no summary goes to the strays.
     fn read_note(&self, path: &NotePath, summaries: &mut LogSummaries) -> Result<(), SummaryError> {
-        let bytes = match self.workspace.vault.read(path) {
-            Err(error) if error.is_not_found() => return Ok(()),
-            bytes => bytes?,
-        };
+        let Some(bytes) = self.workspace.vault.read_if_there(path)? else { return Ok(()) };
         let (read, findings) = summary::parse(&bytes);
         match read {
             Some(summary) => {

@@ -49,7 +49,7 @@ pub fn rewritten(
         let is_line = !words.trim().is_empty() && !words.chars().any(char::is_control);
         let after = edit::reworded(&read, words).filter(|_| is_line).ok_or_else(unwritable)?;
         let says_so = task::read_line(&after, rules).is_some_and(|after| {
-            after.words == words.split_whitespace().collect::<Vec<_>>().join(" ")
+            after.words == crate::format::one_line(words)
                 && (after.format, &after.notification_times, &after.repeat)
                     == (task.format, &task.notification_times, &task.repeat)
         });

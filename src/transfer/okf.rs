@@ -13,7 +13,7 @@ use super::Contents;
 use crate::format::candidate::{Candidate, InboxFile, Record};
 use crate::format::memory::{self, Bullet};
 use crate::format::reminder::{DateText, TimeText};
-use crate::format::struck;
+use crate::format::{one_line, shortened, struck};
 use crate::memory::{keep::bare, normal};
 use crate::reminders::rfc3339;
 
@@ -225,9 +225,7 @@ fn name(words: &str) -> String {
 
 /// One line of a title.
 fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = line.chars().take(80).collect();
-    if cut.len() < line.len() { format!("{}…", cut.trim_end()) } else { cut }
+    shortened(&one_line(text), 80).into_owned()
 }
 
 fn quoted(text: &str) -> String {

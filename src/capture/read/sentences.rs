@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::phrase_match::normalize_words;
+use crate::format;
 
 /// Sentences of a speaker in their own words: fenced code, quoted lines, and what stands in
 /// backticks or quotation marks are another's words. The names of the agent's own notes stay.
@@ -102,14 +103,8 @@ pub fn is_question(sentence: &str) -> bool {
 
 /// One line of at most `most` characters, cut at a word's end.
 pub fn one_line(text: &str, most: usize) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line: String = words.join(" ").chars().filter(|c| !c.is_control()).collect();
-    if line.chars().count() <= most {
-        return line;
-    }
-    let cut: String = line.chars().take(most.saturating_sub(1)).collect();
-    let end = cut.rfind(' ').filter(|at| *at * 2 > cut.len()).unwrap_or(cut.len());
-    format!("{}…", cut[..end].trim_end())
+    let line: String = format::one_line(text).chars().filter(|c| !c.is_control()).collect();
+    format::cut_at_word(&line, most)
 }
 
 /// Stop words, and words that only ask for saving.

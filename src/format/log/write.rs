@@ -45,7 +45,7 @@ fn one_line(text: &str) -> String {
         .chars()
         .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
         .collect();
-    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+    crate::format::one_line(&spaced)
 }
 
 /// A YAML scalar: plain where that is safe, else double-quoted. Numbers are quoted, because readers of

@@ -177,7 +177,7 @@ impl<'a> TaskLine<'a> {
             at = at.max(field.at.end);
         }
         words.push_str(self.item.text.get(at..self.item.end).unwrap_or_default());
-        words.split_whitespace().collect::<Vec<_>>().join(" ")
+        super::one_line(&words)
     }
 
     /// The field whose date says when a form tells the line.

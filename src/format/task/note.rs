@@ -204,7 +204,7 @@ impl Head {
         let name = path.rsplit('/').next().unwrap_or(path);
         let name = name.strip_suffix(".md").unwrap_or(name);
         let title = self.text(&rules.notes.title).filter(|title| !title.trim().is_empty());
-        title.unwrap_or_else(|| name.to_owned()).split_whitespace().collect::<Vec<_>>().join(" ")
+        crate::format::one_line(&title.unwrap_or_else(|| name.to_owned()))
     }
 }
 

@@ -7,8 +7,8 @@
 use serde::Serialize;
 
 use super::save::{Saved, saved};
-use crate::format::memory;
 use crate::format::reminder::TimeText;
+use crate::format::{memory, one_line, shortened};
 use crate::memory::error::NearMatch;
 use crate::memory::note_hash::check;
 use crate::memory::text::item::{self, MemoryItem};
@@ -252,10 +252,5 @@ fn word_list(text: &str) -> Vec<String> {
 }
 
 fn near_match(item: &MemoryItem) -> NearMatch {
-    let one_line = item.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut text: String = one_line.chars().take(NEAR_CHARS).collect();
-    if text.len() < one_line.len() {
-        text.push('…');
-    }
-    NearMatch { line: item.line, text }
+    NearMatch { line: item.line, text: shortened(&one_line(&item.text), NEAR_CHARS).into_owned() }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
 use super::harmless::harmless;
-use crate::format::{invisible, lines, memory, tags};
+use crate::format::{invisible, lines, memory, shortened, tags};
 use crate::memory::Scope;
 use crate::words::words;
 
@@ -283,8 +283,7 @@ pub fn normal(text: &str) -> String {
 /// The first line of a text, short enough for a subject or a message.
 pub(in crate::memory) fn summary(text: &str) -> String {
     let first = text.trim_start().lines().next().unwrap_or_default();
-    let short: String = first.chars().take(60).collect();
-    if short.len() < first.len() { format!("{}…", short.trim_end()) } else { short }
+    shortened(first, 60).into_owned()
 }
 
 #[cfg(test)]
