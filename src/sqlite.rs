@@ -123,7 +123,7 @@ impl Database {
     ) -> Result<Self> {
         match Self::open(kind, path.clone()) {
             Err(error) if is_no_database(&error) || is_useless(&error) => {
-                move_aside(&path, &error)?;
+                move_aside(kind, &path, &error)?;
                 Self::open(kind, path)
             }
             opened => opened,
@@ -251,10 +251,11 @@ fn is_no_database(error: &DatabaseError) -> bool {
 }
 
 /// Moves an unusable file aside, with its side files.
-fn move_aside(path: &Path, why: &DatabaseError) -> Result<()> {
+fn move_aside(kind: &FileKind, path: &Path, why: &DatabaseError) -> Result<()> {
     let free = (1..).map(|n| path.with_extension(format!("sqlite.broken-{n}"))).find(|path| !path.exists());
     let to = free.unwrap_or_else(|| path.with_extension("sqlite.broken"));
-    tracing::warn!(to = %to.display(), "put aside, and a new one begun: {why}");
+    let what = if is_no_database(why) { "is no database any more" } else { "can't be used" };
+    tracing::warn!(from = %path.display(), to = %to.display(), %why, "{} {what}: put aside, a new one begun", kind.name);
     std::fs::rename(path, &to).map_err(|source| DatabaseError::File { path: path.to_owned(), source })?;
     for suffix in ["-wal", "-shm"] {
         let side = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
