@@ -131,6 +131,7 @@ impl Database {
     }
 
     /// Makes one that is in memory alone.
+    #[cfg(feature = "assistant")]
     pub fn in_memory(kind: &'static FileKind) -> Result<Self> {
         let path = PathBuf::from(":memory:");
         let made = prepare(kind, Connection::open_in_memory());
@@ -140,6 +141,7 @@ impl Database {
     }
 
     /// Whether it is in a file.
+    #[cfg(feature = "assistant")]
     pub fn is_kept(&self) -> bool {
         self.path.as_os_str() != ":memory:"
     }

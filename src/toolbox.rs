@@ -10,7 +10,6 @@ use crate::agent::rebuild_request::ASSISTANT;
 use crate::agent::skills::{SkillTool, Skills};
 use crate::agent::{CallPermits, Colleagues, CombinedToolbox, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::ToolSpec;
-use crate::brain::wire::Watch;
 use crate::config::{McpServer, ToolGroup};
 use crate::deliver::DeliveryOrder;
 use crate::routines::{RunError, Runner, RunnerParts, ToolsOf};
@@ -101,7 +100,6 @@ pub fn runner_with(
         approvals,
         memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
         permits,
-        watch: Watch::default(),
         delivery_order,
     })
 }

@@ -12,7 +12,6 @@ use super::learn::Learner;
 use super::read::new_turns::PersonTurn;
 use crate::agent::CallPermits;
 use crate::agent::background_calls::{BackgroundCaller, BackgroundReply, CallPurpose};
-use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
 use crate::capture::Extracted;
 use crate::workspace::Workspace;
@@ -35,7 +34,7 @@ impl BrainLearner {
     /// # Errors
     /// A sentence that says what can't be used.
     pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
-        let caller = BackgroundCaller::new(Arc::clone(&workspace), Watch::default(), permits, PURPOSE)?;
+        let caller = BackgroundCaller::new(Arc::clone(&workspace), permits, PURPOSE)?;
         Ok(Self { workspace, caller })
     }
 

@@ -17,9 +17,12 @@ use crate::workspace::Workspace;
 /// Answers with the engine of the settings that are in force; a turn keeps the one that it began with.
 pub struct Assistant {
     engine: RwLock<Result<Arc<Engine>, String>>,
-    journal: Arc<TurnJournal>,
-    permits: Arc<CallPermits>,
-    approvals: Arc<VaultApprovals>,
+    /// How far each turn came.
+    pub journal: Arc<TurnJournal>,
+    /// The permits for calling a brain.
+    pub permits: Arc<CallPermits>,
+    /// The approvals that ask the person.
+    pub approvals: Arc<VaultApprovals>,
 }
 
 impl Assistant {
@@ -34,30 +37,9 @@ impl Assistant {
         Self { engine, journal, permits, approvals }
     }
 
-    /// The approvals that ask the person.
-    pub fn approvals(&self) -> &Arc<VaultApprovals> {
-        &self.approvals
-    }
-
-    /// How far each turn came.
-    pub fn journal(&self) -> &Arc<TurnJournal> {
-        &self.journal
-    }
-
-    /// The permits for calling a brain.
-    pub fn permits(&self) -> &Arc<CallPermits> {
-        &self.permits
-    }
-
     /// Handles an event of the vault: if the note of approvals may have changed, waiting questions are checked again.
     pub async fn on_event(&self, event: &DaemonEvent) {
-        let may_differ = match event {
-            DaemonEvent::Changed(paths) => paths.iter().any(|path| self.approvals.is_approvals_note(path)),
-            DaemonEvent::Rescan(_) | DaemonEvent::VaultBack => true,
-            _ => false,
-        };
-        if may_differ {
-            self.approvals.recheck();
+        if recheck(&self.approvals, event) {
             self.approvals.tidy().await;
         }
     }
@@ -68,6 +50,19 @@ impl Assistant {
         let engine = engine(workspace, &self.journal, &self.permits, &self.approvals);
         *self.engine.write().unwrap_or_else(PoisonError::into_inner) = engine;
     }
+}
+
+/// Has waiting questions checked again if the note of approvals may have changed by this event, and says whether.
+pub(super) fn recheck(approvals: &VaultApprovals, event: &DaemonEvent) -> bool {
+    let may_differ = match event {
+        DaemonEvent::Changed(paths) => paths.iter().any(|path| approvals.is_approvals_note(path)),
+        DaemonEvent::Rescan(_) | DaemonEvent::VaultBack => true,
+        _ => false,
+    };
+    if may_differ {
+        approvals.recheck();
+    }
+    may_differ
 }
 
 fn engine(
@@ -87,12 +82,10 @@ fn engine(
 
 /// Asks one question for the page. Nothing of it is logged; the turn journal records the question, the calls and the
 /// cost. Approvals that it needs are left in the note.
-#[cfg(feature = "assistant")]
 pub(crate) fn questions(permits: Arc<CallPermits>) -> crate::web::Questions {
     Arc::new(move |workspace, question| Box::pin(ask_once(workspace, Arc::clone(&permits), question)))
 }
 
-#[cfg(feature = "assistant")]
 async fn ask_once(
     workspace: Arc<Workspace>,
     permits: Arc<CallPermits>,

@@ -4,6 +4,7 @@
 //! daemon, and the scheduler never waits for it.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -111,20 +112,28 @@ impl StatusBoard {
         Self { status: Arc::new(Mutex::new(status)), state: Arc::new(state) }
     }
 
-    /// Changes the report and writes it. A report that can't be written is no reason to stop.
+    /// Changes the report, and writes it if it differs. A report that can't be written is no reason to stop.
     pub fn update(&self, change: impl FnOnce(&mut DaemonStatus)) {
         let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = status.clone();
         change(&mut status);
-        if let Err(error) = status.write(&self.state) {
+        if *status != before
+            && let Err(error) = status.write(&self.state)
+        {
             tracing::debug!(%error, "can't write the status file");
         }
     }
 
     /// Sets a part's status, in a few words.
     pub fn set_part(&self, part: &str, words: impl Into<String>) {
-        let words = words.into();
-        self.update(|status| {
-            status.parts.insert(part.to_owned(), words);
-        });
+        self.update(|status| status.set_part(part, words));
     }
+}
+
+/// Does work that waits for files on a thread of its own.
+pub async fn blocking<T: Send + 'static, E: Display>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, String> {
+    let done = tokio::task::spawn_blocking(move || work().map_err(|error| error.to_string()));
+    done.await.map_err(|error| format!("it went wrong inside: {error}"))?
 }

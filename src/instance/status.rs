@@ -14,7 +14,7 @@ use crate::machines::status::MachinesStatus;
 pub const FILE_NAME: &str = "status.json";
 
 /// The daemon's last report.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DaemonStatus {
     /// The process.
     pub pid: u32,
@@ -59,6 +59,15 @@ impl DaemonStatus {
             watcher: "starting".to_owned(),
             ..Self::default()
         }
+    }
+
+    /// Sets a part's status, in a few words; without any it has none.
+    pub fn set_part(&mut self, part: &str, words: impl Into<String>) {
+        let words = words.into();
+        match words.is_empty() {
+            true => self.parts.remove(part),
+            false => self.parts.insert(part.to_owned(), words),
+        };
     }
 
     /// Writes the report, whole or not at all.

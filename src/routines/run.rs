@@ -17,7 +17,6 @@ use super::run_memory::RunMemory;
 use super::sections::RunSection;
 use super::{routine_notes, run_texts};
 use crate::agent::{Approvals, CallPermits, Engine, EngineParts, RunPurpose, Toolbox, TurnMemory};
-use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::deliver::journal::{Run, RunState, run_claim};
 use crate::deliver::{DeliveryOrder, Journal, PassSettings, Progress, send_run};
@@ -83,8 +82,6 @@ pub struct RunnerParts {
     pub memory: Arc<dyn TurnMemory>,
     /// The permits for calls.
     pub permits: Arc<CallPermits>,
-    /// How long a brain may be silent.
-    pub watch: Watch,
     /// The notifiers, in their order.
     pub delivery_order: DeliveryOrder,
 }
@@ -261,7 +258,6 @@ impl Runner {
             approvals: Arc::clone(&parts.approvals),
             memory: Arc::new(memory),
             permits: Arc::clone(&parts.permits),
-            watch: parts.watch,
             ..EngineParts::of(&parts.workspace, &parts.turns)
         });
         let others =

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use tokio::runtime::Runtime;
 use vault_agent::agent::Phraser;
-use vault_agent::brain::wire::Watch;
 use vault_agent::clock::Clock;
 use vault_agent::config::Dirs;
 use vault_agent::deliver::{Mode, Upcoming};
@@ -143,7 +142,7 @@ fn phraser(world: &World, server: &ModelServer, more: &str) -> Phraser {
     let clock: Arc<dyn Clock> = Arc::clone(&world.clock) as _;
     let workspace = Arc::new(Workspace::open_in(vault, dirs, clock).unwrap());
     assert!(workspace.pass_settings().phrase);
-    Phraser::new(workspace, Watch::default(), Arc::default()).unwrap()
+    Phraser::new(workspace, Arc::default()).unwrap()
 }
 
 fn runtime() -> Runtime {

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::ApprovalSubject;
 use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::agent::{Toolbox, VaultApprovals, VaultMemory, Waiter};
-use vault_agent::brain::wire::Watch;
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::routine::Routine;
@@ -71,7 +70,6 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
             approvals: Arc::clone(&approvals) as _,
             memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
             permits: Arc::default(),
-            watch: Watch::default(),
             delivery_order: DeliveryOrder::only(Arc::clone(&rig.place) as _),
         })
         .unwrap();

@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
     Approvals, CombinedToolbox, NoApprovals, RecalledContext, Toolbox, TurnMemory, VaultApprovals, Waiter,
 };
-use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
 use vault_agent::deliver::DeliveryOrder;
@@ -164,7 +163,6 @@ impl Rig {
             approvals,
             memory: Arc::new(Blank),
             permits: Arc::default(),
-            watch: Watch::default(),
             delivery_order: DeliveryOrder::only(Arc::clone(&self.place) as _),
         })
         .unwrap()

@@ -57,12 +57,11 @@ impl BackgroundCaller {
     /// A sentence on what can't be used.
     pub fn new(
         workspace: Arc<Workspace>,
-        watch: Watch,
         permits: Arc<CallPermits>,
         purpose: CallPurpose,
     ) -> Result<Self, String> {
         let turns = TurnJournal::open(&workspace.dirs.state).map_err(|error| error.to_string())?;
-        let brains = Brains::of(&workspace, watch, permits).map_err(|error| error.to_string())?;
+        let brains = Brains::of(&workspace, Watch::default(), permits).map_err(|error| error.to_string())?;
         Ok(Self { workspace, turns, brains, purpose })
     }
 

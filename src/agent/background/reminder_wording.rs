@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::background_calls::{BackgroundCaller, CallPurpose};
 use crate::agent::brain_chain::CallPermits;
-use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
 use crate::deliver::{Journal, MessageKind, Upcoming, compose, phrase_check};
 use crate::workspace::Workspace;
@@ -51,9 +50,9 @@ impl Phraser {
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, String> {
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
         let journal = workspace.journal().map_err(|error| error.to_string())?;
-        let caller = BackgroundCaller::new(Arc::clone(&workspace), watch, permits, PURPOSE)?;
+        let caller = BackgroundCaller::new(Arc::clone(&workspace), permits, PURPOSE)?;
         Ok(Self { workspace, journal, caller })
     }
 

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::background_calls::{BackgroundCaller, CallPurpose};
 use crate::agent::brain_chain::CallPermits;
-use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
 use crate::summary::ask::{self, Firmness};
 use crate::summary::plan::{self, PRESSURE};
@@ -49,10 +48,10 @@ impl Scribe {
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, String> {
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
         let caller = match workspace.settings.brains.is_empty() {
             true => None,
-            false => Some(BackgroundCaller::new(Arc::clone(&workspace), watch, permits, PURPOSE)?),
+            false => Some(BackgroundCaller::new(Arc::clone(&workspace), permits, PURPOSE)?),
         };
         Ok(Self { workspace, caller })
     }

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::background_calls::{BackgroundCaller, CallPurpose};
 use crate::agent::brain_chain::CallPermits;
-use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
 use crate::format::log;
 use crate::memory::Origin;
@@ -54,11 +53,10 @@ impl WorkingMemoryWriter {
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, String> {
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
         let is_asked = is_on(&workspace.settings) && !workspace.settings.brains.is_empty();
-        let caller = is_asked
-            .then(|| BackgroundCaller::new(Arc::clone(&workspace), watch, permits, PURPOSE))
-            .transpose()?;
+        let caller =
+            is_asked.then(|| BackgroundCaller::new(Arc::clone(&workspace), permits, PURPOSE)).transpose()?;
         Ok(Self { workspace, caller })
     }
 

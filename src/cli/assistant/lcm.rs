@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::usage::parse_since;
 use crate::agent::Scribe;
-use crate::brain::wire::Watch;
 use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::rfc3339;
@@ -196,7 +195,7 @@ fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResu
     let scribe = if extract {
         Scribe::without_brains(Arc::clone(&workspace))
     } else {
-        let made = Scribe::new(Arc::clone(&workspace), Watch::default(), Arc::default());
+        let made = Scribe::new(Arc::clone(&workspace), Arc::default());
         made.map_err(CommandError::problem)?
     };
     let logs = Summaries::of(&workspace).logs()?;

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::capture::new_turns::{self, PersonTurn, ReadPositions};
-use crate::capture::{Inbox, InboxOutcome, Learner, rules};
-use crate::daemon::part::{CallPermits, DaemonEvent, PartContext};
+use crate::capture::{Inbox, InboxError, InboxOutcome, Learner, rules};
+use crate::daemon::part::{CallPermits, DaemonEvent, PartContext, blocking};
 use crate::format::candidate::CandidateState;
 use crate::format::log::Resume;
 use crate::vault::{NotePath, WalkOptions};
@@ -185,8 +185,7 @@ async fn learn(
     }
     let shared = Arc::clone(workspace);
     let asked = blocking(move || {
-        let words = |error: crate::capture::InboxError| error.to_string();
-        let mut learner = Learner::new(shared.memory()).map_err(words)?;
+        let mut learner = Learner::new(shared.memory())?;
         let now = shared.clock.now();
         let mut proposals = Vec::new();
         for turn in &turns {
@@ -194,7 +193,7 @@ async fn learn(
             proposals.extend(learner.learn(turn, rules::found(&turn.said, day), rules::NAME, now));
         }
         let asking = learner.choose(proposals, &shared.settings, now, &shared.zone);
-        Inbox::new(shared.memory()).ask(&asking.lines, &asking.again).map_err(words)
+        Inbox::new(shared.memory()).ask(&asking.lines, &asking.again)
     });
     Ok(Some(asked.await?.len()))
 }
@@ -234,8 +233,7 @@ async fn settle(workspace: &Arc<Workspace>) -> Result<Option<String>, String> {
     let shared = Arc::clone(workspace);
     blocking(move || {
         let inbox = Inbox::new(shared.memory());
-        let InboxOutcome { kept, dropped, failed } =
-            inbox.settle(shared.clock.now()).map_err(|error| error.to_string())?;
+        let InboxOutcome { kept, dropped, failed } = inbox.settle(shared.clock.now())?;
         for one in &kept {
             tracing::info!(id = one.id, "kept: {}", one.saved.text);
         }
@@ -243,20 +241,13 @@ async fn settle(workspace: &Arc<Workspace>) -> Result<Option<String>, String> {
         for (id, error) in &failed {
             tracing::warn!(id, "can't be kept: {error}");
         }
-        let all = inbox.list().map_err(|error| error.to_string())?;
+        let all = inbox.list()?;
         let open = all.iter().filter(|one| one.state == CandidateState::Open).count();
         let words = match failed.first() {
             Some((id, error)) => format!("`{id}` can't be kept: {error}"),
             None => format!("{open} to tick"),
         };
-        Ok((!all.is_empty()).then_some(words))
+        Ok::<_, InboxError>((!all.is_empty()).then_some(words))
     })
     .await
-}
-
-/// Works on files where nothing else waits for them.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, String> + Send + 'static,
-) -> Result<T, String> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| format!("it went wrong inside: {error}"))?
 }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agenda::coming;
 use crate::agent::{MemorySearch, VaultMemory};
 use crate::daemon::assistant::Assistant;
-use crate::daemon::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
+use crate::daemon::part::{DaemonEvent, PartContext, PartEvents, StatusBoard, blocking};
 use crate::deliver::{self, Answers, Fact, compose, journal};
 use crate::discord::{
     BotParts, ChannelLock, DaemonServices, GatewayStatus, Logbook, Pace, VaultOperations, setup,
@@ -34,7 +34,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
         turns,
         channel_lock: Arc::default(),
     };
-    kept.assistant.approvals().tidy().await;
+    kept.assistant.approvals.tidy().await;
     loop {
         let shutdown = stop.child_token();
         let is_voice = workspace.machines.is_voice();
@@ -168,7 +168,7 @@ fn parts(
         },
         responder: Arc::clone(&kept.assistant) as Arc<dyn Responder>,
         turns: Arc::clone(&kept.turns),
-        approvals: Arc::clone(kept.assistant.approvals()),
+        approvals: Arc::clone(&kept.assistant.approvals),
         answers: Arc::new(answers),
         channel_lock: Arc::clone(&kept.channel_lock),
         clock: Arc::clone(&workspace.clock),
@@ -187,29 +187,26 @@ struct LocalServices(Arc<Workspace>, Arc<Assistant>);
 impl DaemonServices for LocalServices {
     async fn status(&self) -> String {
         let workspace = Arc::clone(&self.0);
-        blocking(move || describe(&workspace)).await.unwrap_or_else(|error| error)
+        blocking(move || Ok::<_, String>(describe(&workspace))).await.unwrap_or_else(|error| error)
     }
 
     async fn undo(&self) -> Result<String, String> {
         let workspace = Arc::clone(&self.0);
-        blocking(move || undo(&workspace)).await?
+        blocking(move || undo(&workspace)).await
     }
 
     async fn confirm(&self, what: &str, line: &str) {
         let (workspace, what, line) = (Arc::clone(&self.0), what.to_owned(), line.to_owned());
-        let queued = blocking(move || {
-            let journal = workspace.journal().map_err(|error| error.to_string())?;
-            deliver::confirm(&journal, &what, &line, workspace.clock.now()).map_err(|error| error.to_string())
-        });
-        if let Ok(Err(error)) | Err(error) = queued.await {
+        let queued =
+            blocking(move || deliver::confirm(&workspace.journal()?, &what, &line, workspace.clock.now()));
+        if let Err(error) = queued.await {
             tracing::warn!("a change could not be confirmed: {error}");
         }
     }
 
     async fn routines(&self) -> Vec<String> {
         let workspace = Arc::clone(&self.0);
-        let names = blocking(move || crate::routines::names(&workspace).unwrap_or_default()).await;
-        names.unwrap_or_default()
+        blocking(move || crate::routines::names(&workspace)).await.unwrap_or_default()
     }
 
     async fn routine(&self, action: &str, name: Option<&str>) -> Result<String, String> {
@@ -221,13 +218,8 @@ impl DaemonServices for LocalServices {
     async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact> {
         let (workspace, key) = (Arc::clone(&self.0), journal::key(id, local, None));
         let row = blocking(move || workspace.journal().and_then(|journal| journal.row(&key))).await;
-        Some(row.ok()?.ok()??.fact)
+        Some(row.ok()??.fact)
     }
-}
-
-/// Runs work that waits for files on a thread of its own.
-async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
-    tokio::task::spawn_blocking(act).await.map_err(|error| format!("it went wrong inside: {error}"))
 }
 
 /// The words of `/status`.

@@ -19,7 +19,6 @@ const SWEEP: Duration = Duration::from_secs(60);
 /// Follows the folders of `[follow]`.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, .. } = context;
-    let mut said = String::new();
     loop {
         let folders = follow::folders(&workspace);
         let (sender, mut changed) = mpsc::channel::<()>(1);
@@ -28,10 +27,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
         // Changes in a pause are read with the first sweep after it.
         if !workspace.is_paused() {
             let words = tokio::task::block_in_place(|| follow_all(&workspace, &folders));
-            if words != said {
-                board.set_part("follow", words.as_str());
-                said = words;
-            }
+            board.set_part("follow", words);
         }
         // After one event or one sweep all folders are read again: the watchers are made anew with it, so that a
         // folder that was moved away and made again is watched too.

@@ -20,13 +20,8 @@ const REPORT: Duration = Duration::from_secs(5);
 pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent>) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, .. } = context;
     let mut follower = start(&workspace)?;
-    let mut said = String::new();
     loop {
-        let words = describe(follower.following());
-        if words != said {
-            board.set_part("index", &*words);
-            said = words;
-        }
+        board.set_part("index", describe(follower.following()));
         tokio::select! {
             biased;
             Some(event) = watched.recv() => tell(&follower, event),

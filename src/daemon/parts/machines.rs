@@ -9,7 +9,6 @@ use tokio::sync::broadcast;
 
 use crate::daemon::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
 use crate::machines::identity::Identity;
-use crate::machines::status::MachinesStatus;
 use crate::workspace::Workspace;
 
 /// The interval at which this machine checks whether it is still the voice, because a lease ends without an event.
@@ -23,8 +22,6 @@ const LOST_TABLE: &str =
 struct Reporter {
     events: broadcast::Sender<DaemonEvent>,
     board: StatusBoard,
-    status: Option<MachinesStatus>,
-    words: String,
     is_voice: bool,
 }
 
@@ -32,7 +29,7 @@ struct Reporter {
 pub async fn run(context: PartContext, sender: broadcast::Sender<DaemonEvent>) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, stop, .. } = context;
     let is_voice = workspace.machines.is_alone();
-    let mut reporter = Reporter { events: sender, board, status: None, words: String::new(), is_voice };
+    let mut reporter = Reporter { events: sender, board, is_voice };
     loop {
         let machines = workspace.machines.clone();
         let drive = stop.child_token();
@@ -86,19 +83,11 @@ impl Reporter {
             // Without other parts there is no listener, which is fine.
             let _ = self.events.send(DaemonEvent::Voice);
         }
-        let status = machines.status();
         let words = if has_lost_table { LOST_TABLE.to_owned() } else { words(workspace, is_voice) };
-        if status == self.status && words == self.words {
-            return;
-        }
         self.board.update(|report| {
-            report.machines.clone_from(&status);
-            match words.as_str() {
-                "" => report.parts.remove("machines"),
-                words => report.parts.insert("machines".to_owned(), words.to_owned()),
-            };
+            report.machines = machines.status();
+            report.set_part("machines", words);
         });
-        (self.status, self.words) = (status, words);
     }
 }
 

@@ -10,12 +10,12 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{CallPermits, VaultApprovals, Waiter};
-#[cfg(feature = "assistant")]
-use crate::daemon::assistant::Assistant;
-use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
+use crate::agent::{VaultApprovals, Waiter};
+use crate::daemon::assistant::{Assistant, recheck};
+use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard, blocking};
 use crate::daemon::ticker::Ticker;
 use crate::routines::{self, ClaimReport, RunError, RunProgress, Runner};
+use crate::toolbox::runner_with;
 use crate::turn::TurnJournal;
 use crate::workspace::Workspace;
 
@@ -28,8 +28,8 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
     let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Call));
     let make = |workspace: &Arc<Workspace>| -> Result<Arc<Runner>, RunError> {
-        let approvals = Arc::clone(&approvals);
-        runner(workspace, Arc::clone(&turns), Arc::clone(&permits), approvals, json).map(Arc::new)
+        let (turns, permits, approvals) = (Arc::clone(&turns), Arc::clone(&permits), Arc::clone(&approvals));
+        runner_with(workspace, turns, permits, approvals, workspace.delivery_order(json)).map(Arc::new)
     };
     let mut service = Service {
         runner: make(&workspace)?,
@@ -37,7 +37,6 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
         at_once: Arc::new(Semaphore::new(AT_ONCE)),
         runs: JoinSet::new(),
         running: HashSet::new(),
-        last_status: String::new(),
         stop: stop.child_token(),
     };
     let (mut ticker, mut asked, mut is_vault_gone) = (Ticker::default(), false, false);
@@ -48,52 +47,32 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
         }
         tokio::select! {
             biased;
-            event = events.next() => match event {
-                Some(DaemonEvent::Changed(paths)) => {
-                    if paths.iter().any(|path| approvals.is_approvals_note(path)) {
-                        approvals.recheck();
+            event = events.next() => {
+                let Some(event) = event else { return Ok(()) };
+                recheck(&approvals, &event);
+                match event {
+                    DaemonEvent::Changed(paths) => {
+                        let folder = service.folder();
+                        asked = paths.iter().any(|path| path.as_str().starts_with(&folder));
                     }
-                    let folder = service.folder();
-                    asked = paths.iter().any(|path| path.as_str().starts_with(&folder));
+                    DaemonEvent::Settings(changed) => match make(&changed) {
+                        Ok(runner) => {
+                            approvals.set_workspace(&changed);
+                            (service.runner, asked) = (runner, true);
+                        }
+                        Err(error) => tracing::error!("routines keep their old settings: {error}"),
+                    },
+                    DaemonEvent::Voice => asked = service.turned(&stop),
+                    DaemonEvent::VaultGone => is_vault_gone = true,
+                    DaemonEvent::VaultBack => (is_vault_gone, asked) = (false, true),
+                    DaemonEvent::Rescan(_) => asked = true,
+                    DaemonEvent::Unwatched(_) => {}
                 }
-                Some(DaemonEvent::Settings(changed)) => match make(&changed) {
-                    Ok(runner) => {
-                        approvals.set_workspace(&changed);
-                        (service.runner, asked) = (runner, true);
-                    }
-                    Err(error) => tracing::error!("routines keep their old settings: {error}"),
-                },
-                Some(DaemonEvent::Voice) => asked = service.turned(&stop),
-                Some(DaemonEvent::VaultGone) => is_vault_gone = true,
-                Some(DaemonEvent::VaultBack) => {
-                    approvals.recheck();
-                    (is_vault_gone, asked) = (false, true);
-                }
-                Some(DaemonEvent::Rescan(_)) => {
-                    approvals.recheck();
-                    asked = true;
-                }
-                Some(_) => {}
-                None => return Ok(()),
-            },
+            }
             Some(ended) = service.runs.join_next() => service.ended(ended),
             () = tokio::time::sleep(clock.sleep(Ticker::sleep(clock.now()))) => {}
         }
     }
-}
-
-/// The parts of a vault's runs.
-///
-/// # Errors
-/// The delivery journal can't be used.
-pub(crate) fn runner(
-    workspace: &Arc<Workspace>,
-    turns: Arc<TurnJournal>,
-    permits: Arc<CallPermits>,
-    approvals: Arc<VaultApprovals>,
-    json: bool,
-) -> Result<Runner, RunError> {
-    crate::toolbox::runner_with(workspace, turns, permits, approvals, workspace.delivery_order(json))
 }
 
 /// Carries out `/routine`: lists routines, runs one, turns one on or off. A run asks through `assistant`, which gets
@@ -101,68 +80,63 @@ pub(crate) fn runner(
 ///
 /// # Errors
 /// A sentence on why not.
-#[cfg(feature = "assistant")]
-pub(crate) async fn command(
+pub(super) async fn command(
     workspace: Arc<Workspace>,
     assistant: Arc<Assistant>,
     action: String,
     name: Option<String>,
 ) -> Result<String, String> {
-    let blocking =
-        tokio::task::spawn_blocking(move || obey(&workspace, &assistant, &action, name.as_deref()));
-    let (last_status, run) = blocking.await.map_err(|error| format!("it went wrong inside: {error}"))??;
+    let done = blocking(move || obey(&workspace, &assistant, &action, name.as_deref())).await;
+    let (answer, run) = done?;
     if let Some((runner, key)) = run {
-        tokio::spawn(async move {
-            // The next check continues a run that a stop cut off.
-            match runner.drive(&key, &CancellationToken::new()).await {
-                Ok(RunProgress::Later(why)) => {
-                    tracing::info!(run = key, "a routine's run goes on later: {why}");
-                }
-                Ok(_) => {}
-                Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
-            }
-        });
+        // The next check continues a run that a stop cut off.
+        tokio::spawn(async move { log(&key, &runner.drive(&key, &CancellationToken::new()).await) });
     }
-    Ok(last_status)
+    Ok(answer)
 }
 
-#[cfg(feature = "assistant")]
+/// The answer, and the run that is to go on.
 type Obeyed = (String, Option<(Runner, String)>);
 
-#[cfg(feature = "assistant")]
 fn obey(
     workspace: &Arc<Workspace>,
     assistant: &Assistant,
     action: &str,
     name: Option<&str>,
-) -> Result<Obeyed, String> {
-    let words = |error: &dyn std::fmt::Display| error.to_string();
-    let name = || name.ok_or_else(|| "`name` is missing: which routine?".to_owned());
+) -> anyhow::Result<Obeyed> {
+    let name = || name.ok_or_else(|| anyhow::anyhow!("`name` is missing: which routine?"));
     match action {
         "list" => {
-            let listed = routines::list(workspace).map_err(|error| words(&error))?;
+            let listed = routines::list(workspace)?;
             let all: Vec<String> = listed.iter().map(|one| one.in_a_line(workspace)).collect();
             Ok((if all.is_empty() { "There are no routines.".to_owned() } else { all.join("\n") }, None))
         }
         "enable" | "disable" => {
             let is_on = action == "enable";
-            let done = routines::set_enabled(workspace, name()?, is_on, crate::vault::Actor::Discord);
-            let (note, _) = done.map_err(|error| words(&error))?;
+            let (note, _) = routines::set_enabled(workspace, name()?, is_on, crate::vault::Actor::Discord)?;
             Ok((format!("`{}` is {action}d.", note.name), None))
         }
         "run" => {
-            let note = routines::find(workspace, name()?).map_err(|error| words(&error))?;
-            let (permits, approvals) = (Arc::clone(assistant.permits()), Arc::clone(assistant.approvals()));
-            let runner = runner(workspace, Arc::clone(assistant.journal()), permits, approvals, false);
-            let runner = runner.map_err(|error| words(&error))?;
-            let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note);
-            let key = key.map_err(|error| words(&error))?;
-            Ok((
-                format!("`{}` runs now; its answer goes where it always goes.", note.name),
-                Some((runner, key)),
-            ))
+            let note = routines::find(workspace, name()?)?;
+            let Assistant { journal, permits, approvals, .. } = assistant;
+            let (turns, permits, approvals) =
+                (Arc::clone(journal), Arc::clone(permits), Arc::clone(approvals));
+            let runner = runner_with(workspace, turns, permits, approvals, workspace.delivery_order(false))?;
+            let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
+            let words = format!("`{}` runs now; its answer goes where it always goes.", note.name);
+            Ok((words, Some((runner, key))))
         }
-        other => Err(format!("`{other}` is none of list, run, enable, disable")),
+        other => anyhow::bail!("`{other}` is none of list, run, enable, disable"),
+    }
+}
+
+/// Logs how far a run came.
+fn log(key: &str, driven: &Result<RunProgress, RunError>) {
+    match driven {
+        Ok(RunProgress::Done(outcome)) => tracing::info!(run = key, "a routine ran: {outcome}"),
+        Ok(RunProgress::Later(why)) => tracing::info!(run = key, "a routine's run goes on later: {why}"),
+        Ok(RunProgress::Busy) => {}
+        Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
     }
 }
 
@@ -172,7 +146,6 @@ struct Service {
     at_once: Arc<Semaphore>,
     runs: JoinSet<(String, Result<RunProgress, RunError>)>,
     running: HashSet<String>,
-    last_status: String,
     stop: CancellationToken,
 }
 
@@ -197,13 +170,12 @@ impl Service {
             return;
         }
         let runner = Arc::clone(&self.runner);
-        let looked = tokio::task::spawn_blocking(move || {
+        let looked = blocking(move || {
             routines::claim_due_runs(runner.workspace(), runner.journal(), runner.turns(), false)
         });
         match looked.await {
-            Ok(Ok(claimed)) => self.begin(claimed),
-            Ok(Err(error)) => self.report_status(format!("can't be looked at: {error}")),
-            Err(error) => self.report_status(format!("can't be looked at: {error}")),
+            Ok(claimed) => self.begin(claimed),
+            Err(error) => self.board.set_part("routines", format!("can't be looked at: {error}")),
         }
     }
 
@@ -229,23 +201,16 @@ impl Service {
             (None, 1) => "1 is running".to_owned(),
             (None, count) => format!("{count} are running"),
         };
-        self.report_status(words);
+        self.board.set_part("routines", words);
     }
 
     fn ended(&mut self, ended: Result<(String, Result<RunProgress, RunError>), tokio::task::JoinError>) {
         match ended {
             Ok((key, driven)) => {
                 self.running.remove(&key);
-                match driven {
-                    Ok(RunProgress::Done(outcome)) => tracing::info!(run = key, "a routine ran: {outcome}"),
-                    Ok(RunProgress::Later(why)) => {
-                        tracing::info!(run = key, "a routine's run goes on later: {why}");
-                    }
-                    Ok(RunProgress::Busy) => {}
-                    Err(error) => {
-                        tracing::warn!(run = key, "a routine's run can't go on: {error}");
-                        return self.report_status(format!("`{key}` can't go on: {error}"));
-                    }
+                log(&key, &driven);
+                if let Err(error) = driven {
+                    return self.board.set_part("routines", format!("`{key}` can't go on: {error}"));
                 }
             }
             // Whichever it was, the next look takes it up.
@@ -255,14 +220,7 @@ impl Service {
             }
         }
         if self.running.is_empty() {
-            self.report_status("waiting".to_owned());
-        }
-    }
-
-    fn report_status(&mut self, words: String) {
-        if words != self.last_status {
-            self.last_status.clone_from(&words);
-            self.board.set_part("routines", words);
+            self.board.set_part("routines", "waiting");
         }
     }
 }

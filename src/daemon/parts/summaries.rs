@@ -13,7 +13,6 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Scribe;
-use crate::brain::wire::Watch;
 use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
 use crate::summary::{DueScope, LogName, Summaries, plan};
 use crate::vault::{NotePath, Vault};
@@ -39,9 +38,7 @@ struct LogStatus {
 /// The summaries.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
-    let make = |workspace: &Arc<Workspace>| {
-        Scribe::new(Arc::clone(workspace), Watch::default(), Arc::clone(&permits))
-    };
+    let make = |workspace: &Arc<Workspace>| Scribe::new(Arc::clone(workspace), Arc::clone(&permits));
     let scribe = make(&workspace).map_err(anyhow::Error::msg)?;
     let mut queue = SummaryQueue {
         scribe,

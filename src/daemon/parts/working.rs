@@ -10,7 +10,6 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use crate::agent::WorkingMemoryWriter;
-use crate::brain::wire::Watch;
 use crate::daemon::part::{DaemonEvent, PartContext};
 use crate::format::log::SESSIONS;
 use crate::format::summary;
@@ -32,9 +31,8 @@ const SIGNS: [&[u8]; 2] =
 /// Working memory.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
-    let make = |workspace: &Arc<Workspace>| {
-        WorkingMemoryWriter::new(Arc::clone(workspace), Watch::default(), Arc::clone(&permits))
-    };
+    let make =
+        |workspace: &Arc<Workspace>| WorkingMemoryWriter::new(Arc::clone(workspace), Arc::clone(&permits));
     let mut writer = make(&workspace).map_err(anyhow::Error::msg)?;
     // The length of each log at its last check, so that one sign counts once.
     let mut seen: HashMap<NotePath, u64> = HashMap::new();

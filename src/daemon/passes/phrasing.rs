@@ -5,7 +5,6 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use crate::agent::{CallPermits, Phraser};
-use crate::brain::wire::Watch;
 use crate::deliver::Upcoming;
 use crate::workspace::Workspace;
 
@@ -46,7 +45,7 @@ impl Phrasing {
 
     fn phraser(&mut self, workspace: &Arc<Workspace>) -> Option<Arc<Phraser>> {
         if self.phraser.is_none() {
-            let made = Phraser::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits));
+            let made = Phraser::new(Arc::clone(workspace), Arc::clone(&self.permits));
             let told = made.inspect_err(|error| tracing::warn!("no words can be looked for: {error}"));
             self.phraser = told.ok().map(Arc::new);
         }
