@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::request::{RawTurn, ToolCall};
 use crate::format::invisible;
@@ -19,8 +19,7 @@ pub enum BrainEvent {
 }
 
 /// Why an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
     /// The model had nothing more to say.
     End,
@@ -33,13 +32,14 @@ pub enum StopReason {
 }
 
 /// Tokens of one call.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Tokens that the model read, those from a cache counted too.
     pub input: u64,
     /// Tokens of these from the provider's cache.
     pub cached: u64,
     /// Tokens of these written into the provider's cache.
+    #[serde(skip)]
     pub cache_write: u64,
     /// Tokens that the model wrote, reasoning counted too.
     pub output: u64,

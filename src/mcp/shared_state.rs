@@ -93,19 +93,11 @@ impl SharedState {
 
     /// The vault with the settings as they stand on disk; the last valid ones where they are wrong now.
     pub fn workspace(&self) -> Arc<Workspace> {
-        let current = Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner));
-        match current.reload() {
-            Ok(Some(changed)) => {
-                let changed = Arc::new(changed);
-                *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&changed);
-                changed
-            }
-            Ok(None) => current,
-            Err(error) => {
-                tracing::warn!("the settings on disk are wrong, the old ones stay: {error}");
-                current
-            }
+        let (workspace, wrong) = Workspace::present(&self.workspace);
+        if let Some(error) = wrong {
+            tracing::warn!("the settings on disk are wrong, the old ones stay: {error}");
         }
+        workspace
     }
 
     /// The answerer from memory: the daemon where one runs, else this process, which keeps its own warm.

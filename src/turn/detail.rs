@@ -5,8 +5,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::facts::Facts;
-use super::journal::{PAGE, TurnJournal, TurnRow};
-use crate::brain::FailureClass;
+use super::journal::{CallRow, PAGE, TurnJournal, TurnRow};
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;
 
@@ -58,7 +57,7 @@ pub struct TurnDetail {
     /// The steps with their times.
     pub steps: Vec<Step>,
     /// The calls of brains.
-    pub calls: Vec<Called>,
+    pub calls: Vec<CallRow>,
     /// The calls of tools.
     pub tools: Vec<Tool>,
 }
@@ -97,27 +96,6 @@ pub struct Step {
     /// When, as an instant.
     #[serde(skip)]
     pub instant: Timestamp,
-}
-
-/// A call of a brain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Called {
-    /// The brain.
-    pub brain: String,
-    /// Its model.
-    pub model: String,
-    /// How it failed.
-    pub class: Option<FailureClass>,
-    /// The error in words.
-    pub error: Option<String>,
-    /// Milliseconds.
-    pub ms: u64,
-    /// Input tokens.
-    pub input: u64,
-    /// Input tokens from a cache.
-    pub cached: u64,
-    /// Output tokens.
-    pub output: u64,
 }
 
 /// A call of a tool.
@@ -175,7 +153,6 @@ impl TurnJournal {
     pub fn detail(&self, turn: &TurnRow, tz: &TimeZone) -> Result<TurnDetail, DatabaseError> {
         let message = turn.joined.unwrap_or(turn.asked.message);
         let steps = self.steps(message)?.into_iter();
-        let calls = self.calls(message)?.into_iter();
         let tools = self.tools(message)?.into_iter();
         let assembled = turn.assembled.as_ref();
         Ok(TurnDetail {
@@ -197,18 +174,7 @@ impl TurnJournal {
                     instant: row.at,
                 })
                 .collect(),
-            calls: calls
-                .map(|call| Called {
-                    brain: call.brain,
-                    model: call.model,
-                    class: call.class,
-                    error: call.error,
-                    ms: call.ms,
-                    input: call.usage.input,
-                    cached: call.usage.cached,
-                    output: call.usage.output,
-                })
-                .collect(),
+            calls: self.calls(message)?,
             tools: tools
                 .map(|row| Tool {
                     name: row.call.name,

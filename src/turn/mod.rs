@@ -29,7 +29,7 @@ pub mod usage;
 pub use self::conversation::{
     ApprovalRequest, Conversation, Halt, NoConversation, Responder, TurnAnswer, TurnNote,
 };
-pub use self::detail::{Called, Cost, ListedTurn, Step, Tool, TurnDetail};
+pub use self::detail::{Cost, ListedTurn, Step, Tool, TurnDetail};
 pub use self::facts::Facts;
 pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnRow};
 pub use self::request::{assemble, files, history, notes, past_context, rebuild, terms};

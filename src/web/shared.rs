@@ -70,18 +70,10 @@ impl Shared {
 
     /// The vault with the settings in force, and what is wrong with those on disk.
     pub(super) fn workspace(&self) -> (Arc<Workspace>, Option<String>) {
-        let current = Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner));
-        if !self.reloads {
-            return (current, None);
+        if self.reloads {
+            let (workspace, wrong) = Workspace::present(&self.workspace);
+            return (workspace, wrong.map(|error| error.to_string()));
         }
-        match current.reload() {
-            Ok(Some(changed)) => {
-                let changed = Arc::new(changed);
-                *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&changed);
-                (changed, None)
-            }
-            Ok(None) => (current, None),
-            Err(error) => (current, Some(error.to_string())),
-        }
+        (Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner)), None)
     }
 }

@@ -1,7 +1,7 @@
 //! Opens a vault with the settings on disk, or with the last valid ones.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::Workspace;
 use crate::clock::Clock;
@@ -99,6 +99,21 @@ impl Workspace {
         let machines = if is_same { self.machines.clone() } else { initial_machines(&settings) };
         let clock = Arc::clone(&self.clock);
         Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), clock, machines)))
+    }
+
+    /// The vault of `held` with the present settings on disk, which it then holds; the last valid ones where those are
+    /// wrong, and why.
+    pub fn present(held: &RwLock<Arc<Self>>) -> (Arc<Self>, Option<ConfigError>) {
+        let current = Arc::clone(&held.read().unwrap_or_else(PoisonError::into_inner));
+        match current.reload() {
+            Ok(Some(changed)) => {
+                let changed = Arc::new(changed);
+                *held.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&changed);
+                (changed, None)
+            }
+            Ok(None) => (current, None),
+            Err(error) => (current, Some(error)),
+        }
     }
 }
 

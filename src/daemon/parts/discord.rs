@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Context, bail};
 use async_trait::async_trait;
 use jiff::civil;
 use tokio::sync::watch;
@@ -249,25 +250,24 @@ fn local(workspace: &Workspace, at: jiff::Timestamp) -> String {
 }
 
 /// Takes back the agent's last write.
-fn undo(workspace: &Workspace) -> Result<String, String> {
-    let words = |error: crate::history::HistoryError| error.to_string();
-    let history = workspace.history().map_err(words)?.ok_or("the history is turned off in the settings")?;
-    let interrupted = history.pending_restore().map_err(words)?;
-    history.finish_pending(&workspace.editor, crate::history::Interrupted::Finish).map_err(words)?;
+fn undo(workspace: &Workspace) -> anyhow::Result<String> {
+    let history = workspace.history()?.context("the history is turned off in the settings")?;
+    let interrupted = history.pending_restore()?;
+    history.finish_pending(&workspace.editor, crate::history::Interrupted::Finish)?;
     if let Some(undo) = interrupted.filter(|it| it.undoing.is_some()) {
         // The undo that was killed is the one that is asked for again.
         return Ok(format!("Finished what had been interrupted: {}", undo.subject));
     }
-    history.snapshot_all(crate::history::Deletions::Hold).map_err(words)?;
-    let plan = history.plan_undo(1).map_err(words)?;
+    history.snapshot_all(crate::history::Deletions::Hold)?;
+    let plan = history.plan_undo(1)?;
     if let Some(conflict) = plan.conflicts.first() {
-        return Err(format!("`{}`: {}; nothing was undone", conflict.path, conflict.reason));
+        bail!("`{}`: {}; nothing was undone", conflict.path, conflict.reason);
     }
-    let Some(write) = plan.writes.first() else { return Err("there is nothing to undo".to_owned()) };
+    let write = plan.writes.first().context("there is nothing to undo")?;
     let subject = write.commit.message.subject.clone();
-    let report = history.undo(&workspace.editor, &plan).map_err(words)?;
+    let report = history.undo(&workspace.editor, &plan)?;
     if let Some(skip) = report.skipped.first() {
-        return Err(format!("`{}`: {}; nothing was undone, try again", skip.path, skip.reason));
+        bail!("`{}`: {}; nothing was undone, try again", skip.path, skip.reason);
     }
     Ok(format!("Undid: {subject}"))
 }

@@ -1,6 +1,7 @@
 //! Defines the rows of the turn journal, as values.
 
 use jiff::Timestamp;
+use serde::Serialize;
 
 use crate::brain::{FailureClass, RawTurn, ToolCall, Usage};
 use crate::turn::skills::Names;
@@ -108,7 +109,7 @@ pub struct Recalled {
 }
 
 /// One call to a brain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallRow {
     /// The brain.
     pub brain: String,
@@ -121,6 +122,7 @@ pub struct CallRow {
     /// How long it took, in milliseconds.
     pub ms: u64,
     /// What it used.
+    #[serde(flatten)]
     pub usage: Usage,
 }
 

@@ -10,8 +10,9 @@ use crate::agent::rebuild_request::{RebuildError, rebuild};
 use crate::brain::{Message, Part, Request};
 use crate::history::UndoSelection;
 use crate::toolbox;
+use crate::turn::journal::CallRow;
 use crate::turn::journal::FILE_NAME;
-use crate::turn::{Called, Cost, ListedTurn, Step, Tool, TurnDetail, TurnJournal};
+use crate::turn::{Cost, ListedTurn, Step, Tool, TurnDetail, TurnJournal};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
 use crate::web::visit::{Form, Visit, note_address};
@@ -233,11 +234,11 @@ fn long(text: &str) -> Markup {
     }
 }
 
-fn calls(calls: &[Called]) -> Markup {
+fn calls(calls: &[CallRow]) -> Markup {
     if calls.is_empty() {
         return parts::empty("No model was called.");
     }
-    let row = |call: &Called| {
+    let row = |call: &CallRow| {
         let state = match &call.class {
             None => parts::badge("answered", "good"),
             Some(class) => parts::badge(class.name(), "bad"),
@@ -246,7 +247,7 @@ fn calls(calls: &[Called]) -> Markup {
             html! { (call.brain) },
             html! { (call.model) },
             html! { (state) " " (call.error.as_deref().unwrap_or_default()) },
-            html! { (call.input) " in, " (call.cached) " cached, " (call.output) " out" },
+            html! { (call.usage.input) " in, " (call.usage.cached) " cached, " (call.usage.output) " out" },
             html! { (call.ms) " ms" },
         ]
     };

@@ -194,20 +194,17 @@ impl Remote {
     /// Surely nothing was pushed: the remote isn't reached, or refuses for good.
     pub async fn push(&mut self, state: &BranchHead, file: StateFile) -> Result<Push, EngineError> {
         let _lock = self.lock().await?;
-        let pushed = match self.push_once(state, &file).await? {
-            // From here on each commit is added to the one before.
-            PushAttempt::NoForce => self.push_once(state, &StateFile { grows: true, ..file }).await?,
-            pushed => pushed,
-        };
-        Ok(match pushed {
-            PushAttempt::Taken(state) => Push::Taken(state),
-            PushAttempt::Others | PushAttempt::NoForce => Push::Others,
-            PushAttempt::Lost(why) => Push::Lost(why),
-        })
+        if let Some(pushed) = self.push_once(state, &file).await? {
+            return Ok(pushed);
+        }
+        // From here on each commit is added to the one before.
+        let pushed = self.push_once(state, &StateFile { grows: true, ..file }).await?;
+        Ok(pushed.unwrap_or(Push::Others))
     }
 
-    async fn push_once(&mut self, state: &BranchHead, file: &StateFile) -> Result<PushAttempt, EngineError> {
-        let Some(id) = self.commit(state, file).await? else { return Ok(PushAttempt::Others) };
+    /// None if the server takes fast-forwards alone.
+    async fn push_once(&mut self, state: &BranchHead, file: &StateFile) -> Result<Option<Push>, EngineError> {
+        let Some(id) = self.commit(state, file).await? else { return Ok(Some(Push::Others)) };
         let head = format!("refs/heads/{}", state.branch);
         let lease = format!("--force-with-lease={head}:{}", state.id.as_deref().unwrap_or_default());
         let refs = format!("{NEW}:{head}");
@@ -219,26 +216,23 @@ impl Remote {
         let said = match self.git.talk(&args).await {
             Ok(said) => said,
             Err(Failed::NotStarted(why)) => return Err(EngineError::Refused(why)),
-            Err(Failed::TooLong) => return Ok(PushAttempt::Lost(self.too_long())),
+            Err(Failed::TooLong) => return Ok(Some(Push::Lost(self.too_long()))),
         };
         let out = String::from_utf8_lossy(&said.out).into_owned();
         match errors::pushed(said.is_ok, &out) {
             Pushed::Taken => {
                 let taken = BranchHead { branch: state.branch.clone(), id: Some(id), file: file.clone() };
                 self.remember(&taken)?;
-                Ok(PushAttempt::Taken(taken))
+                Ok(Some(Push::Taken(taken)))
             }
-            Pushed::Late => Ok(PushAttempt::Others),
-            Pushed::Rejected if errors::is_force_forbidden(&out, &said.words) && !file.grows => {
-                Ok(PushAttempt::NoForce)
-            }
+            Pushed::Late => Ok(Some(Push::Others)),
+            Pushed::Rejected if errors::is_force_forbidden(&out, &said.words) && !file.grows => Ok(None),
             Pushed::Rejected => Err(errors::forbidden(&remote, &out, &said.words)),
             Pushed::Lost => match errors::before(&remote, &said.words) {
                 Some(error) => Err(error),
-                None => Ok(PushAttempt::Lost(format!(
-                    "{}: the answer to a push was lost",
-                    errors::shown(&remote)
-                ))),
+                None => {
+                    Ok(Some(Push::Lost(format!("{}: the answer to a push was lost", errors::shown(&remote)))))
+                }
             },
         }
     }
@@ -362,13 +356,4 @@ impl Remote {
         }
         Ok(file)
     }
-}
-
-/// The outcome of one try.
-enum PushAttempt {
-    Taken(BranchHead),
-    Others,
-    Lost(String),
-    /// The server takes fast-forwards alone.
-    NoForce,
 }
