@@ -116,6 +116,17 @@ impl<'a> CallListener<'a> {
     }
 }
 
+/// A brain's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainAnswer {
+    /// Its words.
+    pub text: String,
+    /// The brain.
+    pub brain: String,
+    /// The model, by its provider's word.
+    pub model: String,
+}
+
 impl Brains {
     /// The brains of a workspace's settings. Nothing is opened but the HTTP client.
     ///

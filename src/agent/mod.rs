@@ -35,7 +35,7 @@ pub use self::answer::{Colleagues, Engine, EngineParts, RunPurpose, colleague, k
 pub use self::approval_request::{Approvals, NoApprovals};
 pub use self::approvals::{VaultApprovals, Waiter};
 pub use self::background::{Phraser, Scribe, ScribeReport, WorkingMemoryWriter, background_calls};
-pub use self::brain_chain::CallPermits;
+pub use self::brain_chain::{CallPermits, ChainAnswer};
 pub use self::memory_answer::{FoundMemory, MemorySearch};
 pub use self::tools::{CombinedToolbox, Toolbox};
 pub use self::turn_memory::{RecalledContext, TurnMemory, VaultMemory};

@@ -11,7 +11,8 @@ use super::find::brain::{self, BrainPrompt};
 use super::learn::Learner;
 use super::read::new_turns::PersonTurn;
 use crate::agent::CallPermits;
-use crate::agent::background_calls::{BackgroundCaller, BackgroundReply, CallPurpose};
+use crate::agent::ChainAnswer;
+use crate::agent::background_calls::{BackgroundCaller, CallPurpose};
 use crate::brain::{Message, Request};
 use crate::capture::Extracted;
 use crate::workspace::Workspace;
@@ -76,7 +77,7 @@ impl BrainLearner {
             .map_err(|error| error.to_string())
     }
 
-    async fn ask(&self, names: &[String], request: &Request) -> Option<BackgroundReply> {
+    async fn ask(&self, names: &[String], request: &Request) -> Option<ChainAnswer> {
         let reply = self.caller.ask(names, request, TIME, &CancellationToken::new()).await?;
         (!reply.text.is_empty()).then_some(reply)
     }

@@ -42,7 +42,7 @@ pub use self::secret::{
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
 pub use self::set_values::{with_brain, with_values, without};
-pub use self::settings::{Edit, EditStrategyName, Embed, History, Index, Memory, Recall, Schedule, Settings};
+pub use self::settings::{Edit, EditStrategy, Embed, History, Index, Memory, Recall, Schedule, Settings};
 pub use self::stray_keys::{StrayKey, strays};
 pub(crate) use self::table::table;
 pub(crate) use self::tables::is_web;

@@ -103,19 +103,19 @@ table! {
 #[serde(deny_unknown_fields, default)]
 pub struct Edit {
     /// The way a note is replaced.
-    pub strategy: EditStrategyName,
+    pub strategy: EditStrategy,
 }
 
-/// The ways in which a note can be replaced.
+/// The way in which a note gets its new bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum EditStrategyName {
-    /// A write lease where the file system has it, else a swap.
+pub enum EditStrategy {
+    /// The lease where the system and the file allow one, else the swap.
     #[default]
     Auto,
-    /// A write lease, or an error.
+    /// In place under a write lease, or not at all.
     Lease,
-    /// A temporary file that is swapped in.
+    /// A temporary file, exchanged with the note.
     Swap,
 }
 

@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::Workspace;
 use crate::clock::Clock;
 use crate::config::last_good::{keep, last_good};
-use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, Settings};
+use crate::config::{ConfigError, Dirs, FILE_NAME, Settings};
 use crate::machines::Machines;
 use crate::schedule::Zone;
-use crate::vault::{EditOptions, EditStrategy, Editor, Vault};
+use crate::vault::{EditOptions, Editor, Vault};
 
 impl Workspace {
     /// Opens the vault at `dir`.
@@ -47,14 +47,11 @@ impl Workspace {
         let (read, wrong) = match read(vault.root()) {
             Ok(read) => (read, None),
             Err(error) => {
-                let last = last_good(&dirs.state).and_then(|settings| {
-                    let zone = zone(&settings, vault.root()).ok()?;
-                    Some((settings, zone, String::new()))
-                });
-                match last {
-                    Some(read) => (read, Some(error)),
-                    None => return Err(error),
-                }
+                let zoned = |settings| Some((zone(&settings, vault.root()).ok()?, settings));
+                let Some((zone, settings)) = last_good(&dirs.state).and_then(zoned) else {
+                    return Err(error);
+                };
+                ((settings, zone, String::new()), Some(error))
             }
         };
         Ok((Self::open_with(vault, dirs, clock, read)?, wrong))
@@ -69,7 +66,7 @@ impl Workspace {
         dirs.create()?;
         dirs.bind(vault.root())?;
         keep(&dirs.state, &text);
-        let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
+        let options = EditOptions { strategy: settings.edit.strategy, ..EditOptions::default() };
         let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
         let machines = initial_machines(&settings);
         Ok(Self::assemble(vault, editor, settings, zone, dirs, clock, machines))
@@ -120,14 +117,6 @@ impl Workspace {
 /// The role of a process before it joins: alone, or beside the daemon of a vault that is on several machines.
 fn initial_machines(settings: &Settings) -> Machines {
     if settings.machines.is_some() { Machines::beside() } else { Machines::alone() }
-}
-
-fn strategy(name: EditStrategyName) -> EditStrategy {
-    match name {
-        EditStrategyName::Auto => EditStrategy::Auto,
-        EditStrategyName::Lease => EditStrategy::Lease,
-        EditStrategyName::Swap => EditStrategy::Swap,
-    }
 }
 
 /// The settings on disk with their zone and text.

@@ -57,7 +57,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("config", 2500),
     ("confine", 1950),
     ("conflicts", 250),
-    ("daemon", 2350),
+    ("daemon", 2250),
     ("deliver", 6100),
     ("discord", 4800),
     ("doctor", 1200),

@@ -6,9 +6,9 @@
 
 use std::time::Instant;
 
-use super::engine::{ChainAnswer, Engine, Run};
+use super::engine::{Engine, Run};
 use super::fixed_texts;
-use crate::agent::brain_chain::{CallListener, ChainBrain, FailoverWalk};
+use crate::agent::brain_chain::{CallListener, ChainAnswer, ChainBrain, FailoverWalk};
 use crate::brain::failover::Attempt;
 use crate::brain::{BrainError, Reply, Usage};
 use crate::format::log::LogBlock;

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::time_limit::{LimitReached, OpenQuestions};
 use crate::agent::approval_request::{Approvals, NoApprovals};
-use crate::agent::brain_chain::{Brains, CallPermits, ChainBrain};
+use crate::agent::brain_chain::{Brains, CallPermits, ChainAnswer, ChainBrain};
 use crate::agent::tools::{CombinedToolbox, Toolbox, TurnEndGuard};
 use crate::agent::turn_memory::{TurnMemory, VaultMemory};
 use crate::brain::wire::Watch;
@@ -117,13 +117,6 @@ pub(super) struct Run<'a> {
     pub stop: &'a CancellationToken,
     /// The turn's clock, which is paused while a person is asked.
     pub time_limit: &'a OpenQuestions,
-}
-
-/// A brain's answer.
-pub(super) struct ChainAnswer {
-    pub text: String,
-    pub brain: String,
-    pub model: String,
 }
 
 #[async_trait]

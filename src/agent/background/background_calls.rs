@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::answer::{fixed_texts, may_spend, queue_notices, row};
-use crate::agent::brain_chain::{Brains, CallListener, CallPermits, FailoverWalk};
+use crate::agent::brain_chain::{Brains, CallListener, CallPermits, ChainAnswer, FailoverWalk};
 use crate::agent::budget;
 use crate::brain::wire::Watch;
 use crate::brain::{BrainError, FailureClass, Request};
@@ -37,17 +37,6 @@ pub struct BackgroundCaller {
     turns: TurnJournal,
     brains: Brains,
     purpose: CallPurpose,
-}
-
-/// A brain's reply.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BackgroundReply {
-    /// Its words.
-    pub text: String,
-    /// The brain.
-    pub brain: String,
-    /// The model, by its provider's word.
-    pub model: String,
 }
 
 impl BackgroundCaller {
@@ -94,7 +83,7 @@ impl BackgroundCaller {
         request: &Request,
         most: Duration,
         stop: &CancellationToken,
-    ) -> Option<BackgroundReply> {
+    ) -> Option<ChainAnswer> {
         let chain = self.brains.chain(names);
         let began = Instant::now();
         let (mut walk, mut calls, mut said) = (FailoverWalk::default(), Vec::new(), None);
@@ -117,7 +106,7 @@ impl BackgroundCaller {
             match answered {
                 Ok(reply) => {
                     let model = reply.model.clone();
-                    said = Some(BackgroundReply {
+                    said = Some(ChainAnswer {
                         text: fixed_texts::text_of(&reply).unwrap_or_default(),
                         brain,
                         model,

@@ -2,18 +2,7 @@
 
 use std::time::Duration;
 
-/// The way in which a note gets its new bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EditStrategy {
-    /// The lease where the system and the file allow one, else the swap.
-    #[default]
-    Auto,
-    /// In place under a write lease, or not at all.
-    Lease,
-    /// A temporary file, exchanged with the note.
-    Swap,
-}
+pub use crate::config::EditStrategy;
 
 /// The editor's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
