@@ -209,7 +209,6 @@ mod tests {
                 key: offer
                     .key
                     .map(|name| HeldSecret { value: None, kept: Some(SecretSource::Variable(name)) }),
-                ..ChosenBrain::default()
             };
             let trial = chosen.trial(&Settings::default()).unwrap();
             assert_eq!((trial.brain.name.as_str(), trial.brain.kind), (offer.name, offer.kind));

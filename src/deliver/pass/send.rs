@@ -269,7 +269,7 @@ impl<'c> Sender<'c> {
             return Ok(false);
         }
         let Some(name) = self.context.delivery_order.name(&message.to) else { return Ok(false) };
-        Ok(self.context.journal.sent_as_copies(&message.key, name)?)
+        self.context.journal.sent_as_copies(&message.key, name)
     }
 
     fn report_fired(&self, message: &Message, report: &mut PassReport) {

@@ -143,7 +143,7 @@ impl Transcript {
                     self.turns.extend(Some(turn).filter(|turn| !turn.prompt.is_empty()));
                 }
                 PieceKind::Said { kind: EventKind::Agent, parts, .. } => {
-                    self.last().said.extend(texts(parts))
+                    self.last().said.extend(texts(parts));
                 }
                 PieceKind::Call { id, tool: name, arguments } => {
                     self.last().calls.push(Call { name, arguments, failed: false, id });

@@ -84,7 +84,7 @@ fn allowed(
     let mut kept = sets.living();
     if !prefixes.is_empty() {
         let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
-        let common = if let [only] = &prefixes[..] { only.as_str() } else { "" };
+        let common = if let [only] = prefixes { only.as_str() } else { "" };
         kept &= sets.in_files(common, &inside);
     }
     // Several kinds, roles or paths widen; everything else narrows.
