@@ -11,7 +11,7 @@ use crate::search::query::question::Question;
 use crate::search::query::translations::translations;
 use crate::search::retrieve::alike::{Alike, Lookout};
 use crate::search::retrieve::candidates::COMMON;
-use crate::search::retrieve::scope::{Occurrence, Occurrences, Scope, count};
+use crate::search::retrieve::scope::{Occurrence, Occurrences, Scope, TermBlocks, count};
 use crate::search::store::corpus::times::Times;
 use crate::search::weights::notes as weights;
 
@@ -125,18 +125,13 @@ pub(in crate::search) fn sought(
             sought.add(&asked.term, 1.0, own.blocks.iter().filter(is_in));
             // A word that stands in some note is of a language of the notes, or one that they have taken over.
             let is_foreign = !own.blocks.iter().any(|block| is_in(&block));
-            for term in is_foreign.then(|| translations(&asked.term)).into_iter().flatten() {
+            let foreign = if is_foreign { translations(&asked.term) } else { Vec::new() };
+            let near = asked.near.iter().map(|(term, how)| (term.as_str(), how * weights::NEAR_WORD));
+            for (term, likeness) in foreign.into_iter().map(|term| (term, weights::TRANSLATION)).chain(near) {
                 let found = occurrences.of(scope, term);
                 let blocks = found.blocks.iter().filter(is_in);
                 if !scope.is_common(blocks.clone().count(), COMMON) {
-                    sought.add(term, weights::TRANSLATION, blocks);
-                }
-            }
-            for (term, how) in &asked.near {
-                let found = occurrences.of(scope, term);
-                let blocks = found.blocks.iter().filter(is_in);
-                if !scope.is_common(blocks.clone().count(), COMMON) {
-                    sought.add(term, how * weights::NEAR_WORD, blocks);
+                    sought.add(term, likeness, blocks);
                 }
             }
         }
@@ -145,8 +140,8 @@ pub(in crate::search) fn sought(
             if let Some(known) = sought.members.iter_mut().find(|(known, _)| known == term) {
                 known.1 = known.1.max(*likeness);
             } else if left > 0 {
-                // Terms of blocks that are dead must not push out others.
-                let found = occurrences.of(scope, term);
+                // Terms of blocks that are dead must not push out others. Nothing else asks for these, so they are not kept.
+                let found = TermBlocks::new(scope, term);
                 let blocks = found.blocks.iter().filter(is_in);
                 let count = blocks.clone().count();
                 left -= usize::from(count > 0);

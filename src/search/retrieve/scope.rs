@@ -63,7 +63,8 @@ pub(in crate::search) struct TermBlocks {
 }
 
 impl TermBlocks {
-    fn new(scope: Scope<'_>, term: &str) -> Self {
+    /// Reads those of a term.
+    pub fn new(scope: Scope<'_>, term: &str) -> Self {
         let Scope { corpus, candidates } = scope;
         let mut this = Self::default();
         // The first note that doesn't end before where the postings have come to.
