@@ -44,8 +44,6 @@ pub(in crate::search) const NEAR_WORD: f32 = 0.8;
 /// How much a word in a neighbouring turn counts.
 pub(in crate::search) const AROUND: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
 
-/// What the exact form of a word weighs beside its stem, where the index alone answers.
-pub(in crate::search) const EXACT: f64 = 0.5;
 /// What a comment's words weigh beside others: a reader of the note doesn't see it.
 pub const COMMENT: f64 = 0.25;
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::search::analyze::authors::without_names;
 
 /// The mark of a reference to a block: `note#^id`, in brackets or not.
-const MARK: &str = "#^";
+pub(in crate::search) const MARK: &str = "#^";
 
 /// `text` without the words that are references to blocks; text that is nothing else stays as it is.
 pub(in crate::search) fn without_references(text: &str) -> Cow<'_, str> {

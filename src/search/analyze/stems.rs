@@ -110,7 +110,8 @@ fn pairs(run: &[char], emit: &mut impl FnMut(&str)) {
     }
 }
 
-fn is_unspaced(c: char) -> bool {
+/// Whether `c` is of a script whose words have no spaces between them.
+pub(super) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0e7f | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff)
 }
 

@@ -5,6 +5,9 @@
 //! `snake_case`, a path, a URL, a date, `rid_…`) gives its parts and itself whole. Scripts written without spaces give
 //! overlapping pairs of characters.
 //!
+//! Most of these terms are also among the words that ranking counts ([`crate::search::analyze::stems`]); the splitter
+//! says of each term whether it is, and the index stores the others alone.
+//!
 //! Pure: no file, no clock. Terms depend on this module alone, so a change here needs a new [`crate::search::SCHEMA`].
 //!
 //! `letters` classifies and folds characters.
@@ -14,6 +17,7 @@ mod letters;
 use frostem::{Algorithm, Stemmer};
 
 use crate::embed::fast::FastMap;
+use crate::search::analyze::stems::is_unspaced;
 pub use letters::fold;
 use letters::{Class, Joint, class, clip, clitic, fold_into, humps, joint};
 
@@ -101,12 +105,23 @@ impl Analyzer {
         emit: &mut dyn FnMut(Form, &str, Option<&str>),
     ) {
         let Self { splitter, stems } = self;
-        splitter.split(text, &mut |form, term| {
+        splitter.split(text, &mut |form, term, _| {
             if takes(term) {
                 emit(form, term, if form == Form::Word { stems.get(term) } else { None });
             }
         });
     }
+}
+
+/// Whether ranking's words of `text` begin and end where its terms do.
+pub(in crate::search) fn is_split_alike(text: &str) -> bool {
+    text.is_ascii() || !text.chars().any(|c| class(c) == Class::Spaceless && !is_unspaced(c))
+}
+
+/// Whether `folded` is no other than `raw` in lower case, up to the form of apostrophes.
+fn is_lower_case(raw: &str, folded: &str) -> bool {
+    let straight = |c| if c == '\u{2019}' { '\'' } else { c };
+    raw.is_ascii() || raw.chars().map(straight).flat_map(char::to_lowercase).eq(folded.chars().map(straight))
 }
 
 /// Whether a folded word can have a stem other than itself.
@@ -133,8 +148,9 @@ impl Stems {
 }
 
 impl Splitter {
-    /// Calls `emit` with every exact term of `text`, in order. A [`Form::Word`] may have a stem.
-    pub fn split(&mut self, text: &str, emit: &mut impl FnMut(Form, &str)) {
+    /// Calls `emit` with every exact term of `text`, in order, and says whether ranking's words of the text are, or make up,
+    /// the same term, where the text [is split alike](is_split_alike). A [`Form::Word`] may have a stem.
+    pub fn split(&mut self, text: &str, emit: &mut impl FnMut(Form, &str, bool)) {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
@@ -160,22 +176,22 @@ impl Splitter {
     }
 
     /// A word that is nothing but at most [`MAX_WORD`] letters and digits of ASCII: what most words are.
-    fn plain(&mut self, word: &str, emit: &mut impl FnMut(Form, &str)) {
+    fn plain(&mut self, word: &str, emit: &mut impl FnMut(Form, &str, bool)) {
         let bytes = word.as_bytes();
         if !bytes.iter().any(u8::is_ascii_uppercase) {
-            emit(Form::Word, word);
+            emit(Form::Word, word, true);
         } else if bytes.len() > 3 && bytes[1..].iter().any(u8::is_ascii_uppercase) {
             self.part(word, false, emit);
         } else {
             self.folded.clear();
             self.folded.push_str(word);
             self.folded.make_ascii_lowercase();
-            emit(Form::Word, &self.folded);
+            emit(Form::Word, &self.folded, true);
         }
     }
 
     /// A run of word characters with single connectors inside, from `start`; the position behind it.
-    fn chunk(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str)) -> usize {
+    fn chunk(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str, bool)) -> usize {
         let mut part_start = start;
         let mut parts = 0;
         let mut at = start;
@@ -218,34 +234,36 @@ impl Splitter {
         }
         self.part(&text[part_start..end], apostrophe.is_some(), emit);
         if end - start <= MAX_WHOLE {
-            fold_into(&text[start..end], &mut self.folded);
-            emit(Form::Whole, &self.folded);
+            let whole = &text[start..end];
+            fold_into(whole, &mut self.folded);
+            emit(Form::Whole, &self.folded, is_lower_case(whole, &self.folded));
         }
         end
     }
 
     /// One part of a chunk: the word itself, and its pieces if it is camel-cased.
-    fn part(&mut self, raw: &str, apostrophe: bool, emit: &mut impl FnMut(Form, &str)) {
+    fn part(&mut self, raw: &str, apostrophe: bool, emit: &mut impl FnMut(Form, &str, bool)) {
+        let length = raw.len();
         let raw = clip(raw);
         fold_into(raw, &mut self.folded);
         if apostrophe && self.folded.contains('\u{2019}') {
             self.folded = self.folded.replace('\u{2019}', "'");
         }
         if !self.folded.is_empty() {
-            emit(Form::Word, &self.folded);
+            emit(Form::Word, &self.folded, raw.len() == length && is_lower_case(raw, &self.folded));
         }
         // Most words are not even worth the look.
         let may = raw.len() > 3 && raw.bytes().skip(1).any(|b| b.is_ascii_uppercase() || b >= 0x80);
         if !apostrophe && may && humps(raw).nth(1).is_some() {
             for hump in humps(raw) {
                 fold_into(hump, &mut self.piece);
-                emit(Form::Word, &self.piece);
+                emit(Form::Word, &self.piece, false);
             }
         }
     }
 
     /// A run of a script without spaces: every two neighbours, and the last character alone.
-    fn run(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str)) -> usize {
+    fn run(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str, bool)) -> usize {
         let length: usize = text[start..]
             .chars()
             .take_while(|c| matches!(class(*c), Class::Spaceless))
@@ -253,12 +271,13 @@ impl Splitter {
             .sum();
         fold_into(&text[start..start + length], &mut self.folded);
         let folded = self.folded.as_str();
+        let is_same = *folded == text[start..start + length];
         let bounds: Vec<usize> = folded.char_indices().map(|(i, _)| i).chain([folded.len()]).collect();
         for pair in bounds.windows(3) {
-            emit(Form::Pair, &folded[pair[0]..pair[2]]);
+            emit(Form::Pair, &folded[pair[0]..pair[2]], is_same);
         }
         if let [.., last, end] = bounds[..] {
-            emit(Form::Pair, &folded[last..end]);
+            emit(Form::Pair, &folded[last..end], false);
         }
         start + length
     }

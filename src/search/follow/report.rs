@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::search::follow::{live, scan};
+use crate::search::retrieve::sets::Sets;
 use crate::search::store::cache::Mode;
 use crate::search::store::catalog;
 use crate::search::{Index, IndexError, Kind, Snapshot};
@@ -110,9 +111,10 @@ impl Index {
             view.segs.iter().flat_map(|seg| &seg.memory).cloned().for_each(count);
             let dead = view.segs.iter().map(|seg| u64::from(seg.reader.max_doc()) - seg.living());
             stats.dead_blocks = dead.sum();
+            let sets = Sets::new(&view, &store.fields);
+            let living = sets.living();
             for kind in Kind::ALL {
-                let term = tantivy::Term::from_field_text(store.fields.filter, &format!("kind:{kind}"));
-                let blocks = view.doc_freq(&term)?;
+                let blocks = sets.with_filter(&format!("kind:{kind}"))?.intersection_len(&living);
                 if blocks > 0 {
                     stats.by_kind.insert(kind.as_str().to_owned(), blocks);
                 }

@@ -3,16 +3,15 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::search::analyze::text::Analyzer;
 use crate::search::follow::snapshot::Snapshot;
 use crate::search::give::hit::HitMaker;
 use crate::search::query::syntax;
-use crate::search::query::syntax::Syntax;
+use crate::search::query::syntax::{Item, Syntax};
 use crate::search::query::within::MOST_HITS;
 use crate::search::read::block::Block;
-use crate::search::retrieve::bm25::{Clause, newest, top};
+use crate::search::retrieve::bm25::{Clause, clauses, top};
 use crate::search::retrieve::filter::Filters;
-use crate::search::retrieve::terms;
+use crate::search::retrieve::sets::Sets;
 use crate::search::store::catalog;
 use crate::search::store::catalog::FileRow;
 use crate::search::store::view::DocRef;
@@ -127,31 +126,29 @@ impl Snapshot<'_> {
             syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
         }
         let prefixes = self.scope(query.scope.as_deref())?;
+        if syntax.items.is_empty() && query.text.trim().is_empty() {
+            return Ok((Vec::new(), syntax.notes));
+        }
         let Syntax { items, notes, .. } = &mut syntax;
-        let clauses = terms::clauses(self.view(), self.fields(), &mut Analyzer::new(), items, notes)?;
-        let found = if clauses.is_empty() && (!items.is_empty() || query.text.trim().is_empty()) {
-            Vec::new()
-        } else {
-            self.passing(&clauses, &self.filters(&syntax, &prefixes)?, most)?
-        };
+        let clauses = clauses(&mut Sets::new(self.view(), self.fields()), items, notes)?;
+        // A phrase has to stand in a block; of other items any does.
+        let all = items.is_empty() || items.iter().any(|item| matches!(item, Item::Phrase(_)));
+        let found = self.passing(&clauses, &self.filters(&syntax, &prefixes)?, all, most)?;
         Ok((found, syntax.notes))
     }
 
-    /// The `limit` best blocks that pass: for `clauses`, or the newest where there are none.
+    /// The `limit` best blocks that pass: of `all`, or of those with a word.
     fn passing(
         &self,
         clauses: &[Clause],
         filters: &Filters<'_>,
+        all: bool,
         limit: usize,
     ) -> Result<Vec<Found>, IndexError> {
         let (view, allowed) = (self.view(), filters.allowed.as_ref());
         let mut most = if filters.needs_text() { limit.saturating_mul(4).max(64) } else { limit };
         loop {
-            let scored = if clauses.is_empty() {
-                newest(view, allowed, most)
-            } else {
-                top(view, self.fields(), clauses, allowed, most)?
-            };
+            let scored = top(view, self.fields(), clauses, allowed, all, most)?;
             let is_all = scored.len() < most;
             let mut found = Vec::with_capacity(limit.min(scored.len()));
             for scored in scored {
@@ -242,7 +239,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// tantivy's and SQLite's.
-    pub fn filters<'s>(&'s self, syntax: &'s Syntax, prefixes: &[String]) -> Result<Filters<'s>, IndexError> {
+    pub fn filters(&self, syntax: &Syntax, prefixes: &[String]) -> Result<Filters<'_>, IndexError> {
         Filters::new(self.view(), self.fields(), &self.options().zone, prefixes, syntax)
     }
 

@@ -1,22 +1,25 @@
 //! Computes BM25 over a view, exact and the same for the same vault.
 //!
-//! Terms and a view come in; the best documents go out. All documents with a term are scored in double precision, terms
-//! in a fixed order, with the statistics of the living documents ([`crate::search::store::view`]). Equal scores are
-//! ordered by time, newest first, then by the tie field. So neither the segments' shape nor the order of insertion has
-//! an influence.
+//! The items of a query and a view come in; the best documents go out. A compound counts as its parts and once more as a
+//! whole; function words don't count. All documents with a word are scored in double
+//! precision, words in a fixed order, with the statistics of the living documents ([`crate::search::store::view`]).
+//! Equal scores are ordered by time, newest first, then by the tie field. So neither the segments' shape nor the order
+//! of insertion has an influence.
 //!
-//! The score of a term is `boost · idf · (k1 + 1) / (1 + k1 · (1 − b + b · l / L))`, however often it occurs in a
+//! The score of a word is `boost · idf · (k1 + 1) / (1 + k1 · (1 − b + b · l / L))`, however often it occurs in a
 //! block, with `idf = ln(1 + (N − n + ½) / (n + ½))` (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
 //! 2009, in the variant that Lucene made common), `l` the document's length as ranking counts it, `L` the mean length.
 //! A comment's score counts for a quarter.
 
 use std::cmp::Ordering;
 
-use roaring::RoaringBitmap;
-use tantivy::Term;
+use roaring::{MultiOps, RoaringBitmap};
 
 use crate::search::IndexError;
-use crate::search::cores::share;
+use crate::search::analyze::text::{Analyzer, fold};
+use crate::search::query::syntax::Item;
+use crate::search::retrieve::sets::Sets;
+use crate::search::retrieve::terms::{is_lone, words};
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 use crate::search::weights::COMMENT;
@@ -26,15 +29,16 @@ pub const K1: f64 = 1.2;
 /// How much a document's length counts.
 pub const B: f64 = 0.75;
 
-/// A term to look for.
+/// Of a very long query so many words are scored.
+const MOST: usize = 96;
+
+/// A word to look for.
 #[derive(Debug, Clone)]
 pub struct Clause {
-    /// The term.
-    pub term: Term,
-    /// What it weighs before saturation: boosts times idfs.
+    /// The living documents that have it, by [`View::number`].
+    pub docs: RoaringBitmap,
+    /// What it weighs before saturation.
     pub weight: f64,
-    /// How many living documents hold it.
-    pub docs: u64,
 }
 
 /// A scored document.
@@ -73,10 +77,45 @@ pub fn saturation(length: f64, mean: f64) -> f64 {
     (K1 + 1.0) / (1.0 + K1 * (1.0 - B + B * length / mean))
 }
 
-/// The `most` best documents for `clauses`, best first. `allowed` are the numbers of the documents that may come
-/// ([`View::number`]); without it all living ones may.
+/// The scored words of `items`; what was left out is said in `notes`, for a person.
+pub(in crate::search) fn clauses(
+    sets: &mut Sets<'_>,
+    items: &[Item],
+    notes: &mut Vec<String>,
+) -> Result<Vec<Clause>, IndexError> {
+    let (mut analyzer, living) = (Analyzer::new(), sets.living());
+    let mut found: Vec<RoaringBitmap> = Vec::new();
+    let mut left_out = false;
+    for item in items {
+        if let Item::Prefix(text) = item {
+            // Where function words begin so, any block may have one.
+            found.push(sets.with_prefix(&fold(text))?.unwrap_or_else(|| living.clone()));
+            continue;
+        }
+        for word in words(&mut analyzer, item.text()) {
+            if found.len() == MOST {
+                left_out = true;
+                break;
+            }
+            let set = if is_lone(&word) { sets.with_prefix(&word.exact)? } else { sets.with_word(&word)? };
+            found.extend(set);
+        }
+    }
+    if left_out {
+        notes.push(format!("it has very many words; the first {MOST} were searched for"));
+    }
+    let clause = |set: RoaringBitmap| {
+        let docs = set & &living;
+        Clause { weight: idf(docs.len(), living.len()), docs }
+    };
+    Ok(found.into_iter().map(clause).collect())
+}
+
+/// The `most` best documents for `clauses`, best first: of `all` documents, or of those with one of the words. `allowed` are
+/// the numbers of the documents that may come; without it all living ones may. Without clauses all have the same score,
+/// and the newest come first.
 ///
-/// Every document with one of the terms is scored: nothing is estimated, and nothing depends on what came first.
+/// Every document with one of the words is scored: nothing is estimated, and nothing depends on what came first.
 ///
 /// # Errors
 /// tantivy's.
@@ -85,76 +124,38 @@ pub fn top(
     fields: &Fields,
     clauses: &[Clause],
     allowed: Option<&RoaringBitmap>,
+    all: bool,
     most: usize,
 ) -> Result<Vec<Scored>, IndexError> {
-    if clauses.is_empty() || most == 0 {
-        return Ok(Vec::new());
+    let sets = Sets::new(view, fields);
+    let mut may = if all { sets.living() } else { clauses.iter().map(|clause| &clause.docs).union() };
+    allowed.into_iter().for_each(|allowed| may &= allowed);
+    let (comments, mean) = (sets.with_filter("kind:comment")?, view.mean_length());
+    let mut scored = Vec::new();
+    let mut first = 0;
+    for (seg, of) in view.segs.iter().enumerate() {
+        let docs = of.reader.max_doc();
+        let mut scores = vec![0.0; docs as usize];
+        for Clause { docs: with, weight } in clauses {
+            for number in with.range(first..first + docs) {
+                let length = f64::from(of.rows.meta((number - first) as usize).length);
+                scores[(number - first) as usize] += weight * saturation(length, mean);
+            }
+        }
+        scored.extend(may.range(first..first + docs).map(|number| {
+            let doc = (number - first) as usize;
+            let weight = if comments.contains(number) { COMMENT } else { 1.0 };
+            let at = DocRef { seg, doc: number - first };
+            Scored { score: weight * scores[doc], time: of.rows.meta(doc).time, tie: of.rows.tie(doc), at }
+        }));
+        first += docs;
     }
-    let postings: u64 = clauses.iter().map(|clause| clause.docs).sum();
-    let postings = usize::try_from(postings).unwrap_or(usize::MAX);
-    let of_segments = share(postings, view.segs.len(), |n| {
-        in_segment(view, fields, clauses, allowed, n).map(|scored| best(scored, most))
-    });
-    let mut scored = of_segments.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
-    scored = best(scored, most);
+    if scored.len() > most && most > 0 {
+        scored.select_nth_unstable_by(most - 1, Scored::rank);
+    }
+    scored.truncate(most);
     scored.sort_by(Scored::rank);
     Ok(scored)
-}
-
-/// The `most` best, in no order.
-fn best(mut scored: Vec<Scored>, most: usize) -> Vec<Scored> {
-    if scored.len() > most {
-        scored.select_nth_unstable_by(most - 1, Scored::rank);
-        scored.truncate(most);
-    }
-    scored
-}
-
-/// The allowed documents, newest first: what filters without words ask for.
-pub fn newest(view: &View, allowed: Option<&RoaringBitmap>, most: usize) -> Vec<Scored> {
-    let mut all = Vec::new();
-    let mut number = 0;
-    for (n, seg) in view.segs.iter().enumerate() {
-        for doc in 0..seg.reader.max_doc() {
-            if allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(number)) {
-                let (time, tie) = (seg.rows.meta(doc as usize).time, seg.rows.tie(doc as usize));
-                all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });
-            }
-            number += 1;
-        }
-    }
-    all.sort_by(Scored::rank);
-    all.truncate(most);
-    all
-}
-
-/// The documents of segment `n` that have one of the terms and may come.
-fn in_segment(
-    view: &View,
-    fields: &Fields,
-    clauses: &[Clause],
-    allowed: Option<&RoaringBitmap>,
-    n: usize,
-) -> Result<Vec<Scored>, IndexError> {
-    let seg = &view.segs[n];
-    let (mut scores, mean) = (vec![0.0; seg.reader.max_doc() as usize], view.mean_length());
-    for Clause { term, weight, .. } in clauses {
-        seg.each(term, |doc| {
-            let length = f64::from(seg.rows.meta(doc as usize).length);
-            scores[doc as usize] += weight * saturation(length, mean);
-        })?;
-    }
-    let comments = seg.comments(fields)?;
-    let base = view.number(DocRef { seg: n, doc: 0 });
-    let may = |doc| allowed.map_or_else(|| seg.is_alive(doc), |allowed| allowed.contains(base + doc));
-    let scored = (0..).zip(scores).filter(|(doc, score)| *score > 0.0 && may(*doc));
-    let scored = scored.map(|(doc, score)| Scored {
-        score: if comments.contains(doc) { COMMENT * score } else { score },
-        time: seg.rows.meta(doc as usize).time,
-        tie: seg.rows.tie(doc as usize),
-        at: DocRef { seg: n, doc },
-    });
-    Ok(scored.collect())
 }
 
 #[cfg(test)]

@@ -143,16 +143,8 @@ impl Delta {
             let memory = self.files.iter().filter(new).cloned();
             let (reader, rows) = file::read_new(segment)?;
             let texts = Arc::new(Texts::open(&reader, 8)?);
-            let (alive, memory, comments) = (None, memory.collect(), Arc::default());
-            after.segs.push(Arc::new(Seg {
-                id: 0,
-                reader,
-                texts,
-                comments,
-                rows: Arc::new(rows),
-                alive,
-                memory,
-            }));
+            let (alive, memory) = (None, memory.collect());
+            after.segs.push(Arc::new(Seg { id: 0, reader, texts, rows: Arc::new(rows), alive, memory }));
         }
         Ok(after)
     }

@@ -3,12 +3,13 @@
 //!
 //! tantivy's own counts hold dead documents until a merge; ours don't. So the same vault gives the same scores whatever
 //! its history: the number of documents, their lengths and each term's document frequency are those of the living
-//! alone. If a segment has dead documents, a frequency is counted by reading the term's postings.
+//! alone.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
+use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocSet, SegmentReader, TERMINATED, Term};
 
@@ -19,7 +20,6 @@ use crate::search::store::catalog::{FileRow, SegmentRow, Totals};
 use crate::search::store::corpus::rows::{NoteRow, Rows};
 use crate::search::store::segment::file::{SegmentFiles, Texts};
 use crate::search::store::segment::pack;
-use crate::search::store::segment::schema::Fields;
 
 /// Unpacked blocks of texts that stay in memory, of all segments together; 16 KB each.
 const KEPT: usize = 256;
@@ -33,8 +33,6 @@ pub struct Seg {
     pub reader: SegmentReader,
     /// Its blocks' texts.
     pub texts: Arc<Texts>,
-    /// The comments among its documents, once they were asked for.
-    pub comments: Arc<OnceLock<BitSet>>,
     /// What ranking knows of its blocks.
     pub rows: Arc<Rows>,
     /// The living documents, `None` if all are.
@@ -44,35 +42,19 @@ pub struct Seg {
 }
 
 impl Seg {
-    /// Calls `each` with the documents of a term, dead ones among them, ascending.
+    /// Calls `each` with the documents of a term, dead ones among them, ascending, and with its count in each.
     ///
     /// # Errors
     /// tantivy's.
-    pub fn each(&self, term: &Term, mut each: impl FnMut(u32)) -> Result<(), IndexError> {
+    pub fn each(&self, term: &Term, mut each: impl FnMut(u32, u32)) -> Result<(), IndexError> {
         let inverted = self.reader.inverted_index(term.field())?;
-        let found = inverted.read_postings(term, IndexRecordOption::Basic);
+        let found = inverted.read_postings(term, IndexRecordOption::WithFreqs);
         let Some(mut postings) = found.map_err(tantivy::TantivyError::from)? else { return Ok(()) };
         while postings.doc() != TERMINATED {
-            each(postings.doc());
+            each(postings.doc(), postings.term_freq());
             postings.advance();
         }
         Ok(())
-    }
-
-    /// The comments among its documents.
-    ///
-    /// # Errors
-    /// tantivy's.
-    pub fn comments(&self, fields: &Fields) -> Result<&BitSet, IndexError> {
-        if let Some(comments) = self.comments.get() {
-            return Ok(comments);
-        }
-        let mut comments = BitSet::with_max_value(self.reader.max_doc());
-        let term = Term::from_field_text(fields.filter, "kind:comment");
-        self.each(&term, |doc| {
-            comments.insert(doc);
-        })?;
-        Ok(self.comments.get_or_init(|| comments))
     }
 
     /// The blocks of the note at this place among its rows, without texts.
@@ -119,7 +101,7 @@ pub struct DocRef {
 #[derive(Debug, Default)]
 pub struct Readers(Mutex<HashMap<String, Opened>>);
 
-type Opened = (SegmentReader, Arc<Texts>, Arc<OnceLock<BitSet>>, Arc<Rows>);
+type Opened = (SegmentReader, Arc<Texts>, Arc<Rows>);
 
 impl Readers {
     fn get(&self, files: &SegmentFiles, row: &SegmentRow, kept: usize) -> Result<Opened, IndexError> {
@@ -129,7 +111,7 @@ impl Readers {
         }
         let (reader, rows) = files.read(row)?;
         let texts = Arc::new(Texts::open(&reader, kept)?);
-        let opened = (reader, texts, Arc::default(), Arc::new(rows));
+        let opened = (reader, texts, Arc::new(rows));
         open.insert(row.uuid.clone(), Opened::clone(&opened));
         Ok(opened)
     }
@@ -149,8 +131,7 @@ impl View {
         readers.keep_only(&rows);
         let mut segs = Vec::with_capacity(rows.len());
         for row in &rows {
-            let (reader, texts, comments, rows) =
-                readers.get(files, row, (KEPT / rows.len()).clamp(8, 96))?;
+            let (reader, texts, rows) = readers.get(files, row, (KEPT / rows.len()).clamp(8, 96))?;
             let alive = dead.remove(&row.id).map(|ranges| {
                 let mut alive = BitSet::with_max_value_and_full(row.docs);
                 for doc in ranges.into_iter().flat_map(|(start, count)| start..start.saturating_add(count)) {
@@ -158,23 +139,9 @@ impl View {
                 }
                 alive
             });
-            segs.push(Arc::new(Seg { id: row.id, reader, texts, comments, rows, alive, memory: Vec::new() }));
+            segs.push(Arc::new(Seg { id: row.id, reader, texts, rows, alive, memory: Vec::new() }));
         }
         Ok(Self { totals, segs, hidden: HashSet::new() })
-    }
-
-    /// How many living documents hold `term`.
-    pub fn doc_freq(&self, term: &Term) -> Result<u64, IndexError> {
-        let mut living = 0;
-        for seg in &self.segs {
-            if seg.alive.is_none() {
-                let inverted = seg.reader.inverted_index(term.field())?;
-                living += u64::from(inverted.doc_freq(term).map_err(tantivy::TantivyError::from)?);
-            } else {
-                seg.each(term, |doc| living += u64::from(seg.is_alive(doc)))?;
-            }
-        }
-        Ok(living)
     }
 
     /// The mean length of a living document, as ranking counts it.

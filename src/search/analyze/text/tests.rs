@@ -53,8 +53,8 @@ fn plain_words_are_taken_as_any_other() {
     // The quick way and the whole one.
     for text in ["Word", "wORD", "ABc", "ABCd", "x1Y", "end.", "a::b", "a:", "it's", "it'", "tail-", "é-x"] {
         let (mut quick, mut whole) = (Vec::new(), Vec::new());
-        Splitter::default().split(text, &mut |form, term| quick.push((form, term.to_owned())));
-        Splitter::default().chunk(text, 0, &mut |form, term| whole.push((form, term.to_owned())));
+        Splitter::default().split(text, &mut |form, term, _| quick.push((form, term.to_owned())));
+        Splitter::default().chunk(text, 0, &mut |form, term, _| whole.push((form, term.to_owned())));
         assert_eq!(quick[..whole.len()], whole[..], "{text}");
     }
     assert_eq!(exact(&format!("{} x", "y".repeat(65))), [&"y".repeat(64), "x"]);

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use tantivy::BitSet;
 
 use super::*;
+use crate::search::query::syntax::Item;
 use crate::search::read::block::{Block, Kind, Note};
 use crate::search::read::note::Parsed;
+use crate::search::retrieve::terms::clauses;
 use crate::search::store::corpus::grow::Basis;
 use crate::search::store::segment::file;
 use crate::search::store::segment::file::{SegmentBuilder, Target, Texts};
@@ -45,7 +47,6 @@ fn view(notes: &[usize]) -> View {
             rows: Arc::new(rows),
             reader,
             texts,
-            comments: Arc::default(),
             alive,
             memory: Vec::new(),
         }));
@@ -53,22 +54,19 @@ fn view(notes: &[usize]) -> View {
     view
 }
 
-/// What one document gets, from nothing but its own postings.
-fn naive(view: &View, fields: &Fields, clauses: &[Clause], at: DocRef) -> Scored {
+/// What one document gets, from nothing but its own text.
+fn naive(view: &View, clauses: &[(&str, &Clause)], at: DocRef) -> Scored {
     let seg = &view.segs[at.seg];
-    let mut score = 0.0;
-    for clause in clauses {
-        let mut has = false;
-        seg.each(&clause.term, |doc| has |= doc == at.doc).unwrap();
-        let length = f64::from(seg.rows.meta(at.doc as usize).length);
-        if has {
-            score += clause.weight * saturation(length, view.mean_length());
-        }
-    }
-    if seg.comments(fields).unwrap().contains(at.doc) {
+    let (doc, rows) = (at.doc as usize, &seg.rows);
+    let (text, _) = view.text(at).unwrap();
+    let length = f64::from(rows.meta(doc).length);
+    let with = clauses.iter().filter(|(word, _)| text.split(' ').any(|own| own == *word));
+    let mut score =
+        with.map(|(_, clause)| clause.weight * saturation(length, view.mean_length())).sum::<f64>();
+    let note = rows.note_of(at.doc).unwrap();
+    if seg.blocks(note).unwrap()[(at.doc - rows.notes()[note].start) as usize].kind == Kind::Comment {
         score *= COMMENT;
     }
-    let (doc, rows) = (at.doc as usize, &seg.rows);
     Scored { score, time: rows.meta(doc).time, tie: rows.tie(doc), at }
 }
 
@@ -93,23 +91,20 @@ fn the_best_are_those_of_scoring_everything() {
         &["absent"],
         &["w2", "absent"],
     ] {
-        let mut clauses = Vec::new();
-        for (n, word) in words.iter().enumerate() {
-            let weight = 1.0 + n as f64 * 1.7;
-            // As if there were many: on one core, and on all.
-            let docs = if words.len() > 1 && n > 0 { 1 << 40 } else { 1 };
-            clauses.push(Clause { term: Fields::term(fields.text, word, false), weight, docs });
-        }
+        let items: Vec<Item> = words.iter().map(|word| Item::Words((*word).to_owned())).collect();
+        let clauses = clauses(&mut Sets::new(&view, &fields), &items, &mut Vec::new()).unwrap();
+        let named: Vec<_> = words.iter().copied().zip(&clauses).collect();
         for (docs, allowed) in
             [(all.clone(), None), (all.iter().copied().filter(|at| at.doc % 2 == 1).collect(), Some(&odd))]
         {
-            let mut expected: Vec<Scored> =
-                docs.iter().map(|at| naive(&view, &fields, &clauses, *at)).collect();
-            expected.retain(|scored| scored.score > 0.0);
-            expected.sort_by(Scored::rank);
-            for most in [1, 10, 300] {
-                let found = top(&view, &fields, &clauses, allowed, most).unwrap();
-                assert_eq!(found, expected[..most.min(expected.len())], "{words:?} {most}");
+            let mut expected: Vec<Scored> = docs.iter().map(|at| naive(&view, &named, *at)).collect();
+            for is_all in [true, false] {
+                expected.retain(|scored| is_all || scored.score > 0.0);
+                expected.sort_by(Scored::rank);
+                for most in [1, 10, 300] {
+                    let found = top(&view, &fields, &clauses, allowed, is_all, most).unwrap();
+                    assert_eq!(found, expected[..most.min(expected.len())], "{words:?} {most}");
+                }
             }
         }
     }

@@ -130,7 +130,7 @@ impl SegmentBuilder {
         self.texts.store_bytes(self.stored.as_bytes()).map_err(tantivy::TantivyError::from)?;
         let Self { analyzer, text, found, .. } = self;
         found.clear();
-        text.find(analyzer, &self.stored, found);
+        text.find(analyzer, block, found);
         text.postings.add(doc, found);
         let mut filters = vec![self.kinds[block.kind as usize]];
         filters.extend(block.role.map(|role| self.filter.id(&format!("role:{}", role.as_str()))));

@@ -2,12 +2,12 @@
 //!
 //! | field | holds |
 //! |---|---|
-//! | `text` | the block's text and what is searched besides ([`Block::extra`]): exact forms and stems, without counts |
-//! | `filter` | `kind:…`, `tag:…`, `role:…` as they are |
 //! | `rank` | the stems that ranking counts, without function words: of text, speaker's name, title and headings |
+//! | `text` | the terms of the text that aren't in `rank` (parts of compounds, forms without accents) and those of what is searched besides ([`Block::extra`]): exact forms and stems, without counts |
+//! | `filter` | `kind:…`, `tag:…`, `role:…` as they are |
 //!
-//! `text` needs no counts, because a word seldom occurs twice in a block. The stored documents are the texts themselves
-//! ([`stored`]).
+//! So each word is posted once. A function word is posted nowhere: the text says where one stands. The stored documents
+//! are the texts themselves ([`stored`]).
 
 use std::path::PathBuf;
 
@@ -15,7 +15,8 @@ use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextO
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, Term};
 
-use crate::search::analyze::text::{Analyzer, Form, STEM};
+use crate::search::analyze::references::MARK;
+use crate::search::analyze::text::{Analyzer, Form, STEM, is_split_alike};
 use crate::search::read::block::Block;
 use crate::search::store::postings::Postings;
 
@@ -109,11 +110,21 @@ const NO_STEM: u32 = u32::MAX;
 const UNKNOWN: u32 = u32::MAX - 1;
 
 impl TextTerms {
-    /// Puts the numbers of the terms that a text gives into `found`.
-    pub fn find(&mut self, analyzer: &mut Analyzer, text: &str, found: &mut Vec<u32>) {
+    /// Puts the numbers of a block's terms that ranking hasn't into `found`.
+    pub fn find(&mut self, analyzer: &mut Analyzer, block: &Block, found: &mut Vec<u32>) {
+        // Ranking leaves references out.
+        let is_ranked = is_split_alike(&block.text) && !block.text.contains(MARK);
+        self.of_text(analyzer, &block.text, is_ranked, found);
+        self.of_text(analyzer, &block.extra, false, found);
+    }
+
+    fn of_text(&mut self, analyzer: &mut Analyzer, text: &str, is_ranked: bool, found: &mut Vec<u32>) {
         let Self { postings, stems, marked } = self;
         let (splitter, words) = analyzer.parts();
-        splitter.split(text, &mut |form, term| {
+        splitter.split(text, &mut |form, term, is_same| {
+            if is_ranked && is_same {
+                return;
+            }
             let id = postings.id(term);
             found.push(id);
             if form != Form::Word {
