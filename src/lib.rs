@@ -6,6 +6,7 @@
 //! Messages for people stand where they arise: an error's in its room's `error`, a notification's in the room that
 //! sends it, a daemon part's in `daemon::parts`, all other output of a command in `cli`.
 
+mod defaults;
 mod sqlite;
 mod words;
 

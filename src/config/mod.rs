@@ -7,7 +7,7 @@
 //! the cache.
 //!
 //! - [`settings`]: the file as values; [`tables`]: one file a table, declared with its
-//!   defaults by [`table`](mod@table); [`capturing`]: values that follow from several of
+//!   defaults; [`capturing`]: values that follow from several of
 //!   them; [`paused_until`]: its keys for a pause;
 //! - [`add_allowed`], [`set_values`]: the changes that the program makes to the file. Pure;
 //! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`explain`],
@@ -29,7 +29,6 @@ mod secret;
 mod set_values;
 mod settings;
 mod stray_keys;
-mod table;
 mod tables;
 
 pub use self::add_allowed::with_allowed;
@@ -44,7 +43,6 @@ pub use self::secret::{
 pub use self::set_values::{with_brain, with_values, without};
 pub use self::settings::{Edit, EditStrategy, Embed, History, Index, Memory, Recall, Schedule, Settings};
 pub use self::stray_keys::{StrayKey, strays};
-pub(crate) use self::table::table;
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks, Inbox,

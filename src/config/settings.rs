@@ -17,9 +17,10 @@ use super::tables::{
     Brain, Capture, Checked, Discord, Hooks, Inbox, Machines, Paths, Reminders, Rerank, Summary, Web, follow,
     within, wrong,
 };
-use crate::config::{FILE_NAME, table};
+use crate::config::FILE_NAME;
+use crate::defaults::defaults;
 
-table! {
+defaults! {
     /// All settings of a vault; `Settings::default()` is a vault without a settings file.
     #[derive(Debug, Clone, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -84,7 +85,7 @@ table! {
     }
 }
 
-table! {
+defaults! {
     /// When and by whom reminders fire.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -119,7 +120,7 @@ pub enum EditStrategy {
     Swap,
 }
 
-table! {
+defaults! {
     /// Snapshots.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -139,7 +140,7 @@ table! {
     }
 }
 
-table! {
+defaults! {
     /// Indexed files.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -153,7 +154,7 @@ table! {
     }
 }
 
-table! {
+defaults! {
     /// The source of vectors.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -171,7 +172,7 @@ table! {
     }
 }
 
-table! {
+defaults! {
     /// The bounds of recall.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -185,7 +186,7 @@ table! {
     }
 }
 
-table! {
+defaults! {
     /// The memory of the person.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -39,13 +39,8 @@ pub enum ConfineError {
     #[error("no command can be confined here: {0}")]
     Unavailable(String),
     /// The scratch folder can't be used.
-    #[error("the scratch folder {path} can't be used: {source}")]
-    Scratch {
-        /// The folder.
-        path: std::path::PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error("the scratch folder {0} can't be used: {1}")]
+    Scratch(std::path::PathBuf, std::io::Error),
     /// The helper failed.
     #[error("the box failed: {0}")]
     Helper(String),

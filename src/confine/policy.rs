@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::defaults::defaults;
 use serde::{Deserialize, Serialize};
 
 /// The permissions of one confined command. All else is forbidden.
@@ -56,39 +57,26 @@ impl Policy {
     }
 }
 
-/// How much a command may use, all its processes together unless said otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
-    /// How long it may run.
-    pub time: Duration,
-    /// Memory.
-    pub memory_bytes: u64,
-    /// Processes and threads at a time.
-    pub processes: u64,
-    /// How much of its output [`CommandOutcome::text`] keeps: half from the head, half from the tail.
-    pub output_bytes: usize,
-    /// How much output it may make; up to here all of it is kept in a file in the scratch.
-    pub whole_bytes: u64,
-    /// How large one file may become.
-    pub file_bytes: u64,
-    /// How much the scratch may hold while it runs.
-    pub scratch_bytes: u64,
-    /// How many files and folders the scratch may hold while it runs.
-    pub scratch_files: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            time: Duration::from_secs(60),
-            memory_bytes: 1 << 30,
-            processes: 64,
-            output_bytes: 30_000,
-            whole_bytes: 64 << 20,
-            file_bytes: 256 << 20,
-            scratch_bytes: 512 << 20,
-            scratch_files: 20_000,
-        }
+defaults! {
+    /// How much a command may use, all its processes together unless said otherwise.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Limits {
+        /// How long it may run.
+        pub time: Duration = Duration::from_secs(60),
+        /// Memory.
+        pub memory_bytes: u64 = 1 << 30,
+        /// Processes and threads at a time.
+        pub processes: u64 = 64,
+        /// How much of its output [`CommandOutcome::text`] keeps: half from the head, half from the tail.
+        pub output_bytes: usize = 30_000,
+        /// How much output it may make; up to here all of it is kept in a file in the scratch.
+        pub whole_bytes: u64 = 64 << 20,
+        /// How large one file may become.
+        pub file_bytes: u64 = 256 << 20,
+        /// How much the scratch may hold while it runs.
+        pub scratch_bytes: u64 = 512 << 20,
+        /// How many files and folders the scratch may hold while it runs.
+        pub scratch_files: u64 = 20_000,
     }
 }
 

@@ -31,7 +31,7 @@ impl Helper {
             Ok(layers) => layers.namespaces,
             Err(why) => return Err(ConfineError::Unavailable(why.clone())),
         };
-        let scratch_error = |source: io::Error| ConfineError::Scratch { path: policy.write.clone(), source };
+        let scratch_error = |source: io::Error| ConfineError::Scratch(policy.write.clone(), source);
         let mut policy = policy.clone();
         policy.write = policy.write.canonicalize().map_err(scratch_error)?;
         let whole = OutputFile::new(&policy.write).map_err(scratch_error)?;

@@ -68,13 +68,8 @@ pub enum ConflictError {
     #[error("the note `{0}` isn't there; rename the copy to it, if it is to be the note")]
     NoNote(NotePath),
     /// One of the two can't be merged by lines.
-    #[error("`{path}` {reason}")]
-    NoText {
-        /// Which.
-        path: NotePath,
-        /// The fault.
-        reason: &'static str,
-    },
+    #[error("`{0}` {1}")]
+    NoText(NotePath, &'static str),
     /// The note was changed meanwhile.
     #[error("`{0}` was changed meanwhile: run it again")]
     Changed(NotePath),
@@ -128,7 +123,7 @@ pub fn plan(vault: &Vault, history: &History, copy: Copy) -> Result<Plan, Confli
     }
     let text = |path: &NotePath| -> Result<Vec<u8>, ConflictError> {
         let bytes = vault.read(path)?;
-        let wrong = |reason| ConflictError::NoText { path: path.clone(), reason };
+        let wrong = |reason| ConflictError::NoText(path.clone(), reason);
         if std::str::from_utf8(&bytes).is_err() {
             return Err(wrong("is not UTF-8 text"));
         }

@@ -3,7 +3,7 @@
 //! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
 //! (`@{2026-12-01}`) keep the date in the line; this module only counts such lines.
 
-use super::{has_shape, lines};
+use super::{has_shape, lines, task::item};
 
 /// An open task with a date in a form of another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,25 +41,22 @@ pub fn dated(bytes: &[u8]) -> Vec<DatedTask> {
     if !has(b"[ ]") && !has(b"[/]") {
         return Vec::new();
     }
-    let live = lines::live_lines(bytes);
-    live.filter_map(|line| {
-        let text = std::str::from_utf8(line.text).ok()?;
-        let body = open_task(text)?;
-        let (at, mark) = first_mark(body, is_date)?;
-        let column = text[..text.len() - body.len() + at].chars().count() + 1;
-        Some(DatedTask { line: line.number, column, mark })
-    })
-    .collect()
+    marked(bytes, is_date)
 }
 
 /// The open tasks of a note in which something that looks like a date is none (`📅 2026-02-30`), in order: whatever else
 /// they say, their own program doesn't read it.
 pub fn impossible(bytes: &[u8]) -> Vec<DatedTask> {
+    marked(bytes, |date| is_like_a_date(date) && !is_date(date))
+}
+
+/// The open tasks with a mark and a date behind it that is meant.
+fn marked(bytes: &[u8], is_meant: impl Fn(&str) -> bool) -> Vec<DatedTask> {
     let live = lines::live_lines(bytes);
     live.filter_map(|line| {
         let text = std::str::from_utf8(line.text).ok()?;
         let body = open_task(text)?;
-        let (at, mark) = first_mark(body, |date| is_like_a_date(date) && !is_date(date))?;
+        let (at, mark) = first_mark(body, &is_meant)?;
         let column = text[..text.len() - body.len() + at].chars().count() + 1;
         Some(DatedTask { line: line.number, column, mark })
     })
@@ -104,12 +101,8 @@ fn is_like_a_date(text: &str) -> bool {
 
 /// The text of an open task, anywhere in a list or a callout.
 fn open_task(line: &str) -> Option<&str> {
-    let item = line.trim_start_matches([' ', '\t', '>']);
-    let digits = item.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = || digits.strip_prefix(['.', ')']).filter(|_| digits.len() < item.len());
-    let rest = item.strip_prefix(['-', '*', '+']).or_else(numbered)?;
-    let task = rest.trim_start_matches([' ', '\t']);
-    task.strip_prefix("[ ] ").or_else(|| task.strip_prefix("[/] ")).filter(|_| task.len() < rest.len())
+    let item = item::read(line).filter(|item| matches!(item.status, ' ' | '/'))?;
+    Some(&line[item.body..])
 }
 
 /// Where the first mark with such a date stands, and both as they stand there.

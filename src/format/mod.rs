@@ -33,6 +33,7 @@ pub mod working;
 pub(crate) mod yaml;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 pub use id::ReminderId;
 pub use lines::{Line, lines, live_lines};
@@ -54,20 +55,7 @@ pub(crate) const MONTHS: [&str; 12] = [
 ];
 
 /// The same in lower case, as they are compared.
-pub(crate) const MONTHS_LOWER: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+pub(crate) static MONTHS_LOWER: LazyLock<[String; 12]> = LazyLock::new(|| MONTHS.map(str::to_lowercase));
 
 /// Something in a file that looks meant but isn't understood, said for the person who wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

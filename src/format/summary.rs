@@ -100,107 +100,91 @@ pub fn parse(bytes: &[u8]) -> (Option<Summary>, Vec<Finding>) {
     };
     let entries = frontmatter::entries(bytes, end);
     let mut wrong = Vec::new();
-    let mut draft = Draft::default();
     for (at, entry) in entries.iter().enumerate() {
         if entries[..at].iter().any(|before| before.key == entry.key) && KEYS.contains(&entry.key.as_str()) {
-            wrong.push(Finding::new(
-                entry.line,
-                1,
-                format!("`{}` stands twice", entry.key),
-                "delete one of them",
-            ));
-        } else if let Err(reason) = draft.take(entry) {
-            wrong.push(Finding::new(entry.line, entry.column, reason, "delete the note: it is made again"));
+            let reason = format!("`{}` stands twice", entry.key);
+            wrong.push(Finding::new(entry.line, 1, reason, "delete one of them"));
         }
     }
     let text = String::from_utf8_lossy(&bytes[end..]).replace("\r\n", "\n").trim().to_owned();
-    match draft.done(text) {
-        Ok(summary) if wrong.is_empty() => (Some(summary), wrong),
-        Ok(_) => (None, wrong),
-        Err(missing) => {
-            if wrong.is_empty() {
-                wrong.push(Finding::new(1, 1, missing, "delete the note: it is made again"));
-            }
-            (None, wrong)
-        }
+    let read = Head { entries: &entries, wrong: &mut wrong }.summary(text);
+    wrong.sort_by_key(|finding| (finding.line, finding.column));
+    match read {
+        Err(missing) if wrong.is_empty() => (None, vec![Finding::new(1, 1, missing, AGAIN)]),
+        read => (read.ok().filter(|_| wrong.is_empty()), wrong),
     }
 }
 
 const KEYS: [&str; 9] = ["id", "kind", "depth", "covers", "sources", "sha256", "tokens", "brain", "at"];
 
-#[derive(Default)]
-struct Draft {
-    id: Option<String>,
-    kind: Option<SummaryKind>,
-    depth: Option<u32>,
-    covers: Option<(String, String)>,
-    sources: Vec<String>,
-    log: Option<String>,
-    sha256: Option<String>,
-    tokens: Option<u64>,
-    brain: Option<String>,
-    by: Option<String>,
-    at: Option<Timestamp>,
+/// The remedy for a summary that can't be read.
+const AGAIN: &str = "delete the note: it is made again";
+
+/// The head of a note, with the findings in it.
+struct Head<'a> {
+    entries: &'a [frontmatter::FrontmatterEntry],
+    wrong: &'a mut Vec<Finding>,
 }
 
-impl Draft {
-    fn take(&mut self, entry: &frontmatter::FrontmatterEntry) -> Result<(), String> {
-        let value = entry.value.as_str();
-        let no = |what: &str| format!("{} is no {what}", quote(value));
-        match entry.key.as_str() {
-            "id" => self.id = Some(valid(value, is_id).ok_or_else(|| no("id of a summary"))?),
-            "kind" => {
-                let kind = SummaryKind::named(value);
-                self.kind = Some(kind.ok_or_else(|| no("kind of summary: `leaf` or `condensed`"))?);
-            }
-            "depth" => self.depth = Some(value.parse().map_err(|_| no("number"))?),
-            "covers" => self.covers = Some(covers(&entry.items).ok_or_else(|| no("pair of block ids"))?),
-            "sources" => self.take_sources(&entry.items),
-            "sha256" => {
-                let is_hash = |text: &str| text.len() == 64 && is_hex(text);
-                self.sha256 = Some(valid(value, is_hash).ok_or_else(|| no("SHA-256"))?);
-            }
-            "tokens" => self.tokens = Some(value.parse().map_err(|_| no("number"))?),
-            "brain" => self.brain = valid(value, |text| !text.is_empty()),
-            "at" => self.at = Some(value.parse().map_err(|_| no("instant"))?),
-            "generated" => self.by = by(value),
-            _ => {}
+impl Head<'_> {
+    /// The value of a key as `read` makes it; a finding where it makes nothing of it.
+    fn value<T>(
+        &mut self,
+        key: &str,
+        what: &str,
+        read: impl Fn(&frontmatter::FrontmatterEntry) -> Option<T>,
+    ) -> Option<T> {
+        let entry = self.entries.iter().find(|entry| entry.key == key)?;
+        let value = read(entry);
+        if value.is_none() {
+            let reason = format!("{} is no {what}", quote(&entry.value));
+            self.wrong.push(Finding::new(entry.line, entry.column, reason, AGAIN));
         }
-        Ok(())
+        value
     }
 
-    fn take_sources(&mut self, items: &[String]) {
-        let link = items.iter().find_map(|item| item.strip_prefix("[[")?.strip_suffix("]]"));
-        self.log = link.map(str::to_owned);
-        self.sources = items.iter().filter(|item| is_id(item)).cloned().collect();
-    }
-
-    fn done(self, text: String) -> Result<Summary, String> {
+    /// The summary, or the key that is missing.
+    fn summary(mut self, text: String) -> Result<Summary, String> {
+        let is_hash = |text: &str| text.len() == 64 && is_hex(text);
+        let id = self.value("id", "id of a summary", |entry| valid(&entry.value, is_id));
+        let what = "kind of summary: `leaf` or `condensed`";
+        let kind = self.value("kind", what, |entry| SummaryKind::named(&entry.value));
+        let depth: Option<u32> = self.value("depth", "number", |entry| entry.value.parse().ok());
+        let covers = self.value("covers", "pair of block ids", |entry| covers(&entry.items));
+        let sha256 = self.value("sha256", "SHA-256", |entry| valid(&entry.value, is_hash));
+        let tokens = self.value("tokens", "number", |entry| entry.value.parse().ok());
+        let at = self.value("at", "instant", |entry| entry.value.parse().ok());
+        let entry = |key: &str| self.entries.iter().find(|entry| entry.key == key);
+        let sources = entry("sources").map_or(&[][..], |entry| &entry.items);
+        let log = sources.iter().find_map(|item| item.strip_prefix("[[")?.strip_suffix("]]"));
+        let sources: Vec<String> = sources.iter().filter(|item| is_id(item)).cloned().collect();
         let need = |what: &str| format!("this summary has no `{what}`");
-        let kind = self.kind.ok_or_else(|| need("kind"))?;
-        if kind == SummaryKind::Leaf && self.covers.is_none() {
+        let kind = kind.ok_or_else(|| need("kind"))?;
+        let is_leaf = kind == SummaryKind::Leaf;
+        if is_leaf && covers.is_none() {
             return Err(need("covers"));
         }
-        if kind == SummaryKind::Condensed && self.sources.is_empty() {
+        if !is_leaf && sources.is_empty() {
             return Err(need("sources"));
         }
-        let depth = self.depth.ok_or_else(|| need("depth"))?;
-        if (kind == SummaryKind::Leaf) != (depth == 0) {
+        let depth = depth.ok_or_else(|| need("depth"))?;
+        if is_leaf != (depth == 0) {
             return Err(format!("a {kind} summary has no depth {depth}"));
         }
-        let brain = self.brain.ok_or_else(|| need("brain"))?;
+        let brain = entry("brain").and_then(|entry| valid(&entry.value, |text| !text.is_empty()));
+        let brain = brain.ok_or_else(|| need("brain"))?;
         Ok(Summary {
-            id: self.id.ok_or_else(|| need("id"))?,
+            id: id.ok_or_else(|| need("id"))?,
             kind,
             depth,
-            covers: self.covers,
-            sources: if kind == SummaryKind::Leaf { Vec::new() } else { self.sources },
-            log: self.log.filter(|_| kind == SummaryKind::Leaf),
-            sha256: self.sha256.ok_or_else(|| need("sha256"))?,
-            tokens: self.tokens.ok_or_else(|| need("tokens"))?,
-            by: self.by.unwrap_or_else(|| brain.clone()),
+            covers,
+            sources: if is_leaf { Vec::new() } else { sources },
+            log: log.filter(|_| is_leaf).map(str::to_owned),
+            sha256: sha256.ok_or_else(|| need("sha256"))?,
+            tokens: tokens.ok_or_else(|| need("tokens"))?,
+            by: entry("generated").and_then(|entry| by(&entry.value)).unwrap_or_else(|| brain.clone()),
             brain,
-            at: self.at.ok_or_else(|| need("at"))?,
+            at: at.ok_or_else(|| need("at"))?,
             text,
         })
     }

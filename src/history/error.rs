@@ -29,24 +29,14 @@ pub enum HistoryError {
         source: std::io::Error,
     },
     /// Another process has held the history for too long.
-    #[error("the history `{}` has been in use by another process for {seconds} s; try again", dir.display())]
-    Busy {
-        /// The repository.
-        dir: PathBuf,
-        /// How long it was waited for.
-        seconds: u64,
-    },
+    #[error("the history `{}` has been in use by another process for {} s; try again", .0.display(), .1)]
+    Busy(PathBuf, u64),
     /// Another program's git has a file of the repository for too long.
     #[error(
-        "another program has had `{}` for {seconds} s; end the git that works in the history, or remove that file if none does",
-        lock.display()
+        "another program has had `{}` for {} s; end the git that works in the history, or remove that file if none does",
+        .0.display(), .1
     )]
-    Locked {
-        /// The lock of git's.
-        lock: PathBuf,
-        /// How long it was waited for.
-        seconds: u64,
-    },
+    Locked(PathBuf, u64),
     /// There is no snapshot yet.
     #[error("there is no snapshot yet")]
     Empty,

@@ -163,7 +163,7 @@ impl FollowUpNotes<'_> {
     /// Reads a follow-up back from the note on disk.
     pub(super) fn read_back(&self, id: &str) -> Result<ListedFollowUp> {
         let file = self.read()?;
-        let block = file.find(id).ok_or_else(|| MemoryError::FollowUpVanished(id.to_owned()))?;
+        let block = file.find(id).ok_or_else(|| MemoryError::Vanished(format!("the follow-up `{id}`")))?;
         Ok(listed(block, self.zone.tz()))
     }
 
@@ -184,8 +184,7 @@ impl FollowUpNotes<'_> {
         let Some(block) = read.find(&id) else {
             let reason =
                 read.findings.last().map_or("its end is inside a comment or a code block", |f| &f.reason);
-            let (path, reason) = (self.path.clone(), reason.to_owned());
-            return Err(MemoryError::FollowUpUnreadable { path, reason });
+            return Err(MemoryError::Unreadable(self.path.clone(), reason.to_owned()));
         };
         Ok((append, listed(block, self.zone.tz())))
     }

@@ -4,8 +4,9 @@ use jiff::civil::Date;
 
 use super::note_hash::StaleRead;
 use super::scope::ScopeError;
-use super::text::wording::WordsError;
+use super::text::wording::{self, WordsError};
 use crate::format::commitment::Status;
+use crate::format::quote;
 use crate::vault::{EditError, NotePath, PathError, VaultError};
 
 /// A memory that an error shows.
@@ -39,13 +40,8 @@ pub enum MemoryError {
     #[error("`{0}` is no note: only Markdown files that Obsidian shows are read")]
     NotANote(NotePath),
     /// Lines that are none.
-    #[error("lines {from} to {to} are no range: lines count from 1, and the first can't be after the last")]
-    BadLines {
-        /// The first.
-        from: usize,
-        /// The last.
-        to: usize,
-    },
+    #[error("lines {0} to {1} are no range: lines count from 1, and the first can't be after the last")]
+    BadLines(usize, usize),
     /// The note is shorter.
     #[error("`{path}` has {total} lines; there is no line {line}")]
     NoSuchLine {
@@ -57,13 +53,8 @@ pub enum MemoryError {
         total: usize,
     },
     /// No bullet stands there.
-    #[error("line {line} of `{path}` is no memory")]
-    NoMemory {
-        /// The note.
-        path: NotePath,
-        /// The given line.
-        line: usize,
-    },
+    #[error("line {1} of `{0}` is no memory")]
+    NoMemory(NotePath, usize),
     /// The note isn't one that memories are removed from.
     #[error("`{0}` is not a note of memories; the agent doesn't change it")]
     NotOurs(NotePath),
@@ -103,43 +94,23 @@ pub enum MemoryError {
         /// Its words, cut.
         shown: String,
     },
-    /// The bullet changed between reading and writing.
-    #[error("the memory in line {line} of `{path}` was changed by someone just now; nothing was removed")]
-    Changed {
-        /// The note.
-        path: NotePath,
-        /// Its line.
-        line: usize,
-    },
-    /// At its place the text would not read back as a memory.
+    /// What is named changed between reading and writing.
+    #[error("{0} was changed by someone just now; nothing was written")]
+    Changed(String),
+    /// At its place the text would not read back as it is meant, for this reason.
+    #[error("`{0}` would not read back with it: {1}")]
+    Unreadable(NotePath, String),
+    /// What is named was written and deleted again.
     #[error(
-        "the memory would not read back from `{path}`: a code block or a comment is left open above its place"
+        "{0} was written, but was not there any more when the note was read again: someone has removed it"
     )]
-    Unreadable {
-        /// The note.
-        path: NotePath,
-    },
-    /// It was written and deleted again.
-    #[error(
-        "`{path}` was written, but {shown} was not there any more when it was read again: someone has removed it"
-    )]
-    Vanished {
-        /// The note.
-        path: NotePath,
-        /// The written words, cut.
-        shown: String,
-    },
+    Vanished(String),
     /// `memory.user_namespace` is unset.
     #[error("working memory is off: `memory.user_namespace` is not set in `vault-agent.toml`")]
     WorkingOff,
     /// No block has that id.
-    #[error("no follow-up in `{path}` has the id `{id}`")]
-    NoSuchFollowUp {
-        /// The note.
-        path: NotePath,
-        /// The given id.
-        id: String,
-    },
+    #[error("no follow-up in `{0}` has the id `{1}`")]
+    NoSuchFollowUp(NotePath, String),
     /// Several blocks have that id.
     #[error(
         "the id `{id}` stands in more than one block of `{path}` (lines {lines:?}); give one of them another"
@@ -153,34 +124,13 @@ pub enum MemoryError {
         lines: Vec<usize>,
     },
     /// It isn't waiting any more.
-    #[error("the follow-up `{id}` is {status} already")]
-    NotPending {
-        /// The id.
-        id: String,
-        /// Its status.
-        status: Status,
-    },
+    #[error("the follow-up `{0}` is {1} already")]
+    NotPending(String, Status),
     /// It can't be sent there.
     #[error(
         "{0} is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows"
     )]
     BadPlace(String),
-    /// It was deleted again.
-    #[error(
-        "the follow-up `{0}` was written, but was not there any more when the note was read again: someone has removed it"
-    )]
-    FollowUpVanished(String),
-    /// The block would not read back as it is meant.
-    #[error("`{path}` would not read back with this follow-up: {reason}")]
-    FollowUpUnreadable {
-        /// The note.
-        path: NotePath,
-        /// Why.
-        reason: String,
-    },
-    /// The block changed between reading and writing.
-    #[error("the follow-up `{0}` was changed in the meantime; nothing was written")]
-    FollowUpChanged(String),
     /// The link can't be written as one.
     #[error("`{0}` can't be linked to: a link has no brackets, bars or line breaks")]
     BadLink(String),
@@ -188,21 +138,8 @@ pub enum MemoryError {
     #[error("nothing is pinned as `{0}`: see the list of pins for the exact words")]
     NoSuchPin(String),
     /// More than one pin is meant.
-    #[error("`{text}` is the beginning of {count} pins: give more of it")]
-    AmbiguousPin {
-        /// The given text.
-        text: String,
-        /// How many pins begin with it.
-        count: usize,
-    },
-    /// The pin was changed meanwhile.
-    #[error("the pin `{0}` was changed by someone just now: look again")]
-    PinChanged(String),
-    /// The pin was deleted again.
-    #[error(
-        "the pin `{0}` was written, but was not there any more when the note was read again: someone has removed it"
-    )]
-    PinVanished(String),
+    #[error("`{0}` is the beginning of {1} pins: give more of it")]
+    AmbiguousPin(String, usize),
     /// The note can't be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
@@ -212,53 +149,80 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// A stable name for programs, in snake case.
+    /// The text was written into the note at `path` and was not there when it was read back.
+    pub(super) fn vanished(path: &NotePath, text: &str) -> Self {
+        Self::Vanished(format!("{} in `{path}`", quote(&wording::summary(text))))
+    }
+
+    /// What was to be written into the note at `path` would stand in code or a comment.
+    pub(super) fn unreadable(path: &NotePath) -> Self {
+        Self::Unreadable(path.clone(), "a code block or a comment is left open above its place".to_owned())
+    }
+
+    /// A word for programs; one that has been published keeps its meaning.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Words(error) => error.code(),
-            Self::Scope(_) => "bad_scope",
-            Self::UnknownShelf(_) => "unknown_scope",
-            Self::Path(_) => "bad_path",
-            Self::NotANote(_) => "not_a_note",
-            Self::BadLines { .. } => "bad_lines",
-            Self::NoSuchLine { .. } => "no_such_line",
-            Self::NoMemory { .. } => "no_memory_there",
-            Self::NotOurs(_) => "not_a_memory_note",
-            Self::NoSuchDay(_) => "no_such_day",
-            Self::Other { .. } => "no_such_memory",
-            Self::Several { .. } | Self::AmbiguousPin { .. } => "ambiguous",
-            Self::Newer(_) => "changed_since_read",
-            Self::TakenBefore { .. } => "removed_before",
-            Self::Changed { .. } | Self::FollowUpChanged(_) | Self::PinChanged(_) => "changed",
-            Self::Unreadable { .. } | Self::FollowUpUnreadable { .. } => "would_not_read_back",
-            Self::Vanished { .. } | Self::FollowUpVanished(_) | Self::PinVanished(_) => "gone_after_writing",
-            Self::WorkingOff => "working_memory_off",
-            Self::NoSuchFollowUp { .. } => "no_such_id",
-            Self::DisputedFollowUp { .. } => "id_not_unique",
-            Self::NotPending { .. } => "not_pending",
-            Self::BadPlace(_) => "bad_commitment_scope",
-            Self::BadLink(_) => "bad_link",
-            Self::NoSuchPin(_) => "no_such_pin",
-            Self::Vault(error) => vault_code(error),
-            Self::Edit(error) => edit_code(error),
-        }
+        self.code_and_hint().0
+    }
+
+    /// What to do about it, where that isn't plain from the message.
+    pub fn hint(&self) -> Option<&'static str> {
+        self.code_and_hint().1
+    }
+
+    fn code_and_hint(&self) -> (&'static str, Option<&'static str>) {
+        let again = "read the note again: what stands there now is the person's will";
+        let (code, hint) = match self {
+            Self::Words(error) => (error.code(), error.hint()),
+            Self::NotANote(_) => ("not_a_note", "name a note, such as `MEMORY.md` or `daily/2026-12-01.md`"),
+            Self::BadLines(..) => {
+                ("bad_lines", "give two numbers such as 3 and 7, or leave the lines out for the whole note")
+            }
+            Self::NoSuchLine { .. } => ("no_such_line", "the note may have changed: read it again"),
+            Self::NoMemory(..) => {
+                ("no_memory_there", "the note may have changed: read it again and give the line of a bullet")
+            }
+            Self::Other { .. } => {
+                ("no_such_memory", "read the note again, and give the words of a bullet as they stand there")
+            }
+            Self::Several { .. } => ("ambiguous", "give the line of the one that is meant as well"),
+            Self::Newer(_) => ("changed_since_read", "look at what stands there now, and give its hash"),
+            Self::TakenBefore { .. } => {
+                ("removed_before", "to remove that one as well, give its words with `--text`")
+            }
+            Self::NotOurs(_) => {
+                ("not_a_memory_note", "follow-ups are cancelled, and other notes are their owner's to change")
+            }
+            Self::NoSuchDay(_) => ("no_such_day", "the list of the days' notes shows which there are"),
+            Self::Changed(_) => ("changed", again),
+            Self::Vanished(_) => ("gone_after_writing", again),
+            Self::Unreadable(..) => {
+                ("would_not_read_back", "close the code block or the comment in the note first")
+            }
+            Self::WorkingOff => ("working_memory_off", "set `user_namespace = \"user\"` under `[memory]`"),
+            Self::Edit(error) if error.is_transient() => (edit_code(error), "try again in a minute"),
+            Self::Scope(_) => return ("bad_scope", None),
+            Self::UnknownShelf(_) => return ("unknown_scope", None),
+            Self::Path(_) => return ("bad_path", None),
+            Self::AmbiguousPin(..) => return ("ambiguous", None),
+            Self::NoSuchFollowUp(..) => return ("no_such_id", None),
+            Self::DisputedFollowUp { .. } => return ("id_not_unique", None),
+            Self::NotPending(..) => return ("not_pending", None),
+            Self::BadPlace(_) => return ("bad_commitment_scope", None),
+            Self::BadLink(_) => return ("bad_link", None),
+            Self::NoSuchPin(_) => return ("no_such_pin", None),
+            Self::Vault(error) => return (vault_code(error), None),
+            Self::Edit(error) => return (edit_code(error), None),
+        };
+        (code, Some(hint))
     }
 
     /// Whether the request itself is wrong, whatever the vault holds.
     pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Words(_)
-                | Self::Scope(_)
-                | Self::UnknownShelf(_)
-                | Self::Path(_)
-                | Self::BadLines { .. }
-                | Self::BadPlace(_)
-                | Self::BadLink(_)
-        )
+        let ours = matches!(self, Self::Words(_) | Self::Scope(_) | Self::UnknownShelf(_) | Self::Path(_));
+        ours || matches!(self, Self::BadLines(..) | Self::BadPlace(_) | Self::BadLink(_))
     }
 
-    /// The memories that it is about, or that are similar to the request.
+    /// The memories that were nearest to the words, or that all have them.
     pub fn nearest(&self) -> &[NearMatch] {
         match self {
             Self::Other { near, .. } | Self::Several { there: near, .. } => near,
@@ -266,38 +230,9 @@ impl MemoryError {
         }
     }
 
-    /// The note as it stands now, where it isn't as it was read.
+    /// The note as it is now, where it was changed since it was read.
     pub fn newer(&self) -> Option<&StaleRead> {
-        match self {
-            Self::Newer(newer) => Some(newer),
-            _ => None,
-        }
-    }
-
-    /// A remedy, where there is more to say than the message does.
-    pub fn hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Words(error) => error.hint(),
-            Self::NotANote(_) => "name a note, such as `MEMORY.md` or `daily/2026-12-01.md`",
-            Self::BadLines { .. } => {
-                "give two numbers such as 3 and 7, or leave the lines out for the whole note"
-            }
-            Self::NoSuchLine { .. } => "the note may have changed: read it again",
-            Self::NoMemory { .. } => "the note may have changed: read it again and give the line of a bullet",
-            Self::Other { .. } => "read the note again, and give the words of a bullet as they stand there",
-            Self::Several { .. } => "give the line of the one that is meant as well",
-            Self::Newer(_) => "look at what stands there now, and give its hash",
-            Self::TakenBefore { .. } => "to remove that one as well, give its words with `--text`",
-            Self::NotOurs(_) => "follow-ups are cancelled, and other notes are their owner's to change",
-            Self::NoSuchDay(_) => "the list of the days' notes shows which there are",
-            Self::Changed { .. } | Self::Vanished { .. } => {
-                "read the note again: what stands there now is the person's will"
-            }
-            Self::Unreadable { .. } => "close the code block or the comment in the note first",
-            Self::WorkingOff => "set `user_namespace = \"user\"` under `[memory]`",
-            Self::Edit(error) if error.is_transient() => "try again in a minute",
-            _ => return None,
-        })
+        if let Self::Newer(newer) = self { Some(newer) } else { None }
     }
 }
 

@@ -40,7 +40,7 @@ impl MemoryNotes<'_> {
     /// The path is none, leaves the vault or names no note; the range is none or begins after the end.
     pub fn get(&self, path: &str, lines: Option<(usize, usize)>) -> Result<Excerpt> {
         if let Some((from, to)) = lines.filter(|(from, to)| *from == 0 || from > to) {
-            return Err(MemoryError::BadLines { from, to });
+            return Err(MemoryError::BadLines(from, to));
         }
         let path = self.note_named(path)?;
         let bytes = self.vault.clone().with_limit(MOST_NOTE.min(self.vault.limit())).read(&path)?;

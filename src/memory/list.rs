@@ -9,7 +9,7 @@ use super::text::item::{self, MemoryItem};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::{daily, memory};
 use crate::memory::{MemoryNotes, Result};
-use crate::vault::{NotePath, VaultError, WalkOptions};
+use crate::vault::{NotePath, Vault, VaultError, WalkOptions};
 
 /// A memory in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -119,18 +119,21 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The folder can't be listed.
     pub fn days(&self) -> Result<Vec<(Date, NotePath)>> {
-        let folder = crate::memory::note(&self.settings.paths.daily);
-        let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
-        let walk = self.vault.walk_if_there(&options)?;
-        let day = |path: &NotePath| {
-            let is_here = path.parent().as_ref() == Some(&folder);
-            is_here.then(|| daily::date_of(path.file_name())).flatten()
-        };
-        let mut days: Vec<(Date, NotePath)> =
-            walk.entries.into_iter().filter_map(|entry| Some((day(&entry.path)?, entry.path))).collect();
-        days.sort_by(|one, other| other.cmp(one));
-        Ok(days)
+        Ok(day_notes(self.vault, &crate::memory::note(&self.settings.paths.daily))?)
     }
+}
+
+/// The notes of days directly in `folder`, the newest first.
+///
+/// # Errors
+/// The folder can't be listed.
+pub fn day_notes(vault: &Vault, folder: &NotePath) -> Result<Vec<(Date, NotePath)>, VaultError> {
+    let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
+    let paths = vault.walk_if_there(&options)?.entries.into_iter().map(|entry| entry.path);
+    let here = paths.filter(|path| path.parent().as_ref() == Some(folder));
+    let mut days: Vec<_> = here.filter_map(|path| Some((daily::date_of(path.file_name())?, path))).collect();
+    days.sort_by(|one, other| other.cmp(one));
+    Ok(days)
 }
 
 fn is_wanted(item: &MemoryItem, scopes: Option<&[Scope]>) -> bool {

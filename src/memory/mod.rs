@@ -48,7 +48,7 @@ pub use self::commitments::{Draft, FollowUpNotes};
 pub(crate) use self::error::Result;
 pub use self::error::{MemoryError, NearMatch};
 pub use self::excerpt::{Excerpt, MOST_EXCERPT};
-pub use self::list::{ListedDay, ListedMemory, ListedSection};
+pub use self::list::{ListedDay, ListedMemory, ListedSection, day_notes};
 pub use self::note_hash::{StaleRead, hash_of};
 pub use self::scope::{
     PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,

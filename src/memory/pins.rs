@@ -90,7 +90,7 @@ pub fn pin(
         EditPlan::Operations(if existing { Vec::new() } else { vec![append] })
     })?;
     let there = parse(&read(editor, path)?).into_iter().find(same);
-    let pin = there.ok_or_else(|| MemoryError::PinVanished(summary(&bullet)))?;
+    let pin = there.ok_or_else(|| MemoryError::vanished(path, bullet.trim_start_matches("- ")))?;
     Ok(Pinned { pin, existing })
 }
 
@@ -123,7 +123,7 @@ pub fn unpin(editor: &Editor, path: &NotePath, text: &str, whole: bool, origin: 
         [] => return Err(MemoryError::NoSuchPin(wording::summary(wanted))),
         [pin] => *pin,
         several => {
-            return Err(MemoryError::AmbiguousPin { text: wording::summary(wanted), count: several.len() });
+            return Err(MemoryError::AmbiguousPin(wording::summary(wanted), several.len()));
         }
     };
     let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
@@ -131,7 +131,8 @@ pub fn unpin(editor: &Editor, path: &NotePath, text: &str, whole: bool, origin: 
         why = why.trailer(UNPINNED, unpinned(text));
     }
     let report = editor.edit(path, &[Operation::DeleteRange { bytes: pin.bytes.clone() }], &why)?;
-    if report.all_done() { Ok(pin.clone()) } else { Err(MemoryError::PinChanged(summary(&pin.shown()))) }
+    let changed = || MemoryError::Changed(format!("the pin `{}`", summary(&pin.shown())));
+    report.all_done().then(|| pin.clone()).ok_or_else(changed)
 }
 
 /// The pins of the note; none where there is no note.
@@ -199,10 +200,7 @@ mod tests {
     fn what_is_not_clear_is_refused() {
         let origin = Origin::new(Actor::Cli);
         let (_temp, editor, path) = set_up("- one a\n- one b\n```\n- one in code\n```\n");
-        assert!(matches!(
-            unpin(&editor, &path, "one", false, &origin),
-            Err(MemoryError::AmbiguousPin { count: 2, .. })
-        ));
+        assert!(matches!(unpin(&editor, &path, "one", false, &origin), Err(MemoryError::AmbiguousPin(_, 2))));
         assert!(matches!(unpin(&editor, &path, "two", false, &origin), Err(MemoryError::NoSuchPin(_))));
         assert!(matches!(
             pin(&editor, &path, " \n", None, &origin),

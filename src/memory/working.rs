@@ -91,10 +91,9 @@ pub fn write_working(
     let bytes = working::render(&written).into_bytes();
     editor.edit_with(&path, &why, |_| EditPlan::Bytes(bytes.clone()))?;
     let read = editor.vault().read(&path)?;
-    working::read(&read).filter(|read| *read == written).ok_or_else(|| MemoryError::Vanished {
-        path,
-        shown: crate::format::quote(&wording::summary(&written.text)),
-    })
+    working::read(&read)
+        .filter(|read| *read == written)
+        .ok_or_else(|| MemoryError::vanished(&path, &written.text))
 }
 
 /// Removes working memory; says whether there was a note of it.
@@ -106,7 +105,7 @@ pub fn clear_working(editor: &Editor, settings: &Settings, origin: &Origin) -> R
     let Some(expect) = editor.vault().read_if_there(&path)? else { return Ok(false) };
     let remove = crate::vault::Operation::RemoveFile { expect };
     let report = editor.edit(&path, &[remove], &origin.why("working memory: cleared"))?;
-    if report.removed { Ok(true) } else { Err(MemoryError::Changed { path, line: 1 }) }
+    if report.removed { Ok(true) } else { Err(MemoryError::Changed(format!("`{path}`"))) }
 }
 
 /// The text for a session's start: the user's profile, working memory that hasn't expired, and the wish for a greeting

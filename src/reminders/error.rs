@@ -47,13 +47,8 @@ pub enum ReminderError {
     #[error("nothing to change: give a time, a message or a recurrence")]
     NothingToChange,
     /// The line changed between reading and writing.
-    #[error("the line of `{id}` in `{path}` was changed in the meantime; nothing was written")]
-    Changed {
-        /// The note.
-        path: NotePath,
-        /// The id.
-        id: String,
-    },
+    #[error("the line of `{1}` in `{0}` was changed in the meantime; nothing was written")]
+    Changed(NotePath, String),
     /// The note can't be read.
     #[error(transparent)]
     Vault(#[from] VaultError),

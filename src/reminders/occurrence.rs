@@ -43,7 +43,7 @@ impl VaultReminders<'_> {
             EditPlan::Operations(if stands { operations.clone() } else { Vec::new() })
         })?;
         if !stands || !report.all_done() {
-            return Err(ReminderError::Changed { path: self.path.clone(), id: id.to_owned() });
+            return Err(ReminderError::Changed(self.path.clone(), id.to_owned()));
         }
         Ok(WrittenReminder { id: alone.id.to_string(), line_text: alone.text })
     }

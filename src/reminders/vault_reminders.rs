@@ -240,7 +240,7 @@ impl VaultReminders<'_> {
         let report = self.editor.edit(&self.path, &[plan.operation], &why)?;
         match report.outcomes.first() {
             Some(OpOutcome::Dropped(DropReason::Gone | DropReason::Changed | DropReason::NotUnique)) => {
-                Err(ReminderError::Changed { path: self.path.clone(), id: plan.id.to_string() })
+                Err(ReminderError::Changed(self.path.clone(), plan.id.to_string()))
             }
             _ => Ok(WrittenReminder { id: plan.id.to_string(), line_text: plan.text }),
         }

@@ -203,7 +203,7 @@ fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<Chan
     let Some(when) = line.notification_field(Format::Reminder).and_then(|field| field.when) else {
         return Ok(ticked);
     };
-    let refused = |error| TaskError::Repeat { rule: line.value(rule).trim().to_owned(), error };
+    let refused = |error| TaskError::Repeat(line.value(rule).trim().to_owned(), error);
     let (repeat, until) = repeat::toast(line.value(rule)).map_err(refused)?;
     let next = next_date(&repeat, when.date, when.date.max(today));
     let Some(next) = next.filter(|next| until.is_none_or(|until| *next <= until)) else { return Ok(ticked) };
@@ -213,5 +213,5 @@ fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<Chan
 }
 
 fn understood(rule: &str) -> Result<Repeat> {
-    repeat::english(rule).map_err(|error| TaskError::Repeat { rule: rule.trim().to_owned(), error })
+    repeat::english(rule).map_err(|error| TaskError::Repeat(rule.trim().to_owned(), error))
 }

@@ -20,13 +20,8 @@ pub enum TaskError {
     #[error("the task stands in more than one note now: {}", .0.join(", "))]
     Disputed(Vec<String>),
     /// Its recurrence isn't one that can be worked out.
-    #[error("the task comes again `{rule}`, and {error}")]
-    Repeat {
-        /// The rule as it stands there.
-        rule: String,
-        /// The fault.
-        error: RepeatError,
-    },
+    #[error("the task comes again `{0}`, and {1}")]
+    Repeat(String, RepeatError),
     /// It comes once.
     #[error("the task comes once, or not again after its next time: {0}")]
     Once(String),

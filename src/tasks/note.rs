@@ -33,8 +33,7 @@ pub(super) fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTi
             changes.push(Change::Set(names.completed.clone(), now.date().to_string()));
         }
         Some(text) => {
-            let rule = rrule::read(text)
-                .map_err(|error| TaskError::Repeat { rule: text.trim().to_owned(), error })?;
+            let rule = rrule::read(text).map_err(|error| TaskError::Repeat(text.trim().to_owned(), error))?;
             let (moved, said) = next_time(&fields, text, &rule, rules, now.date());
             changes.extend(moved);
             remark = Some(said);

@@ -63,7 +63,7 @@ pub(super) fn read_note(root: &Path, relative: &str, batch: &mut Batch) -> Optio
 fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, TransferError> {
     let metadata = file.metadata().map_err(|source| io(path, source))?;
     if !metadata.is_file() {
-        return Err(TransferError::WrongType { path: path.to_owned(), expected: "a file" });
+        return Err(TransferError::WrongType(path.to_owned(), "a file"));
     }
     if metadata.len() > limit {
         return Err(TransferError::TooLarge { path: path.to_owned(), size: metadata.len(), limit });
@@ -99,7 +99,7 @@ pub(super) fn notes(root: &Path, batch: &mut Batch) -> Result<Vec<String>, Trans
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && depth + 1 >= MAX_DEPTH => {
                     let (path, what) = (root.to_owned(), "folders in folders");
-                    return Err(TransferError::TooMuch { path, what });
+                    return Err(TransferError::TooMuch(path, what));
                 }
                 Ok(kind) if kind.is_dir() => folders.push((relative, depth + 1)),
                 Ok(kind) if kind.is_symlink() => {
@@ -112,7 +112,7 @@ pub(super) fn notes(root: &Path, batch: &mut Batch) -> Result<Vec<String>, Trans
                 Err(source) => batch.skip(shown, source.to_string()),
             }
             if found.len() + folders.len() > MAX_FILES {
-                return Err(TransferError::TooMuch { path: root.to_owned(), what: "files" });
+                return Err(TransferError::TooMuch(root.to_owned(), "files"));
             }
         }
     }
@@ -124,8 +124,8 @@ pub(super) fn io(path: &Path, source: std::io::Error) -> TransferError {
     let path = path.to_owned();
     match source.kind() {
         ErrorKind::NotFound => TransferError::Missing(path),
-        ErrorKind::IsADirectory => TransferError::WrongType { path, expected: "a file" },
-        ErrorKind::NotADirectory => TransferError::WrongType { path, expected: "a folder" },
-        _ => TransferError::Io { path, source },
+        ErrorKind::IsADirectory => TransferError::WrongType(path, "a file"),
+        ErrorKind::NotADirectory => TransferError::WrongType(path, "a folder"),
+        _ => TransferError::Io(path, source),
     }
 }

@@ -10,10 +10,13 @@ use crate::format::{
     memory::{self, MemoryFile},
     reminder::{self, DateText, RemindersFile, TimeText},
 };
-use crate::memory::pins::{self, Pin};
+use crate::memory::{
+    day_notes,
+    pins::{self, Pin},
+};
 use crate::schedule::Zone;
 use crate::transfer::TransferError;
-use crate::vault::{NotePath, Vault, WalkOptions};
+use crate::vault::{NotePath, Vault};
 
 /// How a document of ours begins; an earlier export is known by it.
 pub const FIRST: &str = "# What ";
@@ -86,33 +89,18 @@ impl Contents {
         let commitments = note(&paths.commitments);
         let pinned = note(&paths.pinned);
         let name = vault.root().file_name().map_or_else(|| "vault".into(), |name| name.to_string_lossy());
+        let mut days = Vec::new();
+        for (date, path) in day_notes(vault, &note(&paths.daily))?.into_iter().rev() {
+            days.push(Day { date, file: daily::parse(&vault.read(&path)?), path });
+        }
         Ok(Self {
             name: name.into_owned(),
             zone: zone.clone(),
-            days: days(vault, &note(&paths.daily))?,
+            days,
             memory: (memory.clone(), memory::parse(&bytes(&memory)?)),
             reminders: (reminders.clone(), reminder::parse(&bytes(&reminders)?)),
             commitments: (commitments.clone(), commitment::parse(&bytes(&commitments)?)),
             pins: (pinned.clone(), pins::parse(&bytes(&pinned)?)),
         })
     }
-}
-
-fn days(vault: &Vault, folder: &NotePath) -> Result<Vec<Day>, TransferError> {
-    let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
-    let walk = vault.walk_if_there(&options)?;
-    let notes = walk
-        .entries
-        .into_iter()
-        .map(|entry| entry.path)
-        .filter(|path| path.parent().as_ref() == Some(folder));
-    let mut days = Vec::new();
-    for path in notes {
-        if let Some(date) = daily::date_of(path.file_name()) {
-            let file = daily::parse(&vault.read(&path)?);
-            days.push(Day { date, path, file });
-        }
-    }
-    days.sort_by_key(|day| day.date);
-    Ok(days)
 }

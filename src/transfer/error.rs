@@ -11,13 +11,8 @@ pub enum TransferError {
     #[error("`{}` is not there", .0.display())]
     Missing(PathBuf),
     /// A folder where a file is needed, or the other way round, or a device.
-    #[error("`{}` is not {expected}", .path.display())]
-    WrongType {
-        /// The path.
-        path: PathBuf,
-        /// The expected kind, with its article.
-        expected: &'static str,
-    },
+    #[error("`{}` is not {}", .0.display(), .1)]
+    WrongType(PathBuf, &'static str),
     /// The file is larger than is read.
     #[error("`{}` has {size} bytes; at most {limit} are read", .path.display())]
     TooLarge {
@@ -29,21 +24,11 @@ pub enum TransferError {
         limit: u64,
     },
     /// More files, or deeper folders, than a workspace has.
-    #[error("`{}` has too much in it ({what}); name the workspace itself", .path.display())]
-    TooMuch {
-        /// The folder.
-        path: PathBuf,
-        /// The thing that is over its bound.
-        what: &'static str,
-    },
+    #[error("`{}` has too much in it ({}); name the workspace itself", .0.display(), .1)]
+    TooMuch(PathBuf, &'static str),
     /// It isn't what it was said or thought to be.
-    #[error("`{}` can't be understood: {reason}", .path.display())]
-    NotUnderstood {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    #[error("`{}` can't be understood: {}", .0.display(), .1)]
+    NotUnderstood(PathBuf, String),
     /// Nothing says which program it is from.
     #[error("can't tell what `{}` is from", .0.display())]
     UnknownKind(PathBuf),
@@ -51,13 +36,8 @@ pub enum TransferError {
     #[error("`{}` lies in the vault, so its notes are there already", .0.display())]
     InVault(PathBuf),
     /// The operating system said no.
-    #[error("`{}`: {source}", .path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    #[error("`{}`: {}", .0.display(), .1)]
+    Io(PathBuf, io::Error),
     /// A note of the vault can't be read.
     #[error(transparent)]
     Vault(#[from] VaultError),

@@ -33,7 +33,7 @@ pub struct File {
 
 /// The files of an export, as of `now`; `inbox` says where facts come from.
 pub fn bundle(contents: &Contents, inbox: &InboxFile, now: Timestamp) -> Vec<File> {
-    let mut book = OkfFiles { files: Vec::new(), listed: Vec::new(), taken: HashSet::new() };
+    let mut book = OkfFiles::default();
     let kept = KeptSources::of(inbox);
     for bullet in &contents.memory.1.bullets {
         fact(&mut book, contents, &kept, bullet);
@@ -44,15 +44,8 @@ pub fn bundle(contents: &Contents, inbox: &InboxFile, now: Timestamp) -> Vec<Fil
     }
     planned(&mut book, contents);
     let mut index = format!("{HEAD}{}", contents.head(now));
-    let mut by_folder: BTreeMap<&str, Vec<&(String, String, String)>> = BTreeMap::new();
-    for one in &book.listed {
-        by_folder.entry(&one.0).or_default().push(one);
-    }
-    for (folder, all) in by_folder {
-        let _ = write!(index, "\n## {folder}\n\n");
-        for (_, title, path) in all {
-            let _ = writeln!(index, "- [{}]({path})", title.replace(['[', ']', '\\'], " "));
-        }
+    for (folder, listed) in book.listed {
+        let _ = write!(index, "\n## {folder}\n\n{listed}");
     }
     book.files.push(File { path: "index.md".to_owned(), text: index });
     book.files
@@ -77,13 +70,15 @@ fn fact(book: &mut OkfFiles, contents: &Contents, kept: &KeptSources<'_>, bullet
         }
     }
     if let Some(one) = known {
-        head.sources(&[one.source()]);
+        let _ = writeln!(head.0, "sources:\n  - resource: {}", quoted(&one.source()));
         if let Some(Record { asked, by, kept, on }) = &one.record {
-            let at = |at: Timestamp| rfc3339(at, contents.zone.tz());
-            head.generated(&format!("vault-agent:{by}"), &at(*asked));
+            let at = |at: Timestamp| quoted(&rfc3339(at, contents.zone.tz()));
+            let by = quoted(&format!("vault-agent:{by}"));
+            let _ = writeln!(head.0, "generated:\n  by: {by}\n  at: {}", at(*asked));
             // A memory that the settings kept without a tick was checked by no person.
             if let Some(kept) = kept.filter(|_| on.as_deref() != Some(crate::format::candidate::AUTO)) {
-                head.verified(&format!("human:{}", contents.name), &at(kept));
+                let by = quoted(&format!("human:{}", contents.name));
+                let _ = writeln!(head.0, "verified:\n  - by: {by}\n    at: {}", at(kept));
             }
         }
     }
@@ -162,28 +157,14 @@ impl Head {
     fn text(&mut self, key: &str, value: &str) {
         let _ = writeln!(self.0, "{key}: {}", quoted(value));
     }
-
-    fn sources(&mut self, all: &[String]) {
-        self.0.push_str("sources:\n");
-        for one in all {
-            let _ = writeln!(self.0, "  - resource: {}", quoted(one));
-        }
-    }
-
-    fn generated(&mut self, by: &str, at: &str) {
-        let _ = writeln!(self.0, "generated:\n  by: {}\n  at: {}", quoted(by), quoted(at));
-    }
-
-    fn verified(&mut self, by: &str, at: &str) {
-        let _ = writeln!(self.0, "verified:\n  - by: {}\n    at: {}", quoted(by), quoted(at));
-    }
 }
 
 /// The files that are made, each under a name of its own.
+#[derive(Default)]
 struct OkfFiles {
     files: Vec<File>,
-    /// Folder, title, path.
-    listed: Vec<(String, String, String)>,
+    /// The lines of the index, by folder.
+    listed: BTreeMap<String, String>,
     taken: HashSet<String>,
 }
 
@@ -196,7 +177,8 @@ impl OkfFiles {
             count += 1;
             path = format!("{folder}/{stem}-{count}.md");
         }
-        self.listed.push((folder.to_owned(), short(words), path.clone()));
+        let title = short(words).replace(['[', ']', '\\'], " ");
+        let _ = writeln!(self.listed.entry(folder.to_owned()).or_default(), "- [{title}]({path})");
         let Head(head) = head;
         self.files.push(File { path, text: format!("{head}---\n\n{body}") });
     }

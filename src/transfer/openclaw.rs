@@ -9,13 +9,15 @@
 
 use std::path::Path;
 
-use jiff::civil::Date;
-
 use super::{Batch, ImportItem, TransferError, bounded_read, chunks};
 use crate::format::daily;
 use crate::template::SKILLS;
 use crate::vault::NotePath;
 
+/// The notes that have a place of their own in a vault.
+const OWN: [&str; 4] = ["MEMORY.md", "memory.md", "USER.md", "HEARTBEAT.md"];
+/// The notes that become the persona together.
+const PERSONA: [&str; 2] = ["IDENTITY.md", "SOUL.md"];
 /// The section of memories that stand under no heading.
 const NO_HEADING: &str = "OpenClaw";
 /// The head of the routine that `HEARTBEAT.md` becomes: OpenClaw's own interval, switched off.
@@ -29,15 +31,19 @@ pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
     let mut batch = Batch::default();
     let mut persona: Vec<(String, String)> = Vec::new();
     for relative in bounded_read::notes(root, &mut batch)? {
-        let Some(place) = WorkspaceNote::of(&relative) else {
+        let is_taken = OWN.contains(&relative.as_str())
+            || PERSONA.contains(&relative.as_str())
+            || relative.starts_with("memory/")
+            || is_in_skill(&relative);
+        if !is_taken {
             batch.remark(relative, "it is about OpenClaw itself and has no place here; it is not taken over");
             continue;
-        };
+        }
         let Some(text) = bounded_read::read_note(root, &relative, &mut batch) else { continue };
-        match place {
+        match relative.as_str() {
             _ if text.trim().is_empty() => {}
-            WorkspaceNote::Persona => persona.push((relative, text)),
-            place => take(&relative, &place, text, into, &mut batch),
+            name if PERSONA.contains(&name) => persona.push((relative, text)),
+            name => take(name, text, into, &mut batch),
         }
     }
     if !persona.is_empty() {
@@ -77,60 +83,34 @@ pub(super) fn is_one(root: &Path) -> bool {
     has("MEMORY.md") || has("memory.md") || (has("AGENTS.md") && has("SOUL.md")) || has_days()
 }
 
-/// The kind of a workspace's note.
-enum WorkspaceNote {
-    Memory,
-    Day(Date),
-    User,
-    Persona,
-    Heartbeat,
-    Skill,
-    Note,
-}
-
-impl WorkspaceNote {
-    /// By its path; `None` for what isn't taken.
-    fn of(relative: &str) -> Option<Self> {
-        match relative {
-            "MEMORY.md" | "memory.md" => Some(Self::Memory),
-            "USER.md" => Some(Self::User),
-            "IDENTITY.md" | "SOUL.md" => Some(Self::Persona),
-            "HEARTBEAT.md" => Some(Self::Heartbeat),
-            _ if is_in_skill(relative) => Some(Self::Skill),
-            _ => {
-                let name = relative.strip_prefix("memory/")?;
-                Some(daily::date_of(name).map_or(Self::Note, Self::Day))
-            }
-        }
-    }
-}
-
 /// Whether a note stands in the folder of a skill.
 fn is_in_skill(relative: &str) -> bool {
     let inside = relative.strip_prefix(SKILLS).and_then(|rest| rest.strip_prefix('/'));
     inside.is_some_and(|rest| rest.contains('/'))
 }
 
-fn take(relative: &str, place: &WorkspaceNote, text: String, into: &NotePath, batch: &mut Batch) {
-    match place {
-        WorkspaceNote::Memory => {
+/// Takes a note to the place that its name gives it.
+fn take(relative: &str, text: String, into: &NotePath, batch: &mut Batch) {
+    match relative {
+        "MEMORY.md" | "memory.md" => {
             for chunk in chunks::chunks(&text) {
                 let section = Some(chunk.section().unwrap_or_else(|| NO_HEADING.to_owned()));
                 let item = ImportItem::Memory { section, timestamp: None, text: chunk.text };
                 batch.add(item, format!("{relative} line {}", chunk.line));
             }
         }
-        WorkspaceNote::Day(date) => batch.add(ImportItem::Day { date: *date, text }, relative),
-        WorkspaceNote::User => batch.add(ImportItem::Profile { text }, relative),
-        WorkspaceNote::Persona => batch.add(ImportItem::Persona { text }, relative),
+        "USER.md" => batch.add(ImportItem::Profile { text }, relative),
         // Headings and comments alone ask for nothing, as in the file that OpenClaw begins with.
-        WorkspaceNote::Heartbeat if chunks::chunks(&text).is_empty() => {}
-        WorkspaceNote::Heartbeat => {
+        "HEARTBEAT.md" if chunks::chunks(&text).is_empty() => {}
+        "HEARTBEAT.md" => {
             let text = format!("{HEARTBEAT_HEAD}{text}");
             batch.add(ImportItem::Routine { name: "heartbeat", text }, relative);
         }
-        WorkspaceNote::Skill => note(NotePath::new(relative), relative, text, batch),
-        WorkspaceNote::Note => note(into.join(relative), relative, text, batch),
+        _ if is_in_skill(relative) => note(NotePath::new(relative), relative, text, batch),
+        _ => match relative.strip_prefix("memory/").and_then(daily::date_of) {
+            Some(date) => batch.add(ImportItem::Day { date, text }, relative),
+            None => note(into.join(relative), relative, text, batch),
+        },
     }
 }
 

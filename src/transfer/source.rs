@@ -70,12 +70,12 @@ pub fn read(
         return match kind {
             SourceKind::Jsonl => Ok(records::parse(&bytes, timezone)),
             _ => memory_json::parse(&bytes)
-                .map_err(|reason| TransferError::NotUnderstood { path: path.to_owned(), reason }),
+                .map_err(|reason| TransferError::NotUnderstood(path.to_owned(), reason)),
         };
     }
     let root = path.canonicalize().map_err(|source| bounded_read::io(path, source))?;
     if !root.is_dir() {
-        return Err(TransferError::WrongType { path: path.to_owned(), expected: "a folder" });
+        return Err(TransferError::WrongType(path.to_owned(), "a folder"));
     }
     let into = into.cloned().unwrap_or_else(|| folder_for(kind, &root));
     let batch = match kind {

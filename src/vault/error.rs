@@ -27,13 +27,8 @@ pub enum VaultError {
         limit: u64,
     },
     /// Something else bears the note's name.
-    #[error("`{path}` is {what}, where a file should be; move it out of the way")]
-    NotAFile {
-        /// Which note.
-        path: NotePath,
-        /// Its kind, with its article: `a folder`.
-        what: &'static str,
-    },
+    #[error("`{0}` is {1}, where a file should be; move it out of the way")]
+    NotAFile(NotePath, &'static str),
     /// A symbolic link on the way leads out of the vault.
     #[error("`{0}` leads out of the vault through a symbolic link, which is never followed")]
     Escapes(NotePath),
@@ -44,21 +39,11 @@ pub enum VaultError {
     #[error("`{0}` is in the cloud and not on this disk; open it once to download it")]
     Placeholder(NotePath),
     /// The operating system said no.
-    #[error("`{path}`: {source}")]
-    Io {
-        /// Which note.
-        path: NotePath,
-        /// Its error.
-        source: io::Error,
-    },
+    #[error("`{0}`: {1}")]
+    Io(NotePath, io::Error),
     /// The operating system said no to the vault's folder itself.
-    #[error("the vault `{}`: {source}", .root.display())]
-    Root {
-        /// The folder.
-        root: PathBuf,
-        /// Its error.
-        source: io::Error,
-    },
+    #[error("the vault `{}`: {}", .0.display(), .1)]
+    Root(PathBuf, io::Error),
 }
 
 impl VaultError {
@@ -73,8 +58,8 @@ impl VaultError {
         }
         match source.kind() {
             io::ErrorKind::NotFound => Self::NotFound(path.clone()),
-            io::ErrorKind::IsADirectory => Self::NotAFile { path: path.clone(), what: "a folder" },
-            _ => Self::Io { path: path.clone(), source },
+            io::ErrorKind::IsADirectory => Self::NotAFile(path.clone(), "a folder"),
+            _ => Self::Io(path.clone(), source),
         }
     }
 }
@@ -84,12 +69,9 @@ impl VaultError {
 pub enum Refusal {
     /// The file is empty, and was not when it was last seen (or was never seen).
     #[error(
-        "`{path}` is empty, which may be a save or a sync that went wrong; nothing is written to it until it has stood so for a minute"
+        "`{0}` is empty, which may be a save or a sync that went wrong; nothing is written to it until it has stood so for a minute"
     )]
-    Empty {
-        /// Which note.
-        path: NotePath,
-    },
+    Empty(NotePath),
     /// The file has lost more than half of its length.
     #[error(
         "`{path}` shrank from {before} bytes to {now}; nothing is written to it until it has stood so for a minute"
@@ -103,29 +85,16 @@ pub enum Refusal {
         now: u64,
     },
     /// The file is in the cloud only.
-    #[error("`{path}` is in the cloud and not on this disk; open it once to download it")]
-    Placeholder {
-        /// Which note.
-        path: NotePath,
-    },
+    #[error("`{0}` is in the cloud and not on this disk; open it once to download it")]
+    Placeholder(NotePath),
     /// A merge has left its marks.
-    #[error(
-        "`{path}` line {line} begins a merge conflict; choose between its two sides and remove the markers"
-    )]
-    ConflictMarkers {
-        /// Which note.
-        path: NotePath,
-        /// The 1-based line of the `<<<<<<<`.
-        line: usize,
-    },
+    #[error("`{0}` line {1} begins a merge conflict; choose between its two sides and remove the markers")]
+    ConflictMarkers(NotePath, usize),
     /// It is UTF-16 text, and a line of UTF-8 in it would make nonsense of both.
     #[error(
-        "`{path}` is UTF-16 text, as Windows PowerShell's `>` writes it; nothing is written to it until you save it as UTF-8"
+        "`{0}` is UTF-16 text, as Windows PowerShell's `>` writes it; nothing is written to it until you save it as UTF-8"
     )]
-    Utf16 {
-        /// Which note.
-        path: NotePath,
-    },
+    Utf16(NotePath),
     /// A sync tool has put a second version beside it.
     #[error(
         "`{copy}` is a conflicting copy of `{path}`; `vault-agent conflicts merge` brings the two together"
@@ -151,13 +120,8 @@ pub enum EditError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Another program had the file open all the time.
-    #[error("`{path}` was open in another program for {}.{:01} s; try again", .waited.as_secs(), .waited.subsec_millis() / 100)]
-    Busy {
-        /// Which note.
-        path: NotePath,
-        /// How long it was tried.
-        waited: Duration,
-    },
+    #[error("`{}` was open in another program for {}.{:01} s; try again", .0, .1.as_secs(), .1.subsec_millis() / 100)]
+    Busy(NotePath, Duration),
     /// Only the lease was allowed, and there is none for this file.
     #[error(
         "`{0}` can't be leased here (its file system or its owner doesn't allow it); set `[edit] strategy = \"auto\"`"
@@ -177,13 +141,8 @@ pub enum EditError {
         source: io::Error,
     },
     /// The edit journal can't be used.
-    #[error("the edit journal `{}`: {source}; nothing was written", .path.display())]
-    Journal {
-        /// The file or folder.
-        path: PathBuf,
-        /// The operating system's error.
-        source: io::Error,
-    },
+    #[error("the edit journal `{}`: {}; nothing was written", .0.display(), .1)]
+    Journal(PathBuf, io::Error),
 }
 
 impl EditError {

@@ -200,7 +200,7 @@ impl From<crate::vault::VaultError> for Problem {
         use crate::vault::VaultError as Error;
         let status = status_of_vault(&error);
         match error {
-            Error::NotAFile { path, what } => Self::not_found(format!("`{path}` is {what}, and no note")),
+            Error::NotAFile(path, what) => Self::not_found(format!("`{path}` is {what}, and no note")),
             error if status == 500 => Self::failed(error).hint(
                 "is the vault's folder there? a disk that is away, or a sync that is at it, brings this",
             ),

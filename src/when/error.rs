@@ -16,13 +16,8 @@ pub enum WhenError {
         reason: String,
     },
     /// It has more than one meaning.
-    #[error("`{text}` can be {}", either(.readings))]
-    Ambiguous {
-        /// The given text.
-        text: String,
-        /// The meanings, in the order of the language's rules.
-        readings: Vec<Reading>,
-    },
+    #[error("`{}` can be {}", .0, either(.1))]
+    Ambiguous(String, Vec<Reading>),
     /// It has passed.
     #[error("`{text}` is in the past: that is {at}, and it is {now} now")]
     Past {

@@ -125,10 +125,7 @@ fn one(text: &str, here: PhraseContext<'_>) -> Result<Meaning, WhenError> {
                 local: meaning.local,
                 recur: meaning.recur,
             };
-            Err(WhenError::Ambiguous {
-                text: text.to_owned(),
-                readings: meanings.into_iter().map(reading).collect(),
-            })
+            Err(WhenError::Ambiguous(text.to_owned(), meanings.into_iter().map(reading).collect()))
         }
     }
 }

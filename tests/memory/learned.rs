@@ -73,7 +73,7 @@ fn work(rig: &Rig, role: &str) {
         return;
     }
     match inbox.keep(ID, HUMAN, now(), &origin()) {
-        Ok(_) | Err(InboxError::Over { kept: true, .. }) => {}
+        Ok(_) | Err(InboxError::Over(_, true)) => {}
         Err(error) => panic!("{error}"),
     }
 }

@@ -49,7 +49,7 @@ fn what_can_be_several_times_is_refused_with_all_of_them() {
     for vector in list(&vectors, "can_be") {
         let phrase = vector["phrase"].as_str().unwrap();
         let error = read(phrase, now, &zone).unwrap_err();
-        let WhenError::Ambiguous { readings, .. } = &error else { panic!("{phrase}: {error}") };
+        let WhenError::Ambiguous(_, readings) = &error else { panic!("{phrase}: {error}") };
         let found: Vec<String> = readings.iter().map(|reading| shown(reading.local, reading.recur)).collect();
         assert_eq!(found, list(vector, "readings").iter().map(wanted).collect::<Vec<_>>(), "{phrase}");
         for reading in readings {
@@ -312,7 +312,7 @@ fn days_of_the_week_hold_on_every_day_of_a_year() {
                     assert!((0..=7).contains(&ahead), "{text} on {today}: {}", meaning.local);
                     assert_eq!(meaning.local.weekday(), Weekday::Friday, "{text} on {today}");
                 }
-                Err(WhenError::Ambiguous { readings, .. }) => {
+                Err(WhenError::Ambiguous(_, readings)) => {
                     assert!(readings.iter().all(|reading| reading.local.weekday() == Weekday::Friday));
                 }
                 Err(error) => panic!("{text} on {today}: {error}"),

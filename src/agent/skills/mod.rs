@@ -278,10 +278,8 @@ impl Skills {
 
     fn folder(&self, name: &str) -> Result<NotePath, VaultError> {
         let path = format!("{}/{name}", self.settings.paths.skills);
-        NotePath::new(&path).map_err(|_| VaultError::Root {
-            root: path.into(),
-            source: std::io::ErrorKind::InvalidInput.into(),
-        })
+        NotePath::new(&path)
+            .map_err(|_| VaultError::Root(path.into(), std::io::ErrorKind::InvalidInput.into()))
     }
 
     /// The folders of skills, or the one of this name, with their files and skipped entries.

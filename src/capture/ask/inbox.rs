@@ -23,21 +23,11 @@ use crate::vault::{Actor, BOOKKEEPING, EditError, EditPlan, NotePath, OPERATION,
 #[derive(Debug, thiserror::Error)]
 pub enum InboxError {
     /// There is no question with this id.
-    #[error("nothing in `{path}` has the id `{id}`")]
-    NoSuch {
-        /// The note.
-        path: NotePath,
-        /// The given id.
-        id: String,
-    },
+    #[error("nothing in `{0}` has the id `{1}`")]
+    NoSuch(NotePath, String),
     /// It was answered before.
-    #[error("`{id}` was {} already", if *.kept { "kept" } else { "declined" })]
-    Over {
-        /// The given id.
-        id: String,
-        /// Whether it was kept.
-        kept: bool,
-    },
+    #[error("`{}` was {} already", .0, if *.1 { "kept" } else { "declined" })]
+    Over(String, bool),
     /// A line can't be added to the note so that it reads back.
     #[error("a line added to `{0}` would stand in code or a comment: close it first")]
     Hidden(NotePath),
@@ -310,8 +300,8 @@ impl<'a> Inbox<'a> {
         match line {
             Some(line) => Ok((file, line)),
             None => match record_of(&file, id) {
-                Some(record) => Err(InboxError::Over { id: id.to_owned(), kept: record.kept.is_some() }),
-                None => Err(InboxError::NoSuch { path: self.path(), id: id.to_owned() }),
+                Some(record) => Err(InboxError::Over(id.to_owned(), record.kept.is_some())),
+                None => Err(InboxError::NoSuch(self.path(), id.to_owned())),
             },
         }
     }

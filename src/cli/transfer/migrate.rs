@@ -61,7 +61,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 /// The entries of a store.
 fn entries(file: &Path, bytes: &[u8]) -> Result<Batch, TransferError> {
-    let wrong = |reason| TransferError::NotUnderstood { path: file.to_owned(), reason };
+    let wrong = |reason| TransferError::NotUnderstood(file.to_owned(), reason);
     let batch = memory_json::parse(bytes).map_err(wrong)?;
     if batch.found.is_empty() && !batch.skipped.is_empty() {
         let reason = format!("none of its {} entries is one of a memory store", batch.skipped.len());

@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use super::brains::{Brain, BrainKind};
 use super::checks::{Checked, is_web, wrong};
-use crate::config::table;
+use crate::defaults::defaults;
 use crate::words::words;
 
-table! {
+defaults! {
     /// How the assistant answers.
     #[derive(Debug, Clone, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use super::checks::{Checked, within};
-use crate::config::table;
+use crate::defaults::defaults;
 
-table! {
+defaults! {
     /// How much a person is asked; the best of what was found comes first, and the rest is not asked.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

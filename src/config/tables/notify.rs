@@ -9,10 +9,10 @@ use jiff::civil::Time;
 use serde::{Deserialize, Deserializer};
 
 use super::checks::{Checked, wrong};
-use crate::config::table;
+use crate::defaults::defaults;
 use crate::words::words;
 
-table! {
+defaults! {
     /// Notifiers, quiet hours and tags.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -141,7 +141,7 @@ fn bare(text: &str) -> Result<String, String> {
     Ok(tag)
 }
 
-table! {
+defaults! {
     /// An ntfy server: the public one, or one's own.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
@@ -155,7 +155,7 @@ table! {
     }
 }
 
-table! {
+defaults! {
     /// A mail server that takes mail from this person.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -1,9 +1,9 @@
 //! Reads `[paths]`: the paths of the agent's notes.
 
-use crate::config::table;
+use crate::defaults::defaults;
 use serde::Deserialize;
 
-table! {
+defaults! {
     /// Vault-relative paths of the agent's notes, with `/` between parts.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::checks::{Checked, wrong};
-use crate::config::table;
+use crate::defaults::defaults;
 use crate::format::task::Format;
 
-table! {
+defaults! {
     /// Which task lines are told besides our own reminders.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use super::checks::{Checked, is_web, within, wrong};
-use crate::config::table;
+use crate::defaults::defaults;
 
-table! {
+defaults! {
     /// The reranker of a deep search's first hits.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -1,9 +1,9 @@
 //! Reads `[summary]`: whether long conversations are summarised, and by which brain.
 
-use crate::config::table;
+use crate::defaults::defaults;
 use serde::Deserialize;
 
-table! {
+defaults! {
     /// Summaries of logs.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

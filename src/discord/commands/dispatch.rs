@@ -268,7 +268,7 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
                     vec![(format!("{phrase}: {words}"), phrase.clone())]
                 }
                 // An ambiguous phrase is offered in all readings.
-                Err(WhenError::Ambiguous { readings, .. }) => {
+                Err(WhenError::Ambiguous(_, readings)) => {
                     let once = readings.into_iter().filter(|reading| reading.recur == Recur::None);
                     once.map(|reading| (format!("{}, {}", reading.typed, reading.distance), reading.typed))
                         .collect()

@@ -11,8 +11,8 @@
 
 use jiff::Timestamp;
 
-use super::read::{Lines, block_id, fields, start};
-use super::{EventKind, LogBlock, LogEvent, LogFile, LogHeader};
+use super::read::{Lines, block_id, header, start};
+use super::{EventKind, LogBlock, LogEvent, LogFile};
 
 /// Reads a transcript with a heading a turn; none where the file is something else.
 ///
@@ -112,25 +112,6 @@ fn unescaped(line: &[u8]) -> &[u8] {
         Some(inner) if turn_heading(inner).is_some() => inner,
         _ => line,
     }
-}
-
-/// The conversation that the frontmatter names: `context_id`, or its `channel` or `thread`.
-fn header(bytes: &[u8]) -> LogHeader {
-    let mut header = LogHeader::default();
-    for (key, value) in fields(bytes) {
-        match key.as_str() {
-            "surface" => header.surface = value,
-            "context_id" => header.context_id = value,
-            "channel" | "thread" if header.context_id.is_empty() => {
-                header.surface = format!("discord-{key}");
-                header.context_id = value;
-            }
-            "started" => header.started = value.parse().ok(),
-            "title" => header.title = Some(value),
-            _ => {}
-        }
-    }
-    header
 }
 
 #[cfg(test)]

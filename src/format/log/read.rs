@@ -8,14 +8,14 @@ use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
 use super::{EventKind, LogBlock, LogEvent, LogFile, LogHeader, Resume};
-use crate::format::is_block_id;
-use crate::format::lines::bom_len;
+use crate::format::lines::{bom_len, frontmatter_end, lines};
+use crate::format::{is_block_id, yaml};
 
 /// Reads a log from its start. Text outside of events is passed over.
 pub fn parse(bytes: &[u8]) -> LogFile {
     let resume = start(bytes);
     let mut log = parse_from(bytes, resume);
-    log.header = header(&bytes[resume.offset..]);
+    log.header = Some(header(&bytes[resume.offset..])).filter(|header| !header.surface.is_empty());
     log
 }
 
@@ -142,41 +142,24 @@ fn title(line: &[u8]) -> Option<(EventKind, Timestamp, String)> {
     left.is_empty().then(|| (kind, at, String::from_utf8_lossy(author).trim().to_owned()))
 }
 
-/// The log's header from the frontmatter, where it names a surface.
-fn header(bytes: &[u8]) -> Option<LogHeader> {
+/// A log's facts from its frontmatter, in our own form or in the one with headings.
+pub(super) fn header(bytes: &[u8]) -> LogHeader {
     let mut header = LogHeader::default();
-    for (key, value) in fields(bytes) {
-        match key.as_str() {
-            "surface" => header.surface = value,
-            "context_id" => header.context_id = value,
-            "started" => header.started = value.parse().ok(),
-            "title" => header.title = Some(value),
+    let head = frontmatter_end(bytes).map_or(0, |end| end.min(8192));
+    for entry in lines(&bytes[..head]).filter_map(|line| yaml::entry(line.text)) {
+        match entry.key {
+            "surface" => header.surface = entry.value,
+            "context_id" => header.context_id = entry.value,
+            key @ ("channel" | "thread") if header.context_id.is_empty() => {
+                header.surface = format!("discord-{key}");
+                header.context_id = entry.value;
+            }
+            "started" => header.started = entry.value.parse().ok(),
+            "title" => header.title = Some(entry.value),
             _ => {}
         }
     }
-    (!header.surface.is_empty()).then_some(header)
-}
-
-/// The frontmatter's one-line fields, in order.
-pub(super) fn fields(bytes: &[u8]) -> Vec<(String, String)> {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(8192)]);
-    let mut lines = text.lines();
-    if lines.next() != Some("---") {
-        return Vec::new();
-    }
-    lines
-        .take_while(|line| *line != "---")
-        .filter_map(|line| line.split_once(':'))
-        .map(|(key, value)| (key.trim().to_owned(), scalar(value.trim())))
-        .collect()
-}
-
-/// A YAML scalar's text: plain, or double-quoted as this program writes it.
-fn scalar(text: &str) -> String {
-    match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-        Some(inner) => serde_json::from_str(&format!("\"{inner}\"")).unwrap_or_else(|_| inner.to_owned()),
-        None => text.trim_matches('\'').to_owned(),
-    }
+    header
 }
 
 /// Lines split at LF alone, so that a CR at the end of a raw line stays, unless the whole file has CRLF.

@@ -1,16 +1,20 @@
 //! Writes events of a log.
 
 use super::{LogEvent, LogHeader};
+use crate::format::yaml::to_scalar;
 
 /// The frontmatter of a new log, with the line break after it.
 pub fn render_header(header: &LogHeader) -> String {
-    let mut out =
-        format!("---\nsurface: {}\ncontext_id: {}\n", yaml(&header.surface), yaml(&header.context_id));
+    let mut out = format!(
+        "---\nsurface: {}\ncontext_id: {}\n",
+        to_scalar(&header.surface),
+        to_scalar(&header.context_id)
+    );
     if let Some(started) = header.started {
         out.push_str(&format!("started: {started}\n"));
     }
     if let Some(title) = &header.title {
-        out.push_str(&format!("title: {}\n", yaml(title)));
+        out.push_str(&format!("title: {}\n", to_scalar(title)));
     }
     out.push_str("---\n");
     out
@@ -46,33 +50,4 @@ fn one_line(text: &str) -> String {
         .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
         .collect();
     crate::format::one_line(&spaced)
-}
-
-/// A YAML scalar: plain where that is safe, else double-quoted. Numbers are quoted, because readers of
-/// frontmatter round an id of 19 digits.
-fn yaml(text: &str) -> String {
-    let plain = !text.is_empty()
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_ ".contains(c))
-        && text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !text.ends_with(' ')
-        && !matches!(
-            text.to_ascii_lowercase().as_str(),
-            "true" | "false" | "yes" | "no" | "on" | "off" | "null"
-        );
-    if plain {
-        return text.to_owned();
-    }
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -217,13 +217,8 @@ pub enum MsgError {
     #[error("the message is empty: say what to be reminded of")]
     Empty,
     /// A character that a line can't hold.
-    #[error("the message holds a control character ({}) at character {column}: write it on one line", .c.escape_default())]
-    Control {
-        /// The character.
-        c: char,
-        /// Its place in the message, from 1.
-        column: usize,
-    },
+    #[error("the message holds a control character ({}) at character {}: write it on one line", .0.escape_default(), .1)]
+    Control(char, usize),
 }
 
 /// Whether `msg` can stand in a reminder line.
@@ -232,7 +227,7 @@ pub fn check_msg(msg: &str) -> Result<(), MsgError> {
         return Err(MsgError::Empty);
     }
     match msg.chars().enumerate().find(|(_, c)| c.is_control()) {
-        Some((before, c)) => Err(MsgError::Control { c, column: before + 1 }),
+        Some((before, c)) => Err(MsgError::Control(c, before + 1)),
         None => Ok(()),
     }
 }

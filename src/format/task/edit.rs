@@ -9,56 +9,40 @@ use jiff::civil::{Date, DateTime};
 
 use super::{Field, Format, Key, Rules, TaskLine, When, moment};
 
-/// Replacements of bytes in a line, in any order.
-#[derive(Debug, Default)]
-struct Splices(Vec<(Range<usize>, String)>);
+/// A place in the line, and what is put there.
+type Splice = (Range<usize>, String);
 
-impl Splices {
-    fn put(&mut self, at: Range<usize>, with: impl Into<String>) {
-        self.0.push((at, with.into()));
-    }
-
-    /// The line with all of them; of those that meet, the first alone.
-    fn apply(mut self, text: &str) -> String {
-        self.0.sort_by_key(|(at, _)| (at.start, at.end));
-        let mut out = String::with_capacity(text.len() + 32);
-        let mut from = 0;
-        for (at, with) in self.0 {
-            if at.start < from {
-                continue;
-            }
+/// The text with all splices, in whatever order they are given; of those that meet, the first alone.
+fn splice(text: &str, mut splices: Vec<Splice>) -> String {
+    splices.sort_by_key(|(at, _)| (at.start, at.end));
+    let mut out = String::with_capacity(text.len() + 32);
+    let mut from = 0;
+    for (at, with) in splices {
+        if at.start >= from {
             out.push_str(&text[from..at.start]);
             out.push_str(&with);
             from = at.end;
         }
-        out.push_str(&text[from..]);
-        out
     }
+    out + &text[from..]
 }
 
 /// The line as it is done: its box ticked, with the date of completion where the form has one and `done` gives it.
 pub fn ticked(line: &TaskLine<'_>, format: Format, done: Option<Date>) -> String {
-    let mut splices = Splices::default();
-    put_box(line, 'x', &mut splices);
-    if let Some(done) = done {
-        match line.field(format, Key::Done) {
-            Some(field) => splices.put(field.value.clone(), done.to_string()),
-            None => {
-                let end = line.item.end..line.item.end;
-                match format {
-                    Format::Tasks => splices.put(end, format!(" ✅ {done}")),
-                    Format::Dataview => splices.put(end, format!("  [completion:: {done}]")),
-                    _ => {}
-                }
-            }
-        }
-    }
-    splices.apply(line.item.text)
+    let end = line.item.end..line.item.end;
+    let mut splices = vec![boxed(line, 'x')];
+    splices.extend(done.and_then(|done| match (line.field(format, Key::Done), format) {
+        (Some(field), _) => Some((field.value.clone(), done.to_string())),
+        (None, Format::Tasks) => Some((end, format!(" ✅ {done}"))),
+        (None, Format::Dataview) => Some((end, format!("  [completion:: {done}]"))),
+        _ => None,
+    }));
+    splice(line.item.text, splices)
 }
 
-fn put_box(line: &TaskLine<'_>, status: char, splices: &mut Splices) {
-    let item = &line.item;
-    splices.put(item.status_at..item.status_at + item.status.len_utf8(), status);
+fn boxed(line: &TaskLine<'_>, status: char) -> Splice {
+    let at = line.item.status_at;
+    (at..at + line.item.status.len_utf8(), status.to_string())
 }
 
 /// The line of the next time: its box empty, each field of `dates` with its new date (none: the field goes), without the
@@ -70,123 +54,115 @@ pub fn next(
     dates: &[(Key, Option<When>)],
     created: Option<Date>,
 ) -> String {
-    let mut splices = Splices::default();
-    put_box(line, ' ', &mut splices);
-    for field in line.fields.iter().filter(|field| field.format == format) {
-        match field.key {
-            Key::Id | Key::DependsOn | Key::Done | Key::Cancelled => remove(line, field, &mut splices),
-            Key::Created => match created {
-                Some(created) => splices.put(field.value.clone(), created.to_string()),
-                None => remove(line, field, &mut splices),
+    let item = &line.item;
+    let mut splices = vec![boxed(line, ' '), (item.end..item.text.len(), String::new())];
+    let own = || line.fields.iter().filter(|field| field.format == format);
+    let date_of = |key: Key| dates.iter().find(|(known, _)| *known == key).map(|(_, when)| *when);
+    for field in own() {
+        let now = match field.key {
+            Key::Id | Key::DependsOn | Key::Done | Key::Cancelled => None,
+            Key::Created => created.map(|created| created.to_string()),
+            key => match date_of(key) {
+                Some(when) => when.map(|when| value(format, when)),
+                None => continue,
             },
-            key => match dates.iter().find(|(known, _)| *known == key) {
-                Some((_, Some(when))) => splices.put(field.value.clone(), value(format, *when)),
-                Some((_, None)) => remove(line, field, &mut splices),
-                None => {}
-            },
-        }
+        };
+        splices.push(match now {
+            Some(now) => (field.value.clone(), now),
+            None => without(line, field),
+        });
     }
     if let Some(created) = created.filter(|_| line.field(format, Key::Created).is_none()) {
-        let goes = |key: Key| dates.iter().any(|(known, when)| *known == key && when.is_none());
-        let is_date = |key: Key| matches!(key, Key::Start | Key::Scheduled | Key::Due) && !goes(key);
-        let first = line.fields.iter().find(|field| field.format == format && is_date(field.key));
-        let at = first.map_or(line.item.end, |field| field.at.start);
+        let is_date = |key: Key| {
+            matches!(key, Key::Start | Key::Scheduled | Key::Due)
+                && date_of(key).is_none_or(|to| to.is_some())
+        };
+        let at = own().find(|field| is_date(field.key)).map_or(item.end, |field| field.at.start);
         match format {
-            Format::Tasks => splices.put(at..at, format!("➕ {created} ")),
-            Format::Dataview => splices.put(at..at, format!("[created:: {created}]  ")),
+            Format::Tasks => splices.push((at..at, format!("➕ {created} "))),
+            Format::Dataview => splices.push((at..at, format!("[created:: {created}]  "))),
             _ => {}
         }
     }
-    let item = &line.item;
-    splices.put(item.end..item.text.len(), "");
-    splices.apply(item.text)
+    splice(item.text, splices)
 }
 
 /// Takes a field away, with the blanks before it.
-fn remove(line: &TaskLine<'_>, field: &Field, splices: &mut Splices) {
+fn without(line: &TaskLine<'_>, field: &Field) -> Splice {
     let before = line.item.text[..field.at.start].trim_end_matches(' ').len().max(line.item.body);
-    splices.put(before..field.at.end, "");
+    (before..field.at.end, String::new())
 }
 
 /// A date as a form writes it.
 fn value(format: Format, when: When) -> String {
-    match when.time {
-        None => when.date.to_string(),
-        Some(time) if format == Format::Dataview => format!("{}T{}", when.date, time.strftime("%H:%M")),
-        Some(time) => format!("{} {}", when.date, time.strftime("%H:%M")),
-    }
+    let gap = if format == Format::Dataview { 'T' } else { ' ' };
+    when.time.map_or(when.date.to_string(), |time| format!("{}{gap}{}", when.date, time.strftime("%H:%M")))
 }
 
 /// The line told again at another time; `None` where the form's own settings have a date that can't be written.
 pub fn snoozed(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
     let when = When { date: to.date(), time: Some(to.time()) };
-    let mut splices = Splices::default();
-    match format {
-        Format::Tasks | Format::Dataview => match line.field(format, Key::Reminder) {
-            Some(field) => splices.put(field.value.clone(), value(format, when)),
-            None => {
-                let first = line.fields.iter().find(|field| field.format == format)?.at.start;
-                let text = value(format, when);
-                splices.put(
-                    first..first,
-                    match format {
-                        Format::Tasks => format!("⏰ {text} "),
-                        _ => format!("[{}:: {text}]  ", rules.reminder_field),
-                    },
-                );
-            }
-        },
+    let splices = match format {
+        Format::Tasks | Format::Dataview => {
+            let text = value(format, when);
+            let first =
+                || line.fields.iter().find(|field| field.format == format).map(|field| field.at.start);
+            vec![match (line.field(format, Key::Reminder), format) {
+                (Some(field), _) => (field.value.clone(), text),
+                (None, Format::Tasks) => (first()?..first()?, format!("⏰ {text} ")),
+                (None, _) => (first()?..first()?, format!("[{}:: {text}]  ", rules.reminder_field)),
+            }]
+        }
         Format::Reminder => return moved(line, rules, when),
         Format::Kanban => {
             let kanban = &rules.kanban;
             let date = line.notification_field(format)?;
-            splices.put(date.value.clone(), moment::write(when, &kanban.date_format)?);
             let time = moment::write(when, &kanban.time_format)?;
-            match line.field(format, Key::Time) {
-                Some(field) => splices.put(field.value.clone(), time),
-                None => splices.put(date.at.end..date.at.end, format!(" {}{{{time}}}", kanban.time_trigger)),
-            }
+            let time = match line.field(format, Key::Time) {
+                Some(field) => (field.value.clone(), time),
+                None => (date.at.end..date.at.end, format!(" {}{{{time}}}", kanban.time_trigger)),
+            };
+            vec![(date.value.clone(), moment::write(when, &kanban.date_format)?), time]
         }
         Format::TaskNotes => return None,
-    }
-    Some(splices.apply(line.item.text))
+    };
+    Some(splice(line.item.text, splices))
 }
 
 /// The line on another day, and where it says a time of day, or the default one isn't meant, at that time. A day of Tasks'
 /// and Dataview's has no time: an alarm says it. `None` where the form's own settings have a date that can't be written.
 pub fn on_day(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
-    let when = |field: &Field| {
-        let is_timed = field.when.is_some_and(|when| when.time.is_some()) || to.time() != rules.default_time;
-        When { date: to.date(), time: is_timed.then_some(to.time()) }
-    };
-    let mut splices = Splices::default();
+    let is_default = to.time() == rules.default_time;
+    let is_timed = |field: &Field| field.when.is_some_and(|when| when.time.is_some());
+    let at = |is_timed: bool| When { date: to.date(), time: is_timed.then_some(to.time()) };
+    let mut splices = Vec::new();
     match format {
         Format::Tasks | Format::Dataview => {
             let days = [Key::Due, Key::Scheduled, Key::Start].into_iter();
             let day = days.filter_map(|key| line.field(format, key)).find(|field| field.when.is_some());
             let alarm = line.field(format, Key::Reminder);
             if let Some(field) = day {
-                let time = field.when.and_then(|when| when.time).map(|_| to.time());
-                splices.put(field.value.clone(), value(format, When { date: to.date(), time }));
-                if alarm.is_none() && time.is_none() && to.time() != rules.default_time {
-                    let moved = splices.apply(line.item.text);
+                splices.push((field.value.clone(), value(format, at(is_timed(field)))));
+                if alarm.is_none() && !is_timed(field) && !is_default {
+                    let moved = splice(line.item.text, splices);
                     return snoozed(&TaskLine::read(&moved, rules)?, format, rules, to);
                 }
             }
-            if let Some(field) = alarm {
-                splices.put(field.value.clone(), value(format, when(field)));
-            }
+            let at = |field: &Field| value(format, at(is_timed(field) || !is_default));
+            splices.extend(alarm.map(|field| (field.value.clone(), at(field))));
         }
-        Format::Reminder => return moved(line, rules, when(line.notification_field(format)?)),
-        Format::Kanban if line.field(format, Key::Time).is_none() && to.time() == rules.default_time => {
+        Format::Reminder => {
+            let is_timed = is_timed(line.notification_field(format)?);
+            return moved(line, rules, at(is_timed || !is_default));
+        }
+        Format::Kanban if line.field(format, Key::Time).is_none() && is_default => {
             let field = line.notification_field(format)?;
-            let day = When { date: to.date(), time: None };
-            splices.put(field.value.clone(), moment::write(day, &rules.kanban.date_format)?);
+            splices.push((field.value.clone(), moment::write(at(false), &rules.kanban.date_format)?));
         }
         Format::Kanban => return snoozed(line, format, rules, to),
         Format::TaskNotes => return None,
     }
-    Some(splices.apply(line.item.text))
+    Some(splice(line.item.text, splices))
 }
 
 /// The line with other words; `None` where its words stand in more than one piece, between its fields.
@@ -194,9 +170,7 @@ pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     let item = &line.item;
     let (mut pieces, mut at) = (Vec::new(), item.body);
     for field in &line.fields {
-        if field.at.start > at {
-            pieces.push(at..field.at.start);
-        }
+        pieces.push(at..field.at.start);
         at = at.max(field.at.end);
     }
     pieces.push(at..item.end.max(at));
@@ -204,44 +178,41 @@ pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
     let [piece] = pieces.as_slice() else { return None };
     let text = &item.text[piece.clone()];
     let begin = piece.start + (text.len() - text.trim_start().len());
-    let mut splices = Splices::default();
-    splices.put(begin..begin + text.trim().len(), words);
-    Some(splices.apply(item.text))
+    Some(splice(item.text, vec![(begin..begin + text.trim().len(), words.to_owned())]))
 }
 
 /// The date of a mark, moved, in the same form: for Reminder Toast, and where Reminder has no date that repeats.
 pub fn moved(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
-    let field = line.notification_field(Format::Reminder)?;
-    let mut splices = Splices::default();
-    splices.put(field.value.clone(), reminder_value(line, field, rules, when)?);
-    Some(splices.apply(line.item.text))
+    Some(splice(line.item.text, vec![mark_date(line, rules, when)?]))
 }
 
 /// The line of the next time of a mark of Reminder's.
 pub fn next_mark(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
-    let field = line.notification_field(Format::Reminder)?;
-    let mut splices = Splices::default();
-    put_box(line, ' ', &mut splices);
-    splices.put(field.value.clone(), reminder_value(line, field, rules, when)?);
-    splices.put(line.item.end..line.item.text.len(), "");
-    Some(splices.apply(line.item.text))
+    let end = (line.item.end..line.item.text.len(), String::new());
+    Some(splice(line.item.text, vec![boxed(line, ' '), mark_date(line, rules, when)?, end]))
 }
 
 /// Whether a line's mark is Reminder Toast's.
 pub fn is_toast(line: &TaskLine<'_>) -> bool {
-    line.notification_field(Format::Reminder)
-        .is_some_and(|field| !line.item.text[field.at.clone()].starts_with("(@"))
+    line.notification_field(Format::Reminder).is_some_and(|field| is_call(line, field))
 }
 
-fn reminder_value(line: &TaskLine<'_>, field: &Field, rules: &Rules, when: When) -> Option<String> {
-    if !line.item.text[field.at.clone()].starts_with("(@") {
-        return Some(value(Format::Reminder, when));
+/// Whether a mark is written as `@remind(…)`, not as `(@…)`.
+fn is_call(line: &TaskLine<'_>, field: &Field) -> bool {
+    !line.item.text[field.at.clone()].starts_with("(@")
+}
+
+fn mark_date(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<Splice> {
+    let field = line.notification_field(Format::Reminder)?;
+    let at = field.value.clone();
+    if is_call(line, field) {
+        return Some((at, value(Format::Reminder, when)));
     }
     let format = if when.time.is_some() { &rules.reminder_date_time } else { &rules.reminder_date };
     let text = moment::write(when, format)?;
     if !line.value(field).contains("[[") {
-        return Some(text);
+        return Some((at, text));
     }
     let date = moment::write(When { time: None, ..when }, &rules.reminder_date)?;
-    Some(text.replacen(&date, &format!("[[{date}]]"), 1))
+    Some((at, text.replacen(&date, &format!("[[{date}]]"), 1)))
 }

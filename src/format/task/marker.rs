@@ -1,6 +1,8 @@
 //! Parses Reminder's marks, `(@2026-12-01 09:30)` and `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside;
 //! and Reminder Toast's: `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`.
 
+use jiff::{Span, SpanRelativeTo};
+
 use super::field::{self, Field, Key, When};
 use super::item::Item;
 use super::{Format, Rules, moment};
@@ -64,15 +66,7 @@ fn read_when(text: &str, rules: &Rules) -> Option<When> {
     let plain = text.replace("[[", "").replace("]]", "");
     let plain = plain.trim();
     let own = moment::read(plain, &rules.reminder_date_time).filter(|when| when.time.is_some());
-    own.or_else(|| moment::read(plain, &rules.reminder_date)).or_else(|| {
-        let (date, used) = field::date(plain)?;
-        let rest = plain[used..].trim_start_matches(['T', ' ']);
-        if rest.is_empty() {
-            return Some(When { date, time: None });
-        }
-        let (time, used) = field::time(rest, false)?;
-        (used == rest.len()).then_some(When { date, time: Some(time) })
-    })
+    own.or_else(|| moment::read(plain, &rules.reminder_date)).or_else(|| plain_when(plain))
 }
 
 /// `@word(…)`, whatever its case.
@@ -86,15 +80,15 @@ fn call(item: &Item<'_>, word: &str, key: Key) -> Option<Field> {
     let length = item.text[start..item.end].find(')')?;
     let raw = &item.text[start..start + length];
     let value = start + raw.len() - raw.trim_start().len()..start + raw.trim_end().len();
-    let when = if key == Key::Reminder { toast_when(raw.trim()) } else { None };
+    let when = if key == Key::Reminder { plain_when(raw.trim()) } else { None };
     if key == Key::Reminder && when.is_none() {
         return None;
     }
     Some(Field { format: Format::Reminder, key, at: at..start + length + 1, value, when })
 }
 
-/// A date as Reminder Toast takes it.
-fn toast_when(text: &str) -> Option<When> {
+/// A date as everybody writes it, perhaps with a time: `2026-12-01`, `2026-12-01 9:30pm`.
+fn plain_when(text: &str) -> Option<When> {
     let (date, used) = field::date(text)?;
     let rest = &text[used..];
     if rest.is_empty() {
@@ -122,30 +116,13 @@ pub(super) fn leads(text: &str) -> Vec<u32> {
 
 /// `30m`, `1h30m`, `2 hours`, `1d`, `45` (minutes).
 fn lead(text: &str) -> Option<u32> {
-    let text: String = text.to_ascii_lowercase().chars().filter(|c| *c != ' ').collect();
-    let mut rest = text.as_str();
-    let mut total: u32 = 0;
-    let mut last = 3;
-    while !rest.is_empty() {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number: u32 = rest[..digits].parse().ok()?;
-        rest = &rest[digits..];
-        let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let (order, unit) = match &rest[..letters] {
-            "d" | "day" | "days" => (2, 24 * 60),
-            "h" | "hr" | "hrs" | "hour" | "hours" => (1, 60),
-            "m" | "min" | "mins" | "minute" | "minutes" => (0, 1),
-            "" if last == 3 && rest.is_empty() => (0, 1),
-            _ => return None,
-        };
-        if order >= last {
-            return None;
-        }
-        last = order;
-        total = total.checked_add(number.checked_mul(unit)?)?;
-        rest = &rest[letters..];
-    }
-    (1..=MAX_LEAD).contains(&total).then_some(total)
+    let minutes = text.parse::<i64>().ok().or_else(|| {
+        let span: Span = text.to_ascii_lowercase().parse().ok()?;
+        let known = Span::new().days(span.get_days()).hours(span.get_hours()).minutes(span.get_minutes());
+        let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+        (span.fieldwise() == known).then_some(length.as_mins())
+    })?;
+    u32::try_from(minutes).ok().filter(|minutes| (1..=MAX_LEAD).contains(minutes))
 }
 
 #[cfg(test)]

@@ -3,108 +3,50 @@
 //!
 //! Only numbers are read (`YYYY YY MM M DD D HH H hh h mm m A a`). A format with names of months or days reads nothing.
 
-use jiff::civil::{Date, Time};
+use jiff::civil::Time;
+use jiff::fmt::strtime::{self, BrokenDownTime};
 
 use super::When;
 
 /// Reads a text in a format, if it is of the format exactly.
 pub fn read(text: &str, format: &str) -> Option<When> {
-    let parts = Parts::read(text, format)?;
-    let date = Date::new(parts.year?, parts.month?, parts.day?).ok()?;
-    Some(When { date, time: if parts.hour.is_some() { Some(parts.time()?) } else { None } })
+    let parts = BrokenDownTime::parse(pattern(format)?, text).ok()?;
+    let time = if parts.hour().is_some() { Some(parts.to_time().ok()?) } else { None };
+    Some(When { date: parts.to_date().ok()?, time })
 }
 
 /// The time of day that a text says in a format.
 pub fn read_time(text: &str, format: &str) -> Option<Time> {
-    Parts::read(text, format)?.time()
+    let parts = BrokenDownTime::parse(pattern(format)?, text).ok()?;
+    parts.hour().and_then(|_| parts.to_time().ok())
 }
 
 /// A date and time in a format; `None` for a format with letters that aren't numbers.
 pub fn write(when: When, format: &str) -> Option<String> {
-    let mut out = String::new();
-    let time = when.time.unwrap_or_default();
-    let twelve = (time.hour() + 11) % 12 + 1;
-    for token in tokens(format) {
-        match token {
-            "YYYY" => out.push_str(&format!("{:04}", when.date.year())),
-            "YY" => out.push_str(&format!("{:02}", when.date.year() % 100)),
-            "MM" => out.push_str(&format!("{:02}", when.date.month())),
-            "M" => out.push_str(&when.date.month().to_string()),
-            "DD" => out.push_str(&format!("{:02}", when.date.day())),
-            "D" => out.push_str(&when.date.day().to_string()),
-            "HH" => out.push_str(&format!("{:02}", time.hour())),
-            "H" => out.push_str(&time.hour().to_string()),
-            "hh" => out.push_str(&format!("{twelve:02}")),
-            "h" => out.push_str(&twelve.to_string()),
-            "mm" => out.push_str(&format!("{:02}", time.minute())),
-            "m" => out.push_str(&time.minute().to_string()),
-            "A" => out.push_str(if time.hour() < 12 { "AM" } else { "PM" }),
-            "a" => out.push_str(if time.hour() < 12 { "am" } else { "pm" }),
-            literal if literal.starts_with(|c: char| c.is_ascii_alphabetic() && c != 'T') => return None,
-            literal => out.push_str(literal),
-        }
-    }
-    Some(out)
+    strtime::format(pattern(format)?, when.at(Time::midnight())).ok()
 }
 
-#[derive(Default)]
-struct Parts {
-    year: Option<i16>,
-    month: Option<i8>,
-    day: Option<i8>,
-    hour: Option<i8>,
-    minute: Option<i8>,
-    pm: Option<bool>,
-}
-
-impl Parts {
-    fn read(text: &str, format: &str) -> Option<Self> {
-        let mut parts = Self::default();
-        let mut rest = text;
-        for token in tokens(format) {
-            match token {
-                "YYYY" => parts.year = Some(number(&mut rest, 4, 4)?),
-                "YY" => parts.year = Some(2000 + number(&mut rest, 2, 2)?),
-                "MM" => parts.month = Some(number(&mut rest, 2, 2)?.try_into().ok()?),
-                "M" => parts.month = Some(number(&mut rest, 1, 2)?.try_into().ok()?),
-                "DD" => parts.day = Some(number(&mut rest, 2, 2)?.try_into().ok()?),
-                "D" => parts.day = Some(number(&mut rest, 1, 2)?.try_into().ok()?),
-                "HH" | "hh" => parts.hour = Some(number(&mut rest, 2, 2)?.try_into().ok()?),
-                "H" | "h" => parts.hour = Some(number(&mut rest, 1, 2)?.try_into().ok()?),
-                "mm" => parts.minute = Some(number(&mut rest, 2, 2)?.try_into().ok()?),
-                "m" => parts.minute = Some(number(&mut rest, 1, 2)?.try_into().ok()?),
-                "A" | "a" => {
-                    let half = rest.get(..2)?.to_ascii_lowercase();
-                    parts.pm = Some(match half.as_str() {
-                        "am" => false,
-                        "pm" => true,
-                        _ => return None,
-                    });
-                    rest = &rest[2..];
-                }
-                literal => rest = rest.strip_prefix(literal)?,
-            }
-        }
-        rest.is_empty().then_some(parts)
-    }
-
-    fn time(&self) -> Option<Time> {
-        let hour = self.hour?;
-        let hour = match self.pm {
-            Some(_) if !(1..=12).contains(&hour) => return None,
-            Some(pm) => hour % 12 + if pm { 12 } else { 0 },
-            None => hour,
-        };
-        Time::new(hour, self.minute.unwrap_or(0), 0, 0).ok()
-    }
-}
-
-/// Digits at the start of `rest`, which they leave.
-fn number(rest: &mut &str, least: usize, most: usize) -> Option<i16> {
-    let digits = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
-    let number = rest.get(..digits).filter(|_| digits >= least)?.parse().ok()?;
-    *rest = &rest[digits..];
-    Some(number)
+/// The format in the letters of `strftime`.
+fn pattern(format: &str) -> Option<String> {
+    let is_halved = tokens(format).any(|token| matches!(token, "A" | "a"));
+    let hours = |halved: &'static str, whole| if is_halved { halved } else { whole };
+    let directive = |token| match token {
+        "YYYY" => Some("%Y".into()),
+        "YY" => Some("%y".into()),
+        "MM" => Some("%m".into()),
+        "M" => Some("%-m".into()),
+        "DD" => Some("%d".into()),
+        "D" => Some("%-d".into()),
+        "HH" | "hh" => Some(hours("%I", "%H").into()),
+        "H" | "h" => Some(hours("%-I", "%-H").into()),
+        "mm" => Some("%M".into()),
+        "m" => Some("%-M".into()),
+        "A" => Some("%p".into()),
+        "a" => Some("%P".into()),
+        literal if literal.starts_with(|c: char| c.is_ascii_alphabetic() && c != 'T') => None,
+        literal => Some(literal.replace('%', "%%")),
+    };
+    tokens(format).map(directive).collect()
 }
 
 /// Runs of one letter, text in brackets, and all other characters one by one.
@@ -132,6 +74,8 @@ fn tokens(format: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::civil::Date;
+
     use super::*;
 
     #[test]

@@ -8,7 +8,7 @@
 pub mod edit;
 
 use jiff::civil::{Date, DateTime, Time};
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use serde_json::Value;
 
 use super::super::lines;
@@ -80,62 +80,20 @@ fn notification_time(
 
 /// An ISO 8601 duration with a sign, as TaskNotes takes it: a month is 30 days, a year 365.
 fn offset(text: &str) -> Option<SignedDuration> {
-    let (sign, rest) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let mut rest = rest.strip_prefix('P')?;
-    let mut in_time = false;
-    let mut seconds: i64 = 0;
-    let mut parts = 0;
-    while !rest.is_empty() {
-        if let Some(time) = rest.strip_prefix('T').filter(|_| !in_time) {
-            (in_time, rest) = (true, time);
-            continue;
-        }
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number: i64 = rest[..digits].parse().ok()?;
-        let day = 86_400;
-        let unit = match (rest[digits..].chars().next()?, in_time) {
-            ('Y', false) => 365 * day,
-            ('M', false) => 30 * day,
-            ('W', false) => 7 * day,
-            ('D', false) => day,
-            ('H', true) => 3600,
-            ('M', true) => 60,
-            ('S', true) => 1,
-            _ => return None,
-        };
-        seconds = seconds.checked_add(number.checked_mul(unit)?)?;
-        rest = &rest[digits + 1..];
-        parts += 1;
-    }
-    (parts > 0).then(|| SignedDuration::from_secs(sign * seconds))
+    let span: Span = text.parse().ok().filter(|_| text.trim_start_matches(['-', '+']).starts_with('P'))?;
+    let days = i64::from(span.get_years()) * 365 + i64::from(span.get_months()) * 30;
+    let rest = span.years(0).months(0).to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    rest.checked_add(SignedDuration::from_hours(days * 24))
 }
 
 /// A date or a date and time; with an offset it is an instant, told in the vault's zone.
 fn read_when(text: &str, rules: &Rules) -> Option<When> {
     let text = text.trim();
-    if let Ok(at) = text.parse::<Timestamp>() {
-        let local = rules.zone.to_datetime(at);
-        return Some(When {
-            date: local.date(),
-            time: Some(local.time().with().second(0).subsec_nanosecond(0).build().ok()?),
-        });
-    }
-    let (date, used) = field::date(text)?;
-    let rest = &text[used..];
-    if rest.is_empty() {
-        return Some(When { date, time: None });
-    }
-    let clock = rest.strip_prefix(['T', ' '])?;
-    let time = clock.get(..5).and_then(|clock| field::time(clock, true)).map(|(time, _)| time)?;
-    let seconds = &clock[5..];
-    let is_seconds = seconds.is_empty()
-        || seconds
-            .strip_prefix(':')
-            .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
-    is_seconds.then_some(When { date, time: Some(time) })
+    let instant = text.parse::<Timestamp>().ok().map(|at| rules.zone.to_datetime(at));
+    let (_, date_length) = field::date(text)?;
+    let at = instant.or_else(|| text.parse::<DateTime>().ok())?;
+    let time = Time::new(at.hour(), at.minute(), 0, 0).ok().filter(|_| text.len() > date_length);
+    Some(When { date: at.date(), time })
 }
 
 /// The frontmatter of a note.

@@ -69,11 +69,16 @@ pub enum RepeatError {
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// A name that a word is, or begins with at least three letters.
-fn name(word: &str, names: &[&str]) -> Option<usize> {
-    let stem = word.strip_suffix('s').filter(|stem| names.contains(stem)).unwrap_or(word);
-    (stem.len() >= 2).then(|| {
-        names.iter().position(|name| name.starts_with(stem) && (stem.len() > 2 || names.len() == 7))
-    })?
+fn name<S: AsRef<str>>(word: &str, names: &[S]) -> Option<u8> {
+    let is_name = |stem: &&str| names.iter().any(|name| name.as_ref() == *stem);
+    let stem = word.strip_suffix('s').filter(is_name).unwrap_or(word);
+    let is_long = stem.len() > 2 || stem.len() == 2 && names.len() == 7;
+    (0..).zip(names).find(|(_, name)| is_long && name.as_ref().starts_with(stem)).map(|(at, _)| at)
+}
+
+/// A weekday of every week.
+fn weekly(word: &str) -> Option<Weekday> {
+    name(word, &DAYS).map(|day| Weekday { day, nth: 0 })
 }
 
 /// `1st`, `2nd`, `3.`, `first`, `last`.
@@ -104,16 +109,7 @@ pub fn english(text: &str) -> Result<Repeat, RepeatError> {
     if !reader.take("every") {
         return Err(RepeatError::NoEvery);
     }
-    let interval = reader.interval();
-    let mut repeat = Repeat {
-        every: Every::Day,
-        interval,
-        weekdays: Vec::new(),
-        days: Vec::new(),
-        months: Vec::new(),
-        when_done,
-        bare: false,
-    };
+    let mut repeat = Repeat { interval: reader.interval(), when_done, ..Repeat::default() };
     let Some(unit) = reader.next() else { return Err(RepeatError::NoUnit) };
     match unit {
         "hour" | "hours" => repeat.every = Every::Hour,
@@ -185,14 +181,10 @@ impl<'a> Reader<'a> {
         let months = name(word, &DAYS).is_none();
         repeat.every = if months { Every::Year } else { Every::Week };
         loop {
-            let found = name(word, if months { &MONTHS_LOWER } else { &DAYS });
-            let Some(number) = found.and_then(|at| u8::try_from(at).ok()) else {
-                return Err(RepeatError::Word(word.to_owned()));
-            };
-            if months {
-                repeat.months.push(number + 1);
-            } else {
-                repeat.weekdays.push(Weekday { day: number, nth: 0 });
+            match (weekly(word), name(word, &*MONTHS_LOWER)) {
+                (_, Some(month)) if months => repeat.months.push(month + 1),
+                (Some(day), _) if !months => repeat.weekdays.push(day),
+                _ => return Err(RepeatError::Word(word.to_owned())),
             }
             if !self.and() {
                 return Ok(());
@@ -215,18 +207,18 @@ impl<'a> Reader<'a> {
                 let nth = if from_end { -nth } else { nth };
                 if let Some(day) = self.peek().and_then(|word| name(word, &DAYS)) {
                     self.at += 1;
-                    repeat.weekdays.push(Weekday { day: u8::try_from(day).unwrap_or(0), nth });
+                    repeat.weekdays.push(Weekday { day, nth });
                 } else {
                     let day = i8::try_from(nth).ok().filter(|day| (-31..=31).contains(day));
                     repeat.days.push(day.ok_or_else(|| RepeatError::Word(word.to_owned()))?);
                     let _ = self.take("day") || self.take("days");
                 }
-            } else if let Some(day) = name(word, &DAYS) {
-                repeat.weekdays.push(Weekday { day: u8::try_from(day).unwrap_or(0), nth: 0 });
+            } else if let Some(day) = weekly(word) {
+                repeat.weekdays.push(day);
             } else if word == "weekday" || word == "weekdays" {
                 repeat.weekdays = workdays();
-            } else if let Some(month) = name(word, &MONTHS_LOWER) {
-                repeat.months.push(u8::try_from(month).unwrap_or(0) + 1);
+            } else if let Some(month) = name(word, &*MONTHS_LOWER) {
+                repeat.months.push(month + 1);
             } else {
                 return Err(RepeatError::Word(word.to_owned()));
             }

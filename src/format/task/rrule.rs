@@ -84,9 +84,8 @@ fn list<T>(value: &str, read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
 
 fn weekday(text: &str) -> Option<Weekday> {
     let (nth, name) = text.split_at_checked(text.len().checked_sub(2)?)?;
-    let day = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"].iter().position(|known| *known == name)?;
-    let nth = if nth.is_empty() { 0 } else { nth.parse().ok()? };
-    Some(Weekday { day: u8::try_from(day).ok()?, nth })
+    let (day, _) = (0..).zip(["MO", "TU", "WE", "TH", "FR", "SA", "SU"]).find(|(_, known)| *known == name)?;
+    Some(Weekday { day, nth: if nth.is_empty() { 0 } else { nth.parse().ok()? } })
 }
 
 #[cfg(test)]

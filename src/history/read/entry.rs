@@ -48,18 +48,12 @@ impl History {
     /// A text of the history can't be read.
     pub fn entry(&self, record: &Record, patch: bool) -> Result<Entry> {
         let commit = &record.commit;
-        let mut trailers: BTreeMap<String, Value> = BTreeMap::new();
-        for (key, value) in &commit.message.trailers {
-            let joined = match trailers.remove(key) {
-                None => Value::One(value.clone()),
-                Some(Value::One(first)) => Value::Many(vec![first, value.clone()]),
-                Some(Value::Many(mut all)) => {
-                    all.push(value.clone());
-                    Value::Many(all)
-                }
-            };
-            trailers.insert(key.clone(), joined);
-        }
+        let trailer = |key: &String| {
+            let all = commit.message.trailers.iter().filter(|(other, _)| other == key);
+            let mut all: Vec<String> = all.map(|(_, value)| value.clone()).collect();
+            (key.clone(), if all.len() == 1 { Value::One(all.remove(0)) } else { Value::Many(all) })
+        };
+        let trailers = commit.message.trailers.iter().map(|(key, _)| trailer(key)).collect();
         let diffs = record
             .changes
             .iter()

@@ -41,11 +41,11 @@ impl Store {
         let seconds = LOCK_TIMEOUT.as_secs();
         let mut waiting = LockBackoff::default();
         if !locked(&file, &path, &mut waiting)? {
-            return Err(HistoryError::Busy { dir: self.dir().to_owned(), seconds });
+            return Err(HistoryError::Busy(self.dir().to_owned(), seconds));
         }
         while let Some(lock) = locks::clear(self.dir()) {
             if !waiting.wait_a_step() {
-                return Err(HistoryError::Locked { lock, seconds });
+                return Err(HistoryError::Locked(lock, seconds));
             }
         }
         Ok(Lock::new(file))

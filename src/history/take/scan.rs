@@ -176,7 +176,7 @@ impl Scanner<'_> {
                 self.gone_below(path, &present, scan)
             }
             Ok(None) | Err(VaultError::NotFound(_)) => self.gone_below(path, &present, scan),
-            Err(VaultError::NotAFile { what: "a folder", .. }) => {
+            Err(VaultError::NotAFile(_, "a folder")) => {
                 let options = WalkOptions {
                     extensions: Vec::new(),
                     hidden: true,

@@ -21,7 +21,7 @@ const MAX_SCANNED_LOGS: usize = 1000;
 /// The folder of one surface's logs.
 #[derive(Debug, Clone)]
 pub struct LogPaths {
-    vault: Vault,
+    pub(super) vault: Vault,
     folder: String,
 }
 
@@ -30,11 +30,6 @@ impl LogPaths {
     pub fn of(workspace: &Workspace) -> Self {
         let logs = workspace.settings.paths.logs.trim_end_matches('/');
         Self { vault: workspace.vault.clone(), folder: format!("{logs}/{CLIENT}") }
-    }
-
-    /// The vault.
-    pub fn vault(&self) -> &Vault {
-        &self.vault
     }
 
     /// The project and the path of a log that is there.

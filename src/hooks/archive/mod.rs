@@ -143,9 +143,8 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
         }
         let request = Request { ended: age > IDLE_END, ..Request::of(&path) };
         let written = meta.modified().ok();
-        let log = log_paths
-            .find(&log_name(&request.session, None))
-            .map(|(_, log)| log_paths.vault().absolute(&log));
+        let log =
+            log_paths.find(&log_name(&request.session, None)).map(|(_, log)| log_paths.vault.absolute(&log));
         let after = match log {
             Some(log) => std::fs::metadata(log).and_then(|meta| meta.modified()).ok(),
             None => since,

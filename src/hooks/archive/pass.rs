@@ -124,7 +124,7 @@ impl<'w> Pass<'w> {
 
     /// The logs that were added to, and how many events each got.
     pub fn added(&self) -> impl Iterator<Item = (&NotePath, usize)> {
-        self.logs.values().filter(|log| log.added() > 0).map(|log| (log.path(), log.added()))
+        self.logs.values().filter(|log| log.added > 0).map(|log| (&log.path, log.added))
     }
 
     fn resume(&self, at: u64) -> u64 {
@@ -232,21 +232,28 @@ impl<'w> Pass<'w> {
                 }
             }
         }
-        let texts = texts.join("\n");
-        let result = self.shortened(agent, texts, "result", &mut notes)?;
-        let (tool, arguments, at) = match call {
-            Some(mut call) => {
-                self.mask.apply_to(&mut call.arguments);
-                (call.tool, call.arguments.to_string(), call.at)
-            }
-            None => {
-                notes.push("the call was not found in the transcript".to_owned());
-                ("tool".to_owned(), String::new(), at)
-            }
-        };
-        let arguments = self.shortened(agent, arguments, "arguments", &mut notes)?;
-        let content = tool_content_with(&arguments, &result, &notes);
-        self.log_of(agent)?.add(name, EventKind::Tool, at, &tool, content);
+        let result = self.shortened(agent, texts.join("\n"), "result", &mut notes)?;
+        let call = call.unwrap_or_else(|| {
+            notes.push("the call was not found in the transcript".to_owned());
+            let (agent, arguments) = (agent.clone(), serde_json::Value::Null);
+            Open { line: 0, agent, at, name, id: String::new(), tool: "tool".to_owned(), arguments }
+        });
+        self.log_call(name, call, &result, notes)
+    }
+
+    /// Logs a call under `name` with its result.
+    fn log_call(
+        &mut self,
+        name: u128,
+        mut call: Open,
+        result: &str,
+        mut notes: Vec<String>,
+    ) -> Result<(), ArchiveError> {
+        self.mask.apply_to(&mut call.arguments);
+        let arguments = if call.arguments.is_null() { String::new() } else { call.arguments.to_string() };
+        let arguments = self.shortened(&call.agent, arguments, "arguments", &mut notes)?;
+        let content = tool_content_with(&arguments, result, &notes);
+        self.log_of(&call.agent)?.add(name, EventKind::Tool, call.at, &call.tool, content);
         Ok(())
     }
 
@@ -255,16 +262,10 @@ impl<'w> Pass<'w> {
         let (lost, open): (Vec<Open>, Vec<Open>) =
             std::mem::take(&mut self.open).into_iter().partition(|call| is_end || agent == Some(&call.agent));
         self.open = open;
-        for mut call in lost {
-            if self.is_known(&call.agent, call.name, call.at)? {
-                continue;
+        for call in lost {
+            if !self.is_known(&call.agent, call.name, call.at)? {
+                self.log_call(call.name, call, "", vec!["no result came".to_owned()])?;
             }
-            self.mask.apply_to(&mut call.arguments);
-            let mut notes = vec!["no result came".to_owned()];
-            let arguments =
-                self.shortened(&call.agent, call.arguments.to_string(), "arguments", &mut notes)?;
-            let content = tool_content_with(&arguments, "", &notes);
-            self.log_of(&call.agent)?.add(call.name, EventKind::Tool, call.at, &call.tool, content);
         }
         Ok(())
     }
@@ -284,7 +285,7 @@ impl<'w> Pass<'w> {
     }
 
     fn store(&mut self, agent: &Option<String>, file: &Attachment) -> Result<String, ArchiveError> {
-        let project = self.log_of(agent)?.project().to_owned();
+        let project = self.log_of(agent)?.project.clone();
         store(&self.workspace.editor, &self.log_paths, &project, file)
     }
 
@@ -307,15 +308,15 @@ impl<'w> Pass<'w> {
         if log.contains(name) {
             return Ok(true);
         }
-        if !log.may_continue() {
+        if !log.may_continue {
             return Ok(false);
         }
-        let project = log.project().to_owned();
+        let project = log.project.clone();
         let heads = self.heads.get_or_insert_with(|| self.log_paths.heads(&project));
         let Some(other) = heads.remove(&name) else { return Ok(false) };
         let log_paths = self.log_paths.clone();
         let log = self.log_of(agent)?;
-        if other == *log.path() {
+        if other == log.path {
             return Ok(false);
         }
         log.continue_from(&log_paths, &other, at)?;

@@ -22,17 +22,17 @@ const MAX_TORN_BYTES: usize = 32 << 20;
 /// A log being written.
 #[derive(Debug)]
 pub struct SessionLog {
-    path: NotePath,
-    project: String,
+    pub(super) path: NotePath,
+    pub(super) project: String,
     /// The names of what it holds, and of what the logs hold that it goes on from.
     known: HashSet<u128>,
     /// The bytes behind its last whole event.
     torn: Vec<u8>,
     /// Whether it is new, or goes on from another.
-    may_continue: bool,
+    pub(super) may_continue: bool,
     header: LogHeader,
     text: String,
-    added: usize,
+    pub(super) added: usize,
 }
 
 impl SessionLog {
@@ -63,7 +63,7 @@ impl SessionLog {
             added: 0,
         };
         if is_there {
-            let held = LogContents::of(log_paths.vault(), &log.path)?;
+            let held = LogContents::of(&log_paths.vault, &log.path)?;
             (log.known, log.torn, log.may_continue) = (held.names, held.torn, !held.from.is_empty());
             for target in held.from {
                 if let Some(path) = log_paths.linked(&target) {
@@ -72,26 +72,6 @@ impl SessionLog {
             }
         }
         Ok(log)
-    }
-
-    /// The folder that it stands in.
-    pub fn project(&self) -> &str {
-        &self.project
-    }
-
-    /// Its path.
-    pub fn path(&self) -> &NotePath {
-        &self.path
-    }
-
-    /// How many events were added.
-    pub fn added(&self) -> usize {
-        self.added
-    }
-
-    /// Whether it may be a continuation of another log.
-    pub fn may_continue(&self) -> bool {
-        self.may_continue
     }
 
     /// Whether it holds a piece.
@@ -143,8 +123,8 @@ impl SessionLog {
     }
 
     fn learn_pieces_of(&mut self, log_paths: &LogPaths, other: &NotePath) -> Result<(), ArchiveError> {
-        if *other != self.path && log_paths.vault().exists(other) {
-            self.known.extend(LogContents::of(log_paths.vault(), other)?.names);
+        if *other != self.path && log_paths.vault.exists(other) {
+            self.known.extend(LogContents::of(&log_paths.vault, other)?.names);
         }
         Ok(())
     }

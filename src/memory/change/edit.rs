@@ -92,10 +92,7 @@ impl MemoryNotes<'_> {
         let items = item::parse(&bytes, self.is_day(&path));
         let same = |item: &&MemoryItem| item.text == wanted.text && item.section == wanted.section;
         let there = items.iter().filter(same).min_by_key(|item| item.line.abs_diff(wanted.line));
-        let Some(item) = there else {
-            let shown = crate::format::quote(&wording::summary(&wanted.text));
-            return Err(MemoryError::Vanished { path, shown });
-        };
+        let item = there.ok_or_else(|| MemoryError::vanished(&path, &wanted.text))?;
         let existing = item.shown(&bytes) == was;
         let notes = wording::notes(&new, &item.text);
         Ok(Edited { saved: Saved { notes, ..saved(&path, item, &bytes, existing) }, was })
@@ -113,7 +110,12 @@ impl MemoryNotes<'_> {
     }
 
     /// The one memory in these bytes that is meant.
-    fn find_one(&self, path: &NotePath, bytes: &[u8], meant: &MemoryRef<'_>) -> Result<MemoryItem> {
+    pub(super) fn find_one(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        meant: &MemoryRef<'_>,
+    ) -> Result<MemoryItem> {
         check(path, bytes, meant.expected)?;
         let items = item::parse(bytes, self.is_day(path));
         let text = meant.text.trim();
@@ -121,8 +123,8 @@ impl MemoryNotes<'_> {
         let says = wording::normal(text);
         let in_words = |item: &MemoryItem| !says.is_empty() && item.normal() == says;
         let mut found: Vec<&MemoryItem> = items.iter().filter(|item| exactly(item)).collect();
-        if found.is_empty() {
-            found = items.iter().filter(|item| in_words(item)).collect();
+        if found.is_empty() || meant.line.is_some() {
+            found = items.iter().filter(|item| exactly(item) || in_words(item)).collect();
         }
         if let Some(line) = meant.line {
             found.sort_by_key(|item| {
@@ -168,7 +170,7 @@ impl MemoryNotes<'_> {
         let wanted = read.iter().find(|found| found.range == (item.range.start..end)).cloned();
         match wanted.filter(|wanted| read.len() == before && wanted.same_scopes(item)) {
             Some(wanted) => Ok((after, wanted, was)),
-            None => Err(MemoryError::Unreadable { path: path.clone() }),
+            None => Err(MemoryError::unreadable(path)),
         }
     }
 }
@@ -226,7 +228,7 @@ pub(super) fn without(now: &[u8], item: &MemoryItem, meant: &str, is_day: bool) 
 }
 
 /// The memories with the most words of `says`, best first.
-pub(in crate::memory) fn nearest(items: &[MemoryItem], says: &str) -> Vec<NearMatch> {
+fn nearest(items: &[MemoryItem], says: &str) -> Vec<NearMatch> {
     let wanted: Vec<String> = word_list(says);
     let share = |item: &&MemoryItem| {
         let there = word_list(&item.normal());

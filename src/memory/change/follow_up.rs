@@ -30,9 +30,9 @@ impl FollowUpNotes<'_> {
         let blocks: Vec<&CommitmentBlock> =
             file.blocks.iter().filter(|block| block.commitment.id == id).collect();
         match blocks.as_slice() {
-            [] => Err(MemoryError::NoSuchFollowUp { path: self.path.clone(), id: id.to_owned() }),
+            [] => Err(MemoryError::NoSuchFollowUp(self.path.clone(), id.to_owned())),
             [block] if block.commitment.status == Status::Pending => Ok(block),
-            [block] => Err(MemoryError::NotPending { id: id.to_owned(), status: block.commitment.status }),
+            [block] => Err(MemoryError::NotPending(id.to_owned(), block.commitment.status)),
             many => {
                 let lines = many.iter().map(|block| block.line).collect();
                 Err(MemoryError::DisputedFollowUp { path: self.path.clone(), id: id.to_owned(), lines })
@@ -96,5 +96,5 @@ impl FollowUpNotes<'_> {
 }
 
 fn changed(id: &str) -> MemoryError {
-    MemoryError::FollowUpChanged(id.to_owned())
+    MemoryError::Changed(format!("the follow-up `{id}`"))
 }

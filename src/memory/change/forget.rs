@@ -31,7 +31,7 @@ impl MemoryNotes<'_> {
         if self.take_out(&path, &item, &bytes, &why)? {
             Ok(Forgotten { path, line: item.line, text })
         } else {
-            Err(MemoryError::Changed { path, line: item.line })
+            Err(MemoryError::Changed(format!("the memory in line {} of `{path}`", item.line)))
         }
     }
 

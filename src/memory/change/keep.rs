@@ -73,18 +73,14 @@ impl MemoryNotes<'_> {
                 None => add(bytes, &section, &bullet),
             };
             let readable = item::parse(&after, false).iter().any(stands);
-            let unreadable = || MemoryError::Unreadable { path: path.clone() };
+            let unreadable = || MemoryError::unreadable(&path);
             readable.then_some((EditPlan::Bytes(after), false)).ok_or_else(unreadable)
         })?;
         fail::fail_point!("memory::keep::written");
         let bytes = self.bytes(&path)?;
         let items = item::parse(&bytes, false);
-        match items.iter().find(|item| stands(item)) {
-            Some(item) => Ok(saved(&path, item, &bytes, existing)),
-            None => {
-                Err(MemoryError::Vanished { path, shown: crate::format::quote(&wording::summary(&text)) })
-            }
-        }
+        let kept = items.iter().find(|item| stands(item));
+        Ok(saved(&path, kept.ok_or_else(|| MemoryError::vanished(&path, &text))?, &bytes, existing))
     }
 
     /// Whether this fact stands in the note with this link, and holds.

@@ -10,6 +10,7 @@
 use jiff::civil::Date;
 use serde::Serialize;
 
+use super::edit::MemoryRef;
 use super::save::{BulletToAdd, DEFAULT_SECTION, InsertAt, Saved, is_section, saved};
 use crate::format::memory;
 use crate::format::reminder::{DateText, TimeText};
@@ -105,20 +106,11 @@ impl MemoryNotes<'_> {
         line: usize,
         expect: Option<&str>,
     ) -> Result<MemoryItem> {
-        let Some(expect) = expect else { return self.item_at(path, bytes, line) };
-        let says = wording::normal(expect);
-        let is_meant = |item: &MemoryItem| expect.trim() == item.shown(bytes).trim() || says == item.normal();
-        let items = item::parse(bytes, self.date_of(path).is_some());
-        let nearest = items.iter().filter(|item| is_meant(item)).min_by_key(|item| {
-            if item.line <= line { line.saturating_sub(item.end_line) } else { item.line - line }
-        });
-        match nearest {
-            Some(item) => Ok(item.clone()),
-            None => {
-                let shown = crate::format::quote(&wording::summary(expect));
-                let near = super::edit::nearest(&items, &says);
-                Err(MemoryError::Other { path: path.clone(), shown, near })
+        match expect {
+            Some(text) => {
+                self.find_one(path, bytes, &MemoryRef { text, line: Some(line), ..MemoryRef::default() })
             }
+            None => self.item_at(path, bytes, line),
         }
     }
 
@@ -137,7 +129,7 @@ impl MemoryNotes<'_> {
             if line == 0 || line > total {
                 MemoryError::NoSuchLine { path, line, total }
             } else {
-                MemoryError::NoMemory { path, line }
+                MemoryError::NoMemory(path, line)
             }
         })
     }

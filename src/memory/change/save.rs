@@ -153,10 +153,9 @@ impl MemoryNotes<'_> {
         let added = ledger.add(draft, now, origin)?;
         let bytes = self.bytes(&ledger.path)?;
         let file = commitment::parse(&bytes);
-        let block = file.find(&added.listed.id).ok_or_else(|| MemoryError::Vanished {
-            path: ledger.path.clone(),
-            shown: format!("`{}`", added.listed.id),
-        })?;
+        let id = &added.listed.id;
+        let vanished = || MemoryError::Vanished(format!("the follow-up `{id}`"));
+        let block = file.find(id).ok_or_else(vanished)?;
         let text = String::from_utf8_lossy(&bytes[block.range.clone()]).trim_end().to_owned();
         Ok(Saved {
             line: block.line,
@@ -182,7 +181,7 @@ impl MemoryNotes<'_> {
         is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
     ) -> Result<Saved> {
         let is_day = self.date_of(path).is_some();
-        let unreadable = || MemoryError::Unreadable { path: path.clone() };
+        let unreadable = || MemoryError::unreadable(path);
         let mut parsed = item::parse(bullet.as_bytes(), is_day);
         let (Some(item), true) = (parsed.pop(), parsed.is_empty()) else { return Err(unreadable()) };
         let wanted = &BulletToAdd { says: item.normal(), item };
@@ -215,10 +214,7 @@ impl MemoryNotes<'_> {
         let items = item::parse(&bytes, self.date_of(path).is_some());
         let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
         let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
-        let Some(item) = found else {
-            let shown = crate::format::quote(&wording::summary(&wanted.item.text));
-            return Err(MemoryError::Vanished { path: path.clone(), shown });
-        };
+        let item = found.ok_or_else(|| MemoryError::vanished(path, &wanted.item.text))?;
         Ok(saved(path, item, &bytes, existing))
     }
 }

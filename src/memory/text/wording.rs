@@ -23,11 +23,8 @@ pub enum WordsError {
     #[error("there is nothing to keep: the text is empty")]
     Empty,
     /// It is too long for a bullet.
-    #[error("the text has {bytes} bytes; a memory has at most {MOST_BYTES}")]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-    },
+    #[error("the text has {0} bytes; a memory has at most {MOST_BYTES}")]
+    TooLong(usize),
     /// A control character stands in it.
     #[error("the {what} has a control character ({shown}) at character {at}")]
     Control {
@@ -160,7 +157,7 @@ impl Fields {
 /// It is blank, too long, or has an invisible or a control character that is no tab or line break.
 pub fn checked(text: &str) -> Result<String, WordsError> {
     if text.len() > MOST_BYTES {
-        return Err(WordsError::TooLong { bytes: text.len() });
+        return Err(WordsError::TooLong(text.len()));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     no_controls("text", &text, &['\n', '\t'])?;

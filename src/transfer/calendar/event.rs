@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::{SignedDuration, Timestamp, civil};
+use jiff::{Timestamp, civil};
 
 use super::text::Writer;
 use super::zone::local;
@@ -125,7 +125,5 @@ fn rule(reminder: &Reminder) -> Option<String> {
 
 /// `20261201T093000Z`.
 fn utc(at: Timestamp) -> String {
-    let whole =
-        at.saturating_sub(SignedDuration::from_nanos(i64::from(at.subsec_nanosecond()))).unwrap_or(at);
-    format!("{}Z", local(jiff::tz::TimeZone::UTC.to_datetime(whole)))
+    at.strftime("%Y%m%dT%H%M%SZ").to_string()
 }

@@ -3,8 +3,6 @@
 //! Dates and not rules: a zone whose changes follow the moon (Morocco) or a government has no rule, and the dates are
 //! exactly those of the scheduler. Calendars that know the zone by its name use their own rules anyway.
 
-use std::fmt::Write;
-
 use jiff::Timestamp;
 use jiff::civil::{self, Date};
 use jiff::tz::Offset;
@@ -76,21 +74,14 @@ fn observances(zone: &Zone, first_year: i16, last_year: i16) -> Vec<(Observance,
     all
 }
 
-/// `20261201T093000`.
+/// A local time as RFC 5545 writes it.
 pub(super) fn local(at: civil::DateTime) -> String {
-    let (date, time) = (at.date(), at.time());
-    let mut out = format!("{:04}{:02}{:02}T", date.year(), date.month(), date.day());
-    let _ = write!(out, "{:02}{:02}{:02}", time.hour(), time.minute(), time.second());
-    out
+    at.strftime("%Y%m%dT%H%M%S").to_string()
 }
 
-/// `+0100`, with seconds where there are any.
+/// An offset as RFC 5545 writes it: `+0100`, with seconds only where there are any.
 fn offset(offset: Offset) -> String {
-    let seconds = offset.seconds();
-    let sign = if seconds < 0 { '-' } else { '+' };
-    let (hours, rest) = (seconds.abs() / 3600, seconds.abs() % 3600);
-    let odd = if rest % 60 == 0 { String::new() } else { format!("{:02}", rest % 60) };
-    format!("{sign}{hours:02}{:02}{odd}", rest / 60)
+    Timestamp::UNIX_EPOCH.to_zoned(offset.to_time_zone()).strftime("%z").to_string()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
     let mut ids: HashSet<String> = file.blocks.iter().map(|block| block.commitment.id.clone()).collect();
     ids.extend(file.other_ids.iter().cloned());
     let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
-    let mut wanted: Vec<(usize, Commitment)> = Vec::new();
+    let mut wanted: Vec<(usize, String)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let ImportItem::Commitment(new) = item else { continue };
         let Some(safe) = reparsed(new) else {
@@ -36,27 +36,18 @@ pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
         };
         ids.insert(id.clone());
         file.other_ids.push(id.clone());
-        wanted.push((place, Commitment { id, ..safe }));
+        wanted.push((place, Commitment { id, ..safe }.to_block()));
     }
     if wanted.is_empty() {
         return merged;
     }
     let mut after = if before.is_empty() { b"# Commitments\n".to_vec() } else { before.to_vec() };
-    for (_, commitment) in &wanted {
+    for (_, block) in &wanted {
         let gap = if after.ends_with(b"\n\n") || after.ends_with(b"\n\r\n") { "" } else { "\n" };
-        let text = format!("{gap}{}", commitment.to_block()).into_bytes();
-        after = apply(&[Operation::Append { text }], &after).0;
+        after = apply(&[Operation::Append { text: format!("{gap}{block}").into_bytes() }], &after).0;
     }
-    let read = commitment::parse(&after);
-    if read.blocks.len() == file.blocks.len() + wanted.len() {
-        merged.after = after;
-        merged.count = wanted.len();
-        merged.added.extend(wanted.iter().map(|(_, commitment)| commitment.to_block().trim_end().to_owned()));
-    } else {
-        let reason = "the note ends inside a comment or a code block; close it first";
-        merged.refused.extend(wanted.into_iter().map(|(place, _)| (place, reason.to_owned())));
-    }
-    merged
+    let is_whole = commitment::parse(&after).blocks.len() == file.blocks.len() + wanted.len();
+    merged.with_all(after, wanted, is_whole)
 }
 
 /// The follow-up as its own block reads back.

@@ -50,6 +50,21 @@ pub struct Merged {
     pub refused: Vec<(usize, String)>,
 }
 
+impl Merged {
+    /// Takes in `wanted`, each with its item's place, where the note `after` reads back with all of them.
+    fn with_all(mut self, after: Vec<u8>, wanted: Vec<(usize, String)>, reads_back: bool) -> Self {
+        if reads_back {
+            self.after = after;
+            self.count = wanted.len();
+            self.added.extend(wanted.into_iter().map(|(_, text)| text.trim_end().to_owned()));
+        } else {
+            let reason = "the note ends inside a comment or a code block; close it first";
+            self.refused.extend(wanted.into_iter().map(|(place, _)| (place, reason.to_owned())));
+        }
+        self
+    }
+}
+
 /// A bullet to be added to a note of bullets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Wanted {

@@ -40,15 +40,8 @@ pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
     let append = |(_, line): &(usize, String)| Operation::Append { text: line.clone().into_bytes() };
     let (after, _) = apply(&wanted.iter().map(append).collect::<Vec<_>>(), start);
     // An end inside a comment or a code block would make all of them dead.
-    if reminder::parse(&after).reminders.len() == file.reminders.len() + wanted.len() {
-        merged.after = after;
-        merged.count = wanted.len();
-        merged.added.extend(wanted.into_iter().map(|(_, line)| line));
-    } else {
-        let reason = "the note ends inside a comment or a code block; close it first";
-        merged.refused.extend(wanted.into_iter().map(|(place, _)| (place, reason.to_owned())));
-    }
-    merged
+    let is_whole = reminder::parse(&after).reminders.len() == file.reminders.len() + wanted.len();
+    merged.with_all(after, wanted, is_whole)
 }
 
 /// A reminder's content, without its id.

@@ -77,7 +77,7 @@ impl Editor {
                 return Ok(());
             }
         }
-        Err(EditError::Busy { path: path.clone(), waited: Duration::ZERO })
+        Err(EditError::Busy(path.clone(), Duration::ZERO))
     }
     /// Makes the note with its first bytes, whole or not at all; `false` if there is one by now. No observer is
     /// notified, because an `undo` is for edits and not for conversations.

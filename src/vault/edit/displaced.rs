@@ -85,7 +85,7 @@ impl Editor {
             std::fs::rename(&temp, &file)?;
             File::open(self.edits.join("displaced"))?.sync_all()
         };
-        save().map_err(|source| EditError::Journal { path: file.clone(), source })
+        save().map_err(|source| EditError::Journal(file.clone(), source))
     }
 
     pub(super) fn forget_displaced(&self, name: &str) {

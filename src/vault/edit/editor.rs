@@ -150,14 +150,9 @@ impl Editor {
     pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &Why) -> Result<EditReport> {
         let explicit =
             ops.iter().all(|op| matches!(op, Operation::ReplaceAll { .. } | Operation::RemoveFile { .. }));
-        self.run(&mut EditTask {
-            path,
-            why,
-            begun: Instant::now(),
-            plan: &mut |before| {
-                let (after, outcomes) = plan::change_to(ops, before);
-                PlannedBytes { after, outcomes, explicit }
-            },
+        self.run(path, why, &mut |before| {
+            let (after, outcomes) = plan::change_to(ops, before);
+            PlannedBytes { after, outcomes, explicit }
         })
     }
 
@@ -170,17 +165,12 @@ impl Editor {
         why: &Why,
         mut plan: impl FnMut(&[u8]) -> EditPlan,
     ) -> Result<EditReport> {
-        self.run(&mut EditTask {
-            path,
-            why,
-            begun: Instant::now(),
-            plan: &mut |before| match plan(before.unwrap_or_default()) {
-                EditPlan::Operations(ops) => {
-                    let (after, outcomes) = plan::change_to(&ops, before);
-                    PlannedBytes { after, outcomes, explicit: false }
-                }
-                EditPlan::Bytes(bytes) => PlannedBytes::bytes(before, bytes),
-            },
+        self.run(path, why, &mut |before| match plan(before.unwrap_or_default()) {
+            EditPlan::Operations(ops) => {
+                let (after, outcomes) = plan::change_to(&ops, before);
+                PlannedBytes { after, outcomes, explicit: false }
+            }
+            EditPlan::Bytes(bytes) => PlannedBytes::bytes(before, bytes),
         })
     }
 
@@ -215,18 +205,9 @@ impl Editor {
         if self.vault.stat(path)?.is_some() {
             return Err(EditError::Exists(path.clone()));
         }
-        let report = self.run(&mut EditTask {
-            path,
-            why,
-            begun: Instant::now(),
-            plan: &mut |before| match before {
-                Some(_) => PlannedBytes { after: FileAfter::Same, outcomes: Vec::new(), explicit: true },
-                None => PlannedBytes {
-                    after: FileAfter::Bytes(bytes.to_vec()),
-                    outcomes: vec![OpOutcome::Done],
-                    explicit: true,
-                },
-            },
+        let report = self.run(path, why, &mut |before| {
+            let after = if before.is_some() { FileAfter::Same } else { FileAfter::Bytes(bytes.to_vec()) };
+            PlannedBytes { after, outcomes: vec![OpOutcome::Done], explicit: true }
         })?;
         if report.changed { Ok(report) } else { Err(EditError::Exists(path.clone())) }
     }
@@ -257,32 +238,42 @@ impl Editor {
         act(&journal.lock()?)
     }
 
-    fn run(&self, task: &mut EditTask<'_>) -> Result<EditReport> {
-        let begun = task.begun;
+    fn run(
+        &self,
+        path: &NotePath,
+        why: &Why,
+        plan: &mut dyn FnMut(Option<&[u8]>) -> PlannedBytes,
+    ) -> Result<EditReport> {
+        let begun = Instant::now();
+        let mut task = EditTask { path, why, plan, begun };
         let mut pause = Duration::from_micros(500);
         let mut swap = self.options.strategy == EditStrategy::Swap;
         loop {
             let attempt = self.with_journal(|journal| {
-                self.make_way(journal, task.path)?;
-                if swap { self.attempt_swap(task, journal) } else { self.attempt_in_place(task, journal) }
+                self.make_way(journal, path)?;
+                if swap {
+                    self.attempt_swap(&mut task, journal)
+                } else {
+                    self.attempt_in_place(&mut task, journal)
+                }
             })?;
             match attempt {
                 EditAttempt::Done(report) => return Ok(report),
                 EditAttempt::NoLease => {
                     if self.options.strategy == EditStrategy::Lease {
-                        return Err(EditError::NoLease(task.path.clone()));
+                        return Err(EditError::NoLease(path.clone()));
                     }
                     swap = true;
                     continue;
                 }
                 EditAttempt::Raced | EditAttempt::Busy if begun.elapsed() >= self.options.patience => {
-                    return Err(EditError::Busy { path: task.path.clone(), waited: begun.elapsed() });
+                    return Err(EditError::Busy(path.clone(), begun.elapsed()));
                 }
                 EditAttempt::Raced => {}
                 EditAttempt::Busy => {
                     // A mere reader, such as `tail -f`, may do so for days.
                     let long = begun.elapsed() >= self.options.patience / 2;
-                    if long && self.options.strategy == EditStrategy::Auto && self.only_read(task.path) {
+                    if long && self.options.strategy == EditStrategy::Auto && self.only_read(path) {
                         swap = true;
                         continue;
                     }
@@ -355,10 +346,10 @@ impl Editor {
             shrunk?;
         }
         if let Some(line) = crate::vault::read::conflict::conflict_markers(bytes) {
-            return Err(crate::vault::Refusal::ConflictMarkers { path: task.path.clone(), line }.into());
+            return Err(crate::vault::Refusal::ConflictMarkers(task.path.clone(), line).into());
         }
         if crate::format::lines::utf16(bytes).is_some() {
-            return Err(crate::vault::Refusal::Utf16 { path: task.path.clone() }.into());
+            return Err(crate::vault::Refusal::Utf16(task.path.clone()).into());
         }
         Ok(())
     }

@@ -137,7 +137,7 @@ impl Editor {
         match self.vault.open_file(path, OFlags::RDWR) {
             // The superuser could write it all the same, but its owner has said not to.
             Ok((_, stat)) if stat.mode & 0o222 == 0 => Err(denied(read_only())),
-            Err(VaultError::Io { source, .. })
+            Err(VaultError::Io(_, source))
                 if matches!(
                     source.kind(),
                     io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem

@@ -162,7 +162,7 @@ impl Editor {
                 }
                 ImageState::Pre(_) if lease.is_none() => return Ok(Recovered::TakenBack),
                 ImageState::Torn { .. } if lease.is_none() => {
-                    return Err(EditError::Busy { path: entry.path.clone(), waited: begun.elapsed() });
+                    return Err(EditError::Busy(entry.path.clone(), begun.elapsed()));
                 }
                 ImageState::Pre(pre) => {
                     let Some(post) = entry.script.forward(&pre) else { return Ok(Recovered::TakenBack) };

@@ -104,7 +104,7 @@ impl KnownLengths {
             if len > 0 || settled {
                 return Ok(());
             }
-            return Err(Refusal::Empty { path: path.clone() });
+            return Err(Refusal::Empty(path.clone()));
         };
         let before = known.len;
         let lost = len == 0 && before > 0 || len < before.div_ceil(2);
@@ -127,7 +127,7 @@ impl KnownLengths {
             self.save();
         }
         Err(if len == 0 {
-            Refusal::Empty { path: path.clone() }
+            Refusal::Empty(path.clone())
         } else {
             Refusal::Shrunk { path: path.clone(), before, now: len }
         })

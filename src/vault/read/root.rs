@@ -60,7 +60,7 @@ impl Vault {
         let canonical = std::fs::canonicalize(root).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => VaultError::Gone(root.to_owned()),
             io::ErrorKind::NotADirectory => VaultError::NotAFolder(root.to_owned()),
-            _ => VaultError::Root { root: root.to_owned(), source: error },
+            _ => VaultError::Root(root.to_owned(), error),
         })?;
         if !canonical.is_dir() {
             return Err(VaultError::NotAFolder(canonical));
@@ -173,17 +173,15 @@ impl Vault {
         flags: OFlags,
     ) -> Result<(File, Stat), VaultError> {
         let file = match self.open_raw(path, flags | OFlags::NONBLOCK) {
-            Err(VaultError::Io { source, .. })
+            Err(VaultError::Io(_, source))
                 if source.raw_os_error() == Some(Errno::WOULDBLOCK.raw_os_error()) =>
             {
                 // Only a regular file can be leased, so waiting can't hang on a pipe.
                 self.stat(path)?;
                 self.open_raw(path, flags)?
             }
-            Err(VaultError::Io { source, .. })
-                if source.raw_os_error() == Some(Errno::NXIO.raw_os_error()) =>
-            {
-                return Err(VaultError::NotAFile { path: path.clone(), what: "a socket or a pipe" });
+            Err(VaultError::Io(_, source)) if source.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                return Err(VaultError::NotAFile(path.clone(), "a socket or a pipe"));
             }
             Err(VaultError::NotFound(_)) if self.stub_stat(path).is_some() => {
                 return Err(VaultError::Placeholder(path.clone()));
@@ -229,10 +227,7 @@ impl Vault {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A dangling link would be created at its target; that is for its owner to mend.
                 if std::fs::symlink_metadata(&absolute).is_ok() {
-                    return Err(VaultError::NotAFile {
-                        path: path.clone(),
-                        what: "a symbolic link to nothing",
-                    });
+                    return Err(VaultError::NotAFile(path.clone(), "a symbolic link to nothing"));
                 }
                 let parent = path.parent().map_or_else(|| self.root.clone(), |parent| self.absolute(&parent));
                 let parent = std::fs::canonicalize(parent).map_err(|error| VaultError::io(path, error))?;
@@ -243,7 +238,7 @@ impl Vault {
         let inside = real.strip_prefix(&self.root).map_err(|_| VaultError::Escapes(path.clone()))?;
         let (parent, name) = match (inside.parent(), inside.file_name()) {
             (Some(parent), Some(name)) => (parent, name.to_owned()),
-            _ => return Err(VaultError::NotAFile { path: path.clone(), what: "the vault itself" }),
+            _ => return Err(VaultError::NotAFile(path.clone(), "the vault itself")),
         };
         let dir = self.open_real(path, parent, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(LocatedNote { dir: dir.into(), name })
@@ -271,7 +266,7 @@ impl Vault {
         rustix::fs::open(&self.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| match error {
                 Errno::NOENT | Errno::NOTDIR => VaultError::Gone(self.root.clone()),
-                _ => VaultError::Root { root: self.root.clone(), source: error.into() },
+                _ => VaultError::Root(self.root.clone(), error.into()),
             })
     }
 

@@ -45,7 +45,7 @@ pub(in crate::vault) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
 pub(super) fn check_kind(path: &NotePath, kind: FileType) -> Result<(), VaultError> {
     match describe(kind) {
         None => Ok(()),
-        Some(what) => Err(VaultError::NotAFile { path: path.clone(), what }),
+        Some(what) => Err(VaultError::NotAFile(path.clone(), what)),
     }
 }
 

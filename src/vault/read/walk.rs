@@ -24,6 +24,7 @@ use rustix::{
 use super::conflict;
 use super::root::Vault;
 use super::stat::{Stat, describe, stat_of};
+use crate::defaults::defaults;
 use crate::vault::error::VaultError;
 use crate::vault::path::NotePath;
 
@@ -32,39 +33,28 @@ const MAX_DEPTH: usize = 100;
 /// The number of waiting folders from which a second thread is worth it.
 const MANY: usize = 4;
 
-/// Which files to list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WalkOptions {
-    /// Extensions in lower case, without the dot; none means all files.
-    pub extensions: Vec<String>,
-    /// Whether names that begin with a dot are listed and entered too. `.git` never is, nor are the
-    /// temporary files of sync tools.
-    pub hidden: bool,
-    /// Only this folder.
-    pub under: Option<NotePath>,
-    /// Files and folders to leave out.
-    pub exclude: Vec<NotePath>,
-    /// As many threads as there are cores, for callers that need all of a large vault before they can answer.
-    pub wide: bool,
+defaults! {
+    /// Which files to list.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct WalkOptions {
+        /// Extensions in lower case, without the dot; none means all files.
+        pub extensions: Vec<String> = vec!["md".to_owned()],
+        /// Whether names that begin with a dot are listed and entered too. `.git` never is, nor are the
+        /// temporary files of sync tools.
+        pub hidden: bool,
+        /// Only this folder.
+        pub under: Option<NotePath>,
+        /// Files and folders to leave out.
+        pub exclude: Vec<NotePath>,
+        /// As many threads as there are cores, for callers that need all of a large vault before they can answer.
+        pub wide: bool,
+    }
 }
 
 impl WalkOptions {
     /// All files with no hidden part, whatever they end in, listed on all cores.
     pub fn every_file() -> Self {
         Self { extensions: Vec::new(), wide: true, ..Self::default() }
-    }
-}
-
-impl Default for WalkOptions {
-    /// All notes: `.md` files with no hidden part.
-    fn default() -> Self {
-        Self {
-            extensions: vec!["md".to_owned()],
-            hidden: false,
-            under: None,
-            exclude: Vec::new(),
-            wide: false,
-        }
     }
 }
 
@@ -187,7 +177,7 @@ impl Vault {
         };
         let mut folders = Vec::new();
         list_folder(dir, options.under.as_ref(), options, 0, &mut walk, &mut folders)
-            .map_err(|error| VaultError::Root { root: self.root().to_owned(), source: error.into() })?;
+            .map_err(|error| VaultError::Root(self.root().to_owned(), error.into()))?;
         while let Some(folder) = folders.pop() {
             enter(folder, options, &mut walk, &mut folders);
             if options.wide && folders.len() >= MANY {

@@ -37,6 +37,7 @@ use self::{cookies::Cookies, debounce::Collector};
 use super::error::VaultError;
 use super::path::NotePath;
 use super::read::{Vault, WalkEntry, WalkOptions, conflict};
+use crate::defaults::defaults;
 
 /// Something that may have happened in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,27 +64,18 @@ pub enum WatchEvent {
     Error(String),
 }
 
-/// How long things take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WatchTimes {
-    /// Changes are reported after so long without another one, or after five times as long.
-    pub settle: Duration,
-    /// A rescan comes at least so often.
-    pub rescan_every: Duration,
-    /// How often it is checked that the vault is there.
-    pub presence_every: Duration,
-    /// The interval at which all files are polled for changes without an event; longer if a poll is slow.
-    pub look_every: Duration,
-}
-
-impl Default for WatchTimes {
-    fn default() -> Self {
-        Self {
-            settle: Duration::from_millis(50),
-            rescan_every: Duration::from_secs(3_600),
-            presence_every: Duration::from_secs(1),
-            look_every: Duration::from_secs(180),
-        }
+defaults! {
+    /// How long things take.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct WatchTimes {
+        /// Changes are reported after so long without another one, or after five times as long.
+        pub settle: Duration = Duration::from_millis(50),
+        /// A rescan comes at least so often.
+        pub rescan_every: Duration = Duration::from_secs(3_600),
+        /// How often it is checked that the vault is there.
+        pub presence_every: Duration = Duration::from_secs(1),
+        /// The interval at which all files are polled for changes without an event; longer if a poll is slow.
+        pub look_every: Duration = Duration::from_secs(180),
     }
 }
 

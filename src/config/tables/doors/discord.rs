@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::config::table;
 use crate::config::tables::ids;
+use crate::defaults::defaults;
 
-table! {
+defaults! {
     /// The Discord bot or webhook.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -4,11 +4,11 @@
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::config::table;
 use crate::config::tables::checks::{Checked, within, wrong};
+use crate::defaults::defaults;
 use crate::redact::Redactor;
 
-table! {
+defaults! {
     /// The section.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

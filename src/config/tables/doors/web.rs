@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
-use crate::config::table;
 use crate::config::tables::checks::{Checked, wrong};
+use crate::defaults::defaults;
 
-table! {
+defaults! {
     /// The local web page.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -1,7 +1,7 @@
-//! Declares a table of the settings with its defaults.
+//! Declares a struct with the defaults of its fields.
 
 /// Declares a struct whose fields may have a default, as in `pub open: u32 = 20`; the others have their type's.
-macro_rules! table {
+macro_rules! defaults {
     (
         $(#[$attribute:meta])*
         pub struct $name:ident {
@@ -15,7 +15,7 @@ macro_rules! table {
 
         impl Default for $name {
             fn default() -> Self {
-                Self { $($field: $crate::config::table!(@default $($default)?),)* }
+                Self { $($field: $crate::defaults::defaults!(@default $($default)?),)* }
             }
         }
     };
@@ -23,4 +23,4 @@ macro_rules! table {
     (@default $default:expr) => { $default };
 }
 
-pub(crate) use table;
+pub(crate) use defaults;
