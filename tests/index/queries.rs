@@ -221,7 +221,7 @@ fn a_prefix_finds_all_words_that_begin_so_and_no_other_form() {
     assert_eq!(vault.find("prefixed12*").len(), 1);
     assert_eq!(vault.find("configurat*"), ["b.md:3 paragraph its configuration"]);
     assert_eq!(vault.find("config* -configurat*"), ["b.md:1 paragraph configured"]);
-    // Function words, which no posting has.
+    // Function words.
     assert_eq!(vault.find("the*"), ["b.md:5 paragraph the them thin"]);
     assert_eq!(vault.find("\"the them\""), ["b.md:5 paragraph the them thin"]);
     assert_eq!(vault.find("\"its\" -the"), ["b.md:3 paragraph its configuration"]);

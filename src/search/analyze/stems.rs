@@ -4,8 +4,11 @@
 //! Pure. Scripts written without spaces give overlapping pairs of characters.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
+
+use crate::embed::fast::FastSet;
 
 /// Function words and the question words and auxiliaries: they say what is asked, not what about.
 pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
@@ -64,6 +67,17 @@ impl Terms {
             }
         });
     }
+}
+
+/// Whether one of the lower-case words of `term` is a function word.
+pub(in crate::search) fn has_function_word(term: &str) -> bool {
+    static WORDS: LazyLock<FastSet<&'static str>> = LazyLock::new(|| STOP.split_ascii_whitespace().collect());
+    if term.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return WORDS.contains(term);
+    }
+    let mut has = false;
+    words(term, |word| has |= WORDS.contains(word));
+    has
 }
 
 /// Calls `emit` with each lower-case word of `text`.

@@ -129,17 +129,17 @@ impl Recall {
         let mut conn = store.conn()?;
         let tx = conn.transaction()?;
         let mut pointers = Vec::new();
-        for file in corpus.files().iter().filter(|file| file.alive) {
-            for slot in file.slots.clone() {
+        for file in corpus.notes() {
+            for slot in file.slots {
                 let meta = corpus.meta(slot);
                 let is_turn = meta.shape.has(Shape::TURN);
                 let is_wanted = is_turn || name != self.table.name();
                 let hash = corpus.hash(slot).filter(|_| is_wanted && !meta.shape.has(Shape::TOOL));
                 let Some(hash) = hash.filter(|hash| known.insert(*hash)) else { continue };
-                let context = file.path.split('/').rev().nth(1);
+                let context = file.row.path.split('/').rev().nth(1);
                 pointers.push(Pointer {
                     hash,
-                    path: &file.path,
+                    path: &file.row.path,
                     line: meta.line,
                     timestamp: Some(meta.time)
                         .filter(|time| *time != crate::search::store::corpus::blocks::NEVER),

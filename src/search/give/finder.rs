@@ -71,11 +71,12 @@ pub(in crate::search) fn pinned(
     };
     add(snapshot.note(&snapshot.options().pinned)?, "")?;
     let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
-    for file in state.corpus.files().iter().filter(|file| file.alive && !targets.is_empty()) {
-        let path = file.path.strip_suffix(".md").unwrap_or(&file.path);
+    for note in state.corpus.notes().filter(|_| !targets.is_empty()) {
+        let whole = &*note.row.path;
+        let path = whole.strip_suffix(".md").unwrap_or(whole);
         let name = path.rsplit('/').next().unwrap_or(path);
         if targets.contains(path) || targets.contains(name) {
-            add(snapshot.note(&file.path)?, path)?;
+            add(snapshot.note(whole)?, path)?;
         }
     }
     Ok(found)

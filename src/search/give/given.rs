@@ -247,7 +247,7 @@ impl Recall {
         let daily = format!("{}/", options.daily);
         let stem =
             |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".md")).map(str::to_owned);
-        let files = corpus.files().iter().filter(|file| file.alive).map(|file| &*file.path);
+        let files = corpus.notes().map(|note| &*note.row.path);
         let mut notes: Vec<(String, &str)> = files
             .filter(|path| options.is_log(path) || path.starts_with(&daily))
             .filter_map(|path| Some((stem(path)?.replace('-', ""), path)))

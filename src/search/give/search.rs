@@ -143,7 +143,10 @@ impl Recall {
     fn lists<'s>(&self, state: &'s State) -> &'s [bool] {
         state.lists.get_or_init(|| {
             let options = self.index.options();
-            state.corpus.files().iter().map(|file| options.is_list(&file.path)).collect()
+            (0..)
+                .take(state.corpus.note_count())
+                .map(|note| options.is_list(&state.corpus.note(note).row.path))
+                .collect()
         })
     }
 
@@ -159,7 +162,7 @@ impl Recall {
         let own = OnceCell::new();
         let sessions = self.settings.paths.sessions();
         let is_one = |path: &str| path.starts_with(&sessions);
-        let has_any = || state.corpus.files().iter().any(|file| file.alive && is_one(&file.path));
+        let has_any = || state.corpus.notes().any(|note| is_one(&note.row.path));
         let candidates = if prefixes.is_empty() && (state.told.get().is_some() || has_any()) {
             state.told.get_or_init(|| Candidates::new(&state.corpus, |path| !is_one(path)))
         } else {

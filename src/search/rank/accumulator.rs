@@ -171,7 +171,7 @@ impl Scores {
         };
         slots.retain(|slot| (self.speaks(*slot) || is_first(*slot)) && is_turn(corpus, *slot));
         let order = |a: &u32, b: &u32| {
-            let place = |slot: u32| (&corpus.file_at(slot).path, corpus.meta(slot).line);
+            let place = |slot: u32| (corpus.path_at(slot), corpus.meta(slot).line);
             let is_first = is_first(*b).cmp(&is_first(*a));
             is_first.then_with(|| self.of(*b).total_cmp(&self.of(*a))).then_with(|| place(*a).cmp(&place(*b)))
         };
@@ -232,7 +232,7 @@ impl Work {
             make_room(&mut by_slot.value, corpus.largest().next_power_of_two());
         }
         for by_file in [&mut scratch.session, &mut scratch.session_bm25, &mut scratch.session_cover] {
-            make_room(&mut by_file.value, corpus.files().len().next_power_of_two());
+            make_room(&mut by_file.value, corpus.note_count().next_power_of_two());
         }
         let made = work(&mut scratch);
         self.scratches().push(scratch);

@@ -57,7 +57,7 @@ pub(in crate::search) fn lexical(
 ) -> Values {
     let Scope { corpus, candidates, .. } = scope;
     let blocks = candidates.count;
-    let mut is_other = vec![false; corpus.files().len()];
+    let mut is_other = vec![false; corpus.note_count()];
     others.iter().for_each(|note| is_other[*note as usize] = true);
     let terms = share(blocks, question.asked.len(), |n| {
         let asked = &question.asked[n];
@@ -153,7 +153,7 @@ impl Layer<'_> {
         let LayerScratch { session, session_bm25, session_cover, .. } = &mut *self.scratch;
         blocks.iter().for_each(|block| session.add(block.note, block.tf()));
         session.drain(|file, tf| {
-            let length = count(corpus.files()[file as usize].terms as usize);
+            let length = count(corpus.note(file).row.terms as usize);
             session_bm25.add(file, bm25(tf, of.session_rarity, length, candidates.mean_session));
             if !of.is_name {
                 session_cover.add(file, of.rarity);
@@ -264,7 +264,7 @@ impl Sums {
         let mut per_session = |signal: Signal, values: Values, whole: f32| {
             let Some(touched) = &touched else {
                 for (file, value) in values {
-                    let slots = corpus.files()[file as usize].slots.clone();
+                    let slots = corpus.note(file).slots;
                     slots.for_each(|slot| sink.add(signal, slot, value / whole));
                 }
                 return;

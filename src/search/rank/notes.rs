@@ -170,7 +170,7 @@ impl Notes<'_> {
         for own in candidates.notes.iter().filter(|own| !own.has_turns) {
             blocks += own.slots.len();
             units += if self.lists[own.note as usize] { own.slots.len() } else { 1 };
-            length += u64::from(corpus.files()[own.note as usize].terms);
+            length += u64::from(corpus.note(own.note).row.terms);
         }
         #[expect(clippy::cast_precision_loss, reason = "means need no more")]
         let mean = |count: usize| (length as f64 / count.max(1) as f64).max(1.0) as f32;
@@ -185,13 +185,13 @@ impl Notes<'_> {
     /// The document that a block belongs to.
     fn unit(&self, slot: u32) -> Unit {
         let note = self.scope.corpus.meta(slot).file;
-        let file = &self.scope.corpus.files()[note as usize];
-        Unit { note, slot: if self.lists[note as usize] || file.has_turns { slot } else { WHOLE } }
+        let is_list = self.lists[note as usize] || self.scope.corpus.note(note).row.has_turns;
+        Unit { note, slot: if is_list { slot } else { WHOLE } }
     }
 
     fn slots(&self, unit: Unit) -> Range<u32> {
         match unit.slot {
-            WHOLE => self.scope.corpus.files()[unit.note as usize].slots.clone(),
+            WHOLE => self.scope.corpus.note(unit.note).slots,
             slot => slot..slot + 1,
         }
     }
@@ -199,7 +199,7 @@ impl Notes<'_> {
     fn length(&self, unit: Unit) -> f32 {
         let corpus = self.scope.corpus;
         match unit.slot {
-            WHOLE => count(corpus.files()[unit.note as usize].terms as usize),
+            WHOLE => count(corpus.note(unit.note).row.terms as usize),
             slot => f32::from(corpus.meta(slot).length),
         }
     }
@@ -276,10 +276,7 @@ impl Notes<'_> {
 
     fn place(&self, unit: Unit) -> (&str, u32) {
         let corpus = self.scope.corpus;
-        (
-            &corpus.files()[unit.note as usize].path,
-            if unit.slot == WHOLE { 0 } else { corpus.meta(unit.slot).line },
-        )
+        (&corpus.note(unit.note).row.path, if unit.slot == WHOLE { 0 } else { corpus.meta(unit.slot).line })
     }
 
     /// The documents in their order, with their blocks in theirs.

@@ -54,7 +54,7 @@ pub(in crate::search) fn measures(
     let note = |slot: u32| corpus.meta(slot).file;
     let is_whole = |slot: u32| !is_fact(slot) && !is_said(corpus, slot) && !lists[note(slot) as usize];
     let whole = finds.iter().filter(|slot| is_whole(**slot));
-    let mut notes: Vec<&Range<u32>> = whole.map(|slot| &corpus.file_at(*slot).slots).collect();
+    let mut notes: Vec<Range<u32>> = whole.map(|slot| corpus.note(note(*slot)).slots).collect();
     notes.sort_unstable_by_key(|slots| slots.start);
     notes.dedup();
     let is_name = |word: &str| {
@@ -132,7 +132,7 @@ struct Has {
 
 impl Has {
     /// Of a word in these blocks and notes, both in their order.
-    fn new(sought: &Sought, blocks: &[u32], notes: &[&Range<u32>]) -> Self {
+    fn new(sought: &Sought, blocks: &[u32], notes: &[Range<u32>]) -> Self {
         let mut this = Self { blocks: vec![0.0; blocks.len()], notes: vec![0.0; notes.len()], sum: 0.0 };
         let (mut block, mut note) = (0, 0);
         for (slot, matches) in sought.blocks() {

@@ -1,7 +1,7 @@
 //! Computes BM25 over a view, exact and the same for the same vault.
 //!
 //! The items of a query and a view come in; the best documents go out. A compound counts as its parts and once more as a
-//! whole; function words don't count. All documents with a word are scored in double
+//! whole. All documents with a word are scored in double
 //! precision, words in a fixed order, with the statistics of the living documents ([`crate::search::store::view`]).
 //! Equal scores are ordered by time, newest first, then by the tie field. So neither the segments' shape nor the order
 //! of insertion has an influence.
@@ -19,7 +19,7 @@ use crate::search::IndexError;
 use crate::search::analyze::text::{Analyzer, fold};
 use crate::search::query::syntax::Item;
 use crate::search::retrieve::sets::Sets;
-use crate::search::retrieve::terms::{is_lone, words};
+use crate::search::retrieve::terms::words;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 use crate::search::weights::COMMENT;
@@ -88,8 +88,7 @@ pub(in crate::search) fn clauses(
     let mut left_out = false;
     for item in items {
         if let Item::Prefix(text) = item {
-            // Where function words begin so, any block may have one.
-            found.push(sets.with_prefix(&fold(text))?.unwrap_or_else(|| living.clone()));
+            found.push(sets.with_prefix(&fold(text))?);
             continue;
         }
         for word in words(&mut analyzer, item.text()) {
@@ -97,8 +96,7 @@ pub(in crate::search) fn clauses(
                 left_out = true;
                 break;
             }
-            let set = if is_lone(&word) { sets.with_prefix(&word.exact)? } else { sets.with_word(&word)? };
-            found.extend(set);
+            found.push(sets.with(&word)?);
         }
     }
     if left_out {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::search::query::question::Question;
 use crate::search::retrieve::bm25;
-use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::blocks::{Corpus, CorpusNote};
 
 /// [`bm25::K1`], in single precision.
 pub const K1: f32 = bm25::K1 as f32;
@@ -81,20 +81,20 @@ impl Candidates {
         };
         let mut length = 0_u64;
         let mut is_author = vec![false; corpus.authors().len()];
-        for (id, note) in (0..).zip(corpus.files()) {
-            if !note.alive || note.slots.is_empty() || !takes(&note.path) {
+        for CorpusNote { number, row, slots } in corpus.notes() {
+            if slots.is_empty() || !takes(&row.path) {
                 continue;
             }
-            this.notes.push(NoteSlots { slots: note.slots.clone(), note: id, has_turns: note.has_turns });
-            this.count += note.slots.len();
-            this.has_notes |= note.has_notes;
-            this.has_turns |= note.has_turns;
-            for author in &note.authors {
-                if is_author.get_mut(*author as usize).is_some_and(|known| !std::mem::replace(known, true)) {
-                    this.authors.push(*author);
+            this.count += slots.len();
+            this.notes.push(NoteSlots { slots, note: number, has_turns: row.has_turns });
+            this.has_notes |= row.has_notes;
+            this.has_turns |= row.has_turns;
+            for author in corpus.speakers(number) {
+                if is_author.get_mut(author as usize).is_some_and(|known| !std::mem::replace(known, true)) {
+                    this.authors.push(author);
                 }
             }
-            length += u64::from(note.terms);
+            length += u64::from(row.terms);
         }
         if !this.notes.is_sorted_by_key(|own| own.slots.start) {
             this.notes.sort_unstable_by_key(|own| own.slots.start);

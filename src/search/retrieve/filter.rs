@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::search::IndexError;
 use crate::search::analyze::glob;
-use crate::search::analyze::text::{Analyzer, fold};
+use crate::search::analyze::text::{Analyzer, Form, fold};
 use crate::search::query::syntax::{Filter, Item, Syntax};
 use crate::search::read::block::Block;
 use crate::search::retrieve::sets::{Sets, has_all};
@@ -130,19 +130,17 @@ impl<'s> Filters<'s> {
     ) -> Result<(), IndexError> {
         for item in &syntax.items {
             let Item::Phrase(text) = item else { continue };
-            let phrase = flat(text);
-            for word in terms::words(self.analyzer.get_mut(), &phrase) {
-                let set =
-                    if is_lone(&word) { sets.with_prefix(&word.exact)? } else { sets.with_word(&word)? };
-                set.into_iter().for_each(|set| *kept &= set);
+            for word in terms::words(self.analyzer.get_mut(), text) {
+                if word.form != Form::Whole {
+                    *kept &= sets.with(&word)?;
+                }
             }
-            self.checks.phrases.push((phrase, true));
+            self.checks.phrases.push((flat(text), true));
         }
         Ok(())
     }
 
-    /// Leaves out the documents with a word that is not wanted. For function words, prefixes, compounds and phrases their
-    /// texts are looked at.
+    /// Leaves out the documents with a word that is not wanted. For prefixes, compounds and phrases their texts are looked at.
     fn exclusions(
         &mut self,
         sets: &mut Sets<'_>,
@@ -151,11 +149,8 @@ impl<'s> Filters<'s> {
     ) -> Result<(), IndexError> {
         for item in &syntax.not {
             match &wanted(self.analyzer.get_mut(), item)[..] {
-                [Wanted::Form(word)] => match sets.with_word(word)? {
-                    Some(set) => *kept -= set,
-                    None => self.checks.none.push(Wanted::Form(word.clone())),
-                },
-                [Wanted::Prefix(prefix)] => self.checks.none.push(Wanted::Prefix(prefix.clone())),
+                [Wanted::Form(word)] => *kept -= sets.with_word(word)?,
+                [Wanted::Prefix(prefix)] => self.checks.no_prefixes.push(prefix.clone()),
                 _ => self.checks.phrases.push((flat(item.text()), false)),
             }
         }
@@ -185,8 +180,8 @@ struct TextChecks {
     phrases: Vec<(String, bool)>,
     /// It has one of these, where there are some.
     any: Vec<Wanted>,
-    /// It has none of these.
-    none: Vec<Wanted>,
+    /// It has no word that begins so.
+    no_prefixes: Vec<String>,
     /// Words of headings that it stands below, or (true) doesn't.
     sections: Vec<(Vec<Word>, bool)>,
 }
@@ -215,8 +210,8 @@ impl Wanted {
 
 impl TextChecks {
     fn is_empty(&self) -> bool {
-        let Self { phrases, any, none, sections } = self;
-        phrases.is_empty() && any.is_empty() && none.is_empty() && sections.is_empty()
+        let Self { phrases, any, no_prefixes, sections } = self;
+        phrases.is_empty() && any.is_empty() && no_prefixes.is_empty() && sections.is_empty()
     }
 
     /// Whether a block passes, by its text, its extra words and the headings above it.
@@ -228,11 +223,11 @@ impl TextChecks {
             return false;
         }
         let (mut has_any, mut has_none) = (self.any.is_empty(), true);
-        if !(self.any.is_empty() && self.none.is_empty()) {
+        if !(self.any.is_empty() && self.no_prefixes.is_empty()) {
             for text in texts {
                 analyzer.terms(text, &mut |_, exact, stem| {
                     has_any |= self.any.iter().any(|wanted| wanted.is(exact, stem));
-                    has_none &= !self.none.iter().any(|wanted| wanted.is(exact, stem));
+                    has_none &= !self.no_prefixes.iter().any(|prefix| exact.starts_with(prefix.as_str()));
                 });
             }
         }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn places(corpus: &Corpus, slots: &[u32]) -> Vec<(String, u32)> {
-        let place = |slot: &u32| (corpus.file_at(*slot).path.to_string(), corpus.meta(*slot).line);
+        let place = |slot: &u32| (corpus.path_at(*slot).to_owned(), corpus.meta(*slot).line);
         let mut places: Vec<_> = slots.iter().map(place).collect();
         places.sort_unstable();
         places

@@ -12,10 +12,10 @@ use tantivy::Term;
 use tantivy::schema::Field;
 
 use crate::search::IndexError;
-use crate::search::analyze::stems::{STOP, Terms};
+use crate::search::analyze::stems::{Terms, has_function_word};
 use crate::search::analyze::text::{Analyzer, STEM};
 use crate::search::retrieve::terms;
-use crate::search::retrieve::terms::Word;
+use crate::search::retrieve::terms::{Word, is_lone};
 use crate::search::store::corpus::times::Times;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, Seg, View};
@@ -57,59 +57,69 @@ impl<'a> Sets<'a> {
 
     /// Documents with an exact filter.
     pub fn with_filter(&self, filter: &str) -> Result<RoaringBitmap, IndexError> {
-        self.with_term(self.fields.filter, filter)
+        self.with_any(self.fields.filter, &[filter.to_owned()])
     }
 
-    /// Documents whose text has a term; a title or heading doesn't count.
-    fn with_term(&self, field: Field, term: &str) -> Result<RoaringBitmap, IndexError> {
-        let (mut set, term) = (RoaringBitmap::new(), Term::from_field_text(field, term));
-        for (first, seg) in self.segs() {
-            seg.each(&term, |doc, times| {
-                if field != self.fields.rank || Times(times).in_text() > 0 {
-                    set.insert(first + doc);
-                }
-            })?;
+    /// Documents whose text has one of the terms; a title or heading doesn't count.
+    fn with_any(&self, field: Field, terms: &[String]) -> Result<RoaringBitmap, IndexError> {
+        let mut set = RoaringBitmap::new();
+        for term in terms.iter().map(|term| Term::from_field_text(field, term)) {
+            for (first, seg) in self.segs() {
+                seg.each(&term, |doc, times| {
+                    if field != self.fields.rank || Times(times).in_text() > 0 {
+                        set.insert(first + doc);
+                    }
+                })?;
+            }
         }
         Ok(set)
     }
 
-    /// Documents that have a word or, at least, a form of it. None for a function word, which is posted nowhere.
-    pub fn with_word(&mut self, word: &Word) -> Result<Option<RoaringBitmap>, IndexError> {
-        let mut stems = Vec::new();
-        self.stems.each(&word.exact, |stem| stems.push(stem.to_owned()));
-        let mut set: Option<RoaringBitmap> = None;
-        for stem in stems {
-            let with = self.with_term(self.fields.rank, &stem)?;
-            set = Some(set.map_or_else(|| with.clone(), |set| set & &with));
+    /// Documents whose text has, for ranking, one term of each of these.
+    fn with_all(&self, parts: &[Vec<String>]) -> Result<RoaringBitmap, IndexError> {
+        let mut all: Option<RoaringBitmap> = None;
+        for terms in parts {
+            let with = self.with_any(self.fields.rank, terms)?;
+            all = Some(all.map_or_else(|| with.clone(), |all| all & &with));
         }
-        let Some(set) = set else { return Ok(None) };
-        let marked = format!("{STEM}{}", word.stem);
-        // `Müller's` has Müller, too.
-        let owner = format!("{}'s", word.exact);
-        let others = [word.exact.clone(), word.stem.clone(), marked, owner];
-        Ok(Some(set | self.with_any(self.fields.text, &others)?))
+        Ok(all.unwrap_or_default())
     }
 
-    /// Documents that may have a word that begins so. None where function words do.
-    pub fn with_prefix(&mut self, prefix: &str) -> Result<Option<RoaringBitmap>, IndexError> {
+    /// Documents that have a word or a form of it; for a lone character of a script without spaces those that may have it.
+    pub fn with(&mut self, word: &Word) -> Result<RoaringBitmap, IndexError> {
+        if is_lone(word) { self.with_prefix(&word.exact) } else { self.with_word(word) }
+    }
+
+    /// Documents that have a word or, at least, a form of it.
+    pub fn with_word(&mut self, word: &Word) -> Result<RoaringBitmap, IndexError> {
+        // `Müller's` has Müller, too.
+        let (marked, owner) = (format!("{STEM}{}", word.stem), format!("{}'s", word.exact));
+        let terms = [word.exact.clone(), word.stem.clone(), marked, owner];
+        let set = self.with_any(self.fields.text, &terms)?;
+        if has_function_word(&word.exact) {
+            return Ok(set);
+        }
+        let parts = self.parts(&word.exact);
+        Ok(set | self.with_all(&parts)?)
+    }
+
+    /// Documents that may have a word that begins so.
+    pub fn with_prefix(&mut self, prefix: &str) -> Result<RoaringBitmap, IndexError> {
         // Of a compound all parts but the last are words.
         let (words, last) = prefix.rsplit_once(|c: char| !c.is_alphanumeric()).unwrap_or(("", prefix));
-        let mut parts: Vec<Vec<String>> = Vec::new();
-        self.stems.each(words, |stem| parts.push(vec![stem.to_owned()]));
-        if !STOP.split_ascii_whitespace().any(|word| word.starts_with(last)) {
+        let mut parts = self.parts(words);
+        if !last.is_empty() {
             parts.push(self.terms(self.fields.rank, last)?);
         }
-        let mut set: Option<RoaringBitmap> = None;
-        for terms in parts {
-            let with = self.with_any(self.fields.rank, &terms)?;
-            set = Some(set.map_or_else(|| with.clone(), |set| set & &with));
-        }
-        let Some(set) = set else { return Ok(None) };
-        Ok(Some(set | self.with_any(self.fields.text, &self.terms(self.fields.text, prefix)?)?))
+        let set = self.with_any(self.fields.text, &self.terms(self.fields.text, prefix)?)?;
+        Ok(set | self.with_all(&parts)?)
     }
 
-    fn with_any(&self, field: Field, terms: &[String]) -> Result<RoaringBitmap, IndexError> {
-        terms.iter().try_fold(RoaringBitmap::new(), |set, term| Ok(set | self.with_term(field, term)?))
+    /// The stem of each word of a compound.
+    fn parts(&mut self, words: &str) -> Vec<Vec<String>> {
+        let mut parts = Vec::new();
+        self.stems.each(words, |stem| parts.push(vec![stem.to_owned()]));
+        parts
     }
 
     /// The terms that words may have that begin so.

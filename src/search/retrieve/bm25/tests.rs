@@ -5,10 +5,8 @@ use std::sync::Arc;
 use tantivy::BitSet;
 
 use super::*;
-use crate::search::query::syntax::Item;
 use crate::search::read::block::{Block, Kind, Note};
 use crate::search::read::note::Parsed;
-use crate::search::retrieve::terms::clauses;
 use crate::search::store::corpus::grow::Basis;
 use crate::search::store::segment::file;
 use crate::search::store::segment::file::{SegmentBuilder, Target, Texts};

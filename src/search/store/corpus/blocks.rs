@@ -18,28 +18,20 @@ use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::code::{Code, Sums};
 use crate::search::store::corpus::meta::{Meta, NO_ROW, role_of};
 pub use crate::search::store::corpus::meta::{NEVER, NOBODY};
-use crate::search::store::corpus::rows::Rows;
+use crate::search::store::corpus::rows::{NoteRow, Rows};
 use crate::search::store::corpus::times::Times;
 use crate::search::store::corpus::vectors::Hash;
 use crate::search::store::corpus::wide::wide;
 
-/// One note.
-#[derive(Debug, Clone, PartialEq)]
-pub struct File {
-    /// Its path in the vault.
-    pub path: Arc<str>,
+/// One note of the corpus.
+#[derive(Debug, Clone)]
+pub struct CorpusNote<'a> {
+    /// Its number.
+    pub number: u32,
+    /// Its row in its segment.
+    pub row: &'a NoteRow,
     /// Its slots.
     pub slots: Range<u32>,
-    /// Whether its slots still count.
-    pub alive: bool,
-    /// Whether it has other blocks than a log's events.
-    pub(in crate::search) has_notes: bool,
-    /// Whether a log's events are among its blocks, a tool's among them.
-    pub(in crate::search) has_turns: bool,
-    /// The terms of all its blocks.
-    pub(in crate::search) terms: u32,
-    /// Who speaks in it, by number.
-    pub(in crate::search) authors: Vec<u32>,
 }
 
 /// One segment's blocks.
@@ -56,7 +48,8 @@ struct Part {
 /// All blocks of a vault, as the ranking sees them.
 #[derive(Default)]
 pub struct Corpus {
-    files: Vec<File>,
+    /// Whether the slots of each note still count, by number.
+    is_alive: Vec<bool>,
     parts: Vec<Part>,
     /// The first slot of each part, and the one behind the last.
     firsts: Vec<u32>,
@@ -90,18 +83,10 @@ impl Corpus {
         field: Field,
         lives: impl Fn(u32) -> bool,
     ) {
-        let (first, file) = (self.first(self.parts.len()), self.files.len());
+        let first = self.first(self.parts.len());
         let authors: Vec<u32> = rows.authors().iter().map(|name| self.authors.of_key(name)).collect();
-        self.files.extend(rows.notes().iter().map(|note| File {
-            path: Arc::clone(&note.path),
-            slots: first + note.start..first + note.start + note.count,
-            alive: lives(note.start),
-            has_notes: note.has_notes,
-            has_turns: note.has_turns,
-            terms: note.terms,
-            authors: note.authors.iter().filter_map(|id| authors.get(*id as usize).copied()).collect(),
-        }));
-        let file = u32::try_from(file).unwrap_or(u32::MAX);
+        let file = u32::try_from(self.is_alive.len()).unwrap_or(u32::MAX);
+        self.is_alive.extend(rows.notes().iter().map(|note| lives(note.start)));
         if self.firsts.is_empty() {
             self.firsts.push(0);
         }
@@ -111,7 +96,9 @@ impl Corpus {
 
     /// Forgets a note.
     pub(in crate::search) fn forget(&mut self, path: &str) {
-        self.files.iter_mut().filter(|file| &*file.path == path).for_each(|file| file.alive = false);
+        let paths = self.parts.iter().flat_map(|part| part.rows.notes());
+        let notes = self.is_alive.iter_mut().zip(paths);
+        notes.filter(|(_, note)| *note.path == *path).for_each(|(is_alive, _)| *is_alive = false);
     }
 
     /// How many blocks, dead ones included; one more than the largest slot.
@@ -124,14 +111,39 @@ impl Corpus {
         self.len() == 0
     }
 
-    /// All notes, dead versions included.
-    pub fn files(&self) -> &[File] {
-        &self.files
+    /// How many notes, dead versions included; one more than the largest number of a note.
+    pub(in crate::search) fn note_count(&self) -> usize {
+        self.is_alive.len()
     }
 
-    /// The note that a slot stands in.
-    pub fn file_at(&self, slot: u32) -> &File {
-        &self.files[self.meta(slot).file as usize]
+    /// The note with this number.
+    pub(in crate::search) fn note(&self, number: u32) -> CorpusNote<'_> {
+        let (at, row) = self.row_of(number);
+        let start = self.first(at) + row.start;
+        CorpusNote { number, row, slots: start..start + row.count }
+    }
+
+    /// The part that a note is in, and its row there.
+    fn row_of(&self, note: u32) -> (usize, &NoteRow) {
+        let at = self.parts.partition_point(|part| part.file <= note).saturating_sub(1);
+        (at, &self.parts[at].rows.notes()[(note - self.parts[at].file) as usize])
+    }
+
+    /// The living notes.
+    pub(in crate::search) fn notes(&self) -> impl Iterator<Item = CorpusNote<'_>> {
+        let living = (0..).zip(&self.is_alive).filter(|(_, is_alive)| **is_alive);
+        living.map(|(number, _)| self.note(number))
+    }
+
+    /// The path of the note that a slot stands in.
+    pub fn path_at(&self, slot: u32) -> &str {
+        &self.note(self.meta(slot).file).row.path
+    }
+
+    /// Who speaks in a note, by number.
+    pub(in crate::search) fn speakers(&self, note: u32) -> impl Iterator<Item = u32> {
+        let (at, row) = self.row_of(note);
+        row.authors.iter().filter_map(move |id| self.parts[at].authors.get(*id as usize).copied())
     }
 
     /// How many parts there are, a segment each.

@@ -129,18 +129,20 @@ impl Gathered {
             has_notes: false,
             has_turns: false,
             terms: 0,
-            authors: Vec::new(),
+            authors: Box::default(),
             packed: u32::try_from(self.rows.packed.len()).unwrap_or(u32::MAX),
         };
+        let mut authors = Vec::new();
         for meta in metas {
             let is_said = meta.shape.has(Shape::TURN | Shape::TOOL);
             note.has_notes |= !is_said;
             note.has_turns |= is_said;
             note.terms += u32::from(meta.length);
-            if meta.author != NOBODY && !note.authors.contains(&meta.author) {
-                note.authors.push(meta.author);
+            if meta.author != NOBODY && !authors.contains(&meta.author) {
+                authors.push(meta.author);
             }
         }
+        note.authors = authors.into();
         self.rows.notes.push(note);
     }
 

@@ -7,7 +7,6 @@
 //! then the notes with their speakers.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use bitcode::{Decode, Encode};
 use tantivy::directory::OwnedBytes;
@@ -29,7 +28,7 @@ const LARGE: usize = size_of::<Signs>();
 #[derive(Debug, Clone, Encode, Decode)]
 pub struct NoteRow {
     /// Its path in the vault.
-    pub path: Arc<str>,
+    pub path: Box<str>,
     /// What orders its blocks among equal ones of other notes.
     pub tie: u64,
     /// The document of its first block.
@@ -43,7 +42,7 @@ pub struct NoteRow {
     /// The terms of all its blocks.
     pub terms: u32,
     /// Who speaks in it, by number among the segment's speakers.
-    pub authors: Vec<u32>,
+    pub authors: Box<[u32]>,
     /// Where its packed blocks end, behind those of the note before it.
     pub packed: u32,
 }

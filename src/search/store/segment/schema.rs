@@ -3,11 +3,10 @@
 //! | field | holds |
 //! |---|---|
 //! | `rank` | the stems that ranking counts, without function words: of text, speaker's name, title and headings |
-//! | `text` | the terms of the text that aren't in `rank` (parts of compounds, forms without accents) and those of what is searched besides ([`Block::extra`]): exact forms and stems, without counts |
+//! | `text` | the terms of the text that aren't in `rank` (function words, parts of compounds, forms without accents) and those of what is searched besides ([`Block::extra`]): exact forms and stems, without counts |
 //! | `filter` | `kind:…`, `tag:…`, `role:…` as they are |
 //!
-//! So each word is posted once. A function word is posted nowhere: the text says where one stands. The stored documents
-//! are the texts themselves ([`stored`]).
+//! So each word is posted once. The stored documents are the texts themselves ([`stored`]).
 
 use std::path::PathBuf;
 
@@ -16,6 +15,7 @@ use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, Term};
 
 use crate::search::analyze::references::MARK;
+use crate::search::analyze::stems::has_function_word;
 use crate::search::analyze::text::{Analyzer, Form, STEM, is_split_alike};
 use crate::search::read::block::Block;
 use crate::search::store::postings::Postings;
@@ -122,7 +122,7 @@ impl TextTerms {
         let Self { postings, stems, marked } = self;
         let (splitter, words) = analyzer.parts();
         splitter.split(text, &mut |form, term, is_same| {
-            if is_ranked && is_same {
+            if is_ranked && is_same && !has_function_word(term) {
                 return;
             }
             let id = postings.id(term);
