@@ -104,7 +104,7 @@ fn copy(from: &Path, to: &Path) {
 
 fn write(conversation: &Conversation, vault: &Path, slots: &mut HashMap<(String, u32), usize>) {
     let corpus = &conversation.corpus;
-    for file in corpus.files() {
+    for file in corpus.notes() {
         let started = jiff::Timestamp::from_second(corpus.meta(file.slots.start).time).ok();
         let (surface, context_id) = ("discord-channel".to_owned(), conversation.id.clone());
         let mut text = log::render_header(&LogHeader { surface, context_id, started, title: None });
@@ -117,9 +117,9 @@ fn write(conversation: &Conversation, vault: &Path, slots: &mut HashMap<(String,
             text.push_str(&log::render_event(&LogEvent { kind, at, author, content, id }));
         }
         for (block, slot) in log::parse(text.as_bytes()).blocks.iter().zip(file.slots.clone()) {
-            slots.insert((file.path.to_string(), block.line as u32), slot as usize);
+            slots.insert((file.row.path.to_string(), block.line as u32), slot as usize);
         }
-        let path = vault.join(&*file.path);
+        let path = vault.join(&*file.row.path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }

@@ -62,7 +62,7 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
         zone: &TimeZone::UTC,
     };
     signals::signals(prompt, &mut Work::default(), &mut scores);
-    let place = |slot: u32| (corpus.file_at(slot).path.to_string(), corpus.meta(slot).line);
+    let place = |slot: u32| (corpus.path_at(slot).to_owned(), corpus.meta(slot).line);
     let hits = scores.best(corpus, &candidates, None, 10).into_iter();
     hits.map(|slot| (place(slot).0, place(slot).1, (scores.of(slot) * 1e3) as i64)).collect()
 }

@@ -21,8 +21,8 @@ use crate::search::store::corpus::rows::{NoteRow, Rows};
 use crate::search::store::segment::file::{SegmentFiles, Texts};
 use crate::search::store::segment::pack;
 
-/// Unpacked blocks of texts that stay in memory, of all segments together; 16 KB each.
-const KEPT: usize = 256;
+/// Unpacked blocks of texts that stay in memory, of all segments together; 32 KB each.
+const KEPT: usize = 128;
 
 /// One open segment.
 #[derive(Debug, Clone)]
@@ -131,7 +131,7 @@ impl View {
         readers.keep_only(&rows);
         let mut segs = Vec::with_capacity(rows.len());
         for row in &rows {
-            let (reader, texts, rows) = readers.get(files, row, (KEPT / rows.len()).clamp(8, 96))?;
+            let (reader, texts, rows) = readers.get(files, row, (KEPT / rows.len()).clamp(8, 48))?;
             let alive = dead.remove(&row.id).map(|ranges| {
                 let mut alive = BitSet::with_max_value_and_full(row.docs);
                 for doc in ranges.into_iter().flat_map(|(start, count)| start..start.saturating_add(count)) {

@@ -130,7 +130,7 @@ impl Corpus {
     }
 
     /// The living notes.
-    pub(in crate::search) fn notes(&self) -> impl Iterator<Item = CorpusNote<'_>> {
+    pub fn notes(&self) -> impl Iterator<Item = CorpusNote<'_>> {
         let living = (0..).zip(&self.is_alive).filter(|(_, is_alive)| **is_alive);
         living.map(|(number, _)| self.note(number))
     }
