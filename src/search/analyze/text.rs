@@ -94,21 +94,9 @@ impl Analyzer {
     /// Calls `emit` with every term of `text`, in order: the form, the exact term and its stem if that
     /// differs (without [`STEM`]).
     pub fn terms(&mut self, text: &str, emit: &mut dyn FnMut(Form, &str, Option<&str>)) {
-        self.terms_if(text, &|_| true, emit);
-    }
-
-    /// As [`Analyzer::terms`], only those whose exact form `takes`.
-    pub fn terms_if(
-        &mut self,
-        text: &str,
-        takes: &dyn Fn(&str) -> bool,
-        emit: &mut dyn FnMut(Form, &str, Option<&str>),
-    ) {
         let Self { splitter, stems } = self;
         splitter.split(text, &mut |form, term, _| {
-            if takes(term) {
-                emit(form, term, if form == Form::Word { stems.get(term) } else { None });
-            }
+            emit(form, term, if form == Form::Word { stems.get(term) } else { None });
         });
     }
 }

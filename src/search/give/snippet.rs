@@ -15,13 +15,9 @@ pub fn snippet(analyzer: &mut Analyzer, text: &str, stems: &HashSet<String>) -> 
     }
     let mut hits: Vec<usize> = Vec::new();
     let mut at = 0;
-    // A stem begins as its word does: most words need not be stemmed to know that they are not meant.
-    let mut begins = [false; 256];
-    stems.iter().filter_map(|stem| stem.bytes().next()).for_each(|first| begins[usize::from(first)] = true);
-    let may = |exact: &str| exact.bytes().next().is_some_and(|first| begins[usize::from(first)]);
     for word in text.split_inclusive(char::is_whitespace) {
         let mut found = false;
-        analyzer.terms_if(word, &may, &mut |_, exact, stem| {
+        analyzer.terms(word, &mut |_, exact, stem| {
             found = found || stems.contains(exact) || stem.is_some_and(|stem| stems.contains(stem));
         });
         if found {

@@ -94,20 +94,13 @@ pub fn settings() -> IndexSettings {
     }
 }
 
-/// The numbers of terms in the `text` field, and of each word that of its stem: a vault's words come again and again.
+/// Gathers the terms of the `text` field.
 #[derive(Debug, Default)]
 pub struct TextTerms {
     /// Where they stand.
     pub postings: Postings,
-    /// By the number of a word that of its stem's term, [`NO_STEM`] or [`UNKNOWN`].
-    stems: Vec<u32>,
     marked: String,
 }
-
-/// The word is its own stem.
-const NO_STEM: u32 = u32::MAX;
-/// No such word has come yet.
-const UNKNOWN: u32 = u32::MAX - 1;
 
 impl TextTerms {
     /// Puts the numbers of a block's terms that ranking hasn't into `found`.
@@ -119,29 +112,19 @@ impl TextTerms {
     }
 
     fn of_text(&mut self, analyzer: &mut Analyzer, text: &str, is_ranked: bool, found: &mut Vec<u32>) {
-        let Self { postings, stems, marked } = self;
-        let (splitter, words) = analyzer.parts();
+        let Self { postings, marked } = self;
+        let (splitter, stems) = analyzer.parts();
         splitter.split(text, &mut |form, term, is_same| {
             if is_ranked && is_same && !has_function_word(term) {
                 return;
             }
-            let id = postings.id(term);
-            found.push(id);
-            if form != Form::Word {
-                return;
+            found.push(postings.id(term));
+            if let Some(stem) = stems.get(term).filter(|_| form == Form::Word) {
+                marked.clear();
+                marked.push(STEM);
+                marked.push_str(stem);
+                found.push(postings.id(marked));
             }
-            if stems.len() <= id as usize {
-                stems.resize(id as usize + 1, UNKNOWN);
-            }
-            if stems[id as usize] == UNKNOWN {
-                stems[id as usize] = words.get(term).map_or(NO_STEM, |stem| {
-                    marked.clear();
-                    marked.push(STEM);
-                    marked.push_str(stem);
-                    postings.id(marked)
-                });
-            }
-            found.extend(Some(stems[id as usize]).filter(|stem| *stem != NO_STEM));
         });
     }
 }
