@@ -45,35 +45,22 @@ words! {
     }
 }
 
-/// How an entry stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EntryState {
-    /// It will be sent, or run.
-    Coming,
-    /// A further time of another plugin's task: it comes once the time before it is done.
-    IfDone,
-    /// Its time has come, and it is not sent yet.
-    Late,
-    /// It was sent.
-    Told,
-    /// It was not sent, and won't be.
-    NotTold,
-    /// A routine ran, or runs.
-    Ran,
-}
-
-impl EntryState {
-    /// Its word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Coming => "coming",
-            Self::IfDone => "if done",
-            Self::Late => "late",
-            Self::Told => "told",
-            Self::NotTold => "not told",
-            Self::Ran => "ran",
-        }
+words! {
+    /// How an entry stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EntryState, as_str {
+        /// It will be sent, or run.
+        Coming = "coming",
+        /// A further time of another plugin's task: it comes once the time before it is done.
+        IfDone = "if-done",
+        /// Its time has come, and it is not sent yet.
+        Late = "late",
+        /// It was sent.
+        Told = "told",
+        /// It was not sent, and won't be.
+        NotTold = "not-told",
+        /// A routine ran, or runs.
+        Ran = "ran",
     }
 }
 

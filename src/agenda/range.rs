@@ -14,7 +14,6 @@ use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
 use crate::schedule::{self, Moment};
 use crate::tasks::Scanner;
-use crate::vault::VaultError;
 use crate::workspace::Workspace;
 
 /// So far ahead the repeats of other plugins' tasks are worked out, one by one, as their plugins would write them.
@@ -31,22 +30,22 @@ pub fn range(
     to: Date,
     scanner: &mut Scanner,
 ) -> Result<Agenda, AgendaError> {
-    let window = DaySpan::new(&workspace.zone, workspace.clock.now(), from, to);
+    let window = DaySpan::new(workspace, from, to);
     let reminders_note = workspace.note(&workspace.settings.paths.reminders);
-    let reminders = reminder::parse(&read(workspace, &reminders_note)?);
+    let reminders = reminder::parse(&workspace.vault.read_or_empty(&reminders_note)?);
     let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems: Vec::new(), reminders };
     let mut known = HashSet::new();
     if window.from <= window.now {
-        (agenda.entries, known) = past(workspace, &window, MOST_ENTRIES + 1)?;
+        (agenda.entries, known) = past(&window, MOST_ENTRIES + 1)?;
     }
-    let lines = add_reminders(workspace, &window, &known, &mut agenda);
+    let lines = add_reminders(&window, &known, &mut agenda);
     for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == EntryKind::Reminder) {
         entry.line = entry.line.or_else(|| lines.get(entry.id.as_ref()?).copied());
     }
-    follow_ups(workspace, &window, &known, &mut agenda)?;
-    tasks(workspace, &window, &known, scanner, &mut agenda);
+    follow_ups(&window, &known, &mut agenda)?;
+    tasks(&window, &known, scanner, &mut agenda);
     #[cfg(feature = "assistant")]
-    super::runs::routines(workspace, &window, &mut agenda)?;
+    super::runs::routines(&window, &mut agenda)?;
     let order = |entry: &AgendaEntry| (entry.instant, entry.kind);
     agenda
         .entries
@@ -58,11 +57,11 @@ pub fn range(
 
 /// Adds reminders that come or are late; returns where those with an id stand.
 fn add_reminders(
-    workspace: &Workspace,
-    window: &DaySpan,
+    window: &DaySpan<'_>,
     known: &HashSet<String>,
     agenda: &mut Agenda,
 ) -> HashMap<String, usize> {
+    let DaySpan { workspace, .. } = window;
     let (zone, tz) = (&workspace.zone, workspace.zone.tz());
     let moment = Moment::new(zone, window.now);
     let mut lines = HashMap::new();
@@ -92,12 +91,8 @@ fn add_reminders(
     lines
 }
 
-fn follow_ups(
-    workspace: &Workspace,
-    window: &DaySpan,
-    known: &HashSet<String>,
-    agenda: &mut Agenda,
-) -> Result<(), AgendaError> {
+fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda) -> Result<(), AgendaError> {
+    let DaySpan { workspace, .. } = window;
     let memory = workspace.memory();
     let path = &workspace.settings.paths.commitments;
     for block in memory.ledger().read()?.blocks {
@@ -118,13 +113,8 @@ fn follow_ups(
     Ok(())
 }
 
-fn tasks(
-    workspace: &Workspace,
-    window: &DaySpan,
-    known: &HashSet<String>,
-    scanner: &mut Scanner,
-    agenda: &mut Agenda,
-) {
+fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, agenda: &mut Agenda) {
+    let DaySpan { workspace, .. } = window;
     let settings = workspace.task_settings();
     let Some(settings) = &settings else { return };
     match scanner.scan(&workspace.vault, settings, window.now) {
@@ -157,8 +147,4 @@ fn tasks(
         let shown = later.filter(|at| *at > window.now && window.holds(*at));
         agenda.entries.extend(shown.map(|at| entry(None, EntryState::IfDone, at)));
     }
-}
-
-fn read(workspace: &Workspace, path: &crate::vault::NotePath) -> Result<Vec<u8>, VaultError> {
-    workspace.vault.read_or_empty(path)
 }

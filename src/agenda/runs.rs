@@ -13,11 +13,8 @@ use crate::workspace::Workspace;
 const MOST_TIMES: usize = 42 * 24 * 60;
 
 /// Adds the routines that are on, and the runs that there were.
-pub(super) fn routines(
-    workspace: &Workspace,
-    window: &DaySpan,
-    agenda: &mut Agenda,
-) -> Result<(), AgendaError> {
+pub(super) fn routines(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), AgendaError> {
+    let DaySpan { workspace, .. } = window;
     let tz = workspace.zone.tz();
     for note in routines::read_all(workspace)? {
         let Some(routine) = note.routine.as_ref().filter(|routine| routine.enabled) else { continue };

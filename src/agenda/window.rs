@@ -6,10 +6,12 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
-use crate::schedule::{self, Zone};
+use crate::schedule;
+use crate::workspace::Workspace;
 
 /// The instants of some days, and the present.
-pub(super) struct DaySpan {
+pub(super) struct DaySpan<'w> {
+    pub workspace: &'w Workspace,
     /// The first day's midnight.
     pub from: Timestamp,
     /// The midnight after the last day.
@@ -18,12 +20,12 @@ pub(super) struct DaySpan {
     pub now: Timestamp,
 }
 
-impl DaySpan {
+impl<'w> DaySpan<'w> {
     /// Of the days from `from` to `to`, both included.
-    pub fn new(zone: &Zone, now: Timestamp, from: Date, to: Date) -> Self {
-        let midnight = |date: Date| schedule::resolve(zone, date.to_datetime(Time::midnight()));
+    pub fn new(workspace: &'w Workspace, from: Date, to: Date) -> Self {
+        let midnight = |date: Date| schedule::resolve(&workspace.zone, date.to_datetime(Time::midnight()));
         let after = to.tomorrow().map_or(Timestamp::MAX, midnight);
-        Self { from: midnight(from), to: after, now }
+        Self { workspace, from: midnight(from), to: after, now: workspace.clock.now() }
     }
 
     /// The instant just before the first coming entry.

@@ -5,23 +5,20 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::BrainVerdict;
 use super::ask::Inbox;
-use super::find::brain::{self, BrainPrompt};
+use super::find::brain;
 use super::learn::Learner;
 use super::read::new_turns::PersonTurn;
 use crate::agent::CallPermits;
 use crate::agent::ChainAnswer;
 use crate::agent::background_calls::{BackgroundCaller, CallPurpose};
-use crate::brain::{Message, Request};
+use crate::brain::Request;
 use crate::capture::Extracted;
 use crate::workspace::Workspace;
 
 const PURPOSE: CallPurpose = CallPurpose { name: "capture", title: "What learning from conversations took" };
 /// The longest that one question may take.
 const TIME: Duration = Duration::from_secs(60);
-/// The most that a brain may write.
-const MOST_OUTPUT: u32 = 4_000;
 
 /// Learns with the brain of `[capture]`.
 pub struct BrainLearner {
@@ -83,7 +80,7 @@ impl BrainLearner {
     }
 
     async fn found(&self, names: &[String], turns: &[PersonTurn]) -> Option<(String, Vec<Vec<Extracted>>)> {
-        let request = request(brain::find(turns));
+        let request = brain::find(turns);
         let mut by = None;
         for _ in 0..2 {
             let reply = self.ask(names, &request).await?;
@@ -117,22 +114,11 @@ impl BrainLearner {
         if shown.is_empty() {
             return;
         }
-        let asked = request(brain::judge(&shown));
+        let asked = brain::judge(&shown);
         let near: Vec<Vec<&str>> = shown.into_iter().map(|(_, near)| near).collect();
         let Some(reply) = self.ask(names, &asked).await else { return };
-        let verdicts: Vec<Option<BrainVerdict>> = brain::parse_verdicts(&reply.text, &near);
-        for ((at, candidate), verdict) in places.into_iter().zip(verdicts) {
+        for ((at, candidate), verdict) in places.into_iter().zip(brain::parse_verdicts(&reply.text, &near)) {
             found[at][candidate].verdict = verdict;
         }
-    }
-}
-
-fn request(asked: BrainPrompt) -> Request {
-    Request {
-        system: asked.system,
-        messages: vec![Message::user(asked.text)],
-        max_output_tokens: Some(MOST_OUTPUT),
-        schema: Some(asked.schema),
-        ..Request::default()
     }
 }

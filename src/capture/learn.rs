@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 
 use super::ask::{self, InboxError};
-use super::judge::{Admission, KnownFacts, KnownItem, Proposal, propose};
+use super::judge::{Admission, KnownFacts, KnownItem, Proposal, dedup, propose};
 use super::read::new_turns::PersonTurn;
 use crate::capture::{AUTO, Extracted};
 use crate::config::{Inbox, Settings};
@@ -80,13 +80,9 @@ impl Learner {
     /// The facts that are near these words in a section, nearest first, for a brain to judge by.
     pub fn near(&self, section: &str, text: &str) -> Vec<&str> {
         let vector = self.table.embed(text);
-        let about = |fact: &&KnownItem| {
-            fact.section.as_deref().is_none_or(|own| crate::memory::is_section(own, section))
-        };
-        let facts: Vec<&KnownItem> = self.memory.facts.iter().filter(about).collect();
-        let vectors: Vec<Vec<f32>> = facts.iter().map(|fact| fact.vector.clone()).collect();
-        let near = crate::capture::judge::dedup::nearest(&vector, &vectors);
-        near.into_iter().map(|(place, _)| facts[place].text.as_str()).collect()
+        let facts: Vec<&KnownItem> = self.memory.facts.iter().filter(|fact| fact.is_about(section)).collect();
+        let near = dedup::nearest(&vector, facts.iter().map(|fact| fact.vector.as_slice()));
+        near.into_iter().map(|place| facts[place].text.as_str()).collect()
     }
 
     /// The questions about a turn with these candidates; the next turn knows of them.

@@ -45,12 +45,12 @@ pub struct Extracted {
     /// How useful it looks, 0 to 1.
     pub utility: f64,
     /// A brain's verdict on a known fact; `None` if the words decide.
-    pub verdict: Option<BrainVerdict>,
+    pub verdict: Option<Verdict>,
 }
 
-/// A brain's verdict on a candidate, naming a known fact by its words.
+/// A candidate's effect, naming a known fact by its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BrainVerdict {
+pub enum Verdict {
     /// It is a fact of its own.
     Create,
     /// It is known.

@@ -69,7 +69,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
         let in_usd = workspace.settings.assistant.day_usd.or(brain.settings.day_usd).is_some();
         if in_usd
             && brain.price.is_none()
-            && reports_no_cost(brain.settings.kind)
+            && brain.settings.kind != BrainKind::ClaudeCode
             && !is_private_address(&listed.url)
         {
             let detail = format!("{name}: `day_usd` bounds what is spent, and this brain has no `price`");
@@ -77,11 +77,6 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
         }
     }
     checks
-}
-
-/// Whether the cost of its calls is unknown without a price.
-fn reports_no_cost(kind: BrainKind) -> bool {
-    kind != BrainKind::ClaudeCode
 }
 
 /// Whether a program can be run: by its path, or by its name along `PATH`.

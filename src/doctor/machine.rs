@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use super::{Check, Mend};
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
@@ -80,7 +80,7 @@ fn daemon(workspace: &Workspace) -> Check {
     }
     let now = workspace.clock.now();
     match status.last_pass {
-        Some(last) if is_stuck(last, now) => fail(
+        Some(last) if last.duration_until(now) > STUCK_AFTER => fail(
             format!("process {pid} made its last pass {}", format_instant(last, now, workspace.zone.tz())),
             "look at its log, and restart it",
         ),
@@ -89,10 +89,6 @@ fn daemon(workspace: &Workspace) -> Check {
             None => ok(format!("process {pid}, {}", status.watcher)),
         },
     }
-}
-
-fn is_stuck(last: Timestamp, now: Timestamp) -> bool {
-    last.duration_until(now) > STUCK_AFTER
 }
 
 fn deliveries(workspace: &Workspace) -> Vec<Check> {

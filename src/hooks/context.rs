@@ -63,3 +63,9 @@ pub(super) fn origin(input: &Input) -> Origin {
 pub(super) fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
 }
+
+/// The reason why a hook says nothing: its transcript.
+#[allow(clippy::needless_pass_by_value)]
+pub(super) fn unreadable(error: std::io::Error) -> anyhow::Error {
+    anyhow::anyhow!("the transcript can't be read: {error}")
+}

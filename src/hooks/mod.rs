@@ -25,7 +25,6 @@ mod word_lists;
 
 pub use self::context::HookContext;
 pub use self::decide::{recall_gate, save_claims};
-pub use self::error::HookError;
 pub use self::host::{HostEvent, input, tool};
 pub use self::install::{memories, settings_file};
 pub use self::respond::respond;

@@ -12,7 +12,6 @@ use fail::fail_point;
 
 use super::context::HookContext;
 use super::decide::recall_gate::{RecallDecision, gate};
-use super::error::HookError;
 use super::events::{background_reindex, compact, end, prompt, start, stop};
 use super::host::input::Input;
 use super::host::timeout::{NoAnswer, within};
@@ -31,17 +30,17 @@ pub fn respond(event: HostEvent, place: &HookContext, stdin: impl Read + Send + 
     let heard: Arc<OnceLock<Input>> = Arc::default();
     let (hears, at) = (Arc::clone(&heard), place.clone());
     let answered = within(patience, move || {
-        fail_point!("hooks::work", |_| Err(HookError::NoVault("a failpoint".to_owned())));
+        fail_point!("hooks::work", |_| Err(anyhow::anyhow!("a failpoint")));
         let input = Input::read(stdin)?;
         answer(event, &at, hears.get_or_init(|| input))
     });
-    let line = match answered.map_err(HookError::from).and_then(|answer| answer) {
+    if let (Err(NoAnswer::Late(_)), Ok(vault)) = (&answered, &place.vault) {
+        background_reindex::start_if_due(vault);
+    }
+    let line = match answered.map_err(anyhow::Error::from).flatten() {
         Ok(answer) => answer.to_line(event),
         Err(error) => {
             log_failure(event, place, &error);
-            if let (HookError::NoAnswer(NoAnswer::Late(_)), Ok(vault)) = (&error, &place.vault) {
-                background_reindex::start_if_due(vault);
-            }
             String::new()
         }
     };
@@ -60,26 +59,27 @@ fn archive_session(event: HostEvent, place: &HookContext, input: &Input, time: D
     }
     let (at, said) = (place.clone(), input.clone());
     let kept = within(time, move || archive::delegate::archive_with_timeout(event, &at, &said, time));
-    match kept.map_err(HookError::from).and_then(|kept| kept) {
-        Ok(()) => {}
-        Err(HookError::NoAnswer(NoAnswer::Late(_))) => {
+    match kept {
+        Ok(Ok(())) => {}
+        Err(NoAnswer::Late(_)) => {
             if let Some(request) = archive::delegate::request(event, input) {
                 archive::delegate::start_detached(vault, &request);
             }
         }
-        Err(error) => log_failure(event, place, &error),
+        Ok(Err(error)) => log_failure(event, place, &error),
+        Err(error) => log_failure(event, place, &error.into()),
     }
 }
 
 /// A line in the log.
-fn log_failure(event: HostEvent, place: &HookContext, error: &HookError) {
+fn log_failure(event: HostEvent, place: &HookContext, error: &anyhow::Error) {
     if let Some(dir) = log_dir(place.vault.as_deref().ok()) {
         log::note(&dir, place.clock.now(), event, &error.to_string());
     }
 }
 
 /// Answers one message.
-fn answer(event: HostEvent, place: &HookContext, input: &Input) -> Result<Answer, HookError> {
+fn answer(event: HostEvent, place: &HookContext, input: &Input) -> anyhow::Result<Answer> {
     // Most prompts are small talk: nothing is opened for it.
     if event == HostEvent::UserPromptSubmit
         && gate(input.prompt.as_deref().unwrap_or_default()) != RecallDecision::Open
@@ -87,7 +87,7 @@ fn answer(event: HostEvent, place: &HookContext, input: &Input) -> Result<Answer
     {
         return Ok(Answer::nothing());
     }
-    let dir = place.vault.clone().map_err(HookError::NoVault)?;
+    let dir = place.vault.clone().map_err(anyhow::Error::msg)?;
     let workspace = Arc::new(Workspace::open(&dir, Arc::clone(&place.clock))?);
     workspace.editor.count_as_settled(true);
     match event {

@@ -3,7 +3,7 @@
 use secrecy::SecretString;
 use toml::{Table, Value};
 
-use super::choices::HeldSecret;
+use super::HeldSecret;
 use super::{MachineFacts, SecretSource};
 use crate::config::{self, BrainKind, Settings};
 

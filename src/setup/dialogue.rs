@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use super::HeldSecret;
 use super::brains::{self, ChosenBrain, OFFERS};
-use super::choices::{Email, HeldSecret, Ntfy};
 use super::discord::{self, Bot, Channel};
 use super::question::{Question, QuestionKey};
 use super::{Base, Check, CheckResult, MachineFacts, Plan, VaultFolder, vault_folder};
@@ -47,8 +47,8 @@ pub struct Dialogue {
     pub(super) channels: Vec<Channel>,
     pub(super) channel: Option<u64>,
     pub(super) owners: Vec<u64>,
-    pub(super) ntfy: Ntfy,
-    pub(super) email: Email,
+    pub(super) ntfy: config::Ntfy,
+    pub(super) email: config::Email,
     pub(super) chosen: ChosenBrain,
     brain_tried: bool,
     /// The git repository that machines share.
@@ -105,7 +105,8 @@ impl Dialogue {
             | QuestionKey::DiscordOwner => !self.by_webhook,
             QuestionKey::DiscordWebhook => self.by_webhook,
             QuestionKey::EmailPassword => self.email.user.is_some(),
-            QuestionKey::EmailFrom => self.email.needs_sender(),
+            // A login that is an address is the sender, too.
+            QuestionKey::EmailFrom => !self.email.user.as_deref().is_some_and(|user| user.contains('@')),
             // A vault that isn't there yet is on no other machine.
             QuestionKey::Machines => {
                 let is_etcd = self.set().machines.is_some_and(|machines| machines.remote.is_none());
@@ -287,7 +288,9 @@ impl Dialogue {
         };
         match (found, look) {
             (CheckResult::VaultFolder(folder), _) => {
-                self.kinds = folder.settings.notify.by_default();
+                let notify = &folder.settings.notify;
+                self.kinds = notify.by_default();
+                (self.ntfy, self.email) = (notify.ntfy.clone(), notify.email.clone());
                 self.folder = Some(*folder);
                 self.done.insert(QuestionKey::Vault);
             }

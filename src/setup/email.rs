@@ -9,8 +9,11 @@ use crate::config::{self, EMAIL_PASSWORD_VARIABLE, MailSecurity};
 impl Dialogue {
     pub(super) fn take_email(&mut self, step: QuestionKey, typed: &str) -> Result<(), String> {
         match step {
-            QuestionKey::EmailServer => (self.email.server, self.email.port) = server(typed)?,
-            QuestionKey::EmailSecurity => self.email.security = security(typed, &self.email.server)?,
+            QuestionKey::EmailServer => {
+                let (name, port) = server(typed)?;
+                (self.email.server, self.email.port) = (Some(name), port);
+            }
+            QuestionKey::EmailSecurity => self.email.security = security(typed, self.server())?,
             QuestionKey::EmailUser => {
                 self.email.user = Some(typed.to_owned()).filter(|user| !matches!(user.as_str(), "" | "none"));
             }
@@ -27,16 +30,11 @@ impl Dialogue {
 
     /// Hints, the question, and the meaning of an empty answer.
     pub(super) fn ask_email(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
-        let (set, typed) = (self.set().notify.email, &self.email);
+        let email = self.email.clone();
         match step {
             QuestionKey::EmailServer => {
-                let (server, port) = if typed.server.is_empty() {
-                    (set.server, set.port)
-                } else {
-                    (Some(typed.server.clone()), typed.port)
-                };
-                let shown =
-                    server.map(|server| port.map_or(server.clone(), |port| format!("{server}:{port}")));
+                let port = email.port.map_or_else(String::new, |port| format!(":{port}"));
+                let shown = email.server.map(|server| server + &port);
                 let lines = vec![
                     "Your provider's help calls it SMTP or outgoing server: smtp.gmail.com, smtp.fastmail.com, ...".to_owned(),
                     "A port may follow, as in `smtp.example.org:465`.".to_owned(),
@@ -45,35 +43,37 @@ impl Dialogue {
             }
             QuestionKey::EmailSecurity => {
                 let lines = vec!["`starttls` is usual, at port 587; `tls` at port 465.".to_owned()];
-                (lines, "How is the connection made private?", Some(self.likely_security(&set).to_owned()))
+                (lines, "How is the connection made private?", Some(self.likely_security().to_owned()))
             }
             QuestionKey::EmailUser => {
                 let lines =
                     vec!["Often it is your mail address; `none` where the server needs no login.".to_owned()];
-                (lines, "Who logs in there?", typed.user.clone().or(set.user))
+                (lines, "Who logs in there?", email.user)
             }
             QuestionKey::EmailPassword => {
-                let file = set.password_file.filter(|_| !self.holds(QuestionKey::EmailPassword));
+                let file = email.password_file.filter(|_| !self.holds(QuestionKey::EmailPassword));
                 (self.password_lines(), "The password, or a file that holds it (it isn't shown)?", file)
             }
-            QuestionKey::EmailFrom => {
-                (Vec::new(), "Which address does it write from?", typed.from.clone().or(set.from))
-            }
+            QuestionKey::EmailFrom => (Vec::new(), "Which address does it write from?", email.from),
             _ => {
-                let to = if typed.to.is_empty() { set.to } else { typed.to.clone() };
-                let from = typed.from.clone().or(set.from).or_else(|| typed.user.clone());
-                let to = if to.is_empty() { from } else { Some(to.join(", ")) };
+                let to =
+                    if email.to.is_empty() { email.from.or(email.user) } else { Some(email.to.join(", ")) };
                 (Vec::new(), "Which address does it write to?", to)
             }
         }
     }
 
-    fn likely_security(&self, set: &config::Email) -> &'static str {
-        let is_set = set.server.as_ref() == Some(&self.email.server) && set.port == self.email.port;
+    fn server(&self) -> &str {
+        self.email.server.as_deref().unwrap_or_default()
+    }
+
+    fn likely_security(&self) -> &'static str {
+        let set = self.set().notify.email;
+        let is_set = set.server == self.email.server && set.port == self.email.port;
         match self.email.port {
             _ if is_set => set.security.as_str(),
             Some(465) => MailSecurity::Tls.as_str(),
-            Some(25) if config::is_this_machine(&self.email.server) => MailSecurity::None.as_str(),
+            Some(25) if config::is_this_machine(self.server()) => MailSecurity::None.as_str(),
             _ => MailSecurity::StartTls.as_str(),
         }
     }
@@ -85,8 +85,15 @@ impl Dialogue {
         lines
     }
 
+    /// The settings that the answers come to: a port that is usual for the security isn't named.
+    pub(super) fn email_settings(&self, set: &config::Email) -> config::Email {
+        let (typed, usual) = (self.email.port, self.email.security.port());
+        let is_usual = set.port.is_none() && typed.is_none_or(|port| port == usual);
+        config::Email { port: (!is_usual).then(|| typed.unwrap_or(usual)), ..self.email.clone() }
+    }
+
     pub(super) fn email_values(&self, set: &config::Email, values: &mut Vec<(&'static str, Value)>) {
-        let new = self.email.settings(set);
+        let new = self.email_settings(set);
         let text =
             |new: &Option<String>, set: &Option<String>| new.clone().filter(|_| new != set).map(Value::from);
         let sender = new.from.clone().or_else(|| new.user.clone());

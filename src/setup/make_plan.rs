@@ -3,7 +3,7 @@
 use secrecy::SecretString;
 use toml::Value;
 
-use super::choices::HeldSecret;
+use super::HeldSecret;
 use super::dialogue::Dialogue;
 use super::plan::{Plan, SecretFile};
 use super::question::QuestionKey;

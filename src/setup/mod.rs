@@ -13,7 +13,6 @@
 
 mod answers;
 mod brains;
-mod choices;
 mod dialogue;
 mod discord;
 mod email;
@@ -154,4 +153,11 @@ pub enum CheckResult {
     Secret(SecretString),
     /// The check succeeded, in words.
     Well(String),
+}
+
+/// A secret, and where it is kept; none where it was typed and has to be written.
+#[derive(Debug, Clone)]
+struct HeldSecret {
+    value: Option<SecretString>,
+    kept: Option<SecretSource>,
 }

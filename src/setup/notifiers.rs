@@ -132,12 +132,11 @@ impl Dialogue {
                 );
             }
             NotifyKind::Ntfy => {
-                trying.notify.ntfy.url.clone_from(&self.ntfy.url);
-                trying.notify.ntfy.topic = Some(self.ntfy.topic.clone());
+                trying.notify.ntfy = self.ntfy.clone();
                 trying.secret = self.secret(QuestionKey::NtfyToken);
             }
             NotifyKind::Email => {
-                trying.notify.email = self.email.settings(&trying.notify.email);
+                trying.notify.email = self.email_settings(&trying.notify.email);
                 trying.secret = self.secret(QuestionKey::EmailPassword);
             }
             NotifyKind::Webhook => {

@@ -17,7 +17,7 @@ impl Dialogue {
                     "`{typed}` is no web address: write `https://` before the server's name"
                 ));
             }
-            QuestionKey::NtfyTopic if config::is_topic(typed) => typed.clone_into(&mut self.ntfy.topic),
+            QuestionKey::NtfyTopic if config::is_topic(typed) => self.ntfy.topic = Some(typed.to_owned()),
             QuestionKey::NtfyTopic => {
                 return Err(format!("`{typed}` can't be a topic: use up to 64 letters, digits, `-` and `_`"));
             }
@@ -32,21 +32,20 @@ impl Dialogue {
 
     /// Hints, the question, and the meaning of an empty answer.
     pub(super) fn ask_ntfy(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
-        let set = self.set().notify.ntfy;
-        let or = |typed: &str, set: String| if typed.is_empty() { set } else { typed.to_owned() };
+        let config::Ntfy { url, topic, token_file } = self.ntfy.clone();
         match step {
             QuestionKey::NtfyUrl => {
                 let lines = vec![
                     "The public server needs no account; one of your own keeps the words at home.".to_owned(),
                 ];
-                (lines, "Which ntfy server?", Some(or(&self.ntfy.url, set.url)))
+                (lines, "Which ntfy server?", Some(url))
             }
             QuestionKey::NtfyTopic => {
-                let topic = or(&self.ntfy.topic, set.topic.unwrap_or_else(|| self.machine.topic.clone()));
-                (topic_lines(&self.ntfy.url, &topic), "Which topic?", Some(topic))
+                let topic = topic.unwrap_or_else(|| self.machine.topic.clone());
+                (topic_lines(&url, &topic), "Which topic?", Some(topic))
             }
             _ => {
-                let file = set.token_file.filter(|_| !self.holds(QuestionKey::NtfyToken));
+                let file = token_file.filter(|_| !self.holds(QuestionKey::NtfyToken));
                 let line = self.enter_line(self.holds(QuestionKey::NtfyToken), NTFY_TOKEN_VARIABLE);
                 let line = line.unwrap_or_else(|| "The public server wants none: press Enter.".to_owned());
                 (vec![line], "An access token, if the server wants one (it isn't shown)?", file)
@@ -58,8 +57,8 @@ impl Dialogue {
         if self.ntfy.url != set.url {
             values.push(("notify.ntfy.url", self.ntfy.url.clone().into()));
         }
-        if set.topic.as_ref() != Some(&self.ntfy.topic) {
-            values.push(("notify.ntfy.topic", self.ntfy.topic.clone().into()));
+        if let Some(topic) = self.ntfy.topic.as_ref().filter(|topic| set.topic.as_ref() != Some(topic)) {
+            values.push(("notify.ntfy.topic", topic.clone().into()));
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use secrecy::SecretString;
 
-use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
 use super::question::QuestionKey;
-use super::{Check, MachineFacts, SecretSource};
+use super::{Check, HeldSecret, MachineFacts, SecretSource};
 
 impl MachineFacts {
     /// That Enter takes the secret in the environment, where it is set there.

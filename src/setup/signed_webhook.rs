@@ -1,7 +1,7 @@
 //! Asks the questions of `setup` about signed webhooks: an address, which may be a secret itself, and the secret.
 
+use super::HeldSecret;
 use super::SecretSource;
-use super::choices::HeldSecret;
 use super::dialogue::Dialogue;
 use super::question::QuestionKey;
 use crate::config::{SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE};

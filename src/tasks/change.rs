@@ -74,12 +74,8 @@ pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) ->
         let line = TaskLine::read(&text, rules).and_then(|line| edit::snoozed(&line, format, rules, to));
         line.map(|line| put(bytes, &placed, format, ChangedText::only(line)))
     };
-    let is_told = |changed: &ChangedNote| {
-        let here = TaskRef { due: Some(to), ..*meant };
-        let placed = here.find(&changed.bytes, rules);
-        placed.is_some_and(|placed| placed.task.notification_times.iter().any(|time| time.at == to))
-    };
-    changed.filter(is_told).ok_or(TaskError::Unwritable(text))
+    let told = changed.and_then(|changed| meant.told_at(changed, rules, to));
+    told.ok_or(TaskError::Unwritable(text))
 }
 
 /// The bytes with what stands in the line's place now.

@@ -41,7 +41,7 @@ pub fn rewritten(
     if task.format == Format::TaskNotes {
         let to = rewrite.to.filter(|_| rewrite.words.is_none()).ok_or_else(unwritable)?;
         let changed = note::moved(bytes, rules, to).ok_or_else(unwritable)?;
-        return is_notified_at(changed, meant, rules, to).ok_or_else(unwritable);
+        return meant.told_at(changed, rules, to).ok_or_else(unwritable);
     }
     let mut line = text.clone();
     if let Some(words) = rewrite.words {
@@ -61,19 +61,7 @@ pub fn rewritten(
     let words = task::read_line(&line, rules).map(|task| task.words).ok_or_else(unwritable)?;
     let id = task_id(meant.path, &words);
     let changed = put(bytes, &placed, task.format, ChangedText::only(line));
-    is_notified_at(changed, &TaskRef { id: &id, ..*meant }, rules, to).ok_or_else(unwritable)
-}
-
-/// A change, if the task's notification is at that time after it.
-fn is_notified_at(
-    changed: ChangedNote,
-    meant: &TaskRef<'_>,
-    rules: &Rules,
-    to: DateTime,
-) -> Option<ChangedNote> {
-    let here = TaskRef { due: Some(to), ..*meant };
-    let placed = here.find(&changed.bytes, rules)?;
-    placed.task.notification_times.iter().any(|time| time.at == to).then_some(changed)
+    TaskRef { id: &id, ..*meant }.told_at(changed, rules, to).ok_or_else(unwritable)
 }
 
 /// The note without the task's line.

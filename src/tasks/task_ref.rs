@@ -54,6 +54,13 @@ impl TaskRef<'_> {
         };
         at.map(|at| all.swap_remove(at))
     }
+
+    /// A change, if the task's notification is at that time after it.
+    pub(super) fn told_at(&self, changed: ChangedNote, rules: &Rules, to: DateTime) -> Option<ChangedNote> {
+        let here = TaskRef { due: Some(to), ..*self };
+        let placed = here.find(&changed.bytes, rules)?;
+        placed.task.notification_times.iter().any(|time| time.at == to).then_some(changed)
+    }
 }
 
 /// Whether a task's notification is at a time, or one of its dates is: one that was snoozed keeps its dates.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::item::Batch;
 use super::{ImportProblem, TransferError, bounded_read};
 use crate::config::json_file;
-use crate::vault::{Actor, EditError, NotePath, Operation, VaultError, Why};
+use crate::vault::{Actor, NotePath, Operation, Why};
 use crate::workspace::Workspace;
 
 /// The folder of the vault that holds a folder a program.
@@ -102,7 +102,7 @@ pub fn notes(from: &Path) -> Result<SourceFolder, TransferError> {
 ///
 /// # Errors
 /// The folder can't be read, or the vault can't be written.
-pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> Result<Followed, FollowError> {
+pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> anyhow::Result<Followed> {
     let prefix = format!("{FOLDER}/{name}/");
     let SourceFolder { notes, skipped } = notes(from)?;
     let there: BTreeMap<String, Vec<u8>> =
@@ -114,14 +114,15 @@ pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> Result<Followed
     let ours: Vec<String> = copied.keys().filter(|path| path.starts_with(&prefix)).cloned().collect();
     let paths: std::collections::BTreeSet<String> = there.keys().cloned().chain(ours).collect();
     let why = Why::new(Actor::Hook, format!("followed {name}: its notes are those of its folder"));
-    workspace.as_one_commit(&why, || -> Result<(), FollowError> {
+    workspace.as_one_commit(&why, || -> anyhow::Result<()> {
         for path in paths {
             one(workspace, &path, there.get(&path), &mut copied, &mut done, &why)?;
         }
         Ok(())
     })?;
     if copied != before {
-        json_file::save(&state, &copied)?;
+        let saved = json_file::save(&state, &copied);
+        saved.map_err(|error| anyhow::anyhow!("what was copied can't be remembered: {error}"))?;
     }
     Ok(done)
 }
@@ -133,7 +134,7 @@ fn one(
     copied: &mut Copied,
     done: &mut Followed,
     why: &Why,
-) -> Result<(), FollowError> {
+) -> anyhow::Result<()> {
     let Ok(note) = NotePath::new(path) else {
         done.skipped.push(format!("{path}: a vault can't have a note of that name"));
         return Ok(());
@@ -164,23 +165,6 @@ fn one(
         None => drop(copied.remove(path)),
     }
     Ok(())
-}
-
-/// Why a folder can't be followed.
-#[derive(Debug, thiserror::Error)]
-pub enum FollowError {
-    /// The folder can't be read.
-    #[error(transparent)]
-    Transfer(#[from] TransferError),
-    /// A note can't be read.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// A note can't be written.
-    #[error(transparent)]
-    Edit(#[from] EditError),
-    /// The state directory can't be written.
-    #[error("what was copied can't be remembered: {0}")]
-    State(#[from] std::io::Error),
 }
 
 #[cfg(test)]

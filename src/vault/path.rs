@@ -15,51 +15,41 @@ pub struct NotePath(String);
 
 /// Why a text is no [`NotePath`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PathError {
-    /// The text is empty.
-    #[error("the path is empty; name a file in the vault, as in `daily/2026-11-20.md`")]
-    Empty,
-    /// The text begins with `/` or a drive letter.
-    #[error("`{0}` is absolute; paths are relative to the vault, as in `daily/2026-11-20.md`")]
-    Absolute(String),
-    /// A part is `..`.
-    #[error("`{0}` leaves the vault; `..` is not allowed in a path")]
-    Escapes(String),
-    /// A part is empty or `.`, or the path ends in `/`.
-    #[error("`{0}` has an empty part or a `.`; write the path in its shortest form")]
-    NotNormal(String),
-    /// There is a NUL byte, a line break or another control character, or a backslash.
-    #[error("`{0}` has a character that no note's path may have ({1})")]
-    Character(String, &'static str),
-    /// Longer than the operating system can open.
-    #[error("the path is {0} bytes long; at most 4,000 can be opened")]
-    TooLong(usize),
-}
+#[error("{0}")]
+pub struct PathError(String);
 
 impl NotePath {
     /// The path of `text`. Nothing is resolved or looked up.
     pub fn new(text: &str) -> Result<Self, PathError> {
-        let shown = || text.escape_debug().to_string();
+        let shown = text.escape_debug();
+        let wrong = |why: String| Err(PathError(why));
         if text.is_empty() {
-            return Err(PathError::Empty);
+            return wrong(
+                "the path is empty; name a file in the vault, as in `daily/2026-11-20.md`".to_owned(),
+            );
         }
         if text.len() > 4_000 {
-            return Err(PathError::TooLong(text.len()));
+            return wrong(format!("the path is {} bytes long; at most 4,000 can be opened", text.len()));
         }
+        let odd = |what| wrong(format!("`{shown}` has a character that no note's path may have ({what})"));
         if text.chars().any(char::is_control) {
-            return Err(PathError::Character(shown(), "a control character"));
+            return odd("a control character");
         }
         if text.contains('\\') {
-            return Err(PathError::Character(shown(), "a backslash; write `/`"));
+            return odd("a backslash; write `/`");
         }
         let drive = text.as_bytes().get(1) == Some(&b':') && text.as_bytes()[0].is_ascii_alphabetic();
         if text.starts_with('/') || drive && text.as_bytes().get(2) == Some(&b'/') {
-            return Err(PathError::Absolute(shown()));
+            let words = "is absolute; paths are relative to the vault, as in `daily/2026-11-20.md`";
+            return wrong(format!("`{shown}` {words}"));
         }
         for part in text.split('/') {
             match part {
-                ".." => return Err(PathError::Escapes(shown())),
-                "" | "." => return Err(PathError::NotNormal(shown())),
+                ".." => return wrong(format!("`{shown}` leaves the vault; `..` is not allowed in a path")),
+                "" | "." => {
+                    let words = "has an empty part or a `.`; write the path in its shortest form";
+                    return wrong(format!("`{shown}` {words}"));
+                }
                 _ => {}
             }
         }

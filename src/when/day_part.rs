@@ -1,22 +1,26 @@
 //! Defines the parts of a day: the hours of morning, afternoon, evening and night, and the minute that each means
 //! without a time.
 
-/// A part of the day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// 01:00 to 11:59; 09:00 where no time is given.
-    Morning,
-    /// 12:00 to 20:59; 15:00.
-    Afternoon,
-    /// 16:00 to 23:59; 19:00.
-    Evening,
-    /// 19:00 to 23:59; 21:00.
-    Night,
+use crate::words::words;
+
+words! {
+    /// A part of the day.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Part, name {
+        /// 01:00 to 11:59; 09:00 where no time is given.
+        Morning = "morning",
+        /// 12:00 to 20:59; 15:00.
+        Afternoon = "afternoon",
+        /// 16:00 to 23:59; 19:00.
+        Evening = "evening",
+        /// 19:00 to 23:59; 21:00.
+        Night = "night",
+    }
 }
 
 impl Part {
     /// Its first and its last minute of the day.
-    pub const fn range(self) -> (u16, u16) {
+    pub const fn range(self) -> (i32, i32) {
         match self {
             Part::Morning => (60, 719),
             Part::Afternoon => (720, 1259),
@@ -26,22 +30,12 @@ impl Part {
     }
 
     /// The minute of the day that is meant where no time is given.
-    pub const fn default(self) -> u16 {
+    pub const fn default(self) -> i32 {
         match self {
             Part::Morning => 540,
             Part::Afternoon => 900,
             Part::Evening => 1140,
             Part::Night => 1260,
-        }
-    }
-
-    /// Its English name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Part::Morning => "morning",
-            Part::Afternoon => "afternoon",
-            Part::Evening => "evening",
-            Part::Night => "night",
         }
     }
 }

@@ -55,13 +55,11 @@ impl Lexicon {
 /// A language's tables as one: each term with its spellings.
 fn rows(language: &'static Language) -> Vec<(Term, &'static str)> {
     let mut rows = Vec::new();
-    let weekdays = Weekday::Monday.cycle_forward();
-    for ((day, one), each) in weekdays.zip(language.weekdays).zip(language.each_weekday) {
-        rows.extend([(Term::Weekday(day), one), (Term::Weekdays(day), each)]);
-    }
-    rows.extend((1..).zip(language.months).map(|(month, words)| (Term::Month(month), words)));
-    rows.extend((1..).zip(language.numbers.split(' ')).map(|(number, word)| (Term::Number(number), word)));
-    rows.extend(language.more_numbers.iter().map(|(number, words)| (Term::Number(*number), *words)));
+    let weekdays = || Weekday::Monday.cycle_forward();
+    rows.extend(weekdays().map(Term::Weekday).zip(language.weekdays.split(' ')));
+    rows.extend(weekdays().map(Term::Weekdays).zip(language.each_weekday.split(' ')));
+    rows.extend((1..).map(Term::Month).zip(language.months.split(' ')));
+    rows.extend((1..).map(Term::Number).zip(language.numbers.split(' ')));
     rows.extend(language.terms);
     rows
 }
@@ -134,6 +132,11 @@ impl<'t> Lattice<'t> {
         self.terms.get(at).map_or(&[], Vec::as_slice)
     }
 
+    /// What the terms at a place give that are meant, with their ends.
+    pub fn meant<T>(&self, at: usize, meant: impl Fn(Term) -> Option<T>) -> Vec<(T, usize)> {
+        self.terms(at).iter().filter_map(|(term, end)| Some((meant(*term)?, *end))).collect()
+    }
+
     /// The places behind this term, if it stands at a place.
     pub fn behind(&self, at: usize, term: Term) -> impl Iterator<Item = usize> {
         self.terms(at).iter().filter(move |(found, _)| *found == term).map(|(_, end)| *end)
@@ -170,8 +173,8 @@ impl<'t> Lattice<'t> {
 
     /// Numbers as digits or as words, of any size, and where they end.
     pub fn numbers(&self, at: usize) -> Vec<(i32, usize)> {
-        let words = self.terms(at).iter().filter_map(|(term, end)| match term {
-            Term::Number(number) => Some((i32::from(*number), *end)),
+        let words = self.meant(at, |term| match term {
+            Term::Number(number) => Some(i32::from(number)),
             _ => None,
         });
         let digits = self.number(at, 1, 5).map(|number| (number, at + 1));

@@ -19,16 +19,14 @@ pub enum Phrase {
         /// The part of the day.
         part: Option<Part>,
     },
-    /// So much later.
+    /// So much later, or earlier.
     After(Length),
-    /// So much earlier.
-    Before(Length),
     /// A form that is known and can't be taken; why.
     Refused(String),
 }
 
 /// A length of time: numbers of units, in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Length {
     /// Months, years included.
     pub months: i32,
@@ -54,7 +52,7 @@ pub enum WhichOne {
 }
 
 /// A day.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Day {
     /// Counted from today.
     Offset(i32),
@@ -117,11 +115,11 @@ pub enum Every {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
     /// One minute of the day, from 0, whatever else is said.
-    At(u16),
+    At(i32),
     /// One minute of the day before 13:00, unless a part of the day says that it is the other one.
-    Half(u16),
+    Half(i32),
     /// A minute of half a day (0 to 719): either half.
-    Dial(u16),
+    Dial(i32),
     /// Noon.
     Noon,
     /// Midnight: the day begins with one and ends with the next.

@@ -48,12 +48,12 @@ fn a_file_has_no_more_lines_than_one_reads() {
 
 /// The lines of code of each room: without tests, comments and blank lines. One is raised only with a reason beside it.
 const CODE_LINES: &[(&str, usize)] = &[
-    ("agenda", 500),
+    ("agenda", 450),
     ("agent", 5950),
     // Longer names take more lines.
     ("brain", 4050),
-    ("capture", 2050),
-    ("cli", 8200),
+    ("capture", 1950),
+    ("cli", 8150),
     ("config", 2450),
     ("confine", 1950),
     ("conflicts", 250),
@@ -64,8 +64,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("embed", 1350),
     ("format", 6500),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly.
-    ("history", 5950),
-    ("hooks", 4000),
+    ("history", 5900),
+    ("hooks", 3950),
     ("instance", 150),
     ("listen", 150),
     ("machines", 3400),
@@ -78,16 +78,16 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("schedule", 700),
     // A word that no note has is looked up in other languages.
     ("search", 12500),
-    ("setup", 1700),
+    ("setup", 1650),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
     ("src", 1150),
     ("summary", 1650),
     ("tasks", 1100),
     ("transfer", 2200),
     ("turn", 2450),
-    ("vault", 4400),
+    ("vault", 4350),
     ("web", 4900),
-    ("when", 2300),
+    ("when", 2100),
     ("workspace", 200),
 ];
 

@@ -6,12 +6,14 @@
 //! [`MOST`] are taken. Where known facts are near, a second request asks whether they are replaced.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::brain::{Message, Request};
 use crate::capture::read::new_turns::PersonTurn;
 use crate::capture::read::quote;
 use crate::capture::read::sentences::{looks_secret, one_line};
-use crate::capture::{BrainVerdict, Extracted};
+use crate::capture::{Extracted, Verdict};
 use crate::format::candidate::Category;
 use crate::format::invisible;
 
@@ -19,6 +21,8 @@ use crate::format::invisible;
 pub const MOST: usize = 5;
 /// Characters of turns in one question (notes on memory systems, §5.1: "8 000 chars max").
 pub const MOST_CHARS: usize = 8_000;
+/// The most that a brain may write.
+const MOST_OUTPUT: u32 = 4_000;
 /// The longest text of a candidate, in characters.
 const MAX_TEXT_CHARS: usize = 240;
 
@@ -38,79 +42,62 @@ new fact (`n`) decide: `create` if none of its known facts is about the same, `s
 adds to one that still holds, `supersede` if one no longer holds because of it. `match_index` is the known fact that you \
 mean, counted from 0; -1 with `create`. Answer with JSON of the given schema.";
 
-/// A question to a brain.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BrainPrompt {
-    /// The rules.
-    pub system: String,
-    /// The data.
-    pub text: String,
-    /// The form of the answer.
-    pub schema: Value,
-}
-
 /// The request for candidates in these turns.
-pub fn find(turns: &[PersonTurn]) -> BrainPrompt {
-    let shown: Vec<Value> = turns
-        .iter()
-        .enumerate()
-        .map(|(n, turn)| json!({ "n": n, "author": turn.author, "at": turn.at.to_string(), "text": turn.said }))
-        .collect();
-    let names: Vec<&str> = Category::ALL.map(Category::name).to_vec();
+pub fn find(turns: &[PersonTurn]) -> Request {
+    let shown = turns.iter().enumerate().map(
+        |(n, turn)| json!({ "n": n, "author": turn.author, "at": turn.at.to_string(), "text": turn.said }),
+    );
     let text = json!({ "type": "string" });
-    let entry = json!({
-        "type": "object",
-        "properties": {
-            "n": { "type": "integer" }, "quote": text, "about": text,
-            "category": { "type": "string", "enum": names },
-            "abstract": text, "overview": text, "content": text, "utility": { "type": "number" },
-        },
-        "required": ["n", "quote", "about", "category", "abstract", "overview", "content", "utility"],
-        "additionalProperties": false,
-    });
-    BrainPrompt {
-        system: FIND.to_owned(),
-        text: Value::from(shown).to_string(),
-        schema: list("memories", &entry),
-    }
+    let entry = object(json!({
+        "n": { "type": "integer" }, "quote": text, "about": text,
+        "category": { "type": "string", "enum": Category::ALL },
+        "abstract": text, "overview": text, "content": text, "utility": { "type": "number" },
+    }));
+    request(FIND, shown.collect(), json!({ "memories": { "type": "array", "items": entry } }))
 }
 
 /// The request about known facts that are near to candidates, each with its own.
-pub fn judge(found: &[(&Extracted, Vec<&str>)]) -> BrainPrompt {
-    let shown: Vec<Value> = found
-        .iter()
-        .enumerate()
-        .map(|(n, (found, near))| json!({ "n": n, "category": found.category, "fact": found.text, "known": near }))
-        .collect();
-    let entry = json!({
-        "type": "object",
-        "properties": {
-            "n": { "type": "integer" },
-            "decision": { "type": "string", "enum": ["create", "merge", "skip", "supersede"] },
-            "match_index": { "type": "integer" }, "reason": { "type": "string" },
-        },
-        "required": ["n", "decision", "match_index", "reason"],
-        "additionalProperties": false,
-    });
-    BrainPrompt {
-        system: JUDGE.to_owned(),
-        text: Value::from(shown).to_string(),
-        schema: list("decisions", &entry),
+pub fn judge(found: &[(&Extracted, Vec<&str>)]) -> Request {
+    let shown = found.iter().enumerate().map(
+        |(n, (found, near))| json!({ "n": n, "category": found.category, "fact": found.text, "known": near }),
+    );
+    let entry = object(json!({
+        "n": { "type": "integer" },
+        "decision": { "type": "string", "enum": ["create", "merge", "skip", "supersede"] },
+        "match_index": { "type": "integer" }, "reason": { "type": "string" },
+    }));
+    request(JUDGE, shown.collect(), json!({ "decisions": { "type": "array", "items": entry } }))
+}
+
+fn request(rules: &str, data: Value, form: Value) -> Request {
+    Request {
+        system: rules.to_owned(),
+        messages: vec![Message::user(data.to_string())],
+        max_output_tokens: Some(MOST_OUTPUT),
+        schema: Some(object(form)),
+        ..Request::default()
     }
 }
 
-fn list(name: &str, entry: &Value) -> Value {
+/// The schema of an object that has all of these.
+fn object(properties: Value) -> Value {
+    let required: Vec<&String> = properties.as_object().into_iter().flatten().map(|(name, _)| name).collect();
     json!({
-        "type": "object",
-        "properties": { name: { "type": "array", "items": entry } },
-        "required": [name],
-        "additionalProperties": false,
+        "type": "object", "required": required, "properties": properties, "additionalProperties": false,
     })
 }
 
-#[derive(Debug, Deserialize)]
-struct Memories {
-    memories: Vec<Value>,
+/// The entries that can be read of the list with this name; the JSON may stand in a fence, or between words, and an entry
+/// that can't be read takes no other with it.
+fn entries<T: DeserializeOwned>(answer: &str, list: &str) -> Option<impl Iterator<Item = T>> {
+    let answer = match (answer.find('{'), answer.rfind('}')) {
+        (Some(start), Some(end)) if start < end => &answer[start..=end],
+        _ => answer,
+    };
+    let Value::Array(all) = serde_json::from_str::<Value>(answer).ok()?.get_mut(list)?.take() else {
+        return None;
+    };
+    Some(all.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -129,10 +116,8 @@ struct Entry {
 
 /// The candidates of an answer that pass the checks, by turn; `None` if it isn't the requested JSON.
 pub fn found(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Extracted>>> {
-    let read: Memories = serde_json::from_str(body(answer)).ok()?;
     let mut out = vec![Vec::new(); turns.len()];
-    // One entry that can't be read takes no other with it.
-    for entry in read.memories.into_iter().filter_map(|entry| serde_json::from_value::<Entry>(entry).ok()) {
+    for entry in entries::<Entry>(answer, "memories")? {
         let Some(turn) = turns.get(entry.n) else { continue };
         let text = one_line(&invisible::strip(&entry.line), MAX_TEXT_CHARS);
         let secret = looks_secret(&text) || looks_secret(&entry.quote);
@@ -160,11 +145,6 @@ pub fn found(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Extracted>>> 
 }
 
 #[derive(Debug, Deserialize)]
-struct Decisions {
-    decisions: Vec<Value>,
-}
-
-#[derive(Debug, Deserialize)]
 struct Decision {
     n: usize,
     decision: String,
@@ -173,31 +153,20 @@ struct Decision {
 }
 
 /// A brain's verdict on each finding, in order; `None` if there is none that can be read.
-pub fn parse_verdicts(answer: &str, near: &[Vec<&str>]) -> Vec<Option<BrainVerdict>> {
+pub fn parse_verdicts(answer: &str, near: &[Vec<&str>]) -> Vec<Option<Verdict>> {
     let mut out = vec![None; near.len()];
-    let read = serde_json::from_str::<Decisions>(body(answer)).map(|read| read.decisions).unwrap_or_default();
-    for one in read.into_iter().filter_map(|one| serde_json::from_value::<Decision>(one).ok()) {
-        let known = near.get(one.n).and_then(|near| near.get(usize::try_from(one.match_index).ok()?));
-        let verdict = match (one.decision.as_str(), known) {
-            ("create", _) => Some(BrainVerdict::Create),
-            ("skip", Some(_)) => Some(BrainVerdict::Skip),
-            ("merge", Some(words)) => Some(BrainVerdict::Merge((*words).to_owned())),
-            ("supersede", Some(words)) => Some(BrainVerdict::Supersede((*words).to_owned())),
+    for one in entries::<Decision>(answer, "decisions").into_iter().flatten() {
+        let Some(place) = out.get_mut(one.n) else { continue };
+        let known = usize::try_from(one.match_index).ok().and_then(|at| near[one.n].get(at));
+        *place = match (one.decision.as_str(), known) {
+            ("create", _) => Some(Verdict::Create),
+            ("skip", Some(_)) => Some(Verdict::Skip),
+            ("merge", Some(words)) => Some(Verdict::Merge((*words).to_owned())),
+            ("supersede", Some(words)) => Some(Verdict::Supersede((*words).to_owned())),
             _ => None,
         };
-        if let Some(place) = out.get_mut(one.n) {
-            *place = verdict;
-        }
     }
     out
-}
-
-/// The JSON of an answer that may stand in a fence, or between words.
-fn body(answer: &str) -> &str {
-    match (answer.find('{'), answer.rfind('}')) {
-        (Some(start), Some(end)) if start < end => &answer[start..=end],
-        _ => answer,
-    }
 }
 
 /// Turns in portions that fit one question.
@@ -271,10 +240,7 @@ mod tests {
             { "n": 9, "decision": "skip", "match_index": 0, "reason": "" },
         ] });
         let all = parse_verdicts(&answer.to_string(), &near);
-        assert_eq!(
-            all,
-            [Some(BrainVerdict::Supersede("likes coffee".into())), None, Some(BrainVerdict::Create)]
-        );
+        assert_eq!(all, [Some(Verdict::Supersede("likes coffee".into())), None, Some(Verdict::Create)]);
         assert_eq!(parse_verdicts("no", &near), [None, None, None]);
     }
 

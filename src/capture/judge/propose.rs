@@ -4,11 +4,11 @@
 use jiff::Timestamp;
 
 use super::admission::{self, Admission, Scores};
-use super::dedup::{self, DedupVerdict};
-use crate::capture::Extracted;
+use super::dedup;
 use crate::capture::ask::is_keepable;
 use crate::capture::read::new_turns::PersonTurn;
 use crate::capture::read::quote;
+use crate::capture::{Extracted, Verdict};
 use crate::embed::Table;
 use crate::format::candidate::{Candidate, FactChange, Mark, Record, id_from_bits};
 use crate::memory::normal;
@@ -55,7 +55,7 @@ impl KnownItem {
     }
 
     /// Whether it may be about the same as something in this section: what one person drinks says nothing of another.
-    fn is_about(&self, section: &str) -> bool {
+    pub fn is_about(&self, section: &str) -> bool {
         self.section.as_deref().is_none_or(|own| crate::memory::is_section(own, section))
     }
 }
@@ -134,21 +134,20 @@ fn change(found: &Extracted, vector: &[f32], facts: &[&KnownItem]) -> Option<Opt
     if facts.iter().any(|fact| normal(&fact.text) == normal(&found.text)) {
         return None;
     }
-    let vectors: Vec<Vec<f32>> = facts.iter().map(|fact| fact.vector.clone()).collect();
-    let mut near: Vec<usize> = dedup::nearest(vector, &vectors).into_iter().map(|(place, _)| place).collect();
+    let mut near = dedup::nearest(vector, facts.iter().map(|fact| fact.vector.as_slice()));
     let others = (0..facts.len()).filter(|place| dedup::contradicts(&found.text, &facts[*place].text));
     let others: Vec<usize> = others.filter(|place| !near.contains(place)).collect();
     near.extend(others);
-    let words: Vec<(usize, &str)> = near.iter().map(|place| (*place, facts[*place].text.as_str())).collect();
+    let near: Vec<&str> = near.into_iter().map(|place| facts[place].text.as_str()).collect();
     let verdict = match &found.verdict {
-        Some(verdict) => dedup::allowed(found.category, verdict.restricted_to(&words)),
-        None => dedup::verdict_by_words(found.category, &found.text, &words),
+        Some(verdict) => dedup::allowed(found.category, verdict.restricted_to(&near)),
+        None => dedup::verdict_by_words(found.category, &found.text, &near),
     };
     match verdict {
-        DedupVerdict::Skip => None,
-        DedupVerdict::Create => Some(None),
-        DedupVerdict::Merge(place) => Some(Some(FactChange::Joins(facts[place].text.clone()))),
-        DedupVerdict::Supersede(place) => Some(Some(FactChange::Replaces(facts[place].text.clone()))),
+        Verdict::Skip => None,
+        Verdict::Create => Some(None),
+        Verdict::Merge(words) => Some(Some(FactChange::Joins(words))),
+        Verdict::Supersede(words) => Some(Some(FactChange::Replaces(words))),
     }
 }
 

@@ -77,7 +77,7 @@ fn describe(entry: &AgendaEntry) -> String {
         out.push_str(&format!("  {}", entry.kind.as_str()));
     }
     if entry.state != EntryState::Coming {
-        out.push_str(&format!("  {}", entry.state.as_str()));
+        out.push_str(&format!("  {}", entry.state.as_str().replace('-', " ")));
     }
     let Some(told) = &entry.told else { return out };
     if !told.by.is_empty() {

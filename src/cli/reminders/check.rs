@@ -37,9 +37,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if args.files.is_empty() {
         let ours = [&paths.reminders, &paths.commitments, &paths.approvals, &paths.inbox];
         for path in ours.map(|path| workspace.note(path)) {
-            match check_note(&workspace, &path) {
-                Err(VaultError::NotFound(_)) => {}
-                findings => found.extend(findings?),
+            if let Some(bytes) = workspace.vault.read_if_there(&path)? {
+                found.extend(check_bytes(&workspace, &path, &bytes));
             }
         }
         check_other_notes(&workspace, &delivered, &mut found, &mut foreign)?;
@@ -258,10 +257,6 @@ pub(in crate::cli) fn finding_line(finding: &PlacedFinding) -> String {
     } else {
         format!("{path}:{line}:{column}: {reason}; {suggestion}")
     }
-}
-
-fn check_note(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, VaultError> {
-    Ok(check_bytes(workspace, path, &workspace.vault.read(path)?))
 }
 
 fn check_bytes(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Vec<PlacedFinding> {

@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, CommandResult, Context};
 use crate::deliver::Scope;
-use crate::format::commitment::{self, Precision};
+use crate::format::commitment;
 use crate::memory::commitments::{Draft, ListedFollowUp};
 use crate::reminders::ReminderError;
 use crate::{schedule, when};
@@ -67,7 +67,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let local = when::parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
             let draft = Draft {
                 due: Some(schedule::resolve(&workspace.zone, local)),
-                precision: precision.as_deref().map(parse_precision).transpose()?,
+                precision: precision.as_deref().map(str::parse).transpose().map_err(CommandError::usage)?,
                 scope: scope.as_deref().map(parse_scope).transpose()?,
                 source: source.clone(),
                 ..Draft::new(text.clone())
@@ -108,8 +108,4 @@ pub(in crate::cli) fn row(listed: &ListedFollowUp) -> String {
 
 fn parse_scope(text: &str) -> Result<String, CommandError> {
     text.parse::<Scope>().map(|scope| scope.to_string()).map_err(CommandError::usage)
-}
-
-fn parse_precision(text: &str) -> Result<Precision, CommandError> {
-    text.parse().map_err(CommandError::usage)
 }

@@ -16,14 +16,13 @@ impl From<HistoryError> for CommandError {
     fn from(error: HistoryError) -> Self {
         match &error {
             HistoryError::When(when) => Self::usage(&error).hint(when.hint()),
-            HistoryError::UnknownPoint(_)
-            | HistoryError::Ambiguous(_)
-            | HistoryError::Outside { .. }
-            | HistoryError::Pattern { .. } => Self::usage(&error),
+            HistoryError::UnknownPoint(_) | HistoryError::Outside(..) | HistoryError::Pattern(_) => {
+                Self::usage(&error)
+            }
             HistoryError::Empty => {
                 Self::problem(&error).hint("`vault-agent run` takes snapshots; so does `history`")
             }
-            HistoryError::NotInSnapshot { .. } => {
+            HistoryError::NotInSnapshot(..) => {
                 Self::problem(&error).hint("`vault-agent history PATH` shows when it was there")
             }
             HistoryError::Disabled => {
@@ -66,8 +65,7 @@ pub(super) fn refresh(
 
 /// The path in the vault of a path that was typed in the current folder.
 pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, CommandError> {
-    let outside =
-        |reason: String| CommandError::from(HistoryError::Outside { path: typed.to_owned(), reason });
+    let outside = |reason: String| CommandError::from(HistoryError::Outside(typed.to_owned(), reason));
     let typed_path = std::path::Path::new(typed);
     let root = workspace.vault.root();
     let inside = if typed_path.is_absolute() {
@@ -91,8 +89,7 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, C
 }
 
 pub(super) fn note_path(path: &str) -> Result<NotePath, HistoryError> {
-    NotePath::new(path)
-        .map_err(|error| HistoryError::Outside { path: path.to_owned(), reason: error.to_string() })
+    NotePath::new(path).map_err(|error| HistoryError::Outside(path.to_owned(), error.to_string()))
 }
 
 /// The path without `.` and `..`; `None` where it leaves the root.

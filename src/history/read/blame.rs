@@ -228,7 +228,7 @@ impl History {
         bound: BlameBound,
         keep: usize,
     ) -> Result<(Blame, Vec<Record>)> {
-        let missing = |at: String| HistoryError::NotInSnapshot { path: path.to_string(), at };
+        let missing = |at: String| HistoryError::NotInSnapshot(path.to_string(), at);
         let text = match at {
             Some(point) => {
                 self.read_at(&point.commit, path.as_str())?.ok_or_else(|| missing(point.short()))?

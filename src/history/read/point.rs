@@ -58,23 +58,26 @@ impl History {
         let found = |commit| Ok(Point { commit });
         if let Some(steps) = steps_back(text) {
             let commit = store.commits(Some(head)).nth(steps);
-            return found(commit.ok_or_else(|| HistoryError::UnknownPoint(text.to_owned()))??);
+            return found(commit.ok_or_else(|| unknown(text))??);
         }
         if let Some(commit) = by_prefix(&store, head, text)? {
             return found(commit);
         }
         let now = self.now().to_zoned(self.zone().clone());
         let time = parse_time(text, &now).map_err(|error| match error {
-            WhenError::NotUnderstood { .. } => HistoryError::UnknownPoint(text.to_owned()),
+            WhenError::NotUnderstood { .. } => unknown(text),
             error => HistoryError::When(error),
         })?;
         if time > now.timestamp() {
-            return Err(HistoryError::Ahead(text.to_owned()));
+            let words = "lies ahead; no snapshot says what will be: name a time that is past";
+            return Err(HistoryError::BeyondHistory(format!("`{text}` {words}")));
         }
         match at_time(&store, head, time)? {
             Ok(commit) => found(commit),
             Err(first) => {
-                Err(HistoryError::BeforeFirst { asked: text.to_owned(), first: show(first, self.zone()) })
+                let first = show(first, self.zone());
+                let words = format!("`{text}` is before the first snapshot, which was taken {first}");
+                Err(HistoryError::BeyondHistory(words))
             }
         }
     }
@@ -86,6 +89,12 @@ impl History {
     pub fn newest(&self) -> Result<Point> {
         self.point("HEAD")
     }
+}
+
+fn unknown(text: &str) -> HistoryError {
+    HistoryError::UnknownPoint(format!(
+        "`{text}` is neither a snapshot's id nor a time; try `yesterday 18:00`, `2 hours ago`, RFC 3339, or an id that `history` shows"
+    ))
 }
 
 fn steps_back(text: &str) -> Option<usize> {
@@ -112,7 +121,9 @@ fn by_prefix(store: &Store, head: Oid, text: &str) -> Result<Option<Commit>> {
         let commit = commit?;
         if commit.id.to_string().starts_with(&prefix) {
             if found.is_some() {
-                return Err(HistoryError::Ambiguous(text.to_owned()));
+                return Err(HistoryError::UnknownPoint(format!(
+                    "`{text}` is the beginning of more than one snapshot's id; give more characters"
+                )));
             }
             found = Some(commit);
         }

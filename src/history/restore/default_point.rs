@@ -20,8 +20,7 @@ impl History {
         let [scope] = scopes else { return Ok(None) };
         let filter = Filter { path: Some(scope.clone()), limit: Some(1), ..Filter::default() };
         let last = self.records(&filter)?.into_iter().next();
-        let last =
-            last.ok_or_else(|| HistoryError::NotInSnapshot { path: scope.clone(), at: newest.short() })?;
+        let last = last.ok_or_else(|| HistoryError::NotInSnapshot(scope.clone(), newest.short()))?;
         match last.commit.parent {
             Some(parent) => self.point(&parent.to_string()).map(Some),
             None => Ok(Some(newest)),

@@ -83,7 +83,7 @@ impl History {
             let newer = exact && present.keys().any(|path| within(path, scope));
             let renamed = renames.iter().any(|rename| within(&rename.to, scope));
             if !known && !newer && !renamed {
-                return Err(HistoryError::NotInSnapshot { path: scope[0].clone(), at: point.short() });
+                return Err(HistoryError::NotInSnapshot(scope[0].clone(), point.short()));
             }
         }
         Ok(plan_renamed(target, &present, scopes, exact, renames))
@@ -148,8 +148,8 @@ impl History {
     }
 
     fn content_now(&self, path: &str, state: FileState) -> Result<Vec<u8>> {
-        let note = NotePath::new(path)
-            .map_err(|error| HistoryError::Outside { path: path.into(), reason: error.to_string() })?;
+        let note =
+            NotePath::new(path).map_err(|error| HistoryError::Outside(path.into(), error.to_string()))?;
         match state.mode {
             Mode::Link => Ok(link_target(&self.vault().absolute(&note))),
             _ => Ok(self.vault().read(&note)?),

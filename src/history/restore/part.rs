@@ -53,10 +53,8 @@ impl History {
         let (point, source) = match at {
             Some(point) => {
                 let source = self.read_at(&point.commit, path.as_str())?;
-                let source = source.ok_or_else(|| HistoryError::NotInSnapshot {
-                    path: path.to_string(),
-                    at: point.short(),
-                })?;
+                let missing = || HistoryError::NotInSnapshot(path.to_string(), point.short());
+                let source = source.ok_or_else(missing)?;
                 (point, source)
             }
             None => self.newest_with(path, target, &now)?,
@@ -97,7 +95,7 @@ impl History {
         if let Some((parent, source)) = found {
             return Ok((self.point(&parent.to_string())?, source));
         }
-        let missing = || HistoryError::NotInSnapshot { path: path.to_string(), at: newest.short() };
+        let missing = || HistoryError::NotInSnapshot(path.to_string(), newest.short());
         let source = held.ok_or_else(missing)?;
         Ok((newest, source))
     }
@@ -124,7 +122,7 @@ impl History {
         };
         editor
             .edit_with(&plan.path, &why, again)
-            .map_err(|error| HistoryError::Edit { path: plan.path.to_string(), reason: error.to_string() })?;
+            .map_err(|error| HistoryError::Edit(plan.path.clone(), error))?;
         report.restored.push(plan.path.to_string());
         report.snapshot_after = newest(self);
         Ok(report)

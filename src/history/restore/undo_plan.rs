@@ -166,7 +166,8 @@ impl History {
                 let is_meant = |it: &Commit, _| is_of_turn(&it.message, turn.trim());
                 let writes = self.writes_where(is_meant, 1, usize::MAX)?;
                 if writes.is_empty() {
-                    return Err(HistoryError::NothingOfTurn(turn));
+                    let words = format!("the turn `{turn}` has changed nothing that could be undone");
+                    return Err(HistoryError::NotUndoable(words));
                 }
                 writes
             }
@@ -177,10 +178,12 @@ impl History {
     /// The writes of the operation that made a snapshot.
     fn writes_with(&self, id: &str) -> Result<Vec<Record>> {
         let point = self.point(id)?;
-        let (commit, short) = (&point.commit, point.short());
-        let message = &commit.message;
+        let (commit, message) = (&point.commit, &point.commit.message);
+        let refused = |why: &str| {
+            Err(HistoryError::NotUndoable(format!("`{}` ({}) {why}", point.short(), message.subject)))
+        };
         if message.actor() == "human" || is_skipped_by_undo(message) {
-            return Err(HistoryError::NotUndoable { id: short, subject: message.subject.clone() });
+            return refused("is no write of the agent that could be undone");
         }
         let operation = message.trailer(OPERATION);
         let is_same = |other: &Commit| operation.is_some() && other.message.trailer(OPERATION) == operation;
@@ -189,7 +192,7 @@ impl History {
         if writes.iter().any(|write| write.commit.id == commit.id) {
             return Ok(writes);
         }
-        Err(HistoryError::UndoneAlready { id: short, subject: message.subject.clone() })
+        refused("was undone already")
     }
 
     /// The writes that stand, newest first: those that `is_meant` takes, given the number of operations before them, and all

@@ -57,8 +57,7 @@ impl<'r> ObjectWriter<'r> {
     }
 
     fn failed(&self, doing: &str) -> impl FnOnce(git2::Error) -> HistoryError {
-        let (doing, dir) = (doing.to_owned(), self.repo.path().to_owned());
-        move |source| HistoryError::Git { doing, dir, source }
+        HistoryError::git(doing, self.repo.path())
     }
 
     /// Waits until all that was written is on the disk.

@@ -41,11 +41,17 @@ impl Store {
         let seconds = LOCK_TIMEOUT.as_secs();
         let mut waiting = LockBackoff::default();
         if !locked(&file, &path, &mut waiting)? {
-            return Err(HistoryError::Busy(self.dir().to_owned(), seconds));
+            let dir = self.dir().display();
+            return Err(HistoryError::Failed(format!(
+                "the history `{dir}` has been in use by another process for {seconds} s; try again"
+            )));
         }
         while let Some(lock) = locks::clear(self.dir()) {
             if !waiting.wait_a_step() {
-                return Err(HistoryError::Locked(lock, seconds));
+                return Err(HistoryError::Failed(format!(
+                    "another program has had `{}` for {seconds} s; end the git that works in the history, or remove that file if none does",
+                    lock.display()
+                )));
             }
         }
         Ok(Lock::new(file))

@@ -51,11 +51,7 @@ impl Store {
         if fs::metadata(dir.join("HEAD")).map_or(true, |head| head.len() == 0) {
             Self::create_or_complete(dir)?;
         }
-        let repo = Repository::open_bare(dir).map_err(|source| HistoryError::Git {
-            doing: "open the history".into(),
-            dir: dir.to_owned(),
-            source,
-        })?;
+        let repo = Repository::open_bare(dir).map_err(HistoryError::git("open the history", dir))?;
         let store = Self {
             repo,
             dir: dir.to_owned(),
@@ -124,8 +120,7 @@ impl Store {
         fs::create_dir_all(parent).map_err(HistoryError::io("create", parent))?;
         let new = parent.join(format!(".history-{}.new", std::process::id()));
         let _ = fs::remove_dir_all(&new);
-        let git =
-            |source| HistoryError::Git { doing: "create the history".into(), dir: dir.to_owned(), source };
+        let git = |error| HistoryError::git("create the history", dir)(error);
         let mut options = git2::RepositoryInitOptions::new();
         options.bare(true).external_template(false).initial_head("main").mkpath(true);
         options.description("vault-agent: snapshots of a vault");
@@ -158,13 +153,11 @@ impl Store {
     }
 
     pub(crate) fn git(&self, doing: impl Into<String>) -> impl FnOnce(git2::Error) -> HistoryError {
-        let (doing, dir) = (doing.into(), self.dir.clone());
-        move |source| HistoryError::Git { doing, dir, source }
+        HistoryError::git(doing, &self.dir)
     }
 
     pub(crate) fn damaged(&self, id: Oid) -> impl FnOnce(git2::Error) -> HistoryError {
-        let dir = self.dir.clone();
-        move |error| HistoryError::Damaged { dir, id: id.to_string(), detail: error.message().to_owned() }
+        move |error| HistoryError::damaged(&self.dir, id, error.message())
     }
 
     /// Whether the branch's file is there and holds no id: it was emptied or cut.
@@ -194,11 +187,8 @@ impl Store {
 
     /// A commit's facts, parsed from its bytes: libgit2's own commits believe `info/grafts` and `shallow`.
     pub(crate) fn commit(&self, id: Oid) -> Result<Commit> {
-        self.read(id, |bytes| commit::parse(id, bytes))?.ok_or_else(|| HistoryError::Damaged {
-            dir: self.dir.clone(),
-            id: id.to_string(),
-            detail: "not a commit".into(),
-        })
+        let commit = self.read(id, |bytes| commit::parse(id, bytes))?;
+        commit.ok_or_else(|| HistoryError::damaged(&self.dir, id, "not a commit"))
     }
 
     /// The commits from `head` back to the first, along the first parents.

@@ -66,9 +66,7 @@ pub(crate) struct Scanner<'a> {
 impl Scanner<'_> {
     /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
     pub(crate) fn full(&self, entries: &Entries, objects: &mut ObjectWriter<'_>) -> Result<Scan> {
-        if !self.vault.is_present() {
-            return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
-        }
+        self.check_presence()?;
         let all = WalkOptions { hidden: true, exclude: trash(), ..WalkOptions::every_file() };
         let walk = self.vault.walk(&all)?;
         let from_tree;
@@ -136,9 +134,7 @@ impl Scanner<'_> {
 
     /// Compares the given paths with the last snapshot. A path may be a file, a folder or gone.
     pub(crate) fn some(&self, paths: &BTreeSet<NotePath>, objects: &mut ObjectWriter<'_>) -> Result<Scan> {
-        if !self.vault.is_present() {
-            return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
-        }
+        self.check_presence()?;
         let mut scan = Scan::default();
         let mut candidates = Vec::new();
         for path in paths {
@@ -204,6 +200,16 @@ impl Scanner<'_> {
                 Ok(())
             }
         }
+    }
+
+    fn check_presence(&self) -> Result<()> {
+        if self.vault.is_present() {
+            return Ok(());
+        }
+        let root = self.vault.root().display();
+        Err(HistoryError::Failed(format!(
+            "the vault `{root}` is not there (not mounted?); nothing was recorded"
+        )))
     }
 
     /// Everything that the last snapshot knows at or under `path` and that isn't present is gone.

@@ -154,10 +154,9 @@ impl Selection {
 }
 
 fn globs(key: &'static str, patterns: &[String]) -> Result<GlobSet> {
-    let fail = |value: &str, error: &globset::Error| HistoryError::Pattern {
-        key,
-        value: value.to_owned(),
-        reason: error.kind().to_string(),
+    let fail = |value: &str, error: &globset::Error| {
+        let reason = error.kind();
+        HistoryError::Pattern(format!("`[history] {key}`: `{value}` is no valid pattern: {reason}"))
     };
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {

@@ -91,8 +91,7 @@ impl History {
 
 /// Writes one pack with `ids`, durably, and names its index file.
 fn pack(store: &Store, ids: impl Iterator<Item = Oid>) -> Result<PathBuf> {
-    let git =
-        |source| HistoryError::Git { doing: "pack the history".into(), dir: store.dir().to_owned(), source };
+    let git = |error| HistoryError::git("pack the history", store.dir())(error);
     let folder = store.dir().join("objects/pack");
     let mut builder = store.repo().packbuilder().map_err(git)?;
     builder.set_threads(1);
@@ -122,10 +121,9 @@ fn small_packs(dir: &Path, max: u64) -> Result<Vec<PathBuf>> {
 /// The ids in a pack's index (version 2 of gitformat-pack: a header of 8 bytes, 256 counts, then ids).
 fn pack_ids(idx: &Path) -> Result<Vec<Oid>> {
     let bytes = fs::read(idx).map_err(HistoryError::io("read", idx))?;
-    let damaged = || HistoryError::Damaged {
-        dir: idx.to_owned(),
-        id: "of a pack".into(),
-        detail: "its index is no index of version 2".into(),
+    let damaged = || {
+        let words = format!("`{}` is no index of version 2", idx.display());
+        HistoryError::Failed(format!("the history is damaged: {words}"))
     };
     let count = bytes.get(8 + 255 * 4..8 + 256 * 4).filter(|_| bytes.starts_with(b"\xfftOc\0\0\0\x02"));
     let count = count.and_then(|count| count.try_into().ok()).map(u32::from_be_bytes).ok_or_else(damaged)?;

@@ -52,14 +52,17 @@ fn git(dir: &Path, args: &[&str]) -> Result<()> {
     if std::env::var_os("GIT_SSH_COMMAND").is_none() {
         command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
     }
-    let output = command.output().map_err(HistoryError::NoGit)?;
+    let output = command.output().map_err(|error| {
+        let words = "install git to use `[history] remote` (everything else works without it)";
+        HistoryError::Failed(format!("`git` could not be started: {error}; {words}"))
+    })?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let mut last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).rev().take(3).collect();
     last.reverse();
-    Err(HistoryError::Remote { command: args[0].to_owned(), detail: without_password(&last.join("; ")) })
+    Err(HistoryError::Failed(format!("`git {}` failed: {}", args[0], without_password(&last.join("; ")))))
 }
 
 /// Masks a URL's password, which must not stand in a log.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hooks::archive::{Report, Request, archive, sweep};
 use crate::hooks::context::{self, HookContext, home};
-use crate::hooks::error::{ArchiveError, HookError};
+use crate::hooks::error::ArchiveError;
 use crate::hooks::host::HostEvent;
 use crate::hooks::host::input::Input;
 use crate::memory::{PROJECT_VARIABLE, SCOPE_VARIABLE};
@@ -54,10 +54,10 @@ pub fn archive_with_timeout(
     place: &HookContext,
     input: &Input,
     time: Duration,
-) -> Result<(), HookError> {
+) -> anyhow::Result<()> {
     let until = Instant::now() + time;
     let Some(request) = request(event, input) else { return Ok(()) };
-    let dir = place.vault.clone().map_err(HookError::NoVault)?;
+    let dir = place.vault.clone().map_err(anyhow::Error::msg)?;
     let workspace = Workspace::open(&dir, Arc::clone(&place.clock))?;
     if !workspace.settings.hooks.archive || send_to_daemon(&workspace, &request, time) {
         return Ok(());
@@ -81,7 +81,7 @@ pub fn archive_with_timeout(
             start_detached(&dir, &request);
             Ok(())
         }
-        Err(error) => Err(error.into()),
+        Err(error) => anyhow::bail!("the session is not kept: {error}"),
     }
 }
 

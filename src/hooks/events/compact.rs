@@ -2,9 +2,8 @@
 //! on.
 //! Hosts take no text after a compaction, so the summary is given back when the session starts again.
 
-use crate::hooks::context::{home, origin};
+use crate::hooks::context::{home, origin, unreadable};
 use crate::hooks::decide::working;
-use crate::hooks::error::HookError;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::{Answer, Transcript, read_tail};
 use crate::memory::working::{is_on, write_working};
@@ -14,12 +13,12 @@ use crate::workspace::Workspace;
 const CHARS_PER_TOKEN: usize = 4;
 
 /// Answers a coming compaction, which there is nothing to say about.
-pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Result<Answer> {
     if !is_on(&workspace.settings) {
         return Ok(Answer::nothing());
     }
     let transcript = match input.transcript(home().as_deref()) {
-        Some(path) => read_tail(&path)?,
+        Some(path) => read_tail(&path).map_err(unreadable)?,
         None => Transcript::default(),
     };
     let most = workspace.settings.memory.working_memory_max_tokens as usize * CHARS_PER_TOKEN;

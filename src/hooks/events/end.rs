@@ -2,9 +2,8 @@
 
 use super::session::Sessions;
 use crate::format::invisible;
-use crate::hooks::context::{home, origin};
+use crate::hooks::context::{home, origin, unreadable};
 use crate::hooks::decide::topic;
-use crate::hooks::error::HookError;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::{Answer, Transcript, read_head, read_tail};
 use crate::memory::{NewMemory, Scope};
@@ -18,9 +17,9 @@ const TOPIC: usize = 120;
 const MAX_LINKS: usize = 12;
 
 /// Answers the end of a session, which there is nothing to say about.
-pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Result<Answer> {
     let (head, tail) = match input.transcript(home().as_deref()) {
-        Some(path) => (read_head(&path)?, read_tail(&path)?),
+        Some(path) => (read_head(&path).map_err(unreadable)?, read_tail(&path).map_err(unreadable)?),
         None => Default::default(),
     };
     let session = Sessions::new(&workspace.dirs.cache).load(input.session());

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::injection::{format_memories, link};
 use super::session::Sessions;
-use crate::hooks::error::HookError;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::timeout::PATIENCE;
 use crate::hooks::host::{Answer, HostEvent};
@@ -15,7 +14,7 @@ use crate::search::{Asker, Hit, MemoryPrompt, Recall};
 use crate::workspace::Workspace;
 
 /// Answers a prompt that the gate let through.
-pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> anyhow::Result<Answer> {
     let scopes = crate::hooks::context::scopes(input);
     let found = find(workspace, input.prompt.as_deref().unwrap_or_default(), &scopes)?;
     let sessions = Sessions::new(&workspace.dirs.cache);
@@ -35,7 +34,7 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result
 }
 
 /// The memories that bear on a prompt, best first.
-fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> Result<Vec<Hit>, HookError> {
+fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> anyhow::Result<Vec<Hit>> {
     let scopes: Vec<String> = scopes.iter().map(Scope::to_string).collect();
     let prompt = MemoryPrompt { scope: Some(scopes.join(",")), ..MemoryPrompt::new(prompt, 0) };
     if live::is_held(&workspace.dirs.cache) {

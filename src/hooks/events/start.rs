@@ -9,7 +9,6 @@ use super::session::Sessions;
 use crate::format::invisible;
 use crate::format::pinned::Target;
 use crate::hooks::context::memory_name;
-use crate::hooks::error::HookError;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::{Answer, HostEvent};
 use crate::memory::{ListedMemory, ListedSection, Scope, pins::Pin, session_context};
@@ -25,7 +24,7 @@ const MAX_MEMORIES: usize = 16;
 const READ_ON: Duration = Duration::from_millis(100);
 
 /// Answers the start of a session.
-pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Result<Answer> {
     let sessions = Sessions::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
     // After a compaction the model doesn't see any more what it was given.
@@ -80,7 +79,7 @@ fn escape_frames(text: &str) -> String {
 
 /// The top memories of these scopes: what is pinned, then the project's, the agent's own, and what is
 /// everybody's; the newest first.
-fn top_memories(workspace: &Workspace, scopes: &[Scope]) -> Result<Vec<Memory>, HookError> {
+fn top_memories(workspace: &Workspace, scopes: &[Scope]) -> anyhow::Result<Vec<Memory>> {
     let notes = workspace.memory();
     let pinned_path = notes.pinned_path();
     let visible = |text: &str| {

@@ -6,10 +6,9 @@ use super::session::Sessions;
 use crate::capture::offers::offers;
 use crate::capture::sentences::{content, is_kept};
 use crate::format::{commitment, reminder};
-use crate::hooks::context::home;
+use crate::hooks::context::{home, unreadable};
 use crate::hooks::decide::save_claims::claims;
 use crate::hooks::decide::{answer_subject, is_evidence, was_written};
-use crate::hooks::error::HookError;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::{Answer, Transcript, Turn, read_tail};
 use crate::workspace::Workspace;
@@ -18,9 +17,9 @@ use crate::workspace::Workspace;
 const DAYS: i64 = 2;
 
 /// Answers the end of a turn.
-pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Result<Answer> {
     let transcript = match (input.transcript(home().as_deref()), &input.last_assistant_message) {
-        (Some(path), None) => read_tail(&path)?,
+        (Some(path), None) => read_tail(&path).map_err(unreadable)?,
         // The host may write the transcript later than it calls.
         (Some(path), Some(_)) => read_tail(&path).unwrap_or_default(),
         (None, _) => Transcript::default(),

@@ -37,38 +37,20 @@ pub struct Input {
     pub trigger: Option<String>,
 }
 
-/// The host's message could not be understood. The words never repeat what it said.
-#[derive(Debug, thiserror::Error)]
-pub enum InputError {
-    /// Standard input failed.
-    #[error("standard input can't be read: {0}")]
-    Read(#[from] std::io::Error),
-    /// It is longer than the longest message.
-    #[error("standard input has more than {} MiB", MAX_BYTES >> 20)]
-    TooLong,
-    /// It is no JSON object of the kind that hosts send.
-    #[error("standard input is no message of a host ({what} at line {line}, column {column})")]
-    NotAMessage {
-        /// `syntax`, `data` or `eof`.
-        what: &'static str,
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-    },
-}
-
 impl Input {
     /// Reads a message to its end.
     ///
     /// # Errors
     /// Reading fails, it is too long, or it is no message.
-    pub fn read(from: impl Read) -> Result<Self, InputError> {
+    pub fn read(from: impl Read) -> anyhow::Result<Self> {
         let mut bytes = Vec::new();
-        from.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(InputError::TooLong);
-        }
+        let read = from.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+        read.map_err(|error| anyhow::anyhow!("standard input can't be read: {error}"))?;
+        anyhow::ensure!(
+            bytes.len() as u64 <= MAX_BYTES,
+            "standard input has more than {} MiB",
+            MAX_BYTES >> 20
+        );
         Self::parse(&bytes)
     }
 
@@ -76,18 +58,13 @@ impl Input {
     ///
     /// # Errors
     /// It is no message.
-    pub fn parse(bytes: &[u8]) -> Result<Self, InputError> {
+    pub fn parse(bytes: &[u8]) -> anyhow::Result<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         // The error's own words may quote the prompt; its kind and place don't.
-        serde_json::from_slice(bytes).map_err(|error| InputError::NotAMessage {
-            what: match error.classify() {
-                serde_json::error::Category::Io => "io",
-                serde_json::error::Category::Syntax => "syntax",
-                serde_json::error::Category::Data => "data",
-                serde_json::error::Category::Eof => "eof",
-            },
-            line: error.line(),
-            column: error.column(),
+        serde_json::from_slice(bytes).map_err(|error| {
+            let what = format!("{:?}", error.classify()).to_lowercase();
+            let (line, column) = (error.line(), error.column());
+            anyhow::anyhow!("standard input is no message of a host ({what} at line {line}, column {column})")
         })
     }
 
@@ -130,7 +107,8 @@ mod tests {
             let error = Input::parse(text).unwrap_err().to_string();
             assert!(error.ends_with(said) && !error.contains("secret"), "{error}");
         }
-        assert!(matches!(Input::read(std::io::repeat(b' ')), Err(InputError::TooLong)));
+        let error = Input::read(std::io::repeat(b' ')).unwrap_err().to_string();
+        assert_eq!(error, "standard input has more than 8 MiB");
     }
 
     #[test]

@@ -9,32 +9,12 @@ use std::ops::Range;
 use jsonc_parser::common::Ranged;
 use serde_json::{Value, json};
 
-use super::json::{self, JsonError, Node, get, items, members, span};
+use super::json::{self, Node, SettingsError, get, items, members, span};
 use super::layout::Style;
 use crate::hooks::host::{HostEvent, tool};
 
 /// The host's timeout of a hook, in seconds; ours end long before.
 const TIMEOUT: u32 = 5;
-
-/// Settings that our entries can't be put into.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// No JSON at all.
-    #[error(transparent)]
-    Json(#[from] JsonError),
-    /// Something has another shape than the host's settings.
-    #[error("{what} at line {line}, column {column} should be {wanted}")]
-    Shape {
-        /// The kind.
-        what: String,
-        /// The kind that is expected.
-        wanted: &'static str,
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-    },
-}
 
 /// The program and the vault that the entries name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,14 +178,11 @@ impl EntryAction {
 /// The text as a tree of the host's shape, as far as our entries are concerned.
 pub(super) fn parse_settings(text: &str) -> Result<Node<'_>, SettingsError> {
     let root = json::parse(text)?;
-    let wrong = |node: &Node<'_>, what: &str, wanted| {
+    let wrong = |node: &Node<'_>, what: &str, wanted: &str| {
         let before = &text[..span(node).start];
-        Err(SettingsError::Shape {
-            what: what.to_owned(),
-            wanted,
-            line: before.matches('\n').count() + 1,
-            column: before.chars().rev().take_while(|c| *c != '\n').count() + 1,
-        })
+        let (line, column) =
+            (before.matches('\n').count() + 1, before.chars().rev().take_while(|c| *c != '\n').count() + 1);
+        Err(SettingsError(format!("{what} at line {line}, column {column} should be {wanted}")))
     };
     if root.as_object().is_none() {
         return wrong(&root, "the file's value", "an object");

@@ -9,17 +9,10 @@ pub use jsonc_parser::ast::Value as Node;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions};
 
-/// A text is no JSON.
+/// Why a settings file can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not valid JSON at line {line}, column {column}: {reason}")]
-pub struct JsonError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column, from 1.
-    pub column: usize,
-    /// The fault there.
-    pub reason: String,
-}
+#[error("{0}")]
+pub struct SettingsError(pub(super) String);
 
 /// The bytes of a value, or of a key with its value.
 pub fn span(node: &impl Ranged) -> Range<usize> {
@@ -50,17 +43,20 @@ pub fn get<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
 ///
 /// # Errors
 /// It is no JSON.
-pub fn parse(text: &str) -> Result<Node<'_>, JsonError> {
+pub fn parse(text: &str) -> Result<Node<'_>, SettingsError> {
     if let Err(error) = serde_json::from_str::<serde_json::Value>(text) {
         let message = error.to_string();
         let reason = message.rsplit_once(" at line").map_or(message.as_str(), |(reason, _)| reason);
-        return Err(JsonError { line: error.line(), column: error.column(), reason: reason.to_owned() });
+        return Err(invalid(error.line(), error.column(), reason));
     }
     // From here on the text is known to be good; only the places are missing.
-    let unplaced = |reason: String| JsonError { line: 1, column: 1, reason };
     let parsed = jsonc_parser::parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
-    let value = parsed.map_err(|error| unplaced(error.to_string()))?.value;
-    value.ok_or_else(|| unplaced("it is empty".to_owned()))
+    let value = parsed.map_err(|error| invalid(1, 1, &error.to_string()))?.value;
+    value.ok_or_else(|| invalid(1, 1, "it is empty"))
+}
+
+fn invalid(line: usize, column: usize, reason: &str) -> SettingsError {
+    SettingsError(format!("not valid JSON at line {line}, column {column}: {reason}"))
 }
 
 #[cfg(test)]

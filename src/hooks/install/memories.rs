@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::entries::{SettingsError, begun, cut_member, parse_settings, read, split_bom};
-use super::json::{self, get, members, span};
+use super::entries::{begun, cut_member, parse_settings, read, split_bom};
+use super::json::{self, SettingsError, get, members, span};
 use crate::memory::Scope;
 
 /// The host's setting.

@@ -27,8 +27,8 @@ const REMEMBERED: usize = 500;
 struct Known {
     len: u64,
     seen: Timestamp,
-    shrunk_to: Option<u64>,
-    shrunk_since: Option<Timestamp>,
+    /// The length that it shrank to, and since when.
+    shrunk: Option<(u64, Timestamp)>,
 }
 
 /// The recorded lengths of notes.
@@ -71,8 +71,8 @@ impl KnownLengths {
         let known = self.notes.get(path);
         // Small changes are not worth a write; only half of the length matters.
         let close =
-            known.is_some_and(|known| known.shrunk_to.is_none() && known.len.abs_diff(len) <= known.len / 8);
-        self.notes.insert(path.clone(), Known { len, seen: now, shrunk_to: None, shrunk_since: None });
+            known.is_some_and(|known| known.shrunk.is_none() && known.len.abs_diff(len) <= known.len / 8);
+        self.notes.insert(path.clone(), Known { len, seen: now, shrunk: None });
         if !close {
             self.save();
         }
@@ -109,21 +109,19 @@ impl KnownLengths {
         let before = known.len;
         let lost = len == 0 && before > 0 || len < before.div_ceil(2);
         if !lost {
-            if known.shrunk_to.take().is_some() {
+            if known.shrunk.take().is_some() {
                 self.save();
             }
             return Ok(());
         }
-        let since = match (known.shrunk_to, known.shrunk_since) {
-            (Some(to), Some(since)) if to == len => since.min(now),
+        let since = match known.shrunk {
+            Some((to, since)) if to == len => since.min(now),
             _ => now,
         };
         if now.duration_since(since) >= BELIEVED_AFTER {
             return Ok(());
         }
-        if known.shrunk_to != Some(len) || known.shrunk_since != Some(since) {
-            known.shrunk_to = Some(len);
-            known.shrunk_since = Some(since);
+        if known.shrunk.replace((len, since)) != Some((len, since)) {
             self.save();
         }
         Err(if len == 0 {

@@ -16,8 +16,8 @@ pub(super) struct Collector {
     dirty: BTreeSet<NotePath>,
     /// Of these, the ones that aren't reported yet.
     unreported: BTreeSet<NotePath>,
-    first: Option<Instant>,
-    last: Option<Instant>,
+    /// The first and the last change since the last report.
+    burst: Option<(Instant, Instant)>,
     rescan: Option<String>,
     last_rescan: Instant,
     is_gone: bool,
@@ -25,16 +25,8 @@ pub(super) struct Collector {
 
 impl Collector {
     pub(super) fn new(times: WatchTimes, now: Instant) -> Self {
-        Self {
-            times,
-            dirty: BTreeSet::new(),
-            unreported: BTreeSet::new(),
-            first: None,
-            last: None,
-            rescan: None,
-            last_rescan: now,
-            is_gone: false,
-        }
+        let (dirty, unreported) = (BTreeSet::new(), BTreeSet::new());
+        Self { times, dirty, unreported, burst: None, rescan: None, last_rescan: now, is_gone: false }
     }
 
     /// A note or a folder has changed, appeared or vanished.
@@ -42,8 +34,7 @@ impl Collector {
         if self.dirty.insert(path.clone()) {
             self.unreported.insert(path);
         }
-        self.first.get_or_insert(now);
-        self.last = Some(now);
+        self.burst.get_or_insert((now, now)).1 = now;
     }
 
     /// Events may be missing: everything has to be read.
@@ -90,25 +81,25 @@ impl Collector {
         if !self.unreported.is_empty() {
             return Some(WatchEvent::FirstChange(std::mem::take(&mut self.unreported)));
         }
-        let (first, last) = (self.first?, self.last?);
+        let (first, last) = self.burst?;
         if now.duration_since(last) < self.times.settle && now.duration_since(first) < self.times.settle * 5 {
             return None;
         }
-        (self.first, self.last) = (None, None);
+        self.burst = None;
         Some(WatchEvent::Dirty(std::mem::take(&mut self.dirty)))
     }
 
     fn forget(&mut self) {
         self.dirty.clear();
         self.unreported.clear();
-        (self.first, self.last) = (None, None);
+        self.burst = None;
     }
 
     /// The time for which nothing has to be reported if nothing happens.
     pub(super) fn idle_for(&self, now: Instant) -> Duration {
         let until = |at: Instant| at.saturating_duration_since(now);
         let mut idle = self.times.presence_every.min(until(self.last_rescan + self.times.rescan_every));
-        if let (Some(first), Some(last)) = (self.first, self.last) {
+        if let Some((first, last)) = self.burst {
             idle = idle.min(until(last + self.times.settle)).min(until(first + self.times.settle * 5));
         }
         idle.max(Duration::from_millis(1))

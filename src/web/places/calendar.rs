@@ -219,7 +219,7 @@ fn head(visit: &Visit<'_>, entry: &AgendaEntry) -> Markup {
             @match entry.state {
                 EntryState::Coming => {}
                 EntryState::IfDone => { span.soft title="It comes once the time before it is done" { "if done" } " " }
-                _ => { (parts::badge(entry.state.as_str(), if class(entry) == "late" { "bad" } else { "good" })) " " }
+                _ => { (parts::badge(&entry.state.as_str().replace('-', " "), if class(entry) == "late" { "bad" } else { "good" })) " " }
             }
             @if let Some(told) = &entry.told { span.soft { (told_words(told)) } " " }
             @if !entry.path.is_empty() { (visit.note_link(&entry.path)) }

@@ -42,18 +42,13 @@ impl From<HistoryError> for Problem {
     fn from(error: HistoryError) -> Self {
         match &error {
             HistoryError::When(when) => Self::bad(&error).hint(when.hint()),
-            HistoryError::UnknownPoint(_)
-            | HistoryError::Ambiguous(_)
-            | HistoryError::Outside { .. }
-            | HistoryError::Ahead(_)
-            | HistoryError::BeforeFirst { .. } => Self::bad(&error),
-            HistoryError::Empty | HistoryError::NotInSnapshot { .. } | HistoryError::NoPart(_) => {
+            HistoryError::UnknownPoint(_) | HistoryError::Outside(..) | HistoryError::BeyondHistory(_) => {
+                Self::bad(&error)
+            }
+            HistoryError::Empty | HistoryError::NotInSnapshot(..) | HistoryError::NoPart(_) => {
                 Self::not_found(&error)
             }
-            HistoryError::Edit { .. }
-            | HistoryError::NotUndoable { .. }
-            | HistoryError::UndoneAlready { .. }
-            | HistoryError::NothingOfTurn(_) => Self::changed(&error),
+            HistoryError::Edit(..) | HistoryError::NotUndoable(_) => Self::changed(&error),
             _ => Self::failed(&error),
         }
     }
@@ -185,11 +180,7 @@ pub(super) fn text(bytes: Option<&Vec<u8>>) -> String {
 pub(super) fn planned(history: &History, what: UndoSelection) -> Result<Result<UndoPlan, String>, Problem> {
     match history.plan_undo(what) {
         Ok(plan) => Ok(Ok(plan)),
-        Err(
-            error @ (HistoryError::NotUndoable { .. }
-            | HistoryError::UndoneAlready { .. }
-            | HistoryError::NothingOfTurn(_)),
-        ) => Ok(Err(error.to_string())),
+        Err(HistoryError::NotUndoable(why)) => Ok(Err(why)),
         Err(error) => Err(error.into()),
     }
 }

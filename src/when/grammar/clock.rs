@@ -1,6 +1,6 @@
 //! Parses times of day: `17:00`, `5pm`, `17h30`, `halb acht`, `half past five`, `at 9`, `noon`.
 
-use super::{Grammar, RuleResults};
+use super::{Found, Grammar, RuleResults};
 use crate::when::phrase::Clock;
 use crate::when::term::Term;
 
@@ -15,19 +15,24 @@ enum Form {
     Bare,
 }
 
+/// An hour and a minute as they are written.
+type Dial = (i32, i32, Form);
+
 impl Grammar<'_> {
     pub(super) fn clocks(&self, at: usize) -> RuleResults<Clock> {
         let lattice = self.lattice;
         let mut out: RuleResults<Clock> = Vec::new();
         let starts = std::iter::once((at, false)).chain(lattice.behind(at, Term::At).map(|end| (end, true)));
         for (at, said) in starts {
-            out.extend(lattice.behind(at, Term::Noon).map(|end| (Clock::Noon, end)));
-            out.extend(lattice.behind(at, Term::Midnight).map(|end| (Clock::Midnight, end)));
+            out.extend(lattice.meant(at, |term| match term {
+                Term::Noon => Some(Clock::Noon),
+                Term::Midnight => Some(Clock::Midnight),
+                _ => None,
+            }));
             let led = lattice.behind(at, Term::Hour).filter(|_| lattice.language.hours_to_24);
-            let led = led
-                .flat_map(|at| self.dials(at, said))
-                .map(|(hour, minute, _, end)| (hour, minute, Form::Full, end));
-            for (hour, minute, form, end) in self.dials(at, said).into_iter().chain(led) {
+            let led: RuleResults<Dial> = led.flat_map(|at| self.dials(at, said)).collect();
+            let led = led.map(|(hour, minute, _)| (hour, minute, Form::Full));
+            for ((hour, minute, form), end) in self.dials(at, said).into_iter().chain(led) {
                 out.extend(clock(hour, minute, form).map(|clock| (clock, end)));
                 for (pm, term) in [(false, Term::Am), (true, Term::Pm)] {
                     let half = halves(hour, minute, pm)
@@ -40,34 +45,27 @@ impl Grammar<'_> {
     }
 
     /// Hours and minutes with the way they are written, before any `am` and `pm`.
-    fn dials(&self, at: usize, said: bool) -> Vec<(i32, i32, Form, usize)> {
+    fn dials(&self, at: usize, said: bool) -> RuleResults<Dial> {
         let lattice = self.lattice;
-        let mut out = Vec::new();
+        let mut out: RuleResults<Dial> = Vec::new();
         if let Some(hour) = lattice.number(at, 1, 2) {
             for sign in [':', '.'] {
                 let minute = lattice.sign(at + 1, sign).and_then(|at| lattice.number(at, 2, 2));
-                out.extend(minute.map(|minute| (hour, minute, Form::Full, at + 3)));
-            }
-            let full: Vec<_> = out.clone();
-            for (hour, minute, form, end) in full {
-                out.extend(lattice.behind(end, Term::Hour).map(|end| (hour, minute, form, end)));
+                let minute = minute.map(|minute| (hour, minute, Form::Full));
+                let ends = std::iter::once(at + 3).chain(lattice.behind(at + 3, Term::Hour));
+                out.extend(ends.filter_map(|end| Some((minute?, end))));
             }
         }
-        for (hour, end) in self.lattice.numbers(at).into_iter().filter(|(hour, _)| *hour <= 24) {
-            out.push((hour, 0, if said { Form::Spoken } else { Form::Bare }, end));
-            out.extend(self.offsets(end).into_iter().map(|(add, end)| shifted(hour, add, Form::Spoken, end)));
+        for (hour, end) in lattice.numbers(at).into_iter().filter(|(hour, _)| *hour <= 24) {
+            out.push(((hour, 0, if said { Form::Spoken } else { Form::Bare }), end));
+            out.extend(self.offsets(end).map(|add| shifted(hour, add, Form::Spoken)));
             let form = if lattice.language.hours_to_24 { Form::Full } else { Form::Spoken };
             for end in lattice.behind(end, Term::Hour) {
-                out.push((hour, 0, form, end));
-                out.extend(self.offsets(end).into_iter().map(|(add, end)| shifted(hour, add, form, end)));
-                let minutes = lattice.number(end, 1, 2).map(|minute| (minute, end + 1));
-                let minutes = minutes.into_iter().chain(
-                    lattice
-                        .numbers(end)
-                        .into_iter()
-                        .filter(|(_, behind)| lattice.digits(end).is_none() && *behind > end),
-                );
-                out.extend(minutes.map(|(minute, end)| (hour, minute, Form::Full, end)));
+                out.push(((hour, 0, form), end));
+                out.extend(self.offsets(end).map(|add| shifted(hour, add, form)));
+                let is_short = lattice.digits(end).is_none_or(|digits| digits.len() <= 2);
+                let minutes = lattice.numbers(end).into_iter().filter(|_| is_short);
+                out.extend(minutes.map(|(minute, end)| ((hour, minute, Form::Full), end)));
             }
         }
         out.extend(self.before(at));
@@ -76,61 +74,52 @@ impl Grammar<'_> {
 
     /// `y media`, `et quart`, `moins le quart`.
     fn offsets(&self, at: usize) -> RuleResults<i32> {
-        let found = self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
-            Term::After(add) => Some((i32::from(*add), *end)),
+        self.lattice.meant(at, |term| match term {
+            Term::After(add) => Some(add.into()),
             _ => None,
-        });
-        found.collect()
+        })
     }
 
     /// `half past five`, `halb acht`, `ten to six`.
-    fn before(&self, at: usize) -> Vec<(i32, i32, Form, usize)> {
+    fn before(&self, at: usize) -> RuleResults<Dial> {
         let lattice = self.lattice;
-        let mut leads: Vec<(i32, usize)> = lattice
-            .terms(at)
-            .iter()
-            .filter_map(|(term, end)| match term {
-                Term::Before(add) => Some((i32::from(*add), *end)),
-                _ => None,
-            })
-            .collect();
+        let mut leads: RuleResults<i32> = lattice.meant(at, |term| match term {
+            Term::Before(add) => Some(add.into()),
+            _ => None,
+        });
         for (minutes, end) in lattice.numbers(at).into_iter().filter(|(minutes, _)| *minutes < 30) {
             leads.extend(lattice.behind(end, Term::Past).map(|end| (minutes, end)));
             leads.extend(lattice.behind(end, Term::To).map(|end| (-minutes, end)));
         }
-        let hours = leads
-            .into_iter()
-            .flat_map(|(add, end)| lattice.numbers(end).into_iter().map(move |(hour, end)| (hour, add, end)));
-        let spoken = hours.filter(|(hour, ..)| (1..=12).contains(hour)).flat_map(|(hour, add, end)| {
-            lattice.maybe(end, Term::Hour).map(move |end| shifted(hour, add, Form::Spoken, end))
+        let spoken = leads.then(|add, end| {
+            let on_dial = |hour| (1..=12).contains(&hour).then(|| shifted(hour, add, Form::Spoken));
+            lattice.numbers(end).filter_map(on_dial)
         });
-        spoken.collect()
+        spoken.then(|dial, end| lattice.maybe(end, Term::Hour).map(|end| (dial, end)).collect())
     }
 }
 
 /// The hour and minute that are so many minutes from a whole hour, on a dial of twelve hours where the hour is on one.
-fn shifted(hour: i32, add: i32, form: Form, end: usize) -> (i32, i32, Form, usize) {
+fn shifted(hour: i32, add: i32, form: Form) -> Dial {
     let minutes = hour * 60 + add;
     let around = if (1..=12).contains(&hour) && form == Form::Spoken {
         (minutes - 60).rem_euclid(720) + 60
     } else {
         minutes
     };
-    (around.div_euclid(60), around.rem_euclid(60), form, end)
+    (around.div_euclid(60), around.rem_euclid(60), form)
 }
 
 /// The minute of the day of an hour from 1 to 12 before or after noon.
-fn halves(hour: i32, minute: i32, pm: bool) -> Option<u16> {
+fn halves(hour: i32, minute: i32, pm: bool) -> Option<i32> {
     let fits = (1..=12).contains(&hour) && (0..60).contains(&minute);
-    fits.then(|| u16::try_from(hour % 12 * 60 + minute + if pm { 720 } else { 0 }).ok()).flatten()
+    fits.then(|| hour % 12 * 60 + minute + if pm { 720 } else { 0 })
 }
 
 fn clock(hour: i32, minute: i32, form: Form) -> Option<Clock> {
-    let at = u16::try_from(hour * 60 + minute)
-        .ok()
-        .filter(|_| (0..24).contains(&hour) && (0..60).contains(&minute))?;
-    let on_dial = (1..=12).contains(&hour);
+    let (at, on_dial) = (hour * 60 + minute, (1..=12).contains(&hour));
     match form {
+        _ if !(0..24).contains(&hour) || !(0..60).contains(&minute) => None,
         Form::Full if on_dial => Some(Clock::Half(at)),
         Form::Spoken | Form::Bare if on_dial => Some(Clock::Dial(at % 720)),
         Form::Full | Form::Spoken => Some(Clock::At(at)),

@@ -2,134 +2,112 @@
 
 use jiff::civil::Weekday;
 
-use super::{Grammar, RuleResults};
+use super::{Found, Grammar, RuleResults};
 use crate::when::day_part::Part;
 use crate::when::phrase::{Date, Day, Period, WhichOne};
 use crate::when::term::{Term, Unit};
-
-/// The words before or behind a day that choose one.
-const WHICH: [(Term, WhichOne); 4] = [
-    (Term::This, WhichOne::This),
-    (Term::Next, WhichOne::Next),
-    (Term::Coming, WhichOne::Coming),
-    (Term::Last, WhichOne::Last),
-];
 
 impl Grammar<'_> {
     pub(super) fn days(&self, at: usize) -> RuleResults<Day> {
         let mut out: RuleResults<Day> = Vec::new();
         for at in self.skip(at, &[Term::On]) {
             out.extend(self.named(at));
-            out.extend(self.dates(at).into_iter().map(|(date, end)| (Day::Date(date), end)));
+            out.extend(self.dates(at).map(Day::Date));
             out.extend(self.of_month(at));
             out.extend(self.weekday_and_date(at));
-            out.extend(self.periods(at).into_iter().filter_map(|(period, end)| match period {
-                Period::Of(which, unit) if which != WhichOne::Bare => Some((Day::Period(which, unit), end)),
+            out.extend(self.periods(at).filter_map(|period| match period {
+                Period::Of(which, unit) if which != WhichOne::Bare => Some(Day::Period(which, unit)),
                 _ => None,
             }));
         }
         out.extend(self.ends(at));
-        let long = self.later(at).into_iter().filter(|(length, _)| length.seconds == 0);
-        out.extend(long.map(|(length, end)| (Day::After(length), end)));
+        out.extend(self.later(at).filter_map(|length| (length.seconds == 0).then_some(Day::After(length))));
         out
     }
 
     /// A day and a part of it in one: `tonight`, `this evening`, `Freitagabend`.
     pub(super) fn day_parts(&self, at: usize) -> RuleResults<(Day, Part)> {
-        let mut out: RuleResults<(Day, Part)> = Vec::new();
-        for at in self.skip(at, &[Term::On]) {
-            for (term, end) in self.lattice.terms(at) {
-                match term {
-                    Term::DayPart(days, part) => out.push(((Day::Offset((*days).into()), *part), *end)),
-                    Term::WeekdayPart(day, part) => {
-                        out.push(((Day::Weekday(*day, WhichOne::Bare), *part), *end));
-                    }
-                    Term::This => {
-                        out.extend(self.part(*end).map(|(part, end)| ((Day::Offset(0), part), end)));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        out
-    }
-
-    fn part(&self, at: usize) -> impl Iterator<Item = (Part, usize)> {
-        self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
-            Term::Part(part) => Some((*part, *end)),
+        let part = |term| match term {
+            Term::Part(part) => Some((Day::Offset(0), part)),
             _ => None,
+        };
+        self.behind_any(at, &[Term::On], |at| {
+            let mut out = self.lattice.meant(at, |term| match term {
+                Term::DayPart(days, part) => Some((Day::Offset(days.into()), part)),
+                Term::WeekdayPart(day, part) => Some((Day::Weekday(day, WhichOne::Bare), part)),
+                _ => None,
+            });
+            out.extend(self.lattice.behind(at, Term::This).flat_map(|end| self.lattice.meant(end, part)));
+            out
         })
     }
 
     /// The days of the week that stand at a place.
     pub(super) fn weekdays(&self, at: usize) -> RuleResults<Weekday> {
-        let found = self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
-            Term::Weekday(day) => Some((*day, *end)),
+        self.lattice.meant(at, |term| match term {
+            Term::Weekday(day) => Some(day),
             _ => None,
-        });
-        found.collect()
+        })
     }
 
+    /// The words before or behind a day that choose one.
     fn which(&self, at: usize) -> RuleResults<WhichOne> {
-        WHICH
-            .iter()
-            .flat_map(|(term, which)| self.lattice.behind(at, *term).map(|end| (*which, end)))
-            .collect()
+        self.lattice.meant(at, |term| match term {
+            Term::This => Some(WhichOne::This),
+            Term::Next => Some(WhichOne::Next),
+            Term::Coming => Some(WhichOne::Coming),
+            Term::Last => Some(WhichOne::Last),
+            _ => None,
+        })
     }
 
     /// `today`, `friday`, `next friday`, `vendredi prochain`, `friday next week`, `this weekend`.
     fn named(&self, at: usize) -> RuleResults<Day> {
-        let mut out: RuleResults<Day> = Vec::new();
-        for (term, end) in self.lattice.terms(at) {
-            match term {
-                Term::Day(days) => out.push((Day::Offset((*days).into()), *end)),
-                Term::Weekend => out.push((Day::Weekend(WhichOne::Bare), *end)),
-                _ => {}
-            }
-        }
+        let mut out = self.lattice.meant(at, |term| match term {
+            Term::Day(days) => Some(Day::Offset(days.into())),
+            Term::Weekend => Some(Day::Weekend(WhichOne::Bare)),
+            _ => None,
+        });
         for (which, end) in self.which(at) {
-            out.extend(self.weekdays(end).into_iter().map(|(day, end)| (Day::Weekday(day, which), end)));
+            out.extend(self.weekdays(end).map(|day| Day::Weekday(day, which)));
             out.extend(self.lattice.behind(end, Term::Weekend).map(|end| (Day::Weekend(which), end)));
         }
         for (day, end) in self.weekdays(at) {
             out.push((Day::Weekday(day, WhichOne::Bare), end));
-            out.extend(self.which(end).into_iter().map(|(which, end)| (Day::Weekday(day, which), end)));
-        }
-        for (day, end) in self.weekdays(at) {
-            let weeks = self.skip(end, &[Term::Of, Term::On]).into_iter().flat_map(|at| self.weeks(at));
-            out.extend(weeks.map(|(which, end)| (Day::OfWeek(day, which), end)));
+            out.extend(self.which(end).map(|which| Day::Weekday(day, which)));
+            let weeks = self.behind_any(end, &[Term::Of, Term::On], |at| self.weeks(at));
+            out.extend(weeks.map(|which| Day::OfWeek(day, which)));
         }
         for (which, end) in self.weeks(at) {
-            let days = self.skip(end, &[Term::On]).into_iter().flat_map(|at| self.weekdays(at));
-            out.extend(days.map(|(day, end)| (Day::OfWeek(day, which), end)));
+            let days = self.behind_any(end, &[Term::On], |at| self.weekdays(at));
+            out.extend(days.map(|day| Day::OfWeek(day, which)));
         }
         out
     }
 
     /// `next week`, `la semaine prochaine`.
     fn weeks(&self, at: usize) -> RuleResults<WhichOne> {
-        let found = self.periods(at).into_iter().filter_map(|(period, end)| match period {
-            Period::Of(which @ (WhichOne::This | WhichOne::Next), Unit::Week) => Some((which, end)),
+        self.periods(at).filter_map(|period| match period {
+            Period::Of(which @ (WhichOne::This | WhichOne::Next), Unit::Week) => Some(which),
             _ => None,
-        });
-        found.collect()
+        })
     }
 
     /// A week, month or year: `month`, `this month`, `next month`, `mois prochain`, `december 2026`.
     fn periods(&self, at: usize) -> RuleResults<Period> {
         let unit = |at: usize| {
-            self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
-                Term::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some((*unit, *end)),
+            self.lattice.meant(at, |term| match term {
+                Term::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
                 _ => None,
             })
         };
         let mut out: RuleResults<Period> = Vec::new();
         for (which, end) in self.which(at) {
-            out.extend(unit(end).map(|(unit, end)| (Period::Of(which, unit), end)));
+            out.extend(unit(end).map(|unit| Period::Of(which, unit)));
         }
         for (found, end) in unit(at) {
             out.push((Period::Of(WhichOne::Bare, found), end));
-            out.extend(self.which(end).into_iter().map(|(which, end)| (Period::Of(which, found), end)));
+            out.extend(self.which(end).map(|which| Period::Of(which, found)));
         }
         for (month, end) in self.months(at) {
             out.push((Period::Month(month, None), end));
@@ -140,24 +118,19 @@ impl Grammar<'_> {
     }
 
     fn months(&self, at: usize) -> RuleResults<i32> {
-        let found = self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
-            Term::Month(month) => Some((i32::from(*month), *end)),
+        self.lattice.meant(at, |term| match term {
+            Term::Month(month) => Some(month.into()),
             _ => None,
-        });
-        found.collect()
+        })
     }
 
     /// `end of month`, `fin du mois prochain`, `Ende November`.
     fn ends(&self, at: usize) -> RuleResults<Day> {
-        let mut out: RuleResults<Day> = Vec::new();
-        for at in self.skip(at, &[Term::On]) {
-            for end in self.lattice.behind(at, Term::EndOf) {
-                let periods =
-                    self.skip(end, &[Term::Of, Term::On]).into_iter().flat_map(|at| self.periods(at));
-                out.extend(periods.map(|(period, end)| (Day::EndOf(period), end)));
-            }
-        }
-        out
+        let ends = self.behind_any(at, &[Term::On], |at| {
+            let of = |end| self.behind_any(end, &[Term::Of, Term::On], |at| self.periods(at));
+            self.lattice.behind(at, Term::EndOf).flat_map(of).collect()
+        });
+        ends.map(Day::EndOf)
     }
 
     /// The day of a month, with whether it is written as an ordinal.
@@ -187,9 +160,9 @@ impl Grammar<'_> {
                 out.push((Day::OfMonth(day, None), end));
             }
             for of in self.skip(end, &[Term::Of, Term::On]) {
-                out.extend(self.periods(of).into_iter().filter_map(|(period, behind)| match period {
+                out.extend(self.periods(of).filter_map(|period| match period {
                     Period::Of(which, Unit::Month) if which != WhichOne::Bare || of > end => {
-                        Some((Day::OfMonthBy(day, which), behind))
+                        Some(Day::OfMonthBy(day, which))
                     }
                     _ => None,
                 }));
@@ -204,15 +177,12 @@ impl Grammar<'_> {
         for (weekday, end) in self.weekdays(at) {
             let comma = self.lattice.sign(end, ',').into_iter().chain([end]);
             for at in comma.flat_map(|at| self.skip(at, &[Term::On])) {
-                let dates = self.dates(at).into_iter();
-                out.extend(
-                    dates.map(|(date, end)| (Day::Date(Date { weekday: Some(weekday), ..date }), end)),
-                );
-                let days = self.of_month(at).into_iter().filter_map(|(day, end)| match day {
-                    Day::OfMonth(day, _) => Some((Day::OfMonth(day, Some(weekday)), end)),
+                let weekday = Some(weekday);
+                out.extend(self.dates(at).map(|date| Day::Date(Date { weekday, ..date })));
+                out.extend(self.of_month(at).filter_map(|day| match day {
+                    Day::OfMonth(day, _) => Some(Day::OfMonth(day, weekday)),
                     _ => None,
-                });
-                out.extend(days);
+                }));
             }
         }
         out
@@ -220,21 +190,15 @@ impl Grammar<'_> {
 
     fn dates(&self, at: usize) -> RuleResults<Date> {
         let mut out = self.numeric_dates(at);
-        let date = |year, month, day| Date { year, month, day, weekday: None };
-        for ((day, _), end) in self.month_days(at) {
-            for end in self.skip(end, &[Term::Of, Term::On]) {
-                for (month, end) in self.months(end) {
-                    out.extend(self.years(end).into_iter().map(|(year, end)| (date(year, month, day), end)));
-                }
-            }
-        }
-        for (month, end) in self.months(at) {
-            for end in self.skip(end, &[Term::On]) {
-                for ((day, _), end) in self.month_days(end) {
-                    out.extend(self.years(end).into_iter().map(|(year, end)| (date(year, month, day), end)));
-                }
-            }
-        }
+        let date = |month, day, end| self.years(end).map(|year| Date { year, month, day, weekday: None });
+        out.extend(self.month_days(at).then(|(day, _), end| {
+            let months = self.behind_any(end, &[Term::Of, Term::On], |at| self.months(at));
+            months.then(|month, end| date(month, day, end))
+        }));
+        out.extend(self.months(at).then(|month, end| {
+            let days = self.behind_any(end, &[Term::On], |at| self.month_days(at));
+            days.then(|(day, _), end| date(month, day, end))
+        }));
         out
     }
 

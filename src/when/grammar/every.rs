@@ -1,61 +1,45 @@
 //! Parses recurrence: `every friday`, `daily`, `monthly on the 1st`, `am 1. jedes Monats`; and kinds that a reminder
 //! line can't hold.
 
-use jiff::civil::Weekday;
-
-use super::{Grammar, RuleResults};
+use super::{Found, Grammar, RuleResults};
 use crate::when::phrase::{Every, Phrase};
 use crate::when::term::{Cycle, Term, Unit};
 
 impl Grammar<'_> {
     pub(super) fn every(&self, at: usize) -> RuleResults<Every> {
+        let lattice = self.lattice;
+        let every_week = |term| match term {
+            Term::Weekdays(day) => Some(Every::Week(day)),
+            _ => None,
+        };
+        let any_week = |term| match term {
+            Term::Weekday(day) => Some(Every::Week(day)),
+            term => every_week(term),
+        };
+        let month = |at| self.month_days(at).map(|(day, _)| Every::Month(day));
         let mut out: RuleResults<Every> = Vec::new();
         for at in self.skip(at, &[Term::On]) {
-            out.extend(self.each_weekday(at).into_iter().map(|(day, end)| (Every::Week(day), end)));
-            for (day, end) in self.month_days(at).into_iter().map(|((day, _), end)| (day, end)) {
-                let cycles =
-                    self.skip(end, &[Term::Of]).into_iter().flat_map(|at| self.cycle(at, Cycle::Monthly));
-                out.extend(cycles.map(|end| (Every::Month(day), end)));
-            }
+            out.extend(lattice.meant(at, every_week));
+            out.extend(month(at).then(|month, end| {
+                let of = self.skip(end, &[Term::Of]).into_iter();
+                of.flat_map(|at| self.cycle(at, Cycle::Monthly)).map(|end| (month, end)).collect()
+            }));
         }
-        for end in self.lattice.behind(at, Term::Every) {
-            out.extend(self.weekdays(end).into_iter().map(|(day, end)| (Every::Week(day), end)));
-            out.extend(self.each_weekday(end).into_iter().map(|(day, end)| (Every::Week(day), end)));
-            let parts = self.lattice.terms(end).iter();
-            out.extend(
-                parts
-                    .filter(|(term, _)| matches!(term, Term::Part(_) | Term::PartBehind(_)))
-                    .map(|_| (Every::Day, end)),
-            );
-            out.extend(
-                self.month_days(end)
-                    .into_iter()
-                    .filter(|((_, ordinal), _)| *ordinal)
-                    .map(|((day, _), end)| (Every::Month(day), end)),
-            );
+        for end in lattice.behind(at, Term::Every) {
+            out.extend(lattice.meant(end, any_week));
+            let is_part = |(term, _): &_| matches!(term, Term::Part(_) | Term::PartBehind(_));
+            out.extend(lattice.terms(end).iter().any(is_part).then_some((Every::Day, end)));
+            let ordinal = |(day, is_ordinal): (i32, bool)| is_ordinal.then_some(Every::Month(day));
+            out.extend(self.month_days(end).filter_map(ordinal));
         }
         out.extend(self.cycle(at, Cycle::Daily).into_iter().map(|end| (Every::Day, end)));
         for end in self.cycle(at, Cycle::Weekly) {
-            for at in self.skip(end, &[Term::On]) {
-                out.extend(self.weekdays(at).into_iter().map(|(day, end)| (Every::Week(day), end)));
-                out.extend(self.each_weekday(at).into_iter().map(|(day, end)| (Every::Week(day), end)));
-            }
+            out.extend(self.behind_any(end, &[Term::On], |at| lattice.meant(at, any_week)));
         }
         for end in self.cycle(at, Cycle::Monthly) {
-            for at in self.skip(end, &[Term::On]) {
-                out.extend(self.month_days(at).into_iter().map(|((day, _), end)| (Every::Month(day), end)));
-            }
+            out.extend(self.behind_any(end, &[Term::On], month));
         }
         out
-    }
-
-    /// `fridays`.
-    fn each_weekday(&self, at: usize) -> RuleResults<Weekday> {
-        let found = self.lattice.terms(at).iter().filter_map(|(term, end)| match term {
-            Term::Weekdays(day) => Some((*day, *end)),
-            _ => None,
-        });
-        found.collect()
     }
 
     /// `daily` or `every day`, and so on.

@@ -1,6 +1,6 @@
 //! Parses lengths of time: `in 20 minutes`, `2 weeks`, `1h30m`, `half an hour`, `3 days ago`, `il y a deux heures`.
 
-use super::{Grammar, RuleResults};
+use super::{Found, Grammar, RuleResults};
 use crate::when::phrase::{Length, Phrase};
 use crate::when::term::{Term, Unit};
 
@@ -11,16 +11,12 @@ impl Grammar<'_> {
     /// A phrase that is a length of time alone.
     pub(super) fn lengths(&self) -> RuleResults<Phrase> {
         let lattice = self.lattice;
-        let mut out: RuleResults<Phrase> =
-            self.later(0).into_iter().map(|(length, end)| (Phrase::After(length), end)).collect();
-        for at in lattice.maybe(0, Term::Ago) {
-            for (length, end) in self.sums(at, false) {
-                let ends: Vec<usize> =
-                    if at == 0 { lattice.behind(end, Term::Ago).collect() } else { vec![end] };
-                out.extend(ends.into_iter().map(|end| (Phrase::Before(length.clone()), end)));
-            }
+        let mut out = self.later(0);
+        out.extend(self.followed(self.sums(0, false), Term::Ago).map(Length::negated));
+        for at in lattice.behind(0, Term::Ago) {
+            out.extend(self.sums(at, false).map(Length::negated));
         }
-        out
+        out.map(Phrase::After)
     }
 
     /// `in three days`, `three days`, `three days from now`.
@@ -30,28 +26,26 @@ impl Grammar<'_> {
         for at in lattice.behind(at, Term::In) {
             out.extend(self.sums(at, true));
         }
-        let from_now: RuleResults<Length> = self
-            .sums(at, false)
-            .into_iter()
-            .flat_map(|(length, end)| {
-                lattice.behind(end, Term::FromNow).map(move |end| (length.clone(), end))
-            })
-            .collect();
-        out.extend(from_now);
+        out.extend(self.followed(self.sums(at, false), Term::FromNow));
         out
+    }
+
+    /// Those that a word follows.
+    fn followed(&self, lengths: RuleResults<Length>, by: Term) -> RuleResults<Length> {
+        lengths.then(|length, end| self.lattice.behind(end, by).map(|end| (length, end)).collect())
     }
 
     /// Numbers of units, each unit shorter than the one before. Behind `in` a last number may be minutes: `in 1h30`.
     fn sums(&self, at: usize, after_in: bool) -> RuleResults<Length> {
         let mut out: RuleResults<Length> = Vec::new();
-        self.more_units(at, &Length::default(), None, after_in, &mut out);
+        self.more_units(at, Length::default(), None, after_in, &mut out);
         out
     }
 
     fn more_units(
         &self,
         at: usize,
-        sum: &Length,
+        sum: Length,
         last: Option<Unit>,
         after_in: bool,
         out: &mut RuleResults<Length>,
@@ -63,51 +57,44 @@ impl Grammar<'_> {
             vec![at]
         };
         for at in joints {
-            let spans = lattice.terms(at).iter().filter_map(|(term, end)| match term {
-                Term::Minutes(minutes) => Some((i64::from(*minutes) * 60, *end)),
+            out.extend(lattice.meant(at, |term| match term {
+                Term::Minutes(minutes) if last.is_none_or(|last| last >= Unit::Day) => {
+                    Some(sum.plus(Length::of(minutes.into(), Unit::Minute)))
+                }
                 _ => None,
-            });
-            let spans = spans.filter(|_| last.is_none_or(|last| last >= Unit::Day));
-            out.extend(
-                spans.map(|(seconds, end)| (Length { seconds: sum.seconds + seconds, ..sum.clone() }, end)),
-            );
-            for (length, unit, end) in self.counted(at) {
+            }));
+            for ((length, unit), end) in self.counted(at) {
                 if last.is_none_or(|last| unit < last) {
-                    let sum = sum.plus(&length);
-                    out.push((sum.clone(), end));
-                    self.more_units(end, &sum, Some(unit), after_in, out);
+                    let sum = sum.plus(length);
+                    out.push((sum, end));
+                    self.more_units(end, sum, Some(unit), after_in, out);
                 }
             }
-            if let (true, Some(Unit::Hour), Some(minutes)) = (after_in, last, lattice.number(at, 1, 2)) {
-                let seconds = sum.seconds + i64::from(minutes) * 60;
-                out.extend((minutes < 60).then(|| (Length { seconds, ..sum.clone() }, at + 1)));
+            if let (true, Some(Unit::Hour), Some(minutes @ ..60)) = (after_in, last, lattice.number(at, 1, 2))
+            {
+                out.push((sum.plus(Length::of(minutes, Unit::Minute)), at + 1));
             }
         }
     }
 
     /// A number and its unit; `1.5 hours` has a fraction.
-    fn counted(&self, at: usize) -> Vec<(Length, Unit, usize)> {
+    fn counted(&self, at: usize) -> RuleResults<(Length, Unit)> {
         let lattice = self.lattice;
         let units = |at: usize| {
-            lattice.terms(at).iter().filter_map(|(term, end)| match term {
-                Term::Unit(unit) => Some((*unit, *end)),
+            lattice.meant(at, |term| match term {
+                Term::Unit(unit) => Some(unit),
                 _ => None,
             })
         };
-        let mut out = Vec::new();
-        let one = lattice.behind(at, Term::A).map(|end| (1, end));
-        for (number, end) in
-            lattice.numbers(at).into_iter().filter(|(number, _)| *number <= MAX_COUNT).chain(one)
-        {
-            out.extend(units(end).map(|(unit, end)| (Length::of(number, unit), unit, end)));
-        }
+        let mut numbers = lattice.numbers(at).filter_map(|number| (number <= MAX_COUNT).then_some(number));
+        numbers.extend(lattice.behind(at, Term::A).map(|end| (1, end)));
+        let mut out = numbers.then(|number, end| units(end).map(|unit| (Length::of(number, unit), unit)));
         for sign in ['.', ','] {
             let halves =
                 lattice.number(at, 1, 2).zip(lattice.sign(at + 1, sign).and_then(|at| lattice.digits(at)));
             if let Some((whole, "5")) = halves {
-                let hours = units(at + 3).filter(|(unit, _)| *unit == Unit::Hour);
-                let length = Length { seconds: i64::from(whole) * 3600 + 1800, ..Length::default() };
-                out.extend(hours.map(|(unit, end)| (length.clone(), unit, end)));
+                let length = Length::of(whole * 60 + 30, Unit::Minute);
+                out.extend(units(at + 3).filter_map(|unit| (unit == Unit::Hour).then_some((length, unit))));
             }
         }
         out
@@ -117,19 +104,19 @@ impl Grammar<'_> {
 impl Length {
     /// So many of a unit.
     fn of(number: i32, unit: Unit) -> Self {
-        let seconds = |each: i64| Length { seconds: i64::from(number) * each, ..Length::default() };
-        match unit {
-            Unit::Second => seconds(1),
-            Unit::Minute => seconds(60),
-            Unit::Hour => seconds(3600),
-            Unit::Day => Length { days: number, ..Length::default() },
-            Unit::Week => Length { days: number * 7, ..Length::default() },
-            Unit::Month => Length { months: number, ..Length::default() },
-            Unit::Year => Length { months: number * 12, ..Length::default() },
-        }
+        let (months, days, seconds) = match unit {
+            Unit::Second => (0, 0, 1),
+            Unit::Minute => (0, 0, 60),
+            Unit::Hour => (0, 0, 3600),
+            Unit::Day => (0, 1, 0),
+            Unit::Week => (0, 7, 0),
+            Unit::Month => (1, 0, 0),
+            Unit::Year => (12, 0, 0),
+        };
+        Length { months: months * number, days: days * number, seconds: seconds * i64::from(number) }
     }
 
-    fn plus(&self, other: &Length) -> Self {
+    fn plus(self, other: Length) -> Self {
         Length {
             months: self.months + other.months,
             days: self.days + other.days,

@@ -17,6 +17,30 @@ use super::term::Term;
 /// The results of a rule: things that begin at its place, each with its end.
 type RuleResults<T> = Vec<(T, usize)>;
 
+/// What a rule makes of another's results.
+trait Found<T>: Sized {
+    /// Those that are something, as that.
+    fn filter_map<U>(self, meant: impl Fn(T) -> Option<U>) -> RuleResults<U>;
+
+    /// Each as something else.
+    fn map<U>(self, as_what: impl Fn(T) -> U) -> RuleResults<U> {
+        self.filter_map(|one| Some(as_what(one)))
+    }
+
+    /// What another rule finds behind each.
+    fn then<U>(self, rule: impl Fn(T, usize) -> RuleResults<U>) -> RuleResults<U>;
+}
+
+impl<T> Found<T> for RuleResults<T> {
+    fn filter_map<U>(self, meant: impl Fn(T) -> Option<U>) -> RuleResults<U> {
+        self.into_iter().filter_map(|(one, end)| Some((meant(one)?, end))).collect()
+    }
+
+    fn then<U>(self, rule: impl Fn(T, usize) -> RuleResults<U>) -> RuleResults<U> {
+        self.into_iter().flat_map(|(one, end)| rule(one, end)).collect()
+    }
+}
+
 /// The rules, over one language's terms of a phrase.
 struct Grammar<'t> {
     lattice: &'t Lattice<'t>,
@@ -36,16 +60,10 @@ enum MomentPart {
 pub fn read(lattice: &Lattice<'_>) -> Vec<Phrase> {
     let grammar = Grammar { lattice };
     let end = lattice.tokens.len();
-    let whole = |found: RuleResults<Phrase>| {
-        found.into_iter().filter(|(_, at)| *at == end).map(|(phrase, _)| phrase).collect()
-    };
     let mut out: Vec<Phrase> = Vec::new();
-    for found in [grammar.now(), grammar.lengths(), grammar.refused(), grammar.moments()] {
-        let phrases: Vec<Phrase> = whole(found);
-        for phrase in phrases {
-            if !out.contains(&phrase) {
-                out.push(phrase);
-            }
+    for (phrase, at) in [grammar.now(), grammar.lengths(), grammar.refused(), grammar.moments()].concat() {
+        if at == end && !out.contains(&phrase) {
+            out.push(phrase);
         }
     }
     out
@@ -71,7 +89,7 @@ impl Grammar<'_> {
     ) {
         let starts = self.lattice.sign(at, ',').filter(|_| at > 0).into_iter().chain([at]);
         for (bit, end) in starts.flat_map(|at| self.bits(at)) {
-            let (mut day, mut clock, mut part) = had.clone();
+            let (mut day, mut clock, mut part) = *had;
             let fits = match bit {
                 MomentPart::Day(bit) => day.replace(bit).is_none(),
                 MomentPart::Clock(bit) => clock.replace(bit).is_none(),
@@ -82,29 +100,24 @@ impl Grammar<'_> {
             if !fits {
                 continue;
             }
-            let now = (day, clock, part);
-            if now.0.is_some() || now.1.is_some() {
-                out.push((Phrase::Moment { day: now.0.clone(), clock: now.1, part: now.2 }, end));
+            if day.is_some() || clock.is_some() {
+                out.push((Phrase::Moment { day, clock, part }, end));
             }
-            self.more(end, &now, out);
+            self.more(end, &(day, clock, part), out);
         }
     }
 
     fn bits(&self, at: usize) -> RuleResults<MomentPart> {
         let mut out: RuleResults<MomentPart> = Vec::new();
-        out.extend(self.days(at).into_iter().map(|(day, end)| (MomentPart::Day(day), end)));
-        out.extend(self.every(at).into_iter().map(|(every, end)| (MomentPart::Day(Day::Every(every)), end)));
-        out.extend(self.clocks(at).into_iter().map(|(clock, end)| (MomentPart::Clock(clock), end)));
-        out.extend(
-            self.day_parts(at).into_iter().map(|((day, part), end)| (MomentPart::DayPart(day, part), end)),
-        );
-        for (term, end) in self.lattice.terms(at) {
-            match term {
-                Term::Part(part) => out.push((MomentPart::Part(*part), *end)),
-                Term::PartBehind(part) => out.push((MomentPart::Behind(*part), *end)),
-                _ => {}
-            }
-        }
+        out.extend(self.days(at).map(MomentPart::Day));
+        out.extend(self.every(at).map(|every| MomentPart::Day(Day::Every(every))));
+        out.extend(self.clocks(at).map(MomentPart::Clock));
+        out.extend(self.day_parts(at).map(|(day, part)| MomentPart::DayPart(day, part)));
+        out.extend(self.lattice.meant(at, |term| match term {
+            Term::Part(part) => Some(MomentPart::Part(part)),
+            Term::PartBehind(part) => Some(MomentPart::Behind(part)),
+            _ => None,
+        }));
         out
     }
 
@@ -115,5 +128,15 @@ impl Grammar<'_> {
         ends.sort_unstable();
         ends.dedup();
         ends
+    }
+
+    /// What a rule finds there.
+    fn behind_any<T>(
+        &self,
+        at: usize,
+        terms: &[Term],
+        rule: impl Fn(usize) -> RuleResults<T>,
+    ) -> RuleResults<T> {
+        self.skip(at, terms).into_iter().flat_map(rule).collect()
     }
 }

@@ -7,35 +7,20 @@ use crate::when::term::{Cycle, Term, Unit};
 /// Its words.
 pub static ENGLISH: Language = Language {
     name: "English",
-    weekdays: [
-        "monday|mon.",
-        "tuesday|tue.|tues.",
-        "wednesday|wed.|weds.",
-        "thursday|thu.|thur.|thurs.",
-        "friday|fri.",
-        "saturday|sat.",
-        "sunday|sun.",
-    ],
-    each_weekday: ["mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays"],
-    months: [
-        "january|jan.",
-        "february|feb.",
-        "march|mar.",
-        "april|apr.",
-        "may",
-        "june|jun.",
-        "july|jul.",
-        "august|aug.",
-        "september|sep.|sept.",
-        "october|oct.",
-        "november|nov.",
-        "december|dec.",
-    ],
+    weekdays: "monday|mon. tuesday|tue.|tues. wednesday|wed.|weds. thursday|thu.|thur.|thurs. friday|fri. \
+               saturday|sat. sunday|sun.",
+    each_weekday: "mondays tuesdays wednesdays thursdays fridays saturdays sundays",
+    months: "january|jan. february|feb. march|mar. april|apr. may june|jun. july|jul. august|aug. \
+             september|sep.|sept. october|oct. november|nov. december|dec.",
     numbers: "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
               eighteen nineteen twenty twenty-one twenty-two twenty-three twenty-four twenty-five twenty-six twenty-seven \
               twenty-eight twenty-nine thirty thirty-one",
-    more_numbers: &[(40, "forty"), (45, "forty five"), (50, "fifty"), (60, "sixty"), (90, "ninety")],
     terms: &[
+        (Term::Number(40), "forty"),
+        (Term::Number(45), "forty five"),
+        (Term::Number(50), "fifty"),
+        (Term::Number(60), "sixty"),
+        (Term::Number(90), "ninety"),
         (Term::Now, "now|right now"),
         (Term::Day(-1), "yesterday"),
         (Term::Day(0), "today"),

@@ -7,42 +7,20 @@ use crate::when::term::{Cycle, Term, Unit};
 /// Its words. (`mar.` is March alone.)
 pub static ITALIAN: Language = Language {
     name: "Italian",
-    weekdays: [
-        "lunedì|lun.",
-        "martedì",
-        "mercoledì|mer.",
-        "giovedì|gio.",
-        "venerdì|ven.",
-        "sabato|sab.",
-        "domenica|dom.",
-    ],
-    each_weekday: ["", "", "", "", "", "", ""],
-    months: [
-        "gennaio|gen.",
-        "febbraio|feb.",
-        "marzo|mar.",
-        "aprile|apr.",
-        "maggio|mag.",
-        "giugno|giu.",
-        "luglio|lug.",
-        "agosto|ago.",
-        "settembre|sett.|set.",
-        "ottobre|ott.",
-        "novembre|nov.",
-        "dicembre|dic.",
-    ],
+    weekdays: "lunedì|lun. martedì mercoledì|mer. giovedì|gio. venerdì|ven. sabato|sab. domenica|dom.",
+    each_weekday: "",
+    months: "gennaio|gen. febbraio|feb. marzo|mar. aprile|apr. maggio|mag. giugno|giu. luglio|lug. agosto|ago. \
+             settembre|sett.|set. ottobre|ott. novembre|nov. dicembre|dic.",
     numbers: "un due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici \
               diciassette diciotto diciannove venti ventuno ventidue ventitré ventiquattro venticinque ventisei ventisette \
               ventotto ventinove trenta trentuno",
-    more_numbers: &[
-        (1, "uno|una"),
-        (40, "quaranta"),
-        (45, "quarantacinque"),
-        (50, "cinquanta"),
-        (60, "sessanta"),
-        (90, "novanta"),
-    ],
     terms: &[
+        (Term::Number(1), "uno|una"),
+        (Term::Number(40), "quaranta"),
+        (Term::Number(45), "quarantacinque"),
+        (Term::Number(50), "cinquanta"),
+        (Term::Number(60), "sessanta"),
+        (Term::Number(90), "novanta"),
         (Term::Now, "adesso|ora|subito"),
         (Term::Day(-2), "l'altro ieri"),
         (Term::Day(-1), "ieri"),

@@ -17,16 +17,14 @@ use super::term::Term;
 pub struct Language {
     /// Its English name.
     pub name: &'static str,
-    /// From Monday on.
-    pub weekdays: [&'static str; 7],
+    /// From Monday on, parted by spaces.
+    pub weekdays: &'static str,
     /// The words for "every Monday" and so on; empty where there are none.
-    pub each_weekday: [&'static str; 7],
+    pub each_weekday: &'static str,
     /// From January on.
-    pub months: [&'static str; 12],
-    /// The numbers from 1 on, parted by spaces (hyphens stand within one).
+    pub months: &'static str,
+    /// The numbers from 1 on (hyphens stand within one).
     pub numbers: &'static str,
-    /// Other numbers, and other words for one.
-    pub more_numbers: &'static [(u8, &'static str)],
     /// Everything else.
     pub terms: &'static [(Term, &'static str)],
     /// Whether `5 Uhr` is 05:00, where `5 o'clock` may be either.

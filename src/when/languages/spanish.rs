@@ -1,5 +1,7 @@
 //! Lists the words of Spanish.
 
+use jiff::civil::Weekday;
+
 use super::Language;
 use crate::when::day_part::Part;
 use crate::when::term::{Cycle, Term, Unit};
@@ -7,43 +9,23 @@ use crate::when::term::{Cycle, Term, Unit};
 /// Its words. (`mar.` is March alone, and `mañana` with no preposition is tomorrow.)
 pub static SPANISH: Language = Language {
     name: "Spanish",
-    weekdays: [
-        "lunes|lun.",
-        "martes",
-        "miércoles|mié.",
-        "jueves|jue.",
-        "viernes|vie.",
-        "sábado|sáb.",
-        "domingo|dom.",
-    ],
-    each_weekday: ["", "", "", "", "", "sábados", "domingos"],
-    months: [
-        "enero|ene.",
-        "febrero|feb.",
-        "marzo|mar.",
-        "abril|abr.",
-        "mayo|may.",
-        "junio|jun.",
-        "julio|jul.",
-        "agosto|ago.",
-        "septiembre|setiembre|sept.|sep.|set.",
-        "octubre|oct.",
-        "noviembre|nov.",
-        "diciembre|dic.",
-    ],
+    weekdays: "lunes|lun. martes miércoles|mié. jueves|jue. viernes|vie. sábado|sáb. domingo|dom.",
+    each_weekday: "",
+    months: "enero|ene. febrero|feb. marzo|mar. abril|abr. mayo|may. junio|jun. julio|jul. agosto|ago. \
+             septiembre|setiembre|sept.|sep.|set. octubre|oct. noviembre|nov. diciembre|dic.",
     numbers: "un dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete \
               dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete \
               veintiocho veintinueve treinta treinta-y-uno",
-    more_numbers: &[
-        (1, "una|uno"),
-        (21, "veintiún|veintiuna"),
-        (40, "cuarenta"),
-        (45, "cuarenta y cinco"),
-        (50, "cincuenta"),
-        (60, "sesenta"),
-        (90, "noventa"),
-    ],
     terms: &[
+        (Term::Number(1), "una|uno"),
+        (Term::Number(21), "veintiún|veintiuna"),
+        (Term::Number(40), "cuarenta"),
+        (Term::Number(45), "cuarenta y cinco"),
+        (Term::Number(50), "cincuenta"),
+        (Term::Number(60), "sesenta"),
+        (Term::Number(90), "noventa"),
+        (Term::Weekdays(Weekday::Saturday), "sábados"),
+        (Term::Weekdays(Weekday::Sunday), "domingos"),
         (Term::Now, "ahora|ahora mismo"),
         (Term::Day(-2), "anteayer|antes de ayer"),
         (Term::Day(-1), "ayer"),

@@ -10,33 +10,33 @@ use crate::when::term::Unit;
 type Dates = Vec<Result<civil::Date, NoMeaning>>;
 
 impl Resolver<'_> {
-    pub(super) fn dates(&self, day: Option<&Day>, minute: u16) -> Dates {
+    pub(super) fn dates(&self, day: Option<Day>, minute: i32) -> Dates {
         let all = |days: Vec<i32>| days.into_iter().map(|days| self.in_days(days)).collect();
         match day {
             None | Some(Day::Every(Every::Day)) => vec![self.in_days(self.soonest(minute))],
-            Some(Day::Offset(days)) => all(vec![*days]),
-            Some(Day::Weekday(day, which)) => all(self.weekday(*day, *which, minute)),
-            Some(Day::OfWeek(day, WhichOne::This)) => all(self.weeks(*day, 0)),
-            Some(Day::OfWeek(day, _)) => all(self.weeks(*day, 1)),
+            Some(Day::Offset(days)) => all(vec![days]),
+            Some(Day::Weekday(day, which)) => all(self.weekday(day, which, minute)),
+            Some(Day::OfWeek(day, WhichOne::This)) => all(self.weeks(day, 0)),
+            Some(Day::OfWeek(day, _)) => all(self.weeks(day, 1)),
             Some(Day::Every(Every::Week(day))) => {
-                let ahead = self.ahead(*day);
+                let ahead = self.ahead(day);
                 all(vec![if ahead == 0 && minute < self.minute() { 7 } else { ahead }])
             }
-            Some(Day::Date(date)) => vec![self.date(*date)],
-            Some(Day::OfMonth(day, weekday)) => self.of_month(*day, *weekday, minute),
+            Some(Day::Date(date)) => vec![self.date(date)],
+            Some(Day::OfMonth(day, weekday)) => self.of_month(day, weekday, minute),
             Some(Day::Every(Every::Month(day))) => {
-                let mut dates = self.of_month(*day, None, minute);
+                let mut dates = self.of_month(day, None, minute);
                 dates.truncate(1);
                 dates
             }
             Some(Day::OfMonthBy(day, which)) => {
-                vec![self.month(*which).and_then(|first| in_month(first, *day))]
+                vec![self.month(which).and_then(|first| in_month(first, day))]
             }
-            Some(Day::EndOf(period)) => self.end_of(*period),
-            Some(Day::Period(which, unit)) => self.period(*which, *unit),
+            Some(Day::EndOf(period)) => self.end_of(period),
+            Some(Day::Period(which, unit)) => self.period(which, unit),
             Some(Day::Weekend(which)) => {
                 let (saturday, sunday) = (self.ahead(Weekday::Saturday), self.ahead(Weekday::Sunday));
-                all(if *which == WhichOne::Next {
+                all(if which == WhichOne::Next {
                     vec![saturday, saturday + 7]
                 } else {
                     vec![saturday, sunday]
@@ -53,7 +53,7 @@ impl Resolver<'_> {
     }
 
     /// Today or tomorrow (yesterday), whichever has the time first.
-    fn soonest(&self, minute: u16) -> i32 {
+    fn soonest(&self, minute: i32) -> i32 {
         match self.here.past {
             false => i32::from(minute < self.minute()),
             true => -i32::from(minute > self.minute()),
@@ -65,7 +65,7 @@ impl Resolver<'_> {
         i32::from(self.local.date().weekday().until(day))
     }
 
-    fn weekday(&self, day: Weekday, which: WhichOne, minute: u16) -> Vec<i32> {
+    fn weekday(&self, day: Weekday, which: WhichOne, minute: i32) -> Vec<i32> {
         let ahead = self.ahead(day);
         let behind = (7 - ahead) % 7;
         let and = |first: i32, weeks: i32| {
@@ -139,7 +139,7 @@ impl Resolver<'_> {
     }
 
     /// The next month's day that there is; the day itself today, while its time is to come, or the next one.
-    fn of_month(&self, day: i32, weekday: Option<Weekday>, minute: u16) -> Dates {
+    fn of_month(&self, day: i32, weekday: Option<Weekday>, minute: i32) -> Dates {
         let today = self.local.date();
         let first = today.first_of_month();
         let months = (0..=12).filter_map(|step| {

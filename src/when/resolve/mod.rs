@@ -64,9 +64,8 @@ pub fn resolve(phrase: &Phrase, language: &Language, here: PhraseContext<'_>) ->
     match phrase {
         Phrase::Refused(why) => vec![Err(reason(why))],
         Phrase::Now => vec![resolver.at(here.now)],
-        Phrase::After(length) => vec![resolver.moved(length)],
-        Phrase::Before(length) => vec![resolver.moved(&length.negated())],
-        Phrase::Moment { day, clock, part } => resolver.moments(day.as_ref(), *clock, *part),
+        Phrase::After(length) => vec![resolver.moved(*length)],
+        Phrase::Moment { day, clock, part } => resolver.moments(*day, *clock, *part),
     }
 }
 
@@ -106,7 +105,7 @@ impl Resolver<'_> {
     }
 
     /// So much later than now: months and days on the calendar, the rest on the clock.
-    fn moved(&self, length: &Length) -> MeaningResult {
+    fn moved(&self, length: Length) -> MeaningResult {
         let day = self.local.checked_add(length.span()?).map_err(beyond)?;
         if length.seconds == 0 {
             return of_local(day, self.here);
@@ -115,7 +114,7 @@ impl Resolver<'_> {
         self.at(from.checked_add(SignedDuration::from_secs(length.seconds)).map_err(beyond)?)
     }
 
-    fn moments(&self, day: Option<&Day>, clock: Option<Clock>, part: Option<Part>) -> Vec<MeaningResult> {
+    fn moments(&self, day: Option<Day>, clock: Option<Clock>, part: Option<Part>) -> Vec<MeaningResult> {
         if let (Some(Day::After(length)), None, None) = (day, clock, part) {
             return vec![self.moved(length)];
         }
@@ -125,43 +124,33 @@ impl Resolver<'_> {
             Some(Day::Every(Every::Month(_))) => Recur::Monthly,
             _ => Recur::None,
         };
-        let mut out = Vec::new();
-        for time in self.times(clock, part, day) {
-            let (minute, later) = match time {
-                Ok(time) => time,
-                Err(problem) => {
-                    out.push(Err(problem));
-                    continue;
-                }
-            };
-            for date in self.dates(day, minute) {
-                out.push(date.and_then(|date| {
-                    let date = date.checked_add(Span::new().days(later)).map_err(beyond)?;
-                    let local = date.at(to_i8(minute / 60), to_i8(minute % 60), 0, 0);
-                    Ok(Meaning { recur, ..of_local(local, self.here)? })
-                }));
-            }
-        }
-        out
+        let times = match self.times(clock, part, day) {
+            Ok(times) => times,
+            Err(problem) => return vec![Err(problem)],
+        };
+        let moments = times.into_iter().flat_map(|(minute, later)| {
+            self.dates(day, minute).into_iter().map(move |date| {
+                let length = Span::new().days(later).minutes(minute);
+                let local = date?.at(0, 0, 0, 0).checked_add(length).map_err(beyond)?;
+                Ok(Meaning { recur, ..of_local(local, self.here)? })
+            })
+        });
+        moments.collect()
     }
 
     /// The minute of the day now.
-    fn minute(&self) -> u16 {
-        u16::try_from(i32::from(self.local.hour()) * 60 + i32::from(self.local.minute())).unwrap_or(0)
+    fn minute(&self) -> i32 {
+        i32::from(self.local.hour()) * 60 + i32::from(self.local.minute())
     }
 }
 
-fn to_i8(number: u16) -> i8 {
-    i8::try_from(number).unwrap_or(i8::MAX)
-}
-
 impl Length {
-    fn span(&self) -> Result<Span, NoMeaning> {
+    pub fn span(self) -> Result<Span, NoMeaning> {
         let months = Span::new().try_months(self.months).map_err(beyond)?;
         months.try_days(self.days).map_err(beyond)
     }
 
-    fn negated(&self) -> Self {
+    pub fn negated(self) -> Self {
         Length { months: -self.months, days: -self.days, seconds: -self.seconds }
     }
 }
