@@ -2,8 +2,7 @@
 
 use super::rig::*;
 use super::traps::{APPROVAL, SENDING, Traps};
-use super::turns::{answers, rig_with, settings};
-use crate::models::{ModelServer, Reply};
+use crate::models::Reply;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -90,54 +89,23 @@ fn run(command: &str) -> Reply {
     Reply::tool("run", json!({ "command": command }))
 }
 
-async fn rig_and_tool(server: &ModelServer) -> (Rig, Arc<Guarded>) {
-    let mut rig = rig_with(server, &[("one", "messages")]).await;
+async fn rig_and_tool() -> (Rig, Arc<Guarded>) {
+    let mut rig = Rig::with(&[("one", "messages")]).await;
     let tool = Guarded::on(&mut rig);
     (rig, tool)
 }
 
-fn note(rig: &Rig) -> String {
-    std::fs::read_to_string(rig.vault().join("Approvals.md")).unwrap_or_default()
-}
-
 pub(super) fn lines(rig: &Rig) -> Vec<Approval> {
-    approval::parse(note(rig).as_bytes()).lines.into_iter().map(|line| line.approval).collect()
+    approval::parse(rig.read("Approvals.md").as_bytes()).lines.into_iter().map(|line| line.approval).collect()
 }
 
 fn open(rig: &Rig) -> Vec<Approval> {
     lines(rig).into_iter().filter(Approval::is_open).collect()
 }
 
-/// The questions in the channel, as messages.
-pub(super) fn questions(rig: &Rig) -> Vec<Value> {
-    let mut messages = rig.fake.messages(CHANNEL);
-    messages.retain(|m| {
-        m["components"][0]["components"][0]["custom_id"].as_str().is_some_and(|id| id.contains(":ap_"))
-    });
-    messages
-}
-
-/// Waits for the question number so many, from 1; its message.
-pub(super) async fn asked(rig: &Rig, count: usize) -> Value {
-    rig.wait(&format!("question {count}"), || questions(rig).len() >= count).await;
-    questions(rig).remove(count - 1)
-}
-
-fn button(message: &Value, label: &str) -> (u64, String) {
-    let found =
-        message["components"][0]["components"].as_array().unwrap().iter().find(|b| b["label"] == label);
-    let id = found.unwrap()["custom_id"].as_str().unwrap().to_owned();
-    (message["id"].as_str().unwrap().parse().unwrap(), id)
-}
-
-pub(super) async fn push(rig: &Rig, user: u64, message: &Value, label: &str) -> String {
-    let (id, custom_id) = button(message, label);
-    rig.fake.reply(press(user, id, &custom_id)).await
-}
-
 /// A person changes the note, and the daemon's watcher tells.
 fn change(rig: &Rig, change: impl Fn(&str) -> String) {
-    std::fs::write(rig.vault().join("Approvals.md"), change(&note(rig))).unwrap();
+    rig.write("Approvals.md", change(&rig.read("Approvals.md")));
     recheck(rig);
 }
 
@@ -146,24 +114,23 @@ fn recheck(rig: &Rig) {
 }
 
 /// The results that the model was given last.
-fn results(server: &ModelServer) -> String {
-    server.requests().last().unwrap().results().join("\n")
+fn results(rig: &Rig) -> String {
+    rig.server.requests().last().unwrap().results().join("\n")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn once_runs_it_once_and_only_the_owner_may_say_so() {
-    let server = ModelServer::start().await;
-    let (mut rig, tool) = rig_and_tool(&server).await;
+    let (mut rig, tool) = rig_and_tool().await;
     rig.pace =
         Pace { after: std::time::Duration::from_millis(10), every: std::time::Duration::from_millis(50) };
-    server.script(vec![
+    rig.server.script(vec![
         run("curl https://a.example"),
         run("curl https://a.example"),
         Reply::text("Fetched."),
     ]);
-    let running = rig.run().await;
-    let id = rig.fake.say(CHANNEL, ALICE, "<@500> fetch it");
-    let question = asked(&rig, 1).await;
+    let _running = rig.run().await;
+    let id = rig.ask("fetch it");
+    let question = rig.asked(1).await;
     let content = question["content"].as_str().unwrap();
     assert!(
         content.contains("\n```\ncurl https://a.example\n```\n") && content.contains("(network)"),
@@ -172,24 +139,28 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     assert_eq!(question["message_reference"]["message_id"], id.to_string());
     let line = open(&rig).remove(0);
     assert_eq!((line.run.as_str(), line.brain.as_str()), ("curl https://a.example", "one"));
-    assert!(note(&rig).starts_with("# Approvals\n\nWhat the assistant asks"), "{}", note(&rig));
-    rig.wait("what is going on", || answers(&rig).iter().any(|t| t.contains("waiting for approval of run")))
+    assert!(
+        rig.read("Approvals.md").starts_with("# Approvals\n\nWhat the assistant asks"),
+        "{}",
+        rig.read("Approvals.md")
+    );
+    rig.wait("what is going on", || rig.answers().iter().any(|t| t.contains("waiting for approval of run")))
         .await;
 
-    assert_eq!(push(&rig, MALLORY, &question, "Once").await, "Only the owner of this vault may use me.");
+    assert_eq!(rig.press_as(MALLORY, &question, "Once").await, "Only the owner of this vault may use me.");
     assert!(tool.ran().is_empty() && open(&rig).len() == 1);
-    assert_eq!(push(&rig, ALICE, &question, "Once").await, "Approved once");
-    let second = asked(&rig, 2).await;
+    assert_eq!(rig.press(&question, "Once").await, "Approved once");
+    let second = rig.asked(2).await;
     assert_eq!(tool.ran(), ["curl https://a.example"], "the same again is asked again");
-    let first = asked(&rig, 1).await;
+    let first = rig.asked(1).await;
     assert!(first["content"].as_str().unwrap().ends_with("\n**Approved once.**"), "{first}");
     assert!(first["components"][0]["components"].as_array().unwrap().iter().all(|b| b["disabled"] == true));
-    let twice = push(&rig, ALICE, &first, "Once").await;
+    let twice = rig.press(&first, "Once").await;
     assert!(twice.contains("over already (used)"), "{twice}");
-    assert_eq!(push(&rig, ALICE, &second, "No").await, "Declined");
+    assert_eq!(rig.press(&second, "No").await, "Declined");
     rig.wait_done(1).await;
     assert_eq!(tool.ran(), ["curl https://a.example"]);
-    assert!(results(&server).contains("The person declined this"), "{}", results(&server));
+    assert!(results(&rig).contains("The person declined this"), "{}", results(&rig));
     assert_eq!(
         lines(&rig).iter().map(|line| line.state).collect::<Vec<_>>(),
         [Some(Ended::Used), Some(Ended::Declined)]
@@ -198,20 +169,18 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     assert_eq!(rig.said(CHANNEL), ["<@500> fetch it", "Fetched."]);
     let log = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
     assert!(!log.contains("May this run?"), "{log}");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_same() {
-    let server = ModelServer::start().await;
-    let (rig, tool) = rig_and_tool(&server).await;
+    let (rig, tool) = rig_and_tool().await;
     let file = rig.vault().join("vault-agent.toml");
     let before = format!(
         "{}\n# How it behaves.\n[assistant] # mine\nmax_rounds = 9 # enough\n",
-        settings(&server, &[("one", "messages")])
+        rig.brains(&[("one", "messages")])
     );
     std::fs::write(&file, &before).unwrap();
-    server.script(vec![
+    rig.server.script(vec![
         run("git log -3"),
         run("git log -3"),
         Reply::text("Done."),
@@ -221,44 +190,38 @@ async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_sam
         run("git log -3"),
         Reply::text("Third."),
     ]);
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> what is new?");
-    let question = asked(&rig, 1).await;
-    let said = push(&rig, ALICE, &question, "Always").await;
+    let _running = rig.run().await;
+    rig.ask("what is new?");
+    let question = rig.asked(1).await;
+    let said = rig.press(&question, "Always").await;
     assert!(said.contains("allows `bash:git log -3` from now on"), "{said}");
     rig.wait_done(1).await;
     assert_eq!(tool.ran().len(), 2, "also later in this turn");
     let expected = before.replace("# mine\n", "# mine\nallow = [\"bash:git log -3\"]\n");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
-    assert!(asked(&rig, 1).await["content"].as_str().unwrap().ends_with("**Approved, always.**"));
-    rig.fake.say(CHANNEL, ALICE, "<@500> and now?");
-    rig.wait_done(2).await;
-    assert_eq!((tool.ran().len(), questions(&rig).len()), (3, 1), "not asked");
-    rig.fake.say(CHANNEL, ALICE, "<@500> and what does the page say?");
-    let question = asked(&rig, 2).await;
+    assert!(rig.asked(1).await["content"].as_str().unwrap().ends_with("**Approved, always.**"));
+    rig.answer("and now?", 2).await;
+    assert_eq!((tool.ran().len(), rig.questions_asked().len()), (3, 1), "not asked");
+    rig.ask("and what does the page say?");
+    let question = rig.asked(2).await;
     assert_eq!(tool.ran().len(), 4, "the page alone");
-    push(&rig, ALICE, &question, "Once").await;
+    rig.press(&question, "Once").await;
     rig.wait_done(3).await;
-    assert_eq!((tool.ran().len(), answers(&rig).last().map(String::as_str)), (5, Some("Third.")));
+    assert_eq!((tool.ran().len(), rig.answers().last().map(String::as_str)), (5, Some("Third.")));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), expected, "once");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_ticks_declines_or_deletes_the_line_in_the_vault() {
-    let server = ModelServer::start().await;
-    let (rig, tool) = rig_and_tool(&server).await;
+    let (rig, tool) = rig_and_tool().await;
     let replies = (0..4).flat_map(|n| [run(&format!("step {n}")), Reply::text(format!("End {n}."))]);
-    server.script(replies.collect());
-    let running = rig.run().await;
+    rig.server.script(replies.collect());
+    let _running = rig.run().await;
     // As in the daemon: the vault's watcher tells.
     let approvals = rig.approvals.lock().unwrap().clone().unwrap();
     let vault = Vault::open(&rig.vault()).unwrap();
     let heard = move |_| approvals.recheck();
     let _watcher = Watcher::start_with(&vault, WatchTimes::default(), None, heard).unwrap();
-    let person = |change: &dyn Fn(&str) -> String| {
-        std::fs::write(rig.vault().join("Approvals.md"), change(&note(&rig))).unwrap();
-    };
     for (n, (changed, told, ends)) in [
         ((|note: &str| note.replace("- [ ]", "- [x]")) as fn(&str) -> String, "ran step 0", "Approved once."),
         (|note| note.replace("- [ ]", "- [-]"), "declined", "Declined."),
@@ -276,107 +239,107 @@ async fn a_person_ticks_declines_or_deletes_the_line_in_the_vault() {
     .into_iter()
     .enumerate()
     {
-        rig.fake.say(CHANNEL, ALICE, &format!("<@500> do step {n}"));
-        asked(&rig, n + 1).await;
-        person(&changed);
+        rig.ask(&format!("do step {n}"));
+        rig.asked(n + 1).await;
+        rig.write("Approvals.md", changed(&rig.read("Approvals.md")));
         rig.wait_done(n + 1).await;
-        assert!(results(&server).contains(told), "{n}: {}", results(&server));
-        let over = asked(&rig, n + 1).await;
+        assert!(results(&rig).contains(told), "{n}: {}", results(&rig));
+        let over = rig.asked(n + 1).await;
         assert!(over["content"].as_str().unwrap().contains(ends), "{n}: {over}");
     }
     assert_eq!(tool.ran(), ["step 0"]);
-    assert!(note(&rig).contains("step 4") && note(&rig).contains("state=changed"), "{}", note(&rig));
-    running.stop().await.unwrap();
+    assert!(
+        rig.read("Approvals.md").contains("step 4") && rig.read("Approvals.md").contains("state=changed"),
+        "{}",
+        rig.read("Approvals.md")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_nobody_answers_expires_and_that_is_no_no() {
-    let server = ModelServer::start().await;
-    let (mut rig, tool) = rig_and_tool(&server).await;
+    let (mut rig, tool) = rig_and_tool().await;
     let clock = Arc::new(ManualClock::new(Timestamp::now()));
     rig.clock = clock.clone();
-    server.script(vec![run("curl a"), Reply::text("Nobody was there.")]);
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> fetch it");
-    let question = asked(&rig, 1).await;
+    rig.server.script(vec![run("curl a"), Reply::text("Nobody was there.")]);
+    let _running = rig.run().await;
+    rig.ask("fetch it");
+    let question = rig.asked(1).await;
     clock.advance(SignedDuration::from_mins(32));
-    let late = push(&rig, ALICE, &question, "Once").await;
+    let late = rig.press(&question, "Once").await;
     assert!(late.contains("expired; ask again"), "{late}");
     recheck(&rig);
     rig.wait_done(1).await;
-    assert!(results(&server).contains("That is no refusal"), "{}", results(&server));
+    assert!(results(&rig).contains("That is no refusal"), "{}", results(&rig));
     assert_eq!(lines(&rig)[0].state, Some(Ended::Expired));
-    let question = asked(&rig, 1).await;
+    let question = rig.asked(1).await;
     assert!(question["content"].as_str().unwrap().ends_with("**Expired; ask again.**"), "{question}");
     change(&rig, |note| note.replace("- [ ]", "- [x]"));
     assert!(tool.ran().is_empty());
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
-    let server = ModelServer::start().await;
-    let (rig, tool) = rig_and_tool(&server).await;
-    server.script(vec![run("curl a"), Reply::text("Fetched."), run("curl b"), Reply::text("Second.")]);
+    let (rig, tool) = rig_and_tool().await;
+    rig.server.script(vec![run("curl a"), Reply::text("Fetched."), run("curl b"), Reply::text("Second.")]);
     let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> fetch it");
-    asked(&rig, 1).await;
+    rig.ask("fetch it");
+    rig.asked(1).await;
     running.crash().await;
     let running = rig.run().await;
-    rig.wait("it waits again", || rig.turns(TurnState::Done) == 0 && questions(&rig).len() == 1).await;
+    rig.wait("it waits again", || rig.turns(TurnState::Done) == 0 && rig.questions_asked().len() == 1).await;
     assert_eq!(open(&rig).len(), 1);
     running.crash().await;
-    std::fs::write(rig.vault().join("Approvals.md"), note(&rig).replace("- [ ]", "- [x]")).unwrap();
+    rig.write("Approvals.md", rig.read("Approvals.md").replace("- [ ]", "- [x]"));
     let running = rig.run().await;
     rig.wait_done(1).await;
-    let told = results(&server);
-    assert_eq!((tool.ran(), questions(&rig).len()), (vec!["curl a".to_owned()], 1), "{told}\n{}", note(&rig));
-    assert!(asked(&rig, 1).await["content"].as_str().unwrap().ends_with("**Approved once.**"));
+    let told = results(&rig);
+    assert_eq!(
+        (tool.ran(), rig.questions_asked().len()),
+        (vec!["curl a".to_owned()], 1),
+        "{told}\n{}",
+        rig.read("Approvals.md")
+    );
+    assert!(rig.asked(1).await["content"].as_str().unwrap().ends_with("**Approved once.**"));
 
     // Other files than those that were asked about: the tick counts for nothing.
     *tool.hash.lock().unwrap() = Some("a".repeat(64));
-    rig.fake.say(CHANNEL, ALICE, "<@500> with the skill");
-    let question = asked(&rig, 2).await;
+    rig.ask("with the skill");
+    let question = rig.asked(2).await;
     assert!(question["content"].as_str().unwrap().contains(&"a".repeat(64)), "{question}");
     running.crash().await;
-    std::fs::write(rig.vault().join("Approvals.md"), note(&rig).replace("- [ ]", "- [x]")).unwrap();
+    rig.write("Approvals.md", rig.read("Approvals.md").replace("- [ ]", "- [x]"));
     *tool.hash.lock().unwrap() = Some("b".repeat(64));
-    let running = rig.run().await;
-    let question = asked(&rig, 3).await;
+    let _running = rig.run().await;
+    let question = rig.asked(3).await;
     assert_eq!(tool.ran(), ["curl a"]);
-    push(&rig, ALICE, &question, "Once").await;
+    rig.press(&question, "Once").await;
     rig.wait_done(2).await;
     assert_eq!(tool.ran(), ["curl a", "curl b"]);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_ends_the_waiting_and_the_question() {
-    let server = ModelServer::start().await;
-    let (rig, tool) = rig_and_tool(&server).await;
-    server.script(vec![run("curl a")]);
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> fetch it");
-    let question = asked(&rig, 1).await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> stop");
-    rig.wait_done(1).await;
+    let (rig, tool) = rig_and_tool().await;
+    rig.server.script(vec![run("curl a")]);
+    let _running = rig.run().await;
+    rig.ask("fetch it");
+    let question = rig.asked(1).await;
+    rig.answer("stop", 1).await;
     rig.wait("it says so", || asked_now(&rig).ends_with("**Stopped.**")).await;
     assert_eq!(lines(&rig)[0].state, Some(Ended::Stopped));
-    let late = push(&rig, ALICE, &question, "Once").await;
+    let late = rig.press(&question, "Once").await;
     assert!(late.contains("over already (stopped)") && tool.ran().is_empty(), "{late}");
-    running.stop().await.unwrap();
 }
 
 fn asked_now(rig: &Rig) -> String {
-    questions(rig)[0]["content"].as_str().unwrap().to_owned()
+    rig.questions_asked()[0]["content"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a_yes() {
-    let server = ModelServer::start().await;
-    let (rig, tool) = rig_and_tool(&server).await;
+    let (rig, tool) = rig_and_tool().await;
     let mut replies = 0;
-    server.respond(move |asked| {
+    rig.server.respond(move |asked| {
         let said = asked.last_user();
         let step =
             said.split_whitespace().rfind(|word| word.starts_with("step")).unwrap_or("none").to_owned();
@@ -392,9 +355,8 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
     for (number, point) in points.enumerate() {
         traps.arm(point, 0);
         let step = format!("step{number}");
-        let id = rig.fake.say(CHANNEL, ALICE, &format!("<@500> do {step}"));
-        let journal = vault_agent::turn::TurnJournal::open(&rig.state()).unwrap();
-        let is_done = || journal.turn(id).unwrap().is_some_and(|turn| turn.state.is_final());
+        let id = rig.ask(&format!("do {step}"));
+        let is_done = || rig.is_over(id);
         // The person approves whatever is asked, as it comes.
         let approve = || {
             let open = open(&rig);
@@ -426,8 +388,14 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         let used =
             lines(&rig).iter().filter(|line| line.run == step && line.state == Some(Ended::Used)).count();
         let again = matches!(*point, "approval::after-word" | "turn::before-tool-started");
-        assert_eq!(used, if again { 2 } else { 1 }, "{point}: an approval is used once\n{}", note(&rig));
-        let shown = questions(&rig).iter().filter(|q| q["content"].as_str().unwrap().contains(&step)).count();
+        assert_eq!(
+            used,
+            if again { 2 } else { 1 },
+            "{point}: an approval is used once\n{}",
+            rig.read("Approvals.md")
+        );
+        let shown =
+            rig.questions_asked().iter().filter(|q| q["content"].as_str().unwrap().contains(&step)).count();
         // What was ticked in the note before it was sent need not be shown at all.
         assert!(
             (1..=used).contains(&shown),
@@ -435,5 +403,4 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         );
     }
     println!("{crashes} crashes");
-    running.stop().await.unwrap();
 }

@@ -7,13 +7,13 @@ use vault_agent::deliver::{Fact, MessageKind, Notifier, Outgoing, SendOutcome, n
 use vault_agent::discord::{BotNotifier, Owners};
 
 fn reminders(rig: &Rig) -> String {
-    std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap_or_default()
+    rig.read("Reminders.md")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let fake = &rig.fake;
     let options = [("when", "2030-12-01 09:30"), ("what", "Call \"Mum\" `now`"), ("recur", "weekly")];
     let reply = fake.reply(slash(ALICE, "remind", &options)).await;
@@ -52,13 +52,12 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
         let flags = &callback.body["data"]["flags"];
         assert!(callback.body["type"] == json!(8) || *flags == json!(64), "{}", callback.body);
     }
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pins_are_made_from_words_and_messages_and_taken_out() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let fake = &rig.fake;
     let reply = fake.reply(slash(ALICE, "remember", &[("text", "Mum's birthday is 3 May")])).await;
     assert_eq!(reply, "Pinned:\n```\n- Mum's birthday is 3 May\n```");
@@ -75,47 +74,43 @@ async fn pins_are_made_from_words_and_messages_and_taken_out() {
     let value = offered["callback"]["data"]["choices"][0]["value"].as_str().unwrap().to_owned();
     let reply = fake.reply(slash(ALICE, "forget", &[("pin", &value)])).await;
     assert_eq!(reply, "No longer pinned:\n```\n- Mum's birthday is 3 May\n```");
-    let pinned = std::fs::read_to_string(rig.vault().join("Pinned.md")).unwrap();
+    let pinned = rig.read("Pinned.md");
     assert_eq!(pinned.lines().filter(|l| l.starts_with("- ")).count(), 1);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "old");
+    let _running = rig.run().await;
+    rig.say("old");
     rig.wait_said(CHANNEL, 1).await;
-    let reply = rig.fake.reply(slash(ALICE, "new", &[])).await;
+    let reply = rig.command("new", &[]).await;
     assert!(reply.starts_with("A new window begins: `logs/discord-channel/2000/"), "{reply}");
-    rig.fake.say(CHANNEL, ALICE, "new");
+    rig.say("new");
     rig.wait_said(CHANNEL, 2).await;
     let files = rig.log_files();
     assert_eq!(files.len(), 2);
     let old = std::fs::read_to_string(&files[0]).unwrap();
     assert!(old.contains("This window ended here") && !old.contains("> new"));
     assert!(std::fs::read_to_string(&files[1]).unwrap().contains("> new"));
-    assert_eq!(rig.fake.reply(slash(ALICE, "status", &[])).await, "all is well");
-    assert_eq!(rig.fake.reply(slash(ALICE, "undo", &[])).await, "That didn't work: nothing to undo");
-    let reply = rig.fake.reply(slash(ALICE, "recall", &[("query", "dentist")])).await;
+    assert_eq!(rig.command("status", &[]).await, "all is well");
+    assert_eq!(rig.command("undo", &[]).await, "That didn't work: nothing to undo");
+    let reply = rig.command("recall", &[("query", "dentist")]).await;
     assert!(reply.contains("The dentist is on Friday"), "{reply}");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_are_written_once_and_again_only_when_they_changed() {
     let rig = Rig::new().await;
     for _ in 0..2 {
-        let running = rig.run().await;
+        let _running = rig.run().await;
         rig.wait("registration", || !rig.fake.requests("GET", "/commands").is_empty()).await;
         rig.wait("commands", || rig.fake.world().commands.len() == 14).await;
-        running.stop().await.unwrap();
     }
     assert_eq!(rig.fake.world().command_writes, 1);
     rig.fake.world().commands.pop();
-    let running = rig.run().await;
+    let _running = rig.run().await;
     rig.wait("registration", || rig.fake.world().command_writes == 2).await;
-    running.stop().await.unwrap();
 }
 
 async fn notify(rig: &Rig, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Value>) {
@@ -171,7 +166,7 @@ async fn buttons_work_after_a_restart_and_once() {
     let (message, buttons) = notify(&rig, "Call", "rid_AAAAAAAAAAAA", false).await;
     assert_eq!(buttons.len(), 4);
     // The bot starts only now: nothing of the notification is in its memory.
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let stranger = rig.fake.reply(press(MALLORY, message, &button(&buttons, "Done"))).await;
     assert_eq!(stranger, "Only the owner of this vault may use me.");
     let snooze = button(&buttons, "tomorrow");
@@ -198,7 +193,6 @@ async fn buttons_work_after_a_restart_and_once() {
     assert!(skipped.contains("date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\""), "{skipped}");
     let ten = rig.fake.reply(press(ALICE, message, &button(&buttons, "10 min"))).await;
     assert!(ten.contains("recur=none msg=\"Bins\""), "{ten}");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -209,7 +203,7 @@ async fn buttons_work_on_a_line_that_has_no_id_yet() {
     let other = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\" id=rid_CCCCCCCCCCCC";
     let fired = "- [ ] date=2026-11-20 time=09:30 recur=none msg=\"Call\"";
     std::fs::write(&file, format!("{weekly}\n{other}\n{fired}\n")).unwrap();
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let (message, buttons) = notify(&rig, "Bins", "rid_AAAAAAAAAAAB", true).await;
     let skipped = rig.fake.reply(press(ALICE, message, &button(&buttons, "Skip"))).await;
     let moved = "- [ ] date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\"";
@@ -218,7 +212,6 @@ async fn buttons_work_on_a_line_that_has_no_id_yet() {
     let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
     assert_eq!(done, format!("Done, removed:\n```\n{fired}\n```"));
     assert_eq!(reminders(&rig), format!("{moved}\n{other}\n"));
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -230,8 +223,8 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     let (tea, walks) = (line("green tea", "cap_AAAAAAAAAAAA"), line("long walks", "cap_BBBBBBBBBBBB"));
     let record = |line: &str| format!("{line} asked=2026-11-22T10:00:00Z by=rules\n");
     let note = format!("# Inbox\n\n{tea}\n{walks}\n\n%%\n{}{}%%\n", record(&tea), record(&walks));
-    std::fs::write(rig.vault().join("Inbox.md"), note).unwrap();
-    let running = rig.run().await;
+    rig.write("Inbox.md", note);
+    let _running = rig.run().await;
     let fake = &rig.fake;
     let stranger = fake.reply(slash(MALLORY, "inbox", &[])).await;
     assert_eq!(stranger, "Only the owner of this vault may use me.");
@@ -258,25 +251,24 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
         fake.reply(press(MALLORY, shown_in, id(1, 0))).await,
         "Only the owner of this vault may use me."
     );
-    let memory = std::fs::read_to_string(rig.vault().join("MEMORY.md")).unwrap();
+    let memory = rig.read("MEMORY.md");
     assert!(memory.contains("## Anna\n- [") && !memory.contains("walks"), "{memory}");
-    let inbox = std::fs::read_to_string(rig.vault().join("Inbox.md")).unwrap();
+    let inbox = rig.read("Inbox.md");
     assert!(
         inbox.contains("kept=") && inbox.contains("cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules\n"),
         "{inbox}"
     );
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
     let rig = Rig::new().await;
-    std::fs::write(rig.vault().join("vault-agent.toml"), "[reminders]\nalso = [\"tasks\"]\n").unwrap();
+    rig.write("vault-agent.toml", "[reminders]\nalso = [\"tasks\"]\n");
     let home = rig.vault().join("Home.md");
     let line = "- [ ] Bins 🔁 every week 📅 2026-11-20 09:30";
     std::fs::write(&home, format!("# Home\n{line}\n")).unwrap();
     let id = vault_agent::tasks::task_id("Home.md", "Bins");
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let (message, buttons) = notify_of(&rig, MessageKind::Task, "Bins · Home.md", &id, true).await;
     assert_eq!(buttons.len(), 4, "no next time is skipped of a task");
     let snoozed = rig.fake.reply(press(ALICE, message, &button(&buttons, "tomorrow"))).await;
@@ -298,10 +290,9 @@ async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
     let again = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
     assert!(again.starts_with("That didn't work"), "{again}");
     assert_eq!(std::fs::read_to_string(&home).unwrap(), text);
-    let listed = rig.fake.reply(slash(ALICE, "reminders", &[])).await;
+    let listed = rig.command("reminders", &[]).await;
     assert!(
         listed.contains("1 tasks of other plugins:") && listed.contains("Bins · Home.md:2 (tasks)"),
         "{listed}"
     );
-    running.stop().await.unwrap();
 }

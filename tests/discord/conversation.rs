@@ -9,8 +9,8 @@ use vault_agent::format::log::EventKind;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mention_is_logged_and_answered_with_what_is_remembered() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    let _running = rig.run().await;
+    rig.ask("when is the dentist?");
     rig.wait_said(CHANNEL, 2).await;
     let events = rig.events(CHANNEL);
     assert_eq!(events[0].event.kind, EventKind::User);
@@ -22,31 +22,29 @@ async fn a_mention_is_logged_and_answered_with_what_is_remembered() {
     // The answer links to the block of the question.
     let question = events[0].event.id.clone().unwrap();
     assert!(events[2].event.content.contains(&format!("#^{question}]]")), "{}", events[2].event.content);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let token = format!("ghp_{}", "0123456789abcdefghij".repeat(2));
-    rig.fake.say(CHANNEL, ALICE, &format!("the build needs {token}, doesn't it?"));
-    rig.fake.say(CHANNEL, ALICE, "DB_PASSWORD=corr-ect works");
+    rig.say(&format!("the build needs {token}, doesn't it?"));
+    rig.say("DB_PASSWORD=corr-ect works");
     rig.wait_said(CHANNEL, 2).await;
     let events = rig.events(CHANNEL);
     assert_eq!(events[0].event.content, "the build needs [masked: github token], doesn't it?");
     assert_eq!(events[1].event.content, "DB_PASSWORD=[masked: password] works");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     rig.fake.say(CHANNEL, MALLORY, "<@500> tell me the dentist");
-    rig.fake.say(CHANNEL, ALICE, "<@&601> not for the bot: dentist");
-    rig.fake.say(CHANNEL, ALICE, "just talking about the dentist");
-    rig.fake.say(CHANNEL, ALICE, "<@&600> dentist?");
+    rig.say("<@&601> not for the bot: dentist");
+    rig.say("just talking about the dentist");
+    rig.say("<@&600> dentist?");
     rig.wait_said(CHANNEL, 5).await;
     let answer: u64 = rig.fake.messages(CHANNEL).last().unwrap()["id"].as_str().unwrap().parse().unwrap();
     let reply = json!({ "content": "and the dentist's name?", "message_reference": { "message_id": answer.to_string() } });
@@ -54,29 +52,27 @@ async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
     rig.wait_said(CHANNEL, 7).await;
     let dm = { rig.fake.world().dm(MALLORY) };
     rig.fake.say(dm, MALLORY, "psst, dentist");
-    rig.fake.say(CHANNEL, ALICE, "end");
+    rig.say("end");
     rig.wait_said(CHANNEL, 8).await;
     assert!(rig.said(dm).is_empty());
     let answers = rig.events(CHANNEL).iter().filter(|b| b.event.kind == EventKind::Agent).count();
     assert_eq!(answers, 2);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leaked_mention_pings_nobody() {
     let mut rig = Rig::new().await;
     rig.answering = Answering::Slow(Duration::ZERO);
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> @everyone <@&601> <@66> <@42>");
+    let _running = rig.run().await;
+    rig.ask("@everyone <@&601> <@66> <@42>");
     rig.wait_said(CHANNEL, 2).await;
     assert_eq!(rig.fake.world().pings, Vec::<String>::new());
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn anything_that_can_be_said_comes_back_from_the_log_byte_for_byte() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let long = "x".repeat(4000);
     let texts = [
         "```rust\nlet x = 1;\n```",
@@ -90,17 +86,16 @@ async fn anything_that_can_be_said_comes_back_from_the_log_byte_for_byte() {
         "\r\nold\rline ends\n",
     ];
     for text in texts {
-        rig.fake.say(CHANNEL, ALICE, text);
+        rig.say(text);
     }
     rig.wait_said(CHANNEL, texts.len()).await;
     assert_eq!(rig.said(CHANNEL), texts);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn edits_and_deletions_are_further_events_and_files_are_links() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let file = json!({ "content": "see", "attachments": [{ "id": "1", "filename": "a b.png", "size": 12345,
         "url": "https://cdn.example/a.png", "proxy_url": "https://cdn.example/a.png", "content_type": "image/png" }] });
     let id = rig.fake.post(CHANNEL, ALICE, file);
@@ -121,13 +116,12 @@ async fn edits_and_deletions_are_further_events_and_files_are_links() {
     assert!(events[2].event.content.starts_with("edited [[logs/discord-channel/2000/"));
     assert!(events[2].event.content.ends_with(&format!("#^{block}]]:\nsaw")));
     assert!(events[3].event.content.contains("deleted [[logs/discord-channel/2000/"));
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bound_thread_needs_no_further_mention() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     rig.fake.world().add_thread(3000, CHANNEL, "plans", true);
     rig.fake.say(3000, ALICE, "unrelated dentist");
     rig.fake.say(3000, ALICE, "<@500> the dentist?");
@@ -137,17 +131,16 @@ async fn a_bound_thread_needs_no_further_mention() {
     let file =
         rig.log_files().into_iter().find(|f| f.to_string_lossy().contains("discord-thread/3000")).unwrap();
     assert!(std::fs::read_to_string(file).unwrap().contains("title: plans"));
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn typing_lasts_as_long_as_the_answer_takes() {
     let mut rig = Rig::new().await;
     rig.answering = Answering::Slow(Duration::from_secs(9));
-    let running = rig.run().await;
+    let _running = rig.run().await;
     // The sign may fail; the loop goes on.
     rig.fake.fault("POST", "/typing", super::fake::Fault::refuse(500, 0, "oops"), 1);
-    rig.fake.say(CHANNEL, ALICE, "<@500> think");
+    rig.ask("think");
     rig.wait("typing", || !rig.fake.requests("POST", "/typing").is_empty()).await;
     assert!(rig.said(CHANNEL).len() < 2, "it shows before the answer is there");
     rig.wait_said(CHANNEL, 2).await;
@@ -155,23 +148,22 @@ async fn typing_lasts_as_long_as_the_answer_takes() {
     assert!(shown >= 2, "renewed {shown} times");
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(rig.fake.requests("POST", "/typing").len(), shown);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
     let mut rig = Rig::new().await;
     rig.sweep = Duration::from_millis(700);
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let mut wanted = vec![];
     for round in 0..5 {
         for fault in [GatewayFault::Lose, GatewayFault::Malform, GatewayFault::Double, GatewayFault::Swap] {
             let text = format!("{round} {fault:?}");
             rig.fake.gateway(fault);
-            rig.fake.say(CHANNEL, ALICE, &text);
+            rig.say(&text);
             wanted.push(text);
         }
-        rig.fake.say(CHANNEL, ALICE, &format!("{round} end"));
+        rig.say(&format!("{round} end"));
         wanted.push(format!("{round} end"));
     }
     rig.wait_said(CHANNEL, wanted.len()).await;
@@ -191,15 +183,14 @@ async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
     said.sort();
     wanted.sort();
     assert_eq!(said, wanted);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_said_while_a_page_of_history_stumbles_stands_after_that_page() {
     let mut rig = Rig::new().await;
     rig.sweep = Duration::from_millis(300);
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "first");
+    let _running = rig.run().await;
+    rig.say("first");
     rig.wait_said(CHANNEL, 1).await;
     let mut wanted = vec!["first".to_owned()];
     {
@@ -217,14 +208,13 @@ async fn what_is_said_while_a_page_of_history_stumbles_stands_after_that_page() 
     let stumbled =
         || rig.fake.requests("GET", "/messages").iter().filter(|request| request.status == 500).count();
     rig.wait("a page that stumbles", || stumbled() > 0).await;
-    rig.fake.say(CHANNEL, ALICE, "live");
+    rig.say("live");
     wanted.push("live".into());
     let before = stumbled();
     rig.wait("a page that stumbles again", || stumbled() > before).await;
     rig.fake.heal();
     rig.wait_said(CHANNEL, wanted.len()).await;
     assert_eq!(rig.said(CHANNEL), wanted);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -232,16 +222,15 @@ async fn swapped_and_doubled_events_are_in_order() {
     let mut rig = Rig::new().await;
     // A busy machine may take longer than usual between two events that were swapped.
     rig.gather = Duration::from_secs(2);
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let mut wanted = vec![];
     for n in 0..20 {
         rig.fake.gateway(if n % 4 == 0 { GatewayFault::Swap } else { GatewayFault::Double });
-        rig.fake.say(CHANNEL, ALICE, &format!("message {n}"));
+        rig.say(&format!("message {n}"));
         wanted.push(format!("message {n}"));
     }
-    rig.fake.say(CHANNEL, ALICE, "end");
+    rig.say("end");
     wanted.push("end".into());
     rig.wait_said(CHANNEL, wanted.len()).await;
     assert_eq!(rig.said(CHANNEL), wanted);
-    running.stop().await.unwrap();
 }

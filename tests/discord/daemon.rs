@@ -2,107 +2,63 @@
 
 use super::fake::Access;
 use super::rig::*;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-fn command(rig: &Rig, token: &str, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
-    command
-        .args(args)
-        .env("VAULT_AGENT_VAULT", rig.vault())
-        .env("VAULT_AGENT_STATE_DIR", rig.temp.path().join("state"))
-        .env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("cache"))
-        .env("DISCORD_TOKEN", token)
-        .env_remove("VAULT_AGENT_NOW")
-        .env_remove("FAILPOINTS")
-        .stdin(Stdio::null());
-    command
+/// The memory in use, in kB.
+fn memory(daemon: &Daemon) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.0.id())).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).unwrap_or_default()
 }
 
-/// A daemon that is killed when it is dropped.
-struct Daemon(Child);
-
-impl Daemon {
-    fn start(rig: &Rig) -> Self {
-        let token = rig.fake.world().token.clone();
-        let child = command(rig, &token, &["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        Self(child.unwrap())
-    }
-
-    /// The memory in use, in kB.
-    fn memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
-        line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).unwrap_or_default()
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-async fn rig(notify: &str) -> Rig {
+async fn rig() -> Rig {
     let rig = Rig::new().await;
-    let settings = format!(
-        "[notify]\nkind = \"{notify}\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
-         api_base = \"{}\"\n",
-        rig.fake.api_base()
-    );
-    std::fs::write(rig.vault().join("vault-agent.toml"), settings).unwrap();
-    std::fs::write(rig.vault().join("MEMORY.md"), "## Health\n- The dentist is on Friday at ten\n").unwrap();
+    rig.set("");
+    rig.write("MEMORY.md", "## Health\n- The dentist is on Friday at ten\n");
     rig
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_daemon_answers_commands_and_questions() {
-    let rig = rig("discord").await;
-    let daemon = Daemon::start(&rig);
-    rig.fake.connected().await;
-    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
-    let reply =
-        rig.fake.reply(slash(ALICE, "remind", &[("when", "2031-01-01 09:00"), ("what", "Call Mum")])).await;
-    let line = std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap();
+    let rig = rig().await;
+    let daemon = Daemon::run(&rig).await;
+    let reply = rig.command("remind", &[("when", "2031-01-01 09:00"), ("what", "Call Mum")]).await;
+    let line = rig.read("Reminders.md");
     let line = line.lines().find(|line| line.contains("Call Mum")).unwrap().to_owned();
     assert!(reply.starts_with(&format!("Added:\n```\n{line}\n```\nIt comes ")), "{reply}");
-    let status = rig.fake.reply(slash(ALICE, "status", &[])).await;
+    let status = rig.command("status", &[]).await;
     assert!(
         status.contains("Running since ") && status.contains("Wed 1 Jan 2031 09:00: Call Mum"),
         "{status}"
     );
     assert!(!status.contains("Z, "), "a time for people: {status}");
-    rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    rig.ask("when is the dentist?");
     rig.wait_said(CHANNEL, 2).await;
     rig.wait("an answer from the notes", || rig.said(CHANNEL).iter().any(|s| s.contains("Friday at ten")))
         .await;
-    println!("the daemon with the bot holds {} kB", daemon.memory());
+    println!("the daemon with the bot holds {} kB", memory(&daemon));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() {
-    let rig = rig("discord").await;
-    std::fs::create_dir(rig.vault().join("routines")).unwrap();
+    let rig = rig().await;
     let note = "---\nschedule: daily 08:00\nenabled: false\nscope: channel:2000\n---\nWhat is due?\n";
-    std::fs::write(rig.vault().join("routines/morning.md"), note).unwrap();
-    std::fs::write(
-        rig.vault().join("COMMITMENTS.md"),
+    rig.write("routines/morning.md", note);
+    rig.write(
+        "COMMITMENTS.md",
         "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk how the interview went.\n",
-    )
-    .unwrap();
-    let daemon = Daemon::start(&rig);
-    rig.fake.connected().await;
-    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
-    let reply = rig.fake.reply(slash(ALICE, "routine", &[("action", "list")])).await;
+    );
+    let daemon = Daemon::run(&rig).await;
+    let reply = rig.command("routine", &[("action", "list")]).await;
     assert_eq!(reply, "- `morning` (daily 08:00): off");
-    let reply = rig.fake.reply(slash(ALICE, "routine", &[("action", "enable"), ("name", "morning")])).await;
+    let reply = rig.command("routine", &[("action", "enable"), ("name", "morning")]).await;
     assert_eq!(reply, "`morning` is enabled.");
-    let written = std::fs::read_to_string(rig.vault().join("routines/morning.md")).unwrap();
+    let written = rig.read("routines/morning.md");
     assert_eq!(written, note.replace("enabled: false", "enabled: true"));
-    let reply = rig.fake.reply(slash(ALICE, "routine", &[("action", "run"), ("name", "nightly")])).await;
+    let reply = rig.command("routine", &[("action", "run"), ("name", "nightly")]).await;
     assert!(reply.contains("no routine has the name `nightly`"), "{reply}");
-    let reply = rig.fake.reply(slash(ALICE, "routine", &[("action", "run"), ("name", "morning")])).await;
+    let reply = rig.command("routine", &[("action", "run"), ("name", "morning")]).await;
     assert!(reply.starts_with("`morning` runs now"), "{reply}");
     rig.wait("the routine's answer", || {
         rig.said(CHANNEL).iter().any(|said| said.contains("Ask how the interview went."))
@@ -114,7 +70,7 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
         .await;
     drop(daemon);
     let daemon = Daemon::start(&rig);
-    rig.fake.until("a session", LONG, |w| w.sessions.values().any(|s| s.tx.is_some())).await;
+    rig.fake.connected().await;
     let told = rig.said(CHANNEL).iter().filter(|said| said.contains("interview")).count();
     assert_eq!(told, 1);
     drop(daemon);
@@ -122,7 +78,7 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_once() {
-    let rig = rig("discord").await;
+    let rig = rig().await;
     let mut wanted: Vec<String> = vec![];
     let begun = Instant::now();
     for round in 0..8u64 {
@@ -130,7 +86,7 @@ async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_onc
         rig.fake.connected().await;
         for n in 0..25 {
             let text = format!("round {round} message {n}");
-            rig.fake.say(CHANNEL, ALICE, &text);
+            rig.say(&text);
             wanted.push(text);
             tokio::time::sleep(Duration::from_millis(3 + (round * 7 + n) % 11)).await;
         }
@@ -150,12 +106,17 @@ async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_onc
 }
 
 fn doctor(rig: &Rig, token: &str) -> Output {
-    command(rig, token, &["doctor"]).output().unwrap()
+    let mut command = rig.program(&["doctor"]);
+    command.env("DISCORD_TOKEN", token).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
-    let rig = rig("console").await;
+    let rig = rig().await;
+    rig.write(
+        "vault-agent.toml",
+        rig.read("vault-agent.toml").replace("kind = \"discord\"", "kind = \"console\""),
+    );
     let words = |output: &Output| {
         let both = [output.stdout.clone(), output.stderr.clone()].concat();
         String::from_utf8(both).unwrap()
@@ -178,15 +139,14 @@ async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
             "{wrong}"
         );
     }
-    let settings = rig.vault().join("vault-agent.toml");
-    let text = std::fs::read_to_string(&settings).unwrap();
+    let text = rig.read("vault-agent.toml");
     let without =
         text.replace("guild_id = 1000", "guild_id = 1001").replace("owner_ids = [42]", "owner_ids = []");
-    std::fs::write(&settings, without).unwrap();
+    rig.write("vault-agent.toml", without);
     let wrong = words(&doctor(&rig, &token));
     assert_eq!(wrong.matches("FAIL discord").count(), 3, "{wrong}");
     assert!(wrong.contains("set it to 1000") && wrong.contains("owner_ids"), "{wrong}");
-    std::fs::write(&settings, text).unwrap();
+    rig.write("vault-agent.toml", text);
     rig.fake.world().message_content_enabled = false;
     rig.fake.world().channel_mut(CHANNEL).access = Access::Hidden;
     let output = doctor(&rig, &token);
@@ -199,18 +159,15 @@ async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
-    let rig = rig("discord").await;
+    let rig = rig().await;
     let soon = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::get("Europe/London").unwrap());
     let line =
         format!("- [ ] date={} time=00:00 recur=none msg=\"still told\" id=rid_AAAAAAAAAAAA\n", soon.date());
-    std::fs::write(rig.vault().join("Reminders.md"), line).unwrap();
+    rig.write("Reminders.md", line);
     let out = rig.temp.path().join("out");
-    let child = command(&rig, "wrong", &["run"])
-        .stdout(std::fs::File::create(&out).unwrap())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let daemon = Daemon(child);
+    let mut command = rig.program(&["run"]);
+    command.env("DISCORD_TOKEN", "wrong").stdout(std::fs::File::create(&out).unwrap());
+    let daemon = Daemon(command.spawn().unwrap());
     rig.wait("the console", || std::fs::read_to_string(&out).is_ok_and(|text| text.contains("still told")))
         .await;
     let status = rig.temp.path().join("state/status.json");

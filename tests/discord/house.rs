@@ -1,17 +1,13 @@
 //! The whole of it: the real binary as a daemon, with the bot, brains, tools, skills and servers of its settings, between
 //! a Discord and a model server of our own.
 
-use super::fake::FakeDiscord;
 use super::rig::*;
 use crate::harness::stand_in;
-use crate::models::ModelServer;
-use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
@@ -19,13 +15,20 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 /// A vault, its surroundings, and what its daemon is started with.
 pub struct House {
     pub rig: Rig,
-    pub server: ModelServer,
     environment: HashMap<String, String>,
 }
 
 /// A daemon, killed when it is dropped.
-pub struct Daemon {
+pub struct HouseDaemon {
     child: Child,
+}
+
+impl std::ops::Deref for House {
+    type Target = Rig;
+
+    fn deref(&self) -> &Rig {
+        &self.rig
+    }
 }
 
 /// A process: its id, and when it began.
@@ -35,42 +38,29 @@ impl House {
     /// With the bot, and these further settings; the model server stands at `URL` in them, the folder around the vault at
     /// `HERE`.
     pub async fn new(settings: &str) -> Self {
-        let rig = Rig::on(Arc::new(FakeDiscord::start().await));
-        let server = ModelServer::start().await;
+        let rig = Rig::new().await;
         let bin = rig.temp.path().join("bin");
         fs::create_dir(&bin).unwrap();
         fs::create_dir(rig.vault().join(".obsidian")).unwrap();
         stand_in::install(&bin);
-        let house = Self { rig, server, environment: HashMap::new() };
+        let house = Self { rig, environment: HashMap::new() };
         house.settings(settings);
         house
     }
 
     /// Writes other settings, beside those of the bot.
     pub fn settings(&self, settings: &str) {
-        let here = self.rig.temp.path().display().to_string();
-        let settings = settings.replace("URL", &self.server.url()).replace("HERE", &here);
-        let discord = format!(
-            "[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
-             api_base = \"{}\"\n",
-            self.rig.fake.api_base()
-        );
-        self.write("vault-agent.toml", &format!("{settings}\n{discord}"));
-    }
-
-    pub fn write(&self, note: &str, text: &str) {
-        let path = self.rig.vault().join(note);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    pub fn read(&self, note: &str) -> String {
-        fs::read_to_string(self.rig.vault().join(note)).unwrap_or_default()
+        let here = self.temp.path().display().to_string();
+        self.set(&format!(
+            "{}
+",
+            settings.replace("URL", &self.server.url()).replace("HERE", &here)
+        ));
     }
 
     /// Writes a file beside the vault that only its owner can read.
     pub fn keep(&self, file: &str, text: &str) {
-        let path = self.rig.temp.path().join(file);
+        let path = self.temp.path().join(file);
         fs::write(&path, format!("{text}\n")).unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
     }
@@ -80,9 +70,9 @@ impl House {
         self.environment.insert(name.to_owned(), value.to_owned());
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub fn cli(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
-        let here = self.rig.temp.path();
+        let here = self.temp.path();
         command
             .args(args)
             .env_clear()
@@ -90,10 +80,10 @@ impl House {
             .env("HOME", here)
             .env("TZ", "UTC")
             .env("LANG", "C.UTF-8")
-            .env("VAULT_AGENT_VAULT", self.rig.vault())
-            .env("VAULT_AGENT_STATE_DIR", self.rig.state())
+            .env("VAULT_AGENT_VAULT", self.vault())
+            .env("VAULT_AGENT_STATE_DIR", self.state())
             .env("VAULT_AGENT_CACHE_DIR", here.join("cache"))
-            .env("DISCORD_TOKEN", &self.rig.fake.world().token)
+            .env("DISCORD_TOKEN", &self.fake.world().token)
             .envs(self.environment.iter().filter(|(_, value)| !value.is_empty()))
             .stdin(Stdio::null());
         for (name, _) in self.environment.iter().filter(|(_, value)| value.is_empty()) {
@@ -103,23 +93,23 @@ impl House {
     }
 
     /// Starts the daemon; what it says goes to the file `said`, one after the other.
-    pub fn start(&self) -> Daemon {
+    pub fn start(&self) -> HouseDaemon {
         let said = fs::File::options().create(true).append(true).open(self.said_file()).unwrap();
-        let child = self.command(&["-vv", "run"]).stdout(said.try_clone().unwrap()).stderr(said).spawn();
-        Daemon { child: child.unwrap() }
+        let child = self.cli(&["-vv", "run"]).stdout(said.try_clone().unwrap()).stderr(said).spawn();
+        HouseDaemon { child: child.unwrap() }
     }
 
     /// The same, up to where it has read the channel.
-    pub async fn run(&self) -> Daemon {
-        let before = self.rig.fake.requests("GET", "/messages").len();
+    pub async fn run(&self) -> HouseDaemon {
+        let before = self.fake.requests("GET", "/messages").len();
         let daemon = self.start();
-        self.wait("the history is read", || self.rig.fake.requests("GET", "/messages").len() > before).await;
-        self.rig.fake.connected().await;
+        self.wait("the history is read", || self.fake.requests("GET", "/messages").len() > before).await;
+        self.fake.connected().await;
         daemon
     }
 
     pub fn said_file(&self) -> PathBuf {
-        self.rig.temp.path().join("said")
+        self.temp.path().join("said")
     }
 
     /// Waits; what the daemon said is shown where it is in vain.
@@ -132,21 +122,16 @@ impl House {
                 panic!(
                     "waited in vain for: {what}\n{}\n{:#?}",
                     said.chars().skip(skipped).collect::<String>(),
-                    self.rig.fake.texts(CHANNEL)
+                    self.fake.texts(CHANNEL)
                 );
             }
             tokio::time::sleep(Duration::from_millis(15)).await;
         }
     }
 
-    /// Alice asks.
-    pub fn ask(&self, text: &str) -> u64 {
-        self.rig.fake.say(CHANNEL, ALICE, &format!("<@500> {text}"))
-    }
-
     /// What the bot said to a message, but for what it asked.
     pub fn replies(&self, to: u64) -> Vec<String> {
-        let (mut messages, to) = (self.rig.fake.messages(CHANNEL), to.to_string());
+        let (mut messages, to) = (self.fake.messages(CHANNEL), to.to_string());
         messages.retain(|m| {
             let is_question = m["content"].as_str().is_some_and(|text| text.starts_with("**May this run?**"));
             m["message_reference"]["message_id"] == to.as_str() && !is_question
@@ -154,38 +139,15 @@ impl House {
         messages.iter().map(|m| m["content"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Asks, and waits for the answer.
-    pub async fn answer(&self, text: &str) -> String {
+    /// Asks, and waits for the answer to it.
+    pub async fn reply(&self, text: &str) -> String {
         let id = self.ask(text);
         self.wait(text, || !self.replies(id).is_empty()).await;
         self.replies(id).remove(0)
     }
-
-    /// The questions with buttons in the channel.
-    pub fn questions(&self) -> Vec<Value> {
-        let mut messages = self.rig.fake.messages(CHANNEL);
-        messages.retain(|m| {
-            m["components"][0]["components"][0]["custom_id"].as_str().is_some_and(|id| id.contains(":ap_"))
-        });
-        messages
-    }
-
-    /// Waits for question number so many, from 1.
-    pub async fn question(&self, count: usize) -> Value {
-        self.wait(&format!("question {count}"), || self.questions().len() >= count).await;
-        self.questions().remove(count - 1)
-    }
-
-    /// Presses a button of it; what the person sees then.
-    pub async fn press(&self, question: &Value, label: &str) -> String {
-        let buttons = question["components"][0]["components"].as_array().unwrap();
-        let id = buttons.iter().find(|b| b["label"] == label).unwrap_or_else(|| panic!("{question}"));
-        let message = question["id"].as_str().unwrap().parse().unwrap();
-        self.rig.fake.reply(press(ALICE, message, id["custom_id"].as_str().unwrap())).await
-    }
 }
 
-impl Daemon {
+impl HouseDaemon {
     /// Whether it runs still.
     pub fn is_alive(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
@@ -211,7 +173,7 @@ impl Daemon {
                 }
             }
             let left = living(&known);
-            let named = named(house.rig.temp.path());
+            let named = named(house.temp.path());
             if left.is_empty() && named.is_empty() {
                 return count;
             }
@@ -225,7 +187,7 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
+impl Drop for HouseDaemon {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -4,10 +4,11 @@
 
 use super::house::*;
 use super::rig::*;
-use crate::models::{Asked, ModelServer, Reply};
+use crate::models::{Asked, Reply};
+use crate::support::random::Random;
 use serde_json::json;
 use std::time::Duration;
-use vault_agent::turn::{TurnJournal, TurnState};
+use vault_agent::turn::TurnState;
 
 const SETTINGS: &str = "[assistant]\ntools = [\"vault\", \"bash\"]\nchain = [\"wire\"]\n\
     [[brain]]\nname = \"wire\"\nkind = \"messages\"\nmodel = \"m\"\nurl = \"URL\"\nkey_file = \"../key\"\n\
@@ -16,9 +17,9 @@ const SETTINGS: &str = "[assistant]\ntools = [\"vault\", \"bash\"]\nchain = [\"w
     [[route]]\nmatch = \"coder\"\nbrain = \"coder\"\n";
 
 /// One tool for each question, by its kind; where the call stands in the request, the answer. Never the same twice.
-fn model(server: &ModelServer, tag: String) {
+fn model(house: &House, tag: String) {
     let mut number = 0;
-    server.respond(move |asked: &Asked| {
+    house.server.respond(move |asked: &Asked| {
         number += 1;
         let said = asked.last_user();
         let words = || said.lines().rev().flat_map(str::split_whitespace);
@@ -48,11 +49,6 @@ fn model(server: &ModelServer, tag: String) {
     });
 }
 
-fn next(random: &mut u64, below: u64) -> u64 {
-    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*random >> 33) % below
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message_once() {
     let kills: u64 = std::env::var("VAULT_AGENT_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
@@ -74,8 +70,8 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
     // A number that no other test's process has in its arguments.
     let port: u64 = house.server.url().rsplit(':').next().unwrap().parse().unwrap();
     let tag = (1_000_000 + port).to_string();
-    model(&house.server, tag.clone());
-    let (mut random, mut done, mut with_children, mut number) = (0x9e37_79b9_u64, 0, 0, 0);
+    model(&house, tag.clone());
+    let (mut random, mut done, mut with_children, mut number) = (Random(0x9e37_79b9), 0, 0, 0);
     let mut asked = Vec::new();
     let mut daemon = house.run().await;
     while done < kills {
@@ -85,22 +81,22 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
         let id = house.ask(&format!("{} {name}", kinds[number % kinds.len()]));
         asked.push((id, name.clone()));
         // Anywhere from the message on; or, more often, from the model's first word on, where tools run.
-        if next(&mut random, 4) > 0 {
+        if random.below(4) > 0 {
             house.wait("the model is asked", || house.server.requests().len() > requests).await;
         }
         for again in 0..3 {
-            tokio::time::sleep(Duration::from_micros(next(&mut random, 900_000))).await;
+            tokio::time::sleep(Duration::from_micros(random.below(900_000))).await;
             assert!(daemon.is_alive(), "it ended by itself");
             with_children += usize::from(daemon.kill(&house).await > 0);
             done += 1;
             house.wait("the background is gone", || !is_running(&tag)).await;
             daemon = house.start();
-            if again == 1 || next(&mut random, 3) > 0 {
+            if again == 1 || random.below(3) > 0 {
                 break;
             }
         }
         house.wait(&name, || !house.replies(id).is_empty()).await;
-        let journal = TurnJournal::open(&house.rig.state()).unwrap();
+        let journal = house.turn_journal();
         house
             .wait("the turn is over", || {
                 journal.turn(id).unwrap().is_some_and(|turn| turn.state == TurnState::Done)
@@ -108,19 +104,19 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
             .await;
         let tools = journal.tools(id).unwrap();
         assert!(tools.len() <= 1, "{name}: {tools:?}");
-        house.rig.fake.connected().await;
+        house.fake.connected().await;
     }
     let left = daemon.kill(&house).await;
     assert_eq!(left, 0, "between turns nothing runs beside the daemon");
     let (reminders, calls) = (house.read("Reminders.md"), {
-        std::fs::read_to_string(house.rig.temp.path().join("calls")).unwrap_or_default()
+        std::fs::read_to_string(house.temp.path().join("calls")).unwrap_or_default()
     });
     let mut effects = 0;
     for (id, name) in &asked {
         let replies = house.replies(*id);
         assert_eq!(replies.len(), 1, "{name}: {replies:?}");
         assert!(replies[0].starts_with(&format!("end {name} ")), "{name}: {replies:?}");
-        let logged = house.rig.said(CHANNEL).iter().filter(|said| **said == replies[0]).count();
+        let logged = house.said(CHANNEL).iter().filter(|said| **said == replies[0]).count();
         assert_eq!(logged, 1, "{name} in the log");
         let effect = format!("effect {name}\"");
         let count = reminders.matches(&effect).count() + calls.matches(&effect).count();

@@ -72,7 +72,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     };
     let more = server("near", "env") + &server("broken", "exit");
     let mut house = House::new(&format!("{SETTINGS}ask_after_reading = false\n{more}")).await;
-    house.rig.fake.world().token = TOKEN.to_owned();
+    house.fake.world().token = TOKEN.to_owned();
     let set = [("STRAY_SECRET", STRAY), ("BRAIN_KEY", BRAIN_ENV), ("SECRET_OF_SERVER", SERVER_ENV)];
     set.iter().for_each(|(name, value)| house.env(name, value));
     let files = [
@@ -85,7 +85,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     house.write("MEMORY.md", "## General\n- tea\n");
     house.write("skills/vaulty/SKILL.md", SKILL);
     house.write("skills/vaulty/scripts/tell.sh", TELL);
-    let here = house.rig.temp.path().display().to_string();
+    let here = house.temp.path().display().to_string();
     let steal = format!(
         "env; cat {here}/*-key; tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/*/environ; cat {here}/state/*; echo tried"
     );
@@ -116,7 +116,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     });
     let daemon = house.run().await;
     let id = house.ask("tell me all");
-    let question = house.question(1).await;
+    let question = house.asked(1).await;
     house.press(&question, "Once").await;
     house.wait("the answer", || !house.replies(id).is_empty()).await;
     let results = house.server.requests().last().unwrap().results();
@@ -134,19 +134,19 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
         assert!(sent(key), "{key} went where it belongs");
     }
     let id = house.ask("coder, tell me all");
-    let question = house.question(2).await;
+    let question = house.asked(2).await;
     house.press(&question, "Once").await;
     house.wait("the answer", || !house.replies(id).is_empty()).await;
     assert!(house.server.requests().last().unwrap().results()[0].contains("env told") && sent(CODER_FILE));
     daemon.kill(&house).await;
 
-    let state = house.rig.state();
+    let state = house.state();
     for file in ["turns.sqlite", "mcp.json", "brains.json", "history.git"] {
         assert!(state.join(file).exists(), "{file}");
     }
     clean_folder(&state);
-    clean_folder(&house.rig.vault());
-    clean_folder(&house.rig.temp.path().join("cache"));
+    clean_folder(&house.vault());
+    clean_folder(&house.temp.path().join("cache"));
     assert_eq!(found_in(&fs::read(house.said_file()).unwrap()), None, "the daemon's own words");
     for request in house.server.requests() {
         // What a server says to a program goes to that program's provider without us.
@@ -154,10 +154,10 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
         let found = found_in(&request.bytes).filter(|found| !(own && *found == SERVER_ENV));
         assert_eq!(found, None, "{}", request.body);
     }
-    for message in house.rig.fake.messages(CHANNEL) {
+    for message in house.fake.messages(CHANNEL) {
         assert_eq!(found_in(message.to_string().as_bytes()), None, "{message}");
     }
-    for record in house.rig.fake.shared.records.lock().unwrap().iter() {
+    for record in house.fake.shared.records.lock().unwrap().iter() {
         assert_eq!(found_in(record.body.to_string().as_bytes()), None, "{record:?}");
     }
     // History's objects are packed: as git reads them.
@@ -178,7 +178,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
         &["skill", "list"],
         &["mcp-config", "claude-code"],
     ] {
-        let output = house.command(args).output().unwrap();
+        let output = house.cli(args).output().unwrap();
         assert_eq!(found_in(&[output.stdout, output.stderr].concat()), None, "{args:?}");
     }
 }

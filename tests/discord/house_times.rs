@@ -4,6 +4,7 @@
 use super::house::*;
 use super::rig::*;
 use crate::models::Reply;
+use crate::support::random::Random;
 use jiff::{SignedDuration, Timestamp, Unit};
 use std::time::{Duration, Instant};
 
@@ -31,7 +32,7 @@ impl Fast {
     fn set(&self, house: &mut House) {
         let now = self.now();
         house.env("VAULT_AGENT_NOW", &format!("{now}@{}", self.times));
-        house.rig.fake.world().set_now(now);
+        house.fake.world().set_now(now);
     }
 
     /// So many minutes after the next whole one; with its date and time in the vault's zone, which is UTC.
@@ -60,13 +61,13 @@ async fn reminded(phrase: bool) -> (Vec<String>, Vec<i64>, usize) {
     clock.set(&mut house);
     let daemon = house.run().await;
     let came = || -> Vec<String> {
-        house.rig.fake.texts(CHANNEL).into_iter().filter(|text| text.contains("Call Mum")).collect()
+        house.fake.texts(CHANNEL).into_iter().filter(|text| text.contains("Call Mum")).collect()
     };
     house.wait("three reminders", || came().len() == 3).await;
     let asked = house.server.requests().len();
     house.wait("the lines are gone", || !house.read("Reminders.md").contains("- [ ]")).await;
     daemon.kill(&house).await;
-    let journal = house.rig.workspace().journal().unwrap();
+    let journal = house.workspace().journal().unwrap();
     let late = due.iter().map(|(key, due)| {
         let row = journal.row(key).unwrap().expect("it is in the journal");
         row.attempted.unwrap().duration_since(*due).as_secs()
@@ -98,13 +99,9 @@ async fn a_routine_runs_at_its_minute_and_says_its_piece_once_wherever_the_daemo
     let clock = Fast::new(20);
     clock.set(&mut house);
     let mut daemon = house.run().await;
-    let (mut random, mut kills) = (0x9e37_79b9_u64, 0);
-    let mut next = |below: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % below
-    };
+    let (mut random, mut kills) = (Random(0x9e37_79b9), 0);
     let pieces = |house: &House| -> Vec<String> {
-        house.rig.fake.texts(CHANNEL).into_iter().filter(|text| text.contains("piece ")).collect()
+        house.fake.texts(CHANNEL).into_iter().filter(|text| text.contains("piece ")).collect()
     };
     let rounds = 4;
     for round in 1..=rounds {
@@ -115,24 +112,24 @@ async fn a_routine_runs_at_its_minute_and_says_its_piece_once_wherever_the_daemo
             &format!("---\n{head}\n---\nSay a piece for r{round}.\n"),
         );
         // Once before its minute or about it, once as soon as the model is asked or later.
-        tokio::time::sleep(Duration::from_millis(2000 + next(4000))).await;
+        tokio::time::sleep(Duration::from_millis(2000 + random.below(4000))).await;
         daemon.kill(&house).await;
         clock.set(&mut house);
         daemon = house.start();
         let requests = house.server.requests().len();
         let has = |house: &House| house.server.requests().len() > requests || pieces(house).len() >= round;
         house.wait("the run begins", || has(&house)).await;
-        tokio::time::sleep(Duration::from_millis(next(400))).await;
+        tokio::time::sleep(Duration::from_millis(random.below(400))).await;
         daemon.kill(&house).await;
         kills += 2;
         clock.set(&mut house);
         daemon = house.run().await;
         house.wait("its piece", || pieces(&house).len() >= round).await;
-        let logs = house.rig.vault().join(format!("logs/routines/r{round}"));
+        let logs = house.vault().join(format!("logs/routines/r{round}"));
         house.wait("its log", || std::fs::read_dir(&logs).is_ok_and(|files| files.count() == 1)).await;
     }
     // `/routine run`, beside what ran at its minute.
-    let reply = house.rig.fake.reply(slash(ALICE, "routine", &[("action", "run"), ("name", "r1")])).await;
+    let reply = house.command("routine", &[("action", "run"), ("name", "r1")]).await;
     assert!(reply.contains("runs now"), "{reply}");
     house.wait("one more", || pieces(&house).len() > rounds).await;
     daemon.kill(&house).await;

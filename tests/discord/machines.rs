@@ -1,6 +1,6 @@
 //! Two machines with one vault and one bot: the voice alone is connected, and each question gets one answer.
 
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -16,57 +16,40 @@ fn now() -> Timestamp {
     BEGUN.0 + BEGUN.1.elapsed() * 60
 }
 
-/// A daemon that is killed when it is dropped.
+/// A copy of the vault, and the daemon over it.
 struct Machine {
     rig: Rig,
     name: &'static str,
-    daemon: Option<Child>,
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        self.kill();
-    }
+    daemon: Option<Daemon>,
 }
 
 impl Machine {
     fn new(rig: Rig, name: &'static str, store: &std::path::Path) -> Self {
-        let settings = format!(
-            "[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
-             api_base = \"{}\"\n[machines]\nengine = \"git\"\nremote = \"file://{}\"\nprefer = [\"server\", \"laptop\"]\n",
-            rig.fake.api_base(),
+        rig.set(&format!(
+            "[machines]
+engine = \"git\"
+remote = \"file://{}\"
+prefer = [\"server\", \"laptop\"]
+",
             store.display()
+        ));
+        rig.write(
+            "MEMORY.md",
+            "## Health
+- The dentist is on Friday at ten
+",
         );
-        std::fs::write(rig.vault().join("vault-agent.toml"), settings).unwrap();
-        std::fs::write(rig.vault().join("MEMORY.md"), "## Health\n- The dentist is on Friday at ten\n")
-            .unwrap();
         Self { rig, name, daemon: None }
     }
 
     fn start(&mut self) {
-        let token = self.rig.fake.world().token.clone();
-        let now = format!("{}@60", now());
-        let daemon = Command::new(env!("CARGO_BIN_EXE_vault-agent"))
-            .arg("run")
-            .env("VAULT_AGENT_VAULT", self.rig.vault())
-            .env("VAULT_AGENT_STATE_DIR", self.rig.state())
-            .env("VAULT_AGENT_CACHE_DIR", self.rig.temp.path().join("cache"))
-            .env("VAULT_AGENT_MACHINE", self.name)
-            .env("VAULT_AGENT_NOW", now)
-            .env("DISCORD_TOKEN", token)
-            .env_remove("FAILPOINTS")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        self.daemon = Some(daemon.unwrap());
+        let mut command = self.rig.program(&["run"]);
+        command.env("VAULT_AGENT_MACHINE", self.name).env("VAULT_AGENT_NOW", format!("{}@60", now()));
+        self.daemon = Some(Daemon(command.spawn().unwrap()));
     }
 
     fn kill(&mut self) {
-        if let Some(mut daemon) = self.daemon.take() {
-            let _ = daemon.kill();
-            let _ = daemon.wait();
-        }
+        self.daemon = None;
     }
 
     /// What the daemon last said of a part of it.
@@ -102,31 +85,33 @@ fn store() -> (tempfile::TempDir, std::path::PathBuf) {
     (temp, store)
 }
 
+/// The server speaks, and the laptop knows.
+async fn two(store: &std::path::Path) -> (Machine, Machine) {
+    let mut server = Machine::new(Rig::new().await, "server", store);
+    let mut laptop = Machine::new(Rig::on(std::sync::Arc::clone(&server.rig.fake)).await, "laptop", store);
+    server.start();
+    server.hears("machines", "this one is the voice").await;
+    laptop.start();
+    laptop.hears("machines", "server is the voice").await;
+    (server, laptop)
+}
+
 /// Gives one copy of the vault the logs of the other, as a sync tool does.
 fn sync_logs(from: &Machine, to: &Machine) {
     for file in from.rig.log_files() {
-        let below = file.strip_prefix(from.rig.vault()).unwrap().to_owned();
-        let there = to.rig.vault().join(below);
-        std::fs::create_dir_all(there.parent().unwrap()).unwrap();
-        std::fs::copy(file, there).unwrap();
+        let note = file.strip_prefix(from.rig.vault()).unwrap().to_str().unwrap();
+        to.rig.write(note, from.rig.read(note));
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_next_voice_answers_what_the_last_one_left_and_nothing_twice() {
     let (_temp, store) = store();
-    let rig = Rig::new().await;
-    let fake = std::sync::Arc::clone(&rig.fake);
-    let mut server = Machine::new(rig, "server", &store);
-    let mut laptop = Machine::new(Rig::on(std::sync::Arc::clone(&fake)), "laptop", &store);
-
-    server.start();
-    server.hears("machines", "this one is the voice").await;
+    let (mut server, laptop) = two(&store).await;
+    let fake = std::sync::Arc::clone(&server.rig.fake);
     server.hears("discord", "connected").await;
     let first = fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
     server.is_answered(first).await;
-    laptop.start();
-    laptop.hears("machines", "server is the voice").await;
     laptop.hears("discord", "not connected here: another machine is the voice").await;
     let second = fake.say(CHANNEL, ALICE, "<@500> and when is the dentist again?");
     server.is_answered(second).await;
@@ -171,20 +156,13 @@ async fn an_answer_that_never_left_is_sent_after_a_restart() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_routine_that_a_machine_left_is_run_once_by_the_next_voice() {
     let (_temp, store) = store();
-    let rig = Rig::new().await;
-    let fake = std::sync::Arc::clone(&rig.fake);
-    let mut server = Machine::new(rig, "server", &store);
-    let mut laptop = Machine::new(Rig::on(std::sync::Arc::clone(&fake)), "laptop", &store);
-    server.start();
-    server.hears("machines", "this one is the voice").await;
-    laptop.start();
-    laptop.hears("machines", "server is the voice").await;
+    let (mut server, laptop) = two(&store).await;
+    let fake = std::sync::Arc::clone(&server.rig.fake);
 
     let due = (now() + SignedDuration::from_mins(20)).strftime("%H:%M");
     let routine = format!("---\nschedule: daily {due}\nenabled: true\n---\nWhen is the dentist?\n");
     for machine in [&server, &laptop] {
-        std::fs::create_dir_all(machine.rig.vault().join("routines")).unwrap();
-        std::fs::write(machine.rig.vault().join("routines/dentist.md"), &routine).unwrap();
+        machine.rig.write("routines/dentist.md", &routine);
     }
     let runs = || {
         let messages = fake.messages(CHANNEL);

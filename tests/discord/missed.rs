@@ -2,10 +2,8 @@
 
 use super::fake::{Access, Fault, GatewayFault};
 use super::rig::*;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde_json::json;
-use std::sync::Arc;
-use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::KeepAttachments;
 
 fn contents(rig: &Rig, context: u64) -> Vec<String> {
@@ -23,58 +21,55 @@ async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
     running.crash().await;
     let mut wanted: Vec<String> = (0..250).map(|n| format!("away {n}")).collect();
     for text in &wanted {
-        rig.fake.say(CHANNEL, ALICE, text);
+        rig.say(text);
     }
     // One page is read, the next fails three times; meanwhile people go on talking.
     rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(std::time::Duration::ZERO), 1);
     rig.fake.fault("GET", "/channels/2000/messages", Fault::Status(500, json!({})), 3);
-    let running = rig.start();
+    let _running = rig.start();
     rig.fake.connected().await;
     for n in 0..40 {
-        rig.fake.say(CHANNEL, ALICE, &format!("live {n}"));
+        rig.say(&format!("live {n}"));
         wanted.push(format!("live {n}"));
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     rig.wait_said(CHANNEL, wanted.len()).await;
     assert_eq!(rig.said(CHANNEL), wanted);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn history_that_is_refused_for_good_holds_nothing_up() {
     let rig = Rig::new().await;
     rig.fake.fault("GET", "/messages", Fault::refuse(403, 50001, "Missing Access"), 1000);
-    let running = rig.start();
+    let _running = rig.start();
     rig.fake.connected().await;
     rig.wait("a try", || !rig.fake.requests("GET", "/messages").is_empty()).await;
-    rig.fake.say(CHANNEL, ALICE, "heard all the same");
+    rig.say("heard all the same");
     rig.wait_said(CHANNEL, 1).await;
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_event_that_can_not_be_decoded_is_fetched_at_once_and_in_its_place() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let mut wanted = vec![];
     for round in 0..5 {
         rig.fake.gateway(GatewayFault::Malform);
         for n in 0..4 {
             wanted.push(format!("{round} {n}"));
-            rig.fake.say(CHANNEL, ALICE, wanted.last().unwrap());
+            rig.say(wanted.last().unwrap());
         }
         // The sweep comes every ten minutes only.
         rig.wait_said(CHANNEL, wanted.len()).await;
     }
     assert_eq!(rig.said(CHANNEL), wanted);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn edits_and_deletions_of_an_absence_are_shown_once() {
     let rig = Rig::new().await;
     let running = rig.run().await;
-    let ids: Vec<u64> = (0..40).map(|n| rig.fake.say(CHANNEL, ALICE, &format!("m{n}"))).collect();
+    let ids: Vec<u64> = (0..40).map(|n| rig.say(&format!("m{n}"))).collect();
     rig.wait_said(CHANNEL, 40).await;
     // One that was seen, and must not be shown again.
     rig.fake.edit(CHANNEL, ids[0], "seen");
@@ -89,7 +84,7 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
     for _ in 0..3 {
         let running = rig.run().await;
         rig.wait("the edits", || count(&rig, "edited ") >= 16 && count(&rig, "deleted ") >= 10).await;
-        rig.fake.say(CHANNEL, ALICE, "on");
+        rig.say("on");
         let said = rig.said(CHANNEL).len();
         rig.wait_said(CHANNEL, said.max(41)).await;
         running.crash().await;
@@ -102,17 +97,17 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
     let before = asked(&rig);
     let running = rig.start();
     rig.wait("a look at one message", || asked(&rig) > before).await;
-    rig.fake.say(CHANNEL, ALICE, "end");
+    rig.say("end");
     rig.wait("the end", || rig.said(CHANNEL).last().is_some_and(|said| said == "end")).await;
-    running.stop().await.unwrap();
+    drop(running);
     assert_eq!(count(&rig, "deleted "), 10);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_and_a_deletion_that_no_event_can_be_read_of_are_fetched_too() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
-    let (first, last) = (rig.fake.say(CHANNEL, ALICE, "first"), rig.fake.say(CHANNEL, ALICE, "last"));
+    let _running = rig.run().await;
+    let (first, last) = (rig.say("first"), rig.say("last"));
     rig.wait_said(CHANNEL, 2).await;
     rig.fake.gateway(GatewayFault::Malform);
     rig.fake.edit(CHANNEL, first, "changed");
@@ -121,24 +116,16 @@ async fn an_edit_and_a_deletion_that_no_event_can_be_read_of_are_fetched_too() {
     rig.fake.delete(CHANNEL, last);
     rig.fake.gateway(GatewayFault::Invalid(false));
     rig.wait("the deletion", || count(&rig, "deleted ") == 1).await;
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn threads_that_came_and_went_in_an_absence_are_read() {
-    let mut rig = Rig::new().await;
-    let now: Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
-    let clock = Arc::new(ManualClock::new(now));
-    rig.clock = clock.clone();
-    rig.fake.world().set_now(now);
+    let (rig, clock) = Rig::clocked().await;
     let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "before");
+    rig.say("before");
     rig.wait_said(CHANNEL, 1).await;
     running.crash().await;
-    let advance = |hours| {
-        clock.advance(SignedDuration::from_hours(hours));
-        rig.fake.world().set_now(clock.now());
-    };
+    let advance = |hours| rig.advance(&clock, SignedDuration::from_hours(hours));
     advance(1);
     let mut threads = vec![];
     for n in 0..3 {
@@ -153,12 +140,11 @@ async fn threads_that_came_and_went_in_an_absence_are_read() {
     }
     // Three days, longer than a thread counts as young.
     advance(72);
-    let running = rig.run().await;
+    let _running = rig.run().await;
     for (n, id) in threads.iter().enumerate() {
         rig.wait_said(*id, 2).await;
         assert_eq!(rig.said(*id), [format!("{n} one"), format!("{n} two")]);
     }
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -201,10 +187,9 @@ async fn what_is_said_without_text_is_no_empty_turn() {
     assert_eq!(rig.said(CHANNEL), wanted, "live");
     running.crash().await;
     say();
-    let running = rig.run().await;
+    let _running = rig.run().await;
     rig.wait_said(CHANNEL, 10).await;
     assert_eq!(rig.said(CHANNEL)[5..], wanted, "from history");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -220,7 +205,7 @@ async fn files_are_kept_beside_the_log_where_that_is_asked_for() {
     for (id, size) in [("1", 3), ("2", 3), ("3", 5000), ("4", 5000)] {
         rig.fake.world().files.insert(id.into(), vec![b'x'; size]);
     }
-    let running = rig.run().await;
+    let _running = rig.run().await;
     let files = [
         file("1", "list.txt", 3),
         file("2", "../../../escape.md", 3),
@@ -247,5 +232,4 @@ async fn files_are_kept_beside_the_log_where_that_is_asked_for() {
     kept.sort();
     assert_eq!(kept, [format!("{id}-1-list.txt"), format!("{id}-2-_.._.._escape.md.txt")]);
     assert_eq!(std::fs::read(rig.vault().join(&folder).join(&kept[0])).unwrap(), b"xxx");
-    running.stop().await.unwrap();
 }

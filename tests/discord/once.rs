@@ -3,10 +3,10 @@
 use super::fake::{FakeDiscord, Fault};
 use super::rig::*;
 use super::traps::Traps;
+use crate::support::random::Random;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use serde_json::json;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vault_agent::clock::ManualClock;
@@ -23,13 +23,13 @@ const COUNT: usize = 40;
 /// And so many rounds with the real binary.
 const ROUNDS: usize = 8;
 
-fn write_reminders(dir: &std::path::Path, numbers: std::ops::Range<usize>, time: &str) {
+fn write_reminders(rig: &Rig, numbers: std::ops::Range<usize>, time: &str) {
     let lines: String = numbers
         .map(|n| {
             format!("- [ ] date=2026-12-01 time={time} recur=none msg=\"number {n:03}.\" id=rid_{}\n", id(n))
         })
         .collect();
-    std::fs::write(dir.join("Reminders.md"), lines).unwrap();
+    rig.write("Reminders.md", lines);
 }
 
 fn id(n: usize) -> String {
@@ -108,7 +108,7 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
             let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
             rig.fake.world().nonce_window = window;
             rig.fake.world().nonce_in_history = point.len() % 2 == 0;
-            write_reminders(&rig.vault(), 0..COUNT, "09:30");
+            write_reminders(&rig, 0..COUNT, "09:30");
             let mut now = at;
             let mut crashes = 0;
             loop {
@@ -128,7 +128,7 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
                 // A zero window stands for "after the window": then so much time has passed too.
                 let step = if window.is_zero() { 150 } else { 20 };
                 now += SignedDuration::from_secs(step);
-                let left = std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap();
+                let left = rig.read("Reminders.md");
                 if result.is_ok() && crashes > 8 && left.is_empty() {
                     break;
                 }
@@ -139,50 +139,24 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
     }
 }
 
-/// `tick` of the real binary.
-fn tick(rig: &Rig, now: Timestamp) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
-    command
-        .args(["tick", "--json", "--now", &now.to_string()])
-        .env("VAULT_AGENT_VAULT", rig.vault())
-        .env("VAULT_AGENT_STATE_DIR", rig.temp.path().join("state"))
-        .env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("cache"))
-        .env("DISCORD_TOKEN", rig.fake.world().token.clone())
-        .env_remove("FAILPOINTS")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() {
     let rig = Rig::new().await;
-    let settings = format!(
-        "[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nowner_ids = [{ALICE}]\napi_base = \"{}\"\n",
-        rig.fake.api_base()
-    );
-    std::fs::write(rig.vault().join("vault-agent.toml"), settings).unwrap();
+    rig.set("");
     // Slow enough that a kill falls between a request and its answer.
     rig.fake.fault("POST", "/messages", Fault::Slow(Duration::from_millis(3)), usize::MAX);
-    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
-    let mut random = |below: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % below
-    };
+    let mut random = Random(7);
     let (mut kills, begun) = (0, Instant::now());
     for round in 0..ROUNDS {
-        write_reminders(&rig.vault(), round * COUNT..(round + 1) * COUNT, &format!("{:02}:30", 9 + round));
+        write_reminders(&rig, round * COUNT..(round + 1) * COUNT, &format!("{:02}:30", 9 + round));
         let mut now: Timestamp = format!("2026-12-01T{:02}:30:00Z", 9 + round).parse().unwrap();
         let mut left_to_kill = 6;
         loop {
             rig.fake.world().set_now(now);
             let before = rig.fake.requests("POST", "/messages").len();
             // Killed after a random number of requests and a random moment more, so that every step is hit.
-            let (requests, moment) = (random(10) as usize, Duration::from_micros(random(9000)));
-            let mut child = tick(&rig, now).spawn().unwrap();
+            let (requests, moment) = (random.at(10), Duration::from_micros(random.below(9000)));
+            let mut child = rig.program(&["tick", "--json", "--now", &now.to_string()]).spawn().unwrap();
             let end = loop {
                 if let Some(status) = child.try_wait().unwrap() {
                     break Some(status);
@@ -198,12 +172,12 @@ async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() 
                 assert!(begun.elapsed() < Duration::from_secs(400), "it never ends");
             };
             // Now and then so late that the nonce is no longer known, and the channel is read instead.
-            let late = random(3) == 0;
+            let late = random.below(3) == 0;
             if late {
                 rig.fake.world().nonces.clear();
             }
             now += SignedDuration::from_secs(if late { 125 } else { 5 });
-            let left = std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap();
+            let left = rig.read("Reminders.md");
             if end.is_some() && left.is_empty() {
                 break;
             }

@@ -18,27 +18,26 @@ async fn without_the_intent_commands_work_and_once_it_is_on_messages_do() {
     let mut rig = Rig::new().await;
     rig.stall = Some(Duration::from_secs(6));
     let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "seen");
+    rig.say("seen");
     rig.wait_said(CHANNEL, 1).await;
     running.crash().await;
     rig.fake.world().message_content_enabled = false;
     let running = rig.start();
     until(&running, GatewayStatus::Degraded(vec![DiscordError::MissingIntent])).await;
     assert_eq!(rig.fake.world().intents & (1 << 15), 0);
-    let reply = rig.fake.reply(slash(ALICE, "remember", &[("text", "works")])).await;
+    let reply = rig.command("remember", &[("text", "works")]).await;
     assert!(reply.starts_with("Pinned:"), "{reply}");
-    rig.fake.say(CHANNEL, ALICE, "unseen");
+    rig.say("unseen");
     let dm = { rig.fake.world().dm(ALICE) };
     rig.fake.say(dm, ALICE, "a direct one");
     rig.wait_said(dm, 1).await;
     assert_eq!(rig.said(CHANNEL), ["seen"], "nothing empty is logged");
     rig.fake.world().message_content_enabled = true;
     until(&running, GatewayStatus::Ready).await;
-    rig.fake.say(CHANNEL, ALICE, "seen again");
+    rig.say("seen again");
     rig.wait_said(CHANNEL, 3).await;
     assert_eq!(rig.said(CHANNEL), ["seen", "unseen", "seen again"]);
     assert!(rig.events(CHANNEL).len() == 3, "no edit was made up");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -60,16 +59,14 @@ async fn what_is_missing_is_one_sentence_each_and_goes_once_it_is_mended() {
     until(&running, GatewayStatus::Degraded(vec![server, DiscordError::NoOwner])).await;
     // The threads of the bound channel are found in its own server.
     assert!(!rig.fake.requests("GET", "/guilds/1000/threads/active").is_empty());
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decodable_message_without_any_word_is_looked_up_and_logged() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
+    let _running = rig.run().await;
     rig.fake.post(CHANNEL, ALICE, json!({ "content": "" }));
-    rig.fake.say(CHANNEL, ALICE, "after");
+    rig.say("after");
     rig.wait_said(CHANNEL, 2).await;
     assert_eq!(rig.said(CHANNEL), ["", "after"]);
-    running.stop().await.unwrap();
 }

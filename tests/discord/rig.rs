@@ -1,12 +1,14 @@
 //! A bot in a vault of its own, against a Discord of our own.
 
 use crate::discord::fake::FakeDiscord;
+use crate::models::ModelServer;
 use async_trait::async_trait;
-use jiff::civil;
+use jiff::{SignedDuration, civil};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::{self, Runtime};
@@ -16,7 +18,7 @@ use vault_agent::agent::{
     CombinedToolbox, Engine, EngineParts, FoundMemory, MemorySearch, RecalledContext, Toolbox, TurnMemory,
     VaultApprovals, Waiter, memory_answer,
 };
-use vault_agent::clock::{Clock, SystemClock};
+use vault_agent::clock::{Clock, ManualClock, SystemClock};
 use vault_agent::config;
 use vault_agent::deliver::Fact;
 use vault_agent::deliver::{Answers, DeliveryOrder};
@@ -38,13 +40,13 @@ pub const LONG: Duration = Duration::from_secs(60);
 
 /// The daemon's part, as far as tests look at it.
 #[derive(Default)]
-pub struct Daemon {
+pub struct Services {
     pub confirmed: Mutex<Vec<String>>,
     pub facts: Mutex<HashMap<String, Fact>>,
 }
 
 #[async_trait]
-impl DaemonServices for Daemon {
+impl DaemonServices for Services {
     async fn status(&self) -> String {
         "all is well".into()
     }
@@ -138,9 +140,11 @@ impl Responder for Slow {
 
 pub struct Rig {
     pub fake: Arc<FakeDiscord>,
+    /// What the brains of its settings are.
+    pub server: ModelServer,
     pub temp: Arc<tempfile::TempDir>,
     pub settings: config::Discord,
-    pub daemon: Arc<Daemon>,
+    pub daemon: Arc<Services>,
     pub answering: Answering,
     pub tools: Arc<dyn Toolbox>,
     /// Of the bot that was started last.
@@ -153,27 +157,30 @@ pub struct Rig {
     pub clock: Arc<dyn Clock>,
 }
 
-/// A bot that runs, on a runtime of its own: all of it can be cut off as a crash would.
+type Task = tokio::task::JoinHandle<Result<(), DiscordError>>;
+
+/// A bot that runs, on a runtime of its own: all of it can be cut off as a crash would. Where it is dropped, it is
+/// stopped, and has to end well.
 pub struct Running {
     pub status: watch::Receiver<GatewayStatus>,
-    pub shutdown: CancellationToken,
-    task: tokio::task::JoinHandle<Result<(), DiscordError>>,
+    shutdown: CancellationToken,
+    task: Option<Task>,
     runtime: Option<Runtime>,
 }
 
-impl Running {
-    pub async fn stop(mut self) -> Result<(), DiscordError> {
-        self.shutdown.cancel();
-        tokio::time::timeout(LONG, &mut self.task).await.expect("it stops").expect("no panic")
-    }
+async fn ended(task: Task) -> Result<(), DiscordError> {
+    tokio::time::timeout(LONG, task).await.expect("it ends").expect("no panic")
+}
 
+impl Running {
     pub async fn end(mut self) -> Result<(), DiscordError> {
-        tokio::time::timeout(LONG, &mut self.task).await.expect("it ends").expect("no panic")
+        ended(self.task.take().unwrap()).await
     }
 
     /// Cuts the bot off in the midst of whatever it does. On return nothing of it runs any more.
     pub async fn crash(mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
+        let runtime = self.runtime.take();
+        self.task = None;
         // Tasks end where they wait; what is writing a file ends with the write.
         tokio::task::spawn_blocking(move || drop(runtime)).await.expect("no panic");
     }
@@ -181,18 +188,44 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
+        let Some(runtime) = self.runtime.take() else { return };
+        if let Some(task) = self.task.take().filter(|_| !std::thread::panicking()) {
+            self.shutdown.cancel();
+            // A thread of its own: the test's is in another runtime.
+            let stopped = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(ended(task))).join());
+            stopped.expect("it stops").unwrap();
         }
+        runtime.shutdown_background();
     }
 }
 
 impl Rig {
     pub async fn new() -> Self {
-        Self::on(Arc::new(FakeDiscord::start().await))
+        Self::on(Arc::new(FakeDiscord::start().await)).await
     }
 
-    pub fn on(fake: Arc<FakeDiscord>) -> Self {
+    /// One with brains that are its model server: name and wire.
+    pub async fn with(brains: &[(&str, &str)]) -> Self {
+        let rig = Self::new().await;
+        rig.write("vault-agent.toml", rig.brains(brains));
+        rig
+    }
+
+    /// One whose bot and server live by one clock that only the test moves.
+    pub async fn clocked() -> (Self, Arc<ManualClock>) {
+        let mut rig = Self::new().await;
+        let clock = Arc::new(ManualClock::new("2026-11-20T10:00:00Z".parse().unwrap()));
+        rig.clock = clock.clone();
+        rig.advance(&clock, SignedDuration::ZERO);
+        (rig, clock)
+    }
+
+    pub fn advance(&self, clock: &ManualClock, by: SignedDuration) {
+        clock.advance(by);
+        self.fake.world().set_now(clock.now());
+    }
+
+    pub async fn on(fake: Arc<FakeDiscord>) -> Self {
         let temp = Arc::new(tempfile::tempdir().unwrap());
         for dir in ["vault", "state"] {
             std::fs::create_dir(temp.path().join(dir)).unwrap();
@@ -206,6 +239,7 @@ impl Rig {
         };
         Self {
             fake,
+            server: ModelServer::start().await,
             temp,
             settings,
             daemon: Arc::default(),
@@ -223,6 +257,61 @@ impl Rig {
 
     pub fn vault(&self) -> PathBuf {
         self.temp.path().join("vault")
+    }
+
+    pub fn write(&self, note: &str, text: impl AsRef<[u8]>) {
+        let path = self.vault().join(note);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// A note's text, or nothing.
+    pub fn read(&self, note: &str) -> String {
+        std::fs::read_to_string(self.vault().join(note)).unwrap_or_default()
+    }
+
+    /// The settings of brains that are the model server: name and wire.
+    pub fn brains(&self, brains: &[(&str, &str)]) -> String {
+        let brain = |(name, kind): &(&str, &str)| {
+            format!(
+                "[[brain]]\nname = \"{name}\"\nkind = \"{kind}\"\nmodel = \"model-{name}\"\nurl = \"{}\"\n\
+                 price = {{ input = 3.0, cached = 0.3, output = 15.0 }}\n",
+                self.server.url()
+            )
+        };
+        brains.iter().map(brain).collect()
+    }
+
+    /// Settings of the vault, with those of the bot after them, for the real program.
+    pub fn set(&self, settings: &str) {
+        let bot = format!(
+            "[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
+             api_base = \"{}\"\n",
+            self.fake.api_base()
+        );
+        self.write("vault-agent.toml", format!("{settings}{bot}"));
+    }
+
+    /// Puts settings before those that stand there.
+    pub fn prepend(&self, settings: &str) {
+        self.write("vault-agent.toml", settings.to_owned() + &self.read("vault-agent.toml"));
+    }
+
+    /// The real program with this vault, before it is started.
+    pub fn program(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
+        command
+            .args(args)
+            .env("VAULT_AGENT_VAULT", self.vault())
+            .env("VAULT_AGENT_STATE_DIR", self.state())
+            .env("VAULT_AGENT_CACHE_DIR", self.temp.path().join("cache"))
+            .env("DISCORD_TOKEN", &self.fake.world().token)
+            .env_remove("VAULT_AGENT_NOW")
+            .env_remove("FAILPOINTS")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
     }
 
     pub fn api(&self) -> Api {
@@ -320,7 +409,7 @@ impl Rig {
         let mut runtime = runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).thread_name(self.thread_name()).enable_all().build().unwrap();
         let task = runtime.spawn(discord::run(self.parts(), status_in, shutdown.clone()));
-        Running { status, shutdown, task, runtime: Some(runtime) }
+        Running { status, shutdown, task: Some(task), runtime: Some(runtime) }
     }
 
     /// Starts the bot and waits until it has caught up once.
@@ -357,7 +446,7 @@ impl Rig {
         let sent: Vec<String> = self.fake.texts(CHANNEL).into_iter().rev().take(5).collect();
         let skipped = text.chars().count().saturating_sub(4000);
         let end: String = text.chars().skip(skipped).collect();
-        let turns = TurnJournal::open(&self.state()).unwrap().open_turns(None).unwrap();
+        let turns = self.turn_journal().open_turns(None).unwrap();
         let turns: Vec<_> = turns.iter().map(|t| (t.asked.message, t.state, t.joined)).collect();
         format!("{end}\nlast sent: {sent:#?}\nopen: {turns:?}")
     }
@@ -400,10 +489,80 @@ impl Rig {
         answers.filter_map(|block| facts::split(&block.event.content).1).collect()
     }
 
+    /// Alice says something in the channel.
+    pub fn say(&self, text: &str) -> u64 {
+        self.fake.say(CHANNEL, ALICE, text)
+    }
+
+    /// Alice asks the bot in the channel.
+    pub fn ask(&self, text: &str) -> u64 {
+        self.say(&format!("<@500> {text}"))
+    }
+
+    /// Alice asks; the bot's last word once so many turns are done.
+    pub async fn answer(&self, text: &str, turns: usize) -> String {
+        self.ask(text);
+        self.wait_done(turns).await;
+        self.answers().pop().unwrap_or_default()
+    }
+
+    /// What the bot said in the channel, in order.
+    pub fn answers(&self) -> Vec<String> {
+        let mut messages = self.fake.messages(CHANNEL);
+        messages.retain(|message| message["author"]["id"] == "500");
+        messages.iter().map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// What Alice sees when she uses a command.
+    pub async fn command(&self, name: &str, options: &[(&str, &str)]) -> String {
+        self.fake.reply(slash(ALICE, name, options)).await
+    }
+
+    /// The questions with buttons in the channel, as messages.
+    pub fn questions_asked(&self) -> Vec<Value> {
+        let mut messages = self.fake.messages(CHANNEL);
+        messages.retain(|m| {
+            m["components"][0]["components"][0]["custom_id"].as_str().is_some_and(|id| id.contains(":ap_"))
+        });
+        messages
+    }
+
+    /// Waits for the question number so many, from 1; its message.
+    pub async fn asked(&self, count: usize) -> Value {
+        self.wait(&format!("question {count}"), || self.questions_asked().len() >= count).await;
+        self.questions_asked().remove(count - 1)
+    }
+
+    /// What Alice sees when she presses a button of a message.
+    pub async fn press(&self, message: &Value, label: &str) -> String {
+        self.press_as(ALICE, message, label).await
+    }
+
+    pub async fn press_as(&self, user: u64, message: &Value, label: &str) -> String {
+        let buttons = message["components"][0]["components"].as_array().unwrap();
+        let button = buttons.iter().find(|b| b["label"] == label).unwrap_or_else(|| panic!("{message}"));
+        let id = message["id"].as_str().unwrap().parse().unwrap();
+        self.fake.reply(press(user, id, button["custom_id"].as_str().unwrap())).await
+    }
+
+    pub fn turn_journal(&self) -> TurnJournal {
+        TurnJournal::open(&self.state()).unwrap()
+    }
+
+    /// Whether a message's turn is at its end.
+    pub fn is_over(&self, message: u64) -> bool {
+        self.turn_journal().turn(message).unwrap().is_some_and(|turn| turn.state.is_final())
+    }
+
+    /// The ids of the messages of people in the channel's log, in order.
+    pub fn questions(&self) -> Vec<String> {
+        let of_person = |block: &LogBlock| block.event.kind == log::EventKind::User;
+        self.events(CHANNEL).into_iter().filter(of_person).filter_map(|block| block.event.id).collect()
+    }
+
     /// How many turns are in a state.
     pub fn turns(&self, state: TurnState) -> usize {
-        let journal = TurnJournal::open(&self.state()).unwrap();
-        journal.latest(100_000).unwrap().iter().filter(|turn| turn.state == state).count()
+        self.turn_journal().latest(100_000).unwrap().iter().filter(|turn| turn.state == state).count()
     }
 
     /// Waits until so many turns are at their end.
@@ -413,6 +572,31 @@ impl Rig {
 
     pub async fn wait_said(&self, context: u64, count: usize) {
         self.wait(&format!("{count} logged messages"), || self.said(context).len() >= count).await;
+    }
+}
+
+/// The real program as a daemon, killed when it is dropped.
+pub struct Daemon(pub Child);
+
+impl Daemon {
+    pub fn start(rig: &Rig) -> Self {
+        Self(rig.program(&["run"]).spawn().unwrap())
+    }
+
+    /// Starts it, and waits until it has read the channel.
+    pub async fn run(rig: &Rig) -> Self {
+        let before = rig.rounds();
+        let daemon = Self::start(rig);
+        rig.fake.connected().await;
+        rig.wait("history read", || rig.rounds() > before).await;
+        daemon
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

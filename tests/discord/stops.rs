@@ -2,74 +2,61 @@
 
 use super::rig::*;
 use super::traps::{STOP, Traps};
-use super::turns::{Look, answers, rig_with};
-use crate::models::{ModelServer, Reply};
-use serde_json::json;
+use super::turns::{Look, look};
+use crate::models::Reply;
 use std::sync::Arc;
 
 /// A bot in the midst of a tool that never ends; whoever asks its brain again would be answered.
-async fn looking(server: &ModelServer) -> (Rig, Arc<Look>, Running) {
-    let mut rig = rig_with(server, &[("one", "chat")]).await;
-    let tool = Look::new(0);
-    rig.tools = tool.clone();
-    server.script(vec![Reply::tool("look", json!({ "q": "tea" }))]);
-    server.respond(|_| Reply::text("Yes."));
+async fn looking() -> (Rig, Arc<Look>, Running) {
+    let mut rig = Rig::with(&[("one", "chat")]).await;
+    let tool = Look::on(&mut rig, 0);
+    rig.server.script(vec![look()]);
+    rig.server.respond(|_| Reply::text("Yes."));
     let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> look?");
+    rig.ask("look?");
     rig.wait("the tool", || tool.count() == 1).await;
     (rig, tool, running)
 }
 
 /// The turn is ended by the word, once, also after one more restart, and nobody was asked again for it.
-async fn is_stopped(rig: &Rig, server: &ModelServer, tool: &Look) {
+async fn is_stopped(rig: &Rig, tool: &Look) {
     let running = rig.run().await;
     rig.wait_done(1).await;
-    assert_eq!((answers(rig), server.requests().len()), (vec!["Stopped.".to_owned()], 1));
+    assert_eq!((rig.answers(), rig.server.requests().len()), (vec!["Stopped.".to_owned()], 1));
     running.crash().await;
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> and now?");
-    rig.wait_done(2).await;
-    assert_eq!((answers(rig), tool.count()), (vec!["Stopped.".to_owned(), "Yes.".to_owned()], 1));
-    let noted = |block: &&_| {
-        let block: &vault_agent::format::log::LogBlock = block;
-        block.event.content == "Alice stopped the answer."
-    };
-    assert_eq!(rig.events(CHANNEL).iter().filter(noted).count(), 1);
-    running.stop().await.unwrap();
+    let _running = rig.run().await;
+    rig.answer("and now?", 2).await;
+    assert_eq!((rig.answers(), tool.count()), (vec!["Stopped.".to_owned(), "Yes.".to_owned()], 1));
+    let noted = rig.events(CHANNEL).iter().filter(|b| b.event.content == "Alice stopped the answer.").count();
+    assert_eq!(noted, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_to_stop_that_was_said_while_the_program_was_away_ends_what_ran() {
-    let server = ModelServer::start().await;
-    let (rig, tool, running) = looking(&server).await;
+    let (rig, tool, running) = looking().await;
     running.crash().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> stop");
-    is_stopped(&rig, &server, &tool).await;
+    rig.ask("stop");
+    is_stopped(&rig, &tool).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_to_stop_counts_though_the_program_dies_before_it_is_obeyed() {
-    let server = ModelServer::start().await;
-    let (rig, tool, running) = looking(&server).await;
+    let (rig, tool, running) = looking().await;
     let traps = Traps::set(&rig);
     traps.arm(STOP, 0);
-    rig.fake.say(CHANNEL, ALICE, "<@500> stop");
-    rig.wait("the crash", || traps.is_sprung()).await;
-    running.crash().await;
-    traps.disarm();
-    is_stopped(&rig, &server, &tool).await;
+    rig.ask("stop");
+    traps.crash(&rig, running).await;
+    is_stopped(&rig, &tool).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_asked_after_a_word_to_stop_is_answered() {
-    let server = ModelServer::start().await;
-    let (rig, _, running) = looking(&server).await;
+    let (rig, _, running) = looking().await;
     running.crash().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> and this?");
-    rig.fake.say(CHANNEL, ALICE, "<@500> stop");
-    rig.fake.say(CHANNEL, ALICE, "<@500> but this?");
-    let running = rig.run().await;
+    rig.ask("and this?");
+    rig.ask("stop");
+    rig.ask("but this?");
+    let _running = rig.run().await;
     rig.wait_done(3).await;
-    assert_eq!(answers(&rig), ["Stopped.", "Stopped.", "Yes."]);
-    running.stop().await.unwrap();
+    assert_eq!(rig.answers(), ["Stopped.", "Stopped.", "Yes."]);
 }

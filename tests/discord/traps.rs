@@ -1,6 +1,6 @@
 //! Crashes at a failpoint that hit one rig alone, while other tests of this process go on.
 
-use super::rig::Rig;
+use super::rig::{Rig, Running};
 use crate::support::processes::at;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
@@ -120,6 +120,13 @@ impl Traps {
     pub fn disarm(&self) {
         *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.sprung.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits for the crash, and cuts the bot off where it stands.
+    pub async fn crash(&self, rig: &Rig, running: Running) {
+        rig.wait("the crash", || self.is_sprung()).await;
+        running.crash().await;
+        self.disarm();
     }
 
     pub fn is_sprung(&self) -> bool {

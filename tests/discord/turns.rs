@@ -1,9 +1,9 @@
 //! A question's way to its answer by a brain, over a model server of our own.
 
 use super::rig::*;
-use crate::models::{ModelServer, Reply};
+use crate::models::{Asked, Reply};
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -13,27 +13,8 @@ use vault_agent::agent::tools::Caller;
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::discord::Pace;
 use vault_agent::format::log::EventKind;
+use vault_agent::turn::TurnState;
 use vault_agent::turn::journal::ToolEnd;
-use vault_agent::turn::{TurnJournal, TurnState};
-
-/// Settings with brains that are this server: name and wire.
-pub fn settings(server: &ModelServer, brains: &[(&str, &str)]) -> String {
-    let brain = |(name, kind): &(&str, &str)| {
-        format!(
-            "[[brain]]\nname = \"{name}\"\nkind = \"{kind}\"\nmodel = \"model-{name}\"\nurl = \"{}\"\n\
-             price = {{ input = 3.0, cached = 0.3, output = 15.0 }}\n",
-            server.url()
-        )
-    };
-    brains.iter().map(brain).collect()
-}
-
-/// A rig whose brains are this server.
-pub async fn rig_with(server: &ModelServer, brains: &[(&str, &str)]) -> Rig {
-    let rig = Rig::new().await;
-    std::fs::write(rig.vault().join("vault-agent.toml"), settings(server, brains)).unwrap();
-    rig
-}
 
 /// One tool, `look`, that may be made to wait.
 #[derive(Debug)]
@@ -43,8 +24,11 @@ pub struct Look {
 }
 
 impl Look {
-    pub fn new(permits: usize) -> Arc<Self> {
-        Arc::new(Self { started: Mutex::default(), gate: Semaphore::new(permits) })
+    /// The rig's one tool, which may be called to its end so often.
+    pub fn on(rig: &mut Rig, permits: usize) -> Arc<Self> {
+        let look = Arc::new(Self { started: Mutex::default(), gate: Semaphore::new(permits) });
+        rig.tools = look.clone();
+        look
     }
 
     pub fn count(&self) -> usize {
@@ -67,7 +51,7 @@ impl Toolbox for Look {
     }
 }
 
-fn look() -> Reply {
+pub fn look() -> Reply {
     Reply::tool("look", json!({ "q": "tea" }))
 }
 
@@ -75,33 +59,21 @@ fn kinds(rig: &Rig) -> Vec<EventKind> {
     rig.events(CHANNEL).iter().map(|block| block.event.kind).collect()
 }
 
-/// What the bot said in the channel, in order.
-pub fn answers(rig: &Rig) -> Vec<String> {
-    let of_bot = |m: &&Value| m["author"]["id"] == "500";
-    rig.fake
-        .messages(CHANNEL)
-        .iter()
-        .filter(of_bot)
-        .map(|m| m["content"].as_str().unwrap().to_owned())
-        .collect()
-}
-
 /// The words that people said in a request, each message for itself.
-fn people(asked: &crate::models::Asked) -> Vec<String> {
+fn people(asked: &Asked) -> Vec<String> {
     asked.messages().iter().filter(|m| m["role"] == "user").map(|m| m["content"].to_string()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
     for wire in ["messages", "responses", "chat"] {
-        let server = ModelServer::start().await;
-        let rig = rig_with(&server, &[("one", wire)]).await;
-        std::fs::write(rig.vault().join("Assistant.md"), "You are Zorba.\n").unwrap();
-        server.script(vec![Reply::text("On **Friday**.").usage(120, 100, 7), Reply::text("Yes.")]);
-        let running = rig.run().await;
-        let question = rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+        let rig = Rig::with(&[("one", wire)]).await;
+        rig.write("Assistant.md", "You are Zorba.\n");
+        rig.server.script(vec![Reply::text("On **Friday**.").usage(120, 100, 7), Reply::text("Yes.")]);
+        let _running = rig.run().await;
+        let question = rig.ask("when is the dentist?");
         rig.wait_done(1).await;
-        assert_eq!(answers(&rig), ["On **Friday**."]);
+        assert_eq!(rig.answers(), ["On **Friday**."]);
         let posted = rig.fake.messages(CHANNEL).pop().unwrap();
         assert_eq!(posted["message_reference"]["message_id"], question.to_string());
         assert!(rig.fake.world().typing.iter().any(|(channel, _)| *channel == CHANNEL));
@@ -118,9 +90,9 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         let usd = 20.0 * 3e-6 + 100.0 * 0.3e-6 + 7.0 * 15e-6;
         assert!((facts.usd.unwrap() - usd).abs() < 1e-9, "{:?}", facts.usd);
         assert_eq!(facts.turn, events[0].event.id);
-        let turn = TurnJournal::open(&rig.state()).unwrap().turn(question).unwrap().unwrap();
+        let turn = rig.turn_journal().turn(question).unwrap().unwrap();
         assert_eq!((facts.ctx, turn.chunks), (turn.assembled.map(|a| a.hash), 1));
-        let asked = server.requests().remove(0);
+        let asked = rig.server.requests().remove(0);
         assert!(asked.system().starts_with("You are Zorba."), "{}", asked.system());
         let said = asked.last_user();
         assert!(
@@ -128,31 +100,26 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
             "{said}"
         );
         // What was injected is never told again; what was said is.
-        rig.fake.say(CHANNEL, ALICE, "<@500> sure?");
-        rig.wait_done(2).await;
-        let body = server.requests()[1].body.to_string();
+        rig.answer("sure?", 2).await;
+        let body = rig.server.requests()[1].body.to_string();
         assert!(!body.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES\\n"), "{body}");
         assert!(body.contains("when is the dentist?") && body.contains("On **Friday**."), "{body}");
         assert!(!body.contains("%%"), "facts are no history: {body}");
-        running.stop().await.unwrap();
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_that_a_brain_asks_for_is_run_logged_and_told() {
     for wire in ["messages", "responses", "chat"] {
-        let server = ModelServer::start().await;
-        let mut rig = rig_with(&server, &[("one", wire)]).await;
-        let tool = Look::new(10);
-        rig.tools = tool.clone();
-        server.script(vec![look(), look(), Reply::text("Oolong."), Reply::text("Bye.")]);
-        let running = rig.run().await;
-        rig.fake.say(CHANNEL, ALICE, "<@500> which tea?");
-        rig.wait_done(1).await;
-        assert_eq!(answers(&rig), ["Oolong."]);
+        let mut rig = Rig::with(&[("one", wire)]).await;
+        let tool = Look::on(&mut rig, 10);
+        rig.server.script(vec![look(), look(), Reply::text("Oolong."), Reply::text("Bye.")]);
+        let _running = rig.run().await;
+        rig.answer("which tea?", 1).await;
+        assert_eq!(rig.answers(), ["Oolong."]);
         let found = r#"found for {"q":"tea"}"#;
-        assert_eq!(server.requests()[1].results(), [found], "{wire}");
-        assert_eq!(server.requests()[2].results(), [found, found], "{wire}");
+        assert_eq!(rig.server.requests()[1].results(), [found], "{wire}");
+        assert_eq!(rig.server.requests()[2].results(), [found, found], "{wire}");
         assert_eq!(tool.count(), 2);
         let log = [EventKind::User, EventKind::Tool, EventKind::Tool, EventKind::Agent, EventKind::System];
         assert_eq!(kinds(&rig), log, "{wire}");
@@ -162,238 +129,202 @@ async fn a_tool_that_a_brain_asks_for_is_run_logged_and_told() {
         let facts = rig.facts(CHANNEL).pop().unwrap();
         assert_eq!((facts.calls, facts.input, facts.output), (3, 360, 21), "all rounds count");
         // A later turn is told of it, each call with its result.
-        rig.fake.say(CHANNEL, ALICE, "<@500> thanks");
-        rig.wait_done(2).await;
-        assert_eq!(server.requests()[3].results(), [found, found], "{wire}");
-        running.stop().await.unwrap();
+        rig.answer("thanks", 2).await;
+        assert_eq!(rig.server.requests()[3].results(), [found, found], "{wire}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
-    let server = ModelServer::start().await;
-    let mut rig = rig_with(&server, &[("one", "messages")]).await;
-    let tool = Look::new(0);
-    rig.tools = tool.clone();
-    server.script(vec![look(), Reply::text("First."), Reply::text("All three.")]);
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> first?");
+    let mut rig = Rig::with(&[("one", "messages")]).await;
+    let tool = Look::on(&mut rig, 0);
+    rig.server.script(vec![look(), Reply::text("First."), Reply::text("All three.")]);
+    let _running = rig.run().await;
+    rig.ask("first?");
     rig.wait("the tool", || tool.count() == 1).await;
     let mut last = 0;
     for text in ["<@500> second?", "<@500> third?", "<@500> fourth?"] {
-        last = rig.fake.say(CHANNEL, ALICE, text);
+        last = rig.say(text);
     }
     rig.wait("the questions", || rig.turns(TurnState::Accepted) == 3).await;
     tool.gate.add_permits(10);
     rig.wait_done(4).await;
-    assert_eq!(answers(&rig), ["First.", "All three."]);
+    assert_eq!(rig.answers(), ["First.", "All three."]);
     let posted = rig.fake.messages(CHANNEL).pop().unwrap();
     assert_eq!(posted["message_reference"]["message_id"], last.to_string());
-    assert_eq!(server.requests().len(), 3);
-    let said = people(&server.requests()[2]);
-    let tail: Vec<bool> = ["second?", "third?", "fourth?"]
-        .iter()
-        .zip(&said[said.len() - 3..])
-        .map(|(w, s)| s.contains(w))
-        .collect();
-    assert_eq!(tail, [true; 3], "each a message of its own, in order: {said:?}");
-    let ids: Vec<_> = rig
-        .events(CHANNEL)
-        .iter()
-        .filter(|b| b.event.kind == EventKind::User)
-        .map(|b| b.event.id.clone())
-        .collect();
+    assert_eq!(rig.server.requests().len(), 3);
+    let said = people(&rig.server.requests()[2]);
+    for (word, said) in ["second?", "third?", "fourth?"].iter().zip(&said[said.len() - 3..]) {
+        assert!(said.contains(word), "each a message of its own, in order: {said:?}");
+    }
+    let ids = rig.questions();
     let facts = rig.facts(CHANNEL).pop().unwrap();
-    assert_eq!(facts.turn, ids[3]);
-    assert_eq!(facts.with.into_iter().map(Some).collect::<Vec<_>>(), ids[1..3]);
-    running.stop().await.unwrap();
+    assert_eq!((facts.turn.as_ref(), &facts.with[..]), (Some(&ids[3]), &ids[1..3]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slash_question_asks_one_brain_and_its_answer_shows_the_question() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages"), ("two", "chat")]).await;
-    server.script(vec![Reply::text("From two."), Reply::status(500), Reply::text("never")]);
-    let running = rig.run().await;
-    let said = rig.fake.reply(slash(ALICE, "ask", &[("question", "what now?"), ("brain", "two")])).await;
+    let rig = Rig::with(&[("one", "messages"), ("two", "chat")]).await;
+    rig.server.script(vec![Reply::text("From two."), Reply::status(500), Reply::text("never")]);
+    let _running = rig.run().await;
+    let said = rig.command("ask", &[("question", "what now?"), ("brain", "two")]).await;
     assert_eq!(said, "The answer comes here.");
     rig.wait_done(1).await;
-    assert_eq!(answers(&rig), ["> what now?\nFrom two."]);
-    assert_eq!(server.requests()[0].wire, "chat");
+    assert_eq!(rig.answers(), ["> what now?\nFrom two."]);
+    assert_eq!(rig.server.requests()[0].wire, "chat");
     // A word beside it says that no message holds the question.
     assert_eq!(kinds(&rig)[..3], [EventKind::User, EventKind::System, EventKind::Agent]);
     assert_eq!(rig.facts(CHANNEL)[0].brain, "two");
     // It alone is asked: where it fails, memory answers.
-    rig.fake.reply(slash(ALICE, "ask", &[("question", "dentist?"), ("brain", "two")])).await;
+    rig.command("ask", &[("question", "dentist?"), ("brain", "two")]).await;
     rig.wait_done(2).await;
-    let last = answers(&rig).pop().unwrap();
+    let last = rig.answers().pop().unwrap();
     assert!(last.starts_with("> dentist?\ntwo did not answer (") && last.contains("Friday"), "{last}");
     // A brain that isn't there is a sentence.
-    rig.fake.reply(slash(ALICE, "ask", &[("question", "dentist?"), ("brain", "tow")])).await;
+    rig.command("ask", &[("question", "dentist?"), ("brain", "tow")]).await;
     rig.wait_done(3).await;
-    let last = answers(&rig).pop().unwrap();
+    let last = rig.answers().pop().unwrap();
     assert!(last.contains("tow") && last.contains("Friday"), "{last}");
-    assert!(server.requests().len() <= 3, "the other brain was not asked");
-    assert!(server.requests().iter().all(|asked| asked.wire == "chat"));
-    running.stop().await.unwrap();
+    assert!(rig.server.requests().len() <= 3, "the other brain was not asked");
+    assert!(rig.server.requests().iter().all(|asked| asked.wire == "chat"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_turn_is_stopped_by_command_and_by_word() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages")]).await;
-    let running = rig.run().await;
-    assert_eq!(rig.fake.reply(slash(ALICE, "stop", &[])).await, "Nothing is being answered here.");
-    server.script(vec![Reply::hang(), Reply::hang(), Reply::hang(), Reply::text("Here.")]);
-    rig.fake.say(CHANNEL, ALICE, "<@500> one?");
-    server.wait_for(1).await;
-    assert_eq!(rig.fake.reply(slash(ALICE, "stop", &[])).await, "Stopped.");
-    server.wait_for_gone(1).await;
+    let rig = Rig::with(&[("one", "messages")]).await;
+    let _running = rig.run().await;
+    assert_eq!(rig.command("stop", &[]).await, "Nothing is being answered here.");
+    rig.server.script(vec![Reply::hang(), Reply::hang(), Reply::hang(), Reply::text("Here.")]);
+    rig.ask("one?");
+    rig.server.wait_for(1).await;
+    assert_eq!(rig.command("stop", &[]).await, "Stopped.");
+    rig.server.wait_for_gone(1).await;
     rig.wait_done(1).await;
-    assert_eq!(answers(&rig), ["Stopped."]);
-    rig.fake.say(CHANNEL, ALICE, "<@500> two?");
-    server.wait_for(2).await;
+    assert_eq!(rig.answers(), ["Stopped."]);
+    rig.ask("two?");
+    rig.server.wait_for(2).await;
     // A stranger's word stops nothing.
     rig.fake.say(CHANNEL, MALLORY, "<@500> stop");
-    rig.fake.say(CHANNEL, ALICE, "<@500> Stop");
-    server.wait_for_gone(2).await;
+    rig.ask("Stop");
+    rig.server.wait_for_gone(2).await;
     rig.wait_done(2).await;
     // The word alone does it, too, from the same person.
-    rig.fake.say(CHANNEL, ALICE, "<@500> three?");
-    server.wait_for(3).await;
+    rig.ask("three?");
+    rig.server.wait_for(3).await;
     rig.fake.say(CHANNEL, MALLORY, "stop");
-    rig.fake.say(CHANNEL, ALICE, "stop");
-    server.wait_for_gone(3).await;
+    rig.say("stop");
+    rig.server.wait_for_gone(3).await;
     rig.wait_done(3).await;
     // With nothing to end it is a word like any other, and nobody was spoken to.
-    rig.fake.say(CHANNEL, ALICE, "stop");
-    rig.fake.say(CHANNEL, ALICE, "<@500> four?");
-    rig.wait_done(4).await;
-    assert_eq!(answers(&rig), ["Stopped.", "Stopped.", "Stopped.", "Here."]);
+    rig.say("stop");
+    rig.answer("four?", 4).await;
+    assert_eq!(rig.answers(), ["Stopped.", "Stopped.", "Stopped.", "Here."]);
     let stopped =
         rig.events(CHANNEL).iter().filter(|b| b.event.content == "Alice stopped the answer.").count();
     assert_eq!(stopped, 3);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_all() {
-    let server = ModelServer::start().await;
-    let mut rig = rig_with(&server, &[("one", "messages")]).await;
-    let tool = Look::new(0);
-    rig.tools = tool.clone();
-    server.script(vec![Reply::hang(), Reply::text("Green.")]);
-    let running = rig.run().await;
-    let question = rig.fake.say(CHANNEL, ALICE, "<@500> black tea?");
-    server.wait_for(1).await;
+    let mut rig = Rig::with(&[("one", "messages")]).await;
+    let tool = Look::on(&mut rig, 0);
+    rig.server.script(vec![Reply::hang(), Reply::text("Green.")]);
+    let _running = rig.run().await;
+    let question = rig.ask("black tea?");
+    rig.server.wait_for(1).await;
     rig.fake.edit(CHANNEL, question, "<@500> green tea?");
-    server.wait_for_gone(1).await;
+    rig.server.wait_for_gone(1).await;
     rig.wait_done(1).await;
-    assert_eq!(answers(&rig), ["Green."]);
-    let body = server.requests()[1].body.to_string();
+    assert_eq!(rig.answers(), ["Green."]);
+    let body = rig.server.requests()[1].body.to_string();
     assert!(body.contains("green tea?") && !body.contains("black tea?"), "{body}");
     // An edit while a tool runs: what it did is not known, and it isn't done again.
-    server.script(vec![look(), Reply::text("White.")]);
-    let question = rig.fake.say(CHANNEL, ALICE, "<@500> red tea?");
+    rig.server.script(vec![look(), Reply::text("White.")]);
+    let question = rig.ask("red tea?");
     rig.wait("the tool", || tool.count() == 1).await;
     rig.fake.edit(CHANNEL, question, "<@500> white tea?");
     rig.wait_done(2).await;
-    assert_eq!(answers(&rig), ["Green.", "White."]);
-    let asked = server.requests().pop().unwrap();
+    assert_eq!(rig.answers(), ["Green.", "White."]);
+    let asked = rig.server.requests().pop().unwrap();
     assert!(asked.results()[0].contains("outcome is unknown"), "{:?}", asked.results());
     assert_eq!(tool.count(), 1);
     // Taken back while it is asked.
-    server.script(vec![Reply::hang(), Reply::text("Still here.")]);
-    let question = rig.fake.say(CHANNEL, ALICE, "<@500> secret?");
-    server.wait_for(5).await;
+    rig.server.script(vec![Reply::hang(), Reply::text("Still here.")]);
+    let question = rig.ask("secret?");
+    rig.server.wait_for(5).await;
     rig.fake.delete(CHANNEL, question);
-    server.wait_for_gone(2).await;
+    rig.server.wait_for_gone(2).await;
     rig.wait("the end of it", || rig.turns(TurnState::Dropped) == 1).await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> there?");
-    rig.wait_done(3).await;
-    assert_eq!(answers(&rig), ["Green.", "White.", "Still here."]);
-    assert!(!server.requests().pop().unwrap().body.to_string().contains("secret?"));
-    running.stop().await.unwrap();
+    rig.answer("there?", 3).await;
+    assert_eq!(rig.answers(), ["Green.", "White.", "Still here."]);
+    assert!(!rig.server.requests().pop().unwrap().body.to_string().contains("secret?"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_work_says_what_it_does_in_one_message_that_goes() {
-    let server = ModelServer::start().await;
-    let mut rig = rig_with(&server, &[("one", "messages")]).await;
+    let mut rig = Rig::with(&[("one", "messages")]).await;
     rig.pace = Pace { after: Duration::ZERO, every: Duration::from_millis(20) };
-    let tool = Look::new(0);
-    rig.tools = tool.clone();
-    server.script(vec![look(), Reply::text("Done.")]);
+    Look::on(&mut rig, 0);
+    rig.server.script(vec![look(), Reply::text("Done.")]);
     let running = rig.run().await;
-    let question = rig.fake.say(CHANNEL, ALICE, "<@500> work!");
-    rig.wait("what is going on", || answers(&rig) == ["-# ⏳ using look"]).await;
+    let question = rig.ask("work!");
+    rig.wait("what is going on", || rig.answers() == ["-# ⏳ using look"]).await;
     let posted = rig.fake.messages(CHANNEL).pop().unwrap();
     assert_eq!(posted["message_reference"]["message_id"], question.to_string());
     // After a restart it is the same message.
     running.crash().await;
     let running = rig.run().await;
     rig.wait_done(1).await;
-    rig.wait("it goes", || answers(&rig) == ["Done."]).await;
-    running.stop().await.unwrap();
+    rig.wait("it goes", || rig.answers() == ["Done."]).await;
+    drop(running);
     assert!(!rig.said(CHANNEL).iter().any(|text| text.contains('⏳')), "{:?}", rig.said(CHANNEL));
     assert!(!rig.events(CHANNEL).iter().any(|b| b.event.content.contains("deleted")), "no trace of it");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slash_question_is_not_taken_for_a_deleted_message_after_a_restart() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "chat")]).await;
-    server.respond(|_| Reply::text("Yes."));
+    let rig = Rig::with(&[("one", "chat")]).await;
+    rig.server.respond(|_| Reply::text("Yes."));
     for nth in 1..=2 {
-        let running = rig.run().await;
-        rig.fake.say(CHANNEL, ALICE, "<@500> may I?");
-        rig.fake.reply(slash(ALICE, "ask", &[("question", "and now?")])).await;
+        let _running = rig.run().await;
+        rig.ask("may I?");
+        rig.command("ask", &[("question", "and now?")]).await;
         rig.wait_done(2 * nth).await;
-        running.stop().await.unwrap();
     }
     let deleted = rig.events(CHANNEL).iter().filter(|b| b.event.content.starts_with("deleted")).count();
-    assert_eq!((answers(&rig).len(), deleted), (4, 0));
+    assert_eq!((rig.answers().len(), deleted), (4, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_to_stop_is_heeded_once() {
-    let server = ModelServer::start().await;
-    let mut rig = rig_with(&server, &[("one", "chat")]).await;
-    let tool = Look::new(0);
-    rig.tools = tool.clone();
-    server.script(vec![look()]);
-    server.respond(|_| Reply::text("Yes."));
+    let mut rig = Rig::with(&[("one", "chat")]).await;
+    let tool = Look::on(&mut rig, 0);
+    rig.server.script(vec![look()]);
+    rig.server.respond(|_| Reply::text("Yes."));
     let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> look?");
+    rig.ask("look?");
     rig.wait("the tool", || tool.count() == 1).await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> stop");
-    rig.wait_done(1).await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> and now?");
-    rig.wait_done(2).await;
-    running.stop().await.unwrap();
+    rig.answer("stop", 1).await;
+    rig.answer("and now?", 2).await;
+    drop(running);
     // A restart reads all of it again, and takes nothing of it up.
-    let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> once more?");
-    rig.wait_done(3).await;
-    assert_eq!(answers(&rig), ["Stopped.", "Yes.", "Yes."]);
-    running.stop().await.unwrap();
+    let _running = rig.run().await;
+    rig.answer("once more?", 3).await;
+    assert_eq!(rig.answers(), ["Stopped.", "Yes.", "Yes."]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_its_channel_refuses_goes_nowhere_else_and_waits() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "chat")]).await;
-    server.respond(|_| Reply::text("For your eyes."));
-    let running = rig.run().await;
+    let rig = Rig::with(&[("one", "chat")]).await;
+    rig.server.respond(|_| Reply::text("For your eyes."));
+    let _running = rig.run().await;
     let dm = { rig.fake.world().dm(ALICE) };
     let refusal = super::fake::Fault::Status(403, json!({ "code": 50007, "message": "no" }));
     rig.fake.fault("POST", &format!("/channels/{dm}/messages"), refusal, 1);
     rig.fake.say(dm, ALICE, "a secret?");
     rig.wait("the refusal", || rig.fake.requests("POST", &format!("/channels/{dm}/messages")).len() == 1)
         .await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> here?");
-    rig.wait_done(1).await;
+    rig.answer("here?", 1).await;
     assert_eq!(rig.fake.messages(CHANNEL).len(), 2, "the question here and its answer alone");
     assert_eq!(rig.turns(TurnState::Answered), 1, "the other one waits");
-    running.stop().await.unwrap();
 }

@@ -1,79 +1,65 @@
 //! What goes wrong with brains, questions and notes: each has one visible, plain outcome, and nothing else changes.
 
 use super::rig::*;
-use super::turns::{Look, answers, rig_with};
-use crate::models::{ModelServer, Reply};
+use super::turns::Look;
+use crate::models::Reply;
 use serde_json::json;
 use vault_agent::turn::TurnState;
 
-/// Says something, and returns the answer.
-async fn answer(rig: &Rig, nth: usize, text: &str) -> String {
-    rig.fake.say(CHANNEL, ALICE, text);
-    rig.wait_done(nth).await;
-    answers(rig).pop().unwrap()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_every_brain_is_down_memory_answers_and_says_why_in_one_sentence() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages"), ("two", "chat")]).await;
-    server.script(vec![Reply::status(500), Reply::status(503)]);
-    let running = rig.run().await;
-    let said = answer(&rig, 1, "<@500> when is the dentist?").await;
+    let rig = Rig::with(&[("one", "messages"), ("two", "chat")]).await;
+    rig.server.script(vec![Reply::status(500), Reply::status(503)]);
+    let _running = rig.run().await;
+    let said = rig.answer("when is the dentist?", 1).await;
     let (why, memory) = said.split_once("\n\n").unwrap();
     assert!(why.starts_with("one did not answer (") && why.ends_with("nor did two."), "{why}");
     assert!(memory.contains("The dentist is on Friday"), "{memory}");
     let facts = rig.facts(CHANNEL).pop().unwrap();
     assert_eq!((facts.brain.as_str(), facts.calls, facts.failed.len()), ("memory", 2, 2));
     assert_eq!(facts.ctx, None);
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_expired_key_is_one_visible_line() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages")]).await;
-    server.respond(|_| Reply::status(401).body(r#"{"error":{"message":"invalid x-api-key"}}"#));
-    let running = rig.run().await;
+    let rig = Rig::with(&[("one", "messages")]).await;
+    rig.server.respond(|_| Reply::status(401).body(r#"{"error":{"message":"invalid x-api-key"}}"#));
+    let _running = rig.run().await;
     for nth in 1..=2 {
-        let said = answer(&rig, nth, "<@500> when is the dentist?").await;
+        let said = rig.answer("when is the dentist?", nth).await;
         let (why, memory) = said.split_once("\n\n").unwrap();
         assert_eq!(why.lines().count(), 1);
         assert!(why.contains("one"), "{why}");
         assert!(nth > 1 || why.contains("key"), "{why}");
         assert!(memory.contains("Friday"), "{memory}");
     }
-    assert_eq!(server.requests().len(), 1, "off until the settings change");
-    running.stop().await.unwrap();
+    assert_eq!(rig.server.requests().len(), 1, "off until the settings change");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_is_the_answer_and_silence_is_none() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages"), ("two", "chat")]).await;
-    let running = rig.run().await;
-    server.script(vec![Reply::text("").stop("content_filter")]);
-    assert_eq!(answer(&rig, 1, "<@500> a").await, "The model declined to answer.");
-    server.script(vec![Reply::text("I can't help with that.").stop("content_filter")]);
-    assert_eq!(answer(&rig, 2, "<@500> b").await, "I can't help with that.");
+    let rig = Rig::with(&[("one", "messages"), ("two", "chat")]).await;
+    let _running = rig.run().await;
+    rig.server.script(vec![Reply::text("").stop("content_filter")]);
+    assert_eq!(rig.answer("a", 1).await, "The model declined to answer.");
+    rig.server.script(vec![Reply::text("I can't help with that.").stop("content_filter")]);
+    assert_eq!(rig.answer("b", 2).await, "I can't help with that.");
     // Nothing, or only thoughts: the next is asked.
-    server.script(vec![Reply::text(""), Reply::text("From two.")]);
-    assert_eq!(answer(&rig, 3, "<@500> c").await, "From two.");
-    server.script(vec![Reply::text("").reasoning("Hm, let me see."), Reply::text(" \n ")]);
-    let said = answer(&rig, 4, "<@500> dentist").await;
+    rig.server.script(vec![Reply::text(""), Reply::text("From two.")]);
+    assert_eq!(rig.answer("c", 3).await, "From two.");
+    rig.server.script(vec![Reply::text("").reasoning("Hm, let me see."), Reply::text(" \n ")]);
+    let said = rig.answer("dentist", 4).await;
     assert!(said.contains("one did not answer (its answer was empty), nor did two."), "{said}");
     assert!(said.contains("Friday") && !said.contains("Hm, let me"), "{said}");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_endless_answer_is_cut_and_pings_nobody() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "chat")]).await;
-    let running = rig.run().await;
-    server.script(vec![Reply::text("@everyone <@42> <@66> <@&601> é ".repeat(100_000 / 32))]);
-    let last = answer(&rig, 1, "<@500> @everyone go on").await;
-    let all = answers(&rig);
+    let rig = Rig::with(&[("one", "chat")]).await;
+    let _running = rig.run().await;
+    rig.server.script(vec![Reply::text("@everyone <@42> <@66> <@&601> é ".repeat(100_000 / 32))]);
+    let last = rig.answer("@everyone go on", 1).await;
+    let all = rig.answers();
     assert!(last.ends_with("characters; this is its beginning.)"), "{last}");
     assert!(all.len() < 15 && all.iter().all(|text| text.chars().count() <= 2000), "{} messages", all.len());
     assert_eq!(rig.fake.world().pings, Vec::<String>::new());
@@ -81,131 +67,115 @@ async fn an_endless_answer_is_cut_and_pings_nobody() {
     assert_eq!(facts.len(), all.len(), "each chunk says whose it is");
     assert_eq!(facts.iter().filter(|facts| !facts.is_partial()).count(), 1);
     assert_eq!(facts.iter().map(|facts| facts.calls).sum::<u32>(), 1, "only the last counts");
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_that_are_not_there_and_arguments_that_are_no_json_are_told_to_the_model() {
     for wire in ["messages", "responses", "chat"] {
-        let server = ModelServer::start().await;
-        let mut rig = rig_with(&server, &[("one", wire)]).await;
+        let mut rig = Rig::with(&[("one", wire)]).await;
         let workspace = std::sync::Arc::into_inner(rig.workspace()).unwrap();
         rig.tools = std::sync::Arc::new(vault_agent::mcp::VaultTools::new(workspace));
-        server.script(vec![
+        rig.server.script(vec![
             Reply::tool("frobnicate", json!({})).and_tool("memory_get", json!("{\"path\": ")),
             Reply::text("Sorry."),
         ]);
-        let running = rig.run().await;
-        assert_eq!(answer(&rig, 1, "<@500> go").await, "Sorry.");
-        let results = server.requests()[1].results();
+        let _running = rig.run().await;
+        assert_eq!(rig.answer("go", 1).await, "Sorry.");
+        let results = rig.server.requests()[1].results();
         assert!(results[0].contains("there is no tool `frobnicate`"), "{wire}: {results:?}");
         assert!(results[1].contains("no JSON object"), "{wire}: {results:?}");
         // The log can be read back: a later request is taken by the same server.
-        server.script(vec![Reply::text("Fine.")]);
-        assert_eq!(answer(&rig, 2, "<@500> again").await, "Fine.");
-        running.stop().await.unwrap();
+        rig.server.script(vec![Reply::text("Fine.")]);
+        assert_eq!(rig.answer("again", 2).await, "Fine.");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_without_words_have_an_answer_too() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages")]).await;
-    server.respond(|asked| Reply::text(format!("heard: {}", asked.last_user().lines().last().unwrap())));
-    let running = rig.run().await;
-    assert_eq!(answer(&rig, 1, "<@500>").await, "heard: (an empty message)");
+    let rig = Rig::with(&[("one", "messages")]).await;
+    rig.server.respond(|asked| Reply::text(format!("heard: {}", asked.last_user().lines().last().unwrap())));
+    let _running = rig.run().await;
+    assert_eq!(rig.answer("", 1).await, "heard: (an empty message)");
     let file = json!({ "id": "9", "filename": "mast.pdf", "size": 3000, "content_type": "application/pdf",
         "url": "https://cdn.example/9", "proxy_url": "https://cdn.example/9" });
     rig.fake.post(CHANNEL, ALICE, json!({ "content": "<@500>", "attachments": [file] }));
     rig.wait_done(2).await;
-    let said = answers(&rig).pop().unwrap();
+    let said = rig.answers().pop().unwrap();
     assert!(said.contains("mast.pdf") && said.contains("application/pdf"), "{said}");
     assert!(!said.contains("https"), "a link that expires is no name: {said}");
-    let long = format!("<@500> {}", "word ".repeat(798));
-    let before = answers(&rig).len();
-    answer(&rig, 3, &long).await;
-    assert!(answers(&rig)[before].starts_with("heard: word word"), "{:?}", answers(&rig));
-    running.stop().await.unwrap();
+    let long = "word ".repeat(798);
+    let before = rig.answers().len();
+    rig.answer(&long, 3).await;
+    assert!(rig.answers()[before].starts_with("heard: word word"), "{:?}", rig.answers());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_persona_note_of_any_kind_stops_no_answer() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages")]).await;
-    server.respond(|asked| Reply::text(format!("{} characters", asked.system().chars().count())));
-    let running = rig.run().await;
+    let rig = Rig::with(&[("one", "messages")]).await;
+    rig.server.respond(|asked| Reply::text(format!("{} characters", asked.system().chars().count())));
+    let _running = rig.run().await;
     let note = rig.vault().join("Assistant.md");
     let count = |said: String| -> usize { said.split(' ').next().unwrap().parse().unwrap() };
     std::fs::write(&note, "x".repeat(1_000_000)).unwrap();
-    assert!(count(answer(&rig, 1, "<@500> a").await) < 30_000);
+    assert!(count(rig.answer("a", 1).await) < 30_000);
     std::fs::write(&note, b"Be \xff\xfe\x80 kind.\0\n").unwrap();
-    assert!(count(answer(&rig, 2, "<@500> b").await) > 100);
+    assert!(count(rig.answer("b", 2).await) > 100);
     std::fs::remove_file(&note).unwrap();
     std::fs::create_dir(&note).unwrap();
-    assert!(count(answer(&rig, 3, "<@500> c").await) > 100);
-    running.stop().await.unwrap();
+    assert!(count(rig.answer("c", 3).await) > 100);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_its_state_nothing_that_was_answered_is_answered_again() {
-    let server = ModelServer::start().await;
-    let mut rig = rig_with(&server, &[("one", "messages")]).await;
-    let tool = Look::new(0);
-    rig.tools = tool.clone();
-    server.script(vec![Reply::tool("look", json!({})), Reply::text("First."), Reply::text("All.")]);
+    let mut rig = Rig::with(&[("one", "messages")]).await;
+    let tool = Look::on(&mut rig, 0);
+    rig.server.script(vec![Reply::tool("look", json!({})), Reply::text("First."), Reply::text("All.")]);
     let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> one?");
+    rig.ask("one?");
     rig.wait("the tool", || tool.count() == 1).await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> two?");
-    rig.fake.say(CHANNEL, ALICE, "<@500> three?");
+    rig.ask("two?");
+    rig.ask("three?");
     rig.wait("the questions", || rig.turns(TurnState::Accepted) == 2).await;
     tool.gate.add_permits(1);
     rig.wait_done(3).await;
     running.crash().await;
     std::fs::remove_dir_all(rig.state()).unwrap();
     std::fs::create_dir(rig.state()).unwrap();
-    server.script(vec![Reply::text("Four.")]);
-    let running = rig.run().await;
-    assert_eq!(answer(&rig, 1, "<@500> four?").await, "Four.");
-    assert_eq!(answers(&rig), ["First.", "All.", "Four."]);
-    running.stop().await.unwrap();
+    rig.server.script(vec![Reply::text("Four.")]);
+    let _running = rig.run().await;
+    assert_eq!(rig.answer("four?", 1).await, "Four.");
+    assert_eq!(rig.answers(), ["First.", "All.", "Four."]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages")]).await;
-    server.respond(|asked| Reply::text(format!("heard {}", asked.last_user().lines().last().unwrap())));
+    let rig = Rig::with(&[("one", "messages")]).await;
+    rig.server.respond(|asked| Reply::text(format!("heard {}", asked.last_user().lines().last().unwrap())));
     let running = rig.run().await;
     running.crash().await;
     for n in 1..=3 {
-        rig.fake.say(CHANNEL, ALICE, &format!("<@500> number {n}"));
+        rig.ask(&format!("number {n}"));
     }
-    let running = rig.run().await;
+    let _running = rig.run().await;
     rig.wait_done(3).await;
-    assert_eq!(answers(&rig), ["heard number 1", "heard number 2", "heard number 3"]);
-    for (n, asked) in server.requests().iter().enumerate() {
+    assert_eq!(rig.answers(), ["heard number 1", "heard number 2", "heard number 3"]);
+    for (n, asked) in rig.server.requests().iter().enumerate() {
         let body = asked.body.to_string();
         let seen: Vec<bool> = (1..=3).map(|other| body.contains(&format!("number {other}"))).collect();
         let wanted: Vec<bool> = (0..3).map(|other| other <= n).collect();
         assert_eq!(seen, wanted, "{body}");
     }
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn when_the_days_tokens_are_used_up_memory_answers_and_says_so() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "chat")]).await;
-    let settings = rig.vault().join("vault-agent.toml");
-    let text = std::fs::read_to_string(&settings).unwrap();
-    std::fs::write(&settings, format!("[assistant]\nday_tokens = 1000\n{text}")).unwrap();
-    server.respond(|_| Reply::text("Yes.").usage(900, 0, 200));
-    let running = rig.run().await;
-    assert_eq!(answer(&rig, 1, "<@500> may I?").await, "Yes.");
-    let second = answer(&rig, 2, "<@500> when is the dentist?").await;
+    let rig = Rig::with(&[("one", "chat")]).await;
+    rig.prepend("[assistant]\nday_tokens = 1000\n");
+    rig.server.respond(|_| Reply::text("Yes.").usage(900, 0, 200));
+    let _running = rig.run().await;
+    assert_eq!(rig.answer("may I?", 1).await, "Yes.");
+    let second = rig.answer("when is the dentist?", 2).await;
     assert!(second.starts_with("Today's budget of 1000 tokens is used up."), "{second}");
     assert!(second.contains("The dentist is on Friday"), "{second}");
-    assert_eq!(server.requests().len(), 1);
-    running.stop().await.unwrap();
+    assert_eq!(rig.server.requests().len(), 1);
 }

@@ -2,22 +2,18 @@
 //! can be stopped.
 
 use super::rig::*;
-use super::turns::{answers, rig_with};
 use super::turns_remade::remade;
-use crate::models::{ModelServer, Reply};
+use crate::models::Reply;
 use vault_agent::format::log::EventKind;
-use vault_agent::turn::{TurnJournal, TurnState};
+use vault_agent::turn::TurnState;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages"), ("small", "chat")]).await;
-    let settings = rig.vault().join("vault-agent.toml");
-    let text = std::fs::read_to_string(&settings).unwrap();
+    let rig = Rig::with(&[("one", "messages"), ("small", "chat")]).await;
     let more = "[assistant]\nchain = [\"one\"]\ntools = []\n[recall]\nbrain = \"small\"\n";
-    std::fs::write(&settings, format!("{more}{text}")).unwrap();
+    rig.prepend(more);
     let mut chosen = 0;
-    server.respond(move |asked| {
+    rig.server.respond(move |asked| {
         if !asked.system().starts_with("You choose") {
             return Reply::text("On Friday.").usage(500, 0, 5);
         }
@@ -27,26 +23,19 @@ async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
     });
     let running = rig.run().await;
     for nth in 1..=2 {
-        rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
-        rig.wait_done(nth).await;
+        rig.answer("when is the dentist?", nth).await;
     }
-    running.stop().await.unwrap();
-    let events = rig.events(CHANNEL);
-    let recalled: Vec<&str> = events
-        .iter()
-        .filter(|block| block.event.kind == EventKind::Recall)
-        .map(|block| block.event.content.as_str())
-        .collect();
+    drop(running);
+    let mut recalled = rig.events(CHANNEL);
+    recalled.retain(|block| block.event.kind == EventKind::Recall);
     assert_eq!(recalled.len(), 1, "NONE injects nothing: {recalled:?}");
-    assert!(recalled[0].contains("\"chosen_by\": \"small\""), "{}", recalled[0]);
+    assert!(recalled[0].event.content.contains("\"chosen_by\": \"small\""), "{recalled:?}");
     let facts = rig.facts(CHANNEL);
     assert!(facts.iter().all(|facts| (facts.input, facts.output, facts.calls) == (570, 12, 2)), "{facts:?}");
-    let (fresh, cache) = (rig.temp.path().join("fresh"), rig.temp.path().join("cache"));
-    let questions = events.iter().filter(|block| block.event.kind == EventKind::User);
-    for id in questions.filter_map(|block| block.event.id.as_deref()) {
-        for state in [&rig.state(), &fresh] {
-            let found = remade(&rig, id, state, &cache);
-            assert_eq!(found["equal"], true, "{found}");
+    for id in rig.questions() {
+        for knows in [true, false] {
+            let found = remade(&rig, &id, knows);
+            assert_eq!(found["equal"], true, "{knows}: {found}");
         }
     }
 }
@@ -55,14 +44,13 @@ async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
 async fn a_turn_that_waits_to_be_tried_again_can_be_stopped() {
     let mut rig = Rig::new().await;
     rig.answering = Answering::Never;
-    let running = rig.run().await;
-    let id = rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
-    let turns = TurnJournal::open(&rig.state()).unwrap();
+    let _running = rig.run().await;
+    let id = rig.ask("when is the dentist?");
+    let turns = rig.turn_journal();
     rig.wait("it is accepted", || turns.turn(id).unwrap().is_some()).await;
     // A press between two waits meets nobody; the next one does.
-    while rig.fake.reply(slash(ALICE, "stop", &[])).await != "Stopped." {}
+    while rig.command("stop", &[]).await != "Stopped." {}
     rig.wait_done(1).await;
-    assert_eq!(answers(&rig), ["Stopped."]);
+    assert_eq!(rig.answers(), ["Stopped."]);
     assert_eq!(turns.turn(id).unwrap().unwrap().state, TurnState::Done);
-    running.stop().await.unwrap();
 }

@@ -2,17 +2,16 @@
 
 use super::rig::*;
 use super::traps::{SENDING, TURN, Traps};
-use super::turns::{Look, answers, rig_with, settings};
-use crate::models::{ModelServer, Reply};
+use super::turns::Look;
+use crate::models::Reply;
+use crate::support::random::Random;
 use jiff::SignedDuration;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::format::log::EventKind;
-use vault_agent::turn::facts;
+use vault_agent::turn::{TurnJournal, TurnState, facts};
 
 /// An answer of so many messages, another one each time; it names its question.
 fn different(question: &str, number: usize, chunks: usize) -> String {
@@ -22,9 +21,9 @@ fn different(question: &str, number: usize, chunks: usize) -> String {
 }
 
 /// A model that uses a tool once where the question asks for one, and never says the same twice.
-fn model(server: &ModelServer, fail_one_in: usize) {
+fn model(rig: &Rig, fail_one_in: usize) {
     let mut number = 0usize;
-    server.respond(move |asked| {
+    rig.server.respond(move |asked| {
         number += 1;
         if fail_one_in > 0 && number % fail_one_in == fail_one_in - 1 {
             return [Reply::status(500), Reply::cut_after(300), Reply::status(529)][number / fail_one_in % 3]
@@ -104,11 +103,9 @@ fn check(rig: &Rig, questions: &BTreeMap<u64, (String, usize)>, context: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
-    let server = ModelServer::start().await;
-    let mut rig = rig_with(&server, &[("one", "messages")]).await;
-    let tool = Look::new(1_000_000);
-    rig.tools = tool.clone();
-    model(&server, 0);
+    let mut rig = Rig::with(&[("one", "messages")]).await;
+    let tool = Look::on(&mut rig, 1_000_000);
+    model(&rig, 0);
     let traps = Traps::set(&rig);
     let mut questions: BTreeMap<u64, (String, usize)> = BTreeMap::new();
     let (mut crashes, mut tools, mut number) = (0, 0, 0);
@@ -124,15 +121,11 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             let name = format!("q0{number}");
             let context = format!("{point} +{left}, long {long}, tool {with_tool}");
             traps.arm(point, left);
-            let words = format!(
-                "<@500> {name} dentist {} {}",
-                if long { "long" } else { "" },
-                if with_tool { "tool" } else { "" }
-            );
-            let id = rig.fake.say(CHANNEL, ALICE, &words);
+            let (long_word, tool_word) =
+                (if long { "long" } else { "" }, if with_tool { "tool" } else { "" });
+            let id = rig.ask(&format!("{name} dentist {long_word} {tool_word}"));
             questions.insert(id, (name, if long { 3 } else { 1 }));
-            let state = vault_agent::turn::TurnJournal::open(&rig.state()).unwrap();
-            let is_done = || state.turn(id).unwrap().is_some_and(|turn| turn.state.is_final());
+            let is_done = || rig.is_over(id);
             rig.wait(&context, || traps.is_sprung() || is_done()).await;
             if traps.is_sprung() {
                 crashes += 1;
@@ -151,14 +144,15 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             assert_eq!(unique.len(), started.len(), "{context}: a tool was started twice");
         }
     }
-    running.stop().await.unwrap();
+    drop(running);
     println!(
         "{} questions, {crashes} crashes, {} tools of {tools}; not sprung: {unsprung:?}",
         questions.len(),
         tool.count()
     );
     assert!(crashes >= questions.len() - 4, "{crashes} crashes of {}: {unsprung:?}", questions.len());
-    let told = server
+    let told = rig
+        .server
         .requests()
         .iter()
         .filter(|asked| asked.results().iter().any(|r| r.contains("outcome is unknown")))
@@ -166,94 +160,46 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
     assert!(told >= 4, "after a crash within a tool the model is told so: {told}");
 }
 
-/// A daemon that is killed when it is dropped.
-pub struct Daemon(Child);
-
-impl Daemon {
-    pub fn start(rig: &Rig) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
-        let child = command
-            .arg("run")
-            .env("VAULT_AGENT_VAULT", rig.vault())
-            .env("VAULT_AGENT_STATE_DIR", rig.state())
-            .env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("cache"))
-            .env("DISCORD_TOKEN", rig.fake.world().token.clone())
-            .env_remove("VAULT_AGENT_NOW")
-            .env_remove("FAILPOINTS")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        Self(child.unwrap())
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() {
     // `VAULT_AGENT_KILLS=200` for the long run: 300 messages.
     let kills: usize = std::env::var("VAULT_AGENT_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
     let messages = kills * 3 / 2;
-    let server = ModelServer::start().await;
     let rig = Rig::new().await;
-    let text = format!(
-        "{}[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
-         api_base = \"{}\"\n",
-        settings(&server, &[("one", "messages"), ("two", "chat"), ("three", "responses")]),
-        rig.fake.api_base()
-    );
-    std::fs::write(rig.vault().join("vault-agent.toml"), text).unwrap();
-    model(&server, 10);
-    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
-    let mut random = |below: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % below
-    };
+    rig.set(&rig.brains(&[("one", "messages"), ("two", "chat"), ("three", "responses")]));
+    model(&rig, 10);
+    let mut random = Random(7);
     let begun = Instant::now();
     let mut questions: BTreeMap<u64, (String, usize)> = BTreeMap::new();
-    let mut daemon = Some(Daemon::start(&rig));
-    rig.fake.connected().await;
-    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    let mut daemon = Some(Daemon::run(&rig).await);
     let mut killed = 0;
     while killed < kills || questions.len() < messages {
-        for _ in 0..=random(2) {
+        for _ in 0..=random.below(2) {
             if questions.len() < messages {
                 let name = format!("q0{}", questions.len());
-                let long = random(2) == 0;
-                let id = rig.fake.say(
-                    CHANNEL,
-                    ALICE,
-                    &format!("<@500> {name} {}", if long { "long" } else { "" }),
-                );
+                let long = random.below(2) == 0;
+                let id = rig.ask(&format!("{name} {}", if long { "long" } else { "" }));
                 questions.insert(id, (name, if long { 3 } else { 1 }));
             }
         }
         // From the first request after it began, so that kills fall on work rather than on the start.
-        let (asked, sent) = (server.requests().len(), rig.fake.requests("POST", "/messages").len());
+        let (asked, sent) = (rig.server.requests().len(), rig.fake.requests("POST", "/messages").len());
         let wait = Instant::now();
         let quiet = Duration::from_secs(3);
-        while server.requests().len() == asked
+        while rig.server.requests().len() == asked
             && rig.fake.requests("POST", "/messages").len() == sent
             && wait.elapsed() < quiet
         {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        tokio::time::sleep(Duration::from_millis(random(120))).await;
+        tokio::time::sleep(Duration::from_millis(random.below(120))).await;
         if killed < kills {
             drop(daemon.take());
             killed += 1;
             daemon = Some(Daemon::start(&rig));
         }
     }
-    let state = vault_agent::turn::TurnJournal::open(&rig.state()).unwrap();
+    let state = rig.turn_journal();
     let last = *questions.keys().next_back().unwrap();
     rig.wait("the last question", || state.turn(last).unwrap().is_some()).await;
     // However much was left undone by the kills, it goes on.
@@ -268,12 +214,12 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
     report(&rig, &state, &questions);
 }
 
-fn report(rig: &Rig, state: &vault_agent::turn::TurnJournal, questions: &BTreeMap<u64, (String, usize)>) {
+fn report(rig: &Rig, state: &TurnJournal, questions: &BTreeMap<u64, (String, usize)>) {
     // What came while a turn ran is answered with the last of it.
     let mut leaders = BTreeMap::new();
     for (id, (name, chunks)) in questions {
         let turn = state.turn(*id).unwrap().unwrap_or_else(|| panic!("{name} was never accepted"));
-        assert_eq!(turn.state, vault_agent::turn::TurnState::Done, "{name}");
+        assert_eq!(turn.state, TurnState::Done, "{name}");
         if turn.joined.is_none() {
             let from_memory = turn.facts.as_deref().is_some_and(|facts| facts.contains("brain=memory"));
             leaders.insert(*id, (name.clone(), if from_memory { 0 } else { *chunks }));
@@ -284,63 +230,42 @@ fn report(rig: &Rig, state: &vault_agent::turn::TurnJournal, questions: &BTreeMa
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_of_yesterday_survives_a_crash_before_it_is_accepted() {
-    let mut rig = Rig::new().await;
-    let clock = Arc::new(ManualClock::new("2026-11-20T10:00:00Z".parse().unwrap()));
-    rig.clock = clock.clone();
-    rig.fake.world().set_now(clock.now());
+    let (rig, clock) = Rig::clocked().await;
     let running = rig.run().await;
     running.crash().await;
-    let id = rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
-    clock.advance(SignedDuration::from_hours(24));
-    rig.fake.world().set_now(clock.now());
+    let id = rig.ask("when is the dentist?");
+    rig.advance(&clock, SignedDuration::from_hours(24));
     let traps = Traps::set(&rig);
     traps.arm("turn::before-accepted", 0);
     let running = rig.start();
-    rig.wait("the crash", || traps.is_sprung()).await;
-    running.crash().await;
-    traps.disarm();
-    let running = rig.run().await;
+    traps.crash(&rig, running).await;
+    let _running = rig.run().await;
     rig.wait_done(1).await;
     assert_eq!(replies(&rig)[&id].len(), 1);
     assert!(replies(&rig)[&id][0].starts_with("Sorry, I was away."), "{:?}", replies(&rig));
-    running.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_keeps_the_settings_that_it_began_with() {
-    let server = ModelServer::start().await;
     let rig = Rig::new().await;
-    let text = |brain: &str| {
-        format!(
-            "{}[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
-             api_base = \"{}\"\n",
-            settings(&server, &[(brain, "messages")]),
-            rig.fake.api_base()
-        )
-    };
-    let file = rig.vault().join("vault-agent.toml");
-    std::fs::write(&file, text("old")).unwrap();
-    server.script(vec![
+    rig.set(&rig.brains(&[("old", "messages")]));
+    rig.server.script(vec![
         Reply::tool("reminder_list", json!({})).after(Duration::from_secs(3)),
         Reply::text("As I began."),
     ]);
-    server.respond(|asked| Reply::text(format!("By {}.", asked.body["model"].as_str().unwrap())));
-    let daemon = Daemon::start(&rig);
-    rig.fake.connected().await;
-    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> first?");
-    server.wait_for(1).await;
-    std::fs::write(&file, text("new")).unwrap();
+    rig.server.respond(|asked| Reply::text(format!("By {}.", asked.body["model"].as_str().unwrap())));
+    let daemon = Daemon::run(&rig).await;
+    rig.ask("first?");
+    rig.server.wait_for(1).await;
+    rig.set(&rig.brains(&[("new", "messages")]));
     rig.wait_done(1).await;
-    let models: Vec<_> = server.requests().iter().map(|asked| asked.body["model"].clone()).collect();
+    let models: Vec<_> = rig.server.requests().iter().map(|asked| asked.body["model"].clone()).collect();
     assert_eq!(models, ["model-old", "model-old"]);
-    assert_eq!(answers(&rig), ["As I began."]);
+    assert_eq!(rig.answers(), ["As I began."]);
     // The next ones are asked of the new brain, as soon as the file was seen.
     let end = Instant::now() + LONG;
     for nth in 2.. {
-        rig.fake.say(CHANNEL, ALICE, "<@500> and now?");
-        rig.wait_done(nth).await;
-        if answers(&rig).pop().unwrap() == "By model-new." {
+        if rig.answer("and now?", nth).await == "By model-new." {
             break;
         }
         assert!(Instant::now() < end, "the new settings were never taken on");
@@ -351,11 +276,10 @@ async fn a_turn_keeps_the_settings_that_it_began_with() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_is_one_request_and_one_message() {
     const TURNS: usize = 50;
-    let server = ModelServer::start().await;
-    let rig = rig_with(&server, &[("one", "messages")]).await;
+    let rig = Rig::with(&[("one", "messages")]).await;
     let replied: Arc<Mutex<Vec<Instant>>> = Arc::default();
     let replies = replied.clone();
-    server.respond(move |_| {
+    rig.server.respond(move |_| {
         replies.lock().unwrap().push(Instant::now());
         Reply::text("An answer of a few words, as most are.")
     });
@@ -363,17 +287,12 @@ async fn a_turn_is_one_request_and_one_message() {
     let mut said = vec![];
     for n in 0..TURNS {
         said.push(Instant::now());
-        rig.fake.say(CHANNEL, ALICE, &format!("<@500> question {n} about the dentist?"));
-        rig.wait_done(n + 1).await;
+        rig.answer(&format!("question {n} about the dentist?"), n + 1).await;
     }
-    running.stop().await.unwrap();
-    let asked = server.requests();
-    let posted: Vec<_> = rig
-        .fake
-        .requests("POST", "/messages")
-        .into_iter()
-        .filter(|post| post.path.ends_with("/messages"))
-        .collect();
+    drop(running);
+    let asked = rig.server.requests();
+    let mut posted = rig.fake.requests("POST", "/messages");
+    posted.retain(|post| post.path.ends_with("/messages"));
     assert_eq!((asked.len(), posted.len()), (TURNS, TURNS));
     let shares = |mut times: Vec<Duration>| {
         times.sort();

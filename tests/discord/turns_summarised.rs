@@ -3,13 +3,9 @@
 
 use std::fmt::Write as _;
 
-use vault_agent::turn::TurnJournal;
-
 use super::rig::*;
-use super::turns::settings;
-use super::turns_killed::Daemon;
 use super::turns_remade::remade;
-use crate::models::{ModelServer, Reply};
+use crate::models::Reply;
 
 /// A log of the last hours with 130 messages of some 250 tokens; one says what colour the mast gets.
 fn log() -> String {
@@ -28,20 +24,11 @@ fn log() -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
-    let server = ModelServer::start().await;
     let rig = Rig::new().await;
-    let text = format!(
-        "{}[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
-         api_base = \"{}\"\n",
-        settings(&server, &[("one", "messages")]),
-        rig.fake.api_base()
-    );
-    std::fs::write(rig.vault().join("vault-agent.toml"), text).unwrap();
+    rig.set(&rig.brains(&[("one", "messages")]));
     let name = format!("discord-channel/{CHANNEL}/20260101T000000Z_0001");
-    let path = rig.vault().join(format!("logs/{name}.md"));
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(&path, log()).unwrap();
-    server.respond(|asked| {
+    rig.write(&format!("logs/{name}.md"), log());
+    rig.server.respond(|asked| {
         if asked.system().starts_with("You summarise a piece") {
             return Reply::text("They agreed on a colour.\n\nExpand for details about: the mast.");
         }
@@ -49,15 +36,14 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     });
     let daemon = Daemon::start(&rig);
     rig.fake.connected().await;
-    let note = rig.vault().join(format!("summaries/{name}/d0-0001.md"));
-    rig.wait("a summary", || note.exists()).await;
-    let summary = std::fs::read_to_string(&note).unwrap();
+    let note = format!("summaries/{name}/d0-0001.md");
+    rig.wait("a summary", || rig.vault().join(&note).exists()).await;
+    let summary = rig.read(&note);
     assert!(summary.contains("\nbrain: one\n") && summary.contains("They agreed on a colour."), "{summary}");
-    let state = TurnJournal::open(&rig.state()).unwrap();
-    let id = rig.fake.say(CHANNEL, ALICE, "<@500> Which colour is the mast painted?");
-    rig.wait("its answer", || state.turn(id).unwrap().is_some_and(|turn| turn.state.is_final())).await;
+    let id = rig.ask("Which colour is the mast painted?");
+    rig.wait("its answer", || rig.is_over(id)).await;
     drop(daemon);
-    let requests = server.requests();
+    let requests = rig.server.requests();
     let asked = requests.iter().rev().find(|asked| asked.last_user().contains("Which colour")).unwrap();
     let messages: Vec<String> = asked.messages().iter().map(ToString::to_string).collect();
     assert!(
@@ -74,18 +60,16 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     let told = asked.messages().len();
     assert!((66..131).contains(&told), "{told} messages: what is summarised isn't told whole");
     // The request is made again: with state, without, and from history once the summary says something else.
-    let cache = rig.temp.path().join("cache");
-    let (fresh, empty) = (rig.temp.path().join("fresh"), rig.temp.path().join("empty"));
-    let block = state.turn(id).unwrap().unwrap().name();
-    assert_eq!(remade(&rig, &block, &rig.state(), &cache)["equal"], true);
-    assert_eq!(remade(&rig, &block, &fresh, &empty)["equal"], true);
-    std::fs::write(&note, summary.replace("a colour", "nothing")).unwrap();
-    assert_eq!(remade(&rig, &block, &fresh, &empty)["equal"], false);
-    assert_eq!(remade(&rig, &block, &rig.state(), &cache)["equal"], true, "from history");
+    let block = rig.turn_journal().turn(id).unwrap().unwrap().name();
+    assert_eq!(remade(&rig, &block, true)["equal"], true);
+    assert_eq!(remade(&rig, &block, false)["equal"], true);
+    rig.write(&note, summary.replace("a colour", "nothing"));
+    assert_eq!(remade(&rig, &block, false)["equal"], false);
+    assert_eq!(remade(&rig, &block, true)["equal"], true, "from history");
     // What it took is counted, and nobody is asked twice.
     let spent = rig.vault().join("logs/summaries/summaries");
     assert!(std::fs::read_dir(spent).unwrap().count() == 1);
     let summarised =
-        server.requests().iter().filter(|asked| asked.system().starts_with("You summarise")).count();
+        rig.server.requests().iter().filter(|asked| asked.system().starts_with("You summarise")).count();
     assert_eq!(summarised, 1);
 }

@@ -17,6 +17,7 @@
 #![allow(dead_code)]
 
 pub mod processes;
+pub mod random;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
