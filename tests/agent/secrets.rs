@@ -69,7 +69,7 @@ async fn a_secret_of_the_environment_is_in_nothing_that_is_kept_or_shown() {
     vault.write("skills/vaulty/SKILL.md", SKILL);
     vault.write("skills/vaulty/scripts/tell.sh", TELL);
     vault.write("vault-agent.toml", settings(&server, ""));
-    let listed = vault.run(&["--json", "skill", "list"]).ok().json();
+    let listed = vault.json(&["skill", "list"]);
     let hash = &listed[0]["hash"].as_str().unwrap()[..12];
     let allow = format!("allow = [\"skill:vaulty@{hash}\", \"bash:skill vaulty: bash scripts/tell.sh\"]");
     vault.write("vault-agent.toml", settings(&server, &allow));

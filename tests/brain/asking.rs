@@ -46,7 +46,7 @@ async fn each_wire_answers_with_what_memory_gives() {
         assert!(asked.system().contains("Obsidian vault"));
         // No trace: no log, no journal of turns; and no key anywhere.
         assert!(!vault.path("logs").exists() && !vault.state().join("turns.sqlite").exists());
-        assert!(!run.stdout.contains("sk-canary") && !run.stderr.contains("sk-canary"));
+        run.lacks("sk-canary").warns_not("sk-canary");
     }
 }
 
@@ -99,12 +99,11 @@ async fn where_nobody_answers_memory_does_and_says_why() {
     });
     let vault = vault(&[("b", "chat")], &[&server]).await;
     let run = ask(&vault, &["What does Anna drink?"]);
-    assert_eq!(run.code, 1, "{run:?}");
+    run.exits(1);
     let report = run.json();
     assert_eq!(report["brain"], Value::Null);
     assert!(report["answer"].as_str().unwrap().contains("oolong"), "{report}");
-    assert!(run.stderr.contains("b did not answer ("), "{}", run.stderr);
-    assert!(!run.stdout.contains("sk-canary") && !run.stderr.contains("sk-canary"), "{run:?}");
+    run.warns("b did not answer (").lacks("sk-canary").warns_not("sk-canary");
     let state = std::fs::read_to_string(vault.state().join("brains.json")).unwrap();
     assert!(!state.contains("sk-canary"), "{state}");
 }
@@ -114,10 +113,8 @@ async fn with_no_brain_memory_answers_and_says_how_to_set_one_up() {
     let vault = vault(&[], &[]).await;
     let run = ask(&vault, &["What does Anna drink?"]).ok();
     assert!(run.json()["answer"].as_str().unwrap().contains("oolong"), "{run:?}");
-    assert!(run.stderr.contains("[[brain]]"), "{}", run.stderr);
-    let run = ask(&vault, &["--brain", "nobody", "Hello?"]);
-    assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("no brain has the name `nobody`"), "{}", run.stderr);
+    run.warns("[[brain]]");
+    ask(&vault, &["--brain", "nobody", "Hello?"]).exits(2).warns("no brain has the name `nobody`");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -134,9 +131,9 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
     assert_eq!(report["answer"], r#"{"colour": "green"}"#);
     assert_eq!(server.requests().len(), 2);
     let run = ask(&vault, &["--schema", schema, "Which colour?"]);
-    assert_eq!(run.code, 1, "{run:?}");
+    run.exits(1);
     assert_eq!(server.requests().len(), 4);
-    assert!(run.stderr.contains("doesn't have the form"), "{}", run.stderr);
+    run.warns("doesn't have the form");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -150,8 +147,7 @@ async fn a_picture_is_shown_and_other_files_are_refused() {
     assert!(server.requests()[0].body.to_string().contains("iVBORyBkb3Q="), "the bytes in base64");
     let text = vault.home().join("notes.txt");
     std::fs::write(&text, "x").unwrap();
-    let run = ask(&vault, &["--image", text.to_str().unwrap(), "What is it?"]);
-    assert_eq!(run.code, 2, "{run:?}");
+    ask(&vault, &["--image", text.to_str().unwrap(), "What is it?"]).exits(2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -161,7 +157,7 @@ async fn what_says_nothing_is_no_answer_and_a_refusal_is_one() {
     server.script(vec![Reply::text("")]);
     let run = ask(&vault, &["What does Anna drink?"]);
     assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
-    assert!(run.stderr.contains("its answer was empty"), "{}", run.stderr);
+    run.warns("its answer was empty");
     server.script(vec![Reply::text("").stop("content_filter")]);
     let report = ask(&vault, &["What does Anna drink?"]).ok().json();
     assert_eq!(report["answer"], "The model declined to answer.");

@@ -100,7 +100,7 @@ async fn what_a_brain_finds_is_asked_and_what_it_did_is_counted() {
     assert_eq!(world.learn().await, Some(0));
     let again = world.server.requests();
     assert!(again.len() == 2 && !again[1].last_user().contains("green tea"), "{again:?}");
-    let usage = world.vault.run(&["--json", "usage", "--by", "channel"]).ok().json();
+    let usage = world.vault.json(&["usage", "--by", "channel"]);
     assert_eq!(usage["by"][0]["key"], "capture", "{usage}");
 }
 

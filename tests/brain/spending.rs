@@ -327,7 +327,7 @@ async fn list_status_usage_and_ask_show_what_is_left() {
     }
     let run = ask(&vault, &["ask", "d"]);
     assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
-    assert!(run.stderr.contains("Today's budget of 1000 tokens is used up."), "{}", run.stderr);
+    run.warns("Today's budget of 1000 tokens is used up.");
     assert_eq!(one.requests().len() + two.requests().len(), 8);
 }
 
@@ -344,6 +344,5 @@ async fn a_yes_to_ask_lasts_for_the_day_too() {
     for again in ["c", "d", "e"] {
         assert_eq!(ask(&vault, &["ask", again]).ok().json()["answer"], "Yes.", "{again}");
     }
-    let status = vault.run(&["status"]);
-    assert!(status.stdout.contains("lifted for today"), "{}", status.stdout);
+    vault.run(&["status"]).says("lifted for today");
 }

@@ -63,7 +63,7 @@ fn the_daemon_answers_as_the_process_itself_does() {
     wait_for_socket(&vault);
     for (question, alone) in questions.iter().zip(&alone) {
         let asked = at_once(&vault, question);
-        assert!(!asked.stderr.contains(NO_DAEMON) && !asked.stderr.contains(OTHERS), "{}", asked.stderr);
+        asked.warns_not(NO_DAEMON).warns_not(OTHERS);
         assert_eq!(without_freshness(&asked), without_freshness(alone), "{question:?}");
     }
     // What was written a moment ago is in the answer.
@@ -93,7 +93,7 @@ fn a_socket_that_talks_nonsense_costs_nothing() {
             (&stream).write_all(nonsense.as_bytes()).unwrap();
             line
         });
-        let found = vault.run(&["--json", "search", "peanuts"]).ok().json();
+        let found = vault.json(&["search", "peanuts"]);
         let paths: Vec<_> = (0..2).map(|at| found["hits"][at]["path"].clone()).collect();
         assert!(
             paths.contains(&"MEMORY.md".into()) && paths.contains(&"garden.md".into()),
@@ -143,7 +143,7 @@ fn mcp_and_the_prompts_hook_are_answered_by_the_daemon_as_without_one() {
     let (mut alone, said) = mcp(&vault, &calls);
     assert!(said.contains(NO_DAEMON), "{said}");
     let given = prompt("alone");
-    assert!(given.stdout.contains("allergic to peanuts"), "{}{}", given.stdout, given.stderr);
+    given.says("allergic to peanuts");
 
     let daemon = Daemon::start(&vault, &["run"]);
     wait_for_socket(&vault);
@@ -173,7 +173,7 @@ fn a_deep_search_is_the_same_beside_a_daemon() {
     let daemon = Daemon::start(&vault, &["run"]);
     wait_for_socket(&vault);
     let asked = at_once(&vault, &question);
-    assert!(!asked.stderr.contains(NO_DAEMON) && !asked.stderr.contains(OTHERS), "{}", asked.stderr);
+    asked.warns_not(NO_DAEMON).warns_not(OTHERS);
     assert_eq!(without_freshness(&asked), without_freshness(&alone));
     assert_eq!(seen.lock().unwrap().len(), 2);
     drop(daemon.terminate());

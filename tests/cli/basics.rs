@@ -15,9 +15,7 @@ fn without_a_vault_there_is_a_hint() {
 #[test]
 fn a_vault_that_is_no_folder_is_named() {
     let vault = TestVault::new("//- /note.md\nhello\n");
-    let run = vault.run(&["--vault", "note.md", "status"]);
-    assert_eq!(run.code, 2, "{}", run.stderr);
-    assert!(run.stderr.contains("note.md"), "{}", run.stderr);
+    vault.run(&["--vault", "note.md", "status"]).exits(2).warns("note.md");
 }
 
 #[test]
@@ -30,8 +28,7 @@ fn a_second_vault_is_refused_the_state_of_the_first() {
     for command in [&["status"][..], &["tick"], &["undo"], &["search", "goose"]] {
         let refused = first.run(&[&at[..], command].concat());
         assert_eq!(refused.code, 2, "{command:?}: {refused:?}");
-        assert!(refused.stderr.contains("belongs to the vault `[VAULT]`"), "{refused:?}");
-        assert!(refused.stderr.contains("VAULT_AGENT_STATE_DIR"), "{refused:?}");
+        refused.warns("belongs to the vault `[VAULT]`").warns("VAULT_AGENT_STATE_DIR");
     }
     assert_eq!(second.read("Reminders.md"), "- 2026-12-25 09:00 Goose\n");
     let _ = first.run(&["status"]).ok();
@@ -103,10 +100,7 @@ fn a_typo_in_the_settings_is_pointed_at() {
 #[test]
 fn a_zone_that_does_not_exist_is_pointed_at() {
     let vault = TestVault::new("//- /vault-agent.toml\n\ntimezone = \"Europe/Londen\"\n");
-    let run = vault.run(&["status"]);
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("vault-agent.toml:2:12"), "{}", run.stderr);
-    assert!(run.stderr.contains("Europe/London"), "{}", run.stderr);
+    vault.run(&["status"]).exits(2).warns("vault-agent.toml:2:12").warns("Europe/London");
 }
 
 #[test]
@@ -121,9 +115,7 @@ fn wrong_usage_is_exit_code_2() {
 fn a_clock_that_is_no_instant_is_wrong_usage() {
     let mut vault = TestVault::new("");
     vault.env("VAULT_AGENT_NOW", "tomorrow");
-    let run = vault.run(&["status"]);
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("`VAULT_AGENT_NOW` is `tomorrow`, which is no instant"), "{}", run.stderr);
+    vault.run(&["status"]).exits(2).warns("`VAULT_AGENT_NOW` is `tomorrow`, which is no instant");
 }
 
 #[test]
@@ -161,9 +153,7 @@ fn words_that_no_terminal_shows_have_no_colours() {
     let vault = TestVault::new("");
     std::fs::create_dir_all(vault.state()).unwrap();
     std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
-    let run = vault.run(&["-v", "status"]).ok();
-    assert!(run.stderr.contains("WARN"), "{run:?}");
-    assert!(!run.stderr.contains('\u{1b}'), "{run:?}");
+    vault.run(&["-v", "status"]).ok().warns("WARN").warns_not("\u{1b}");
 }
 
 #[test]
@@ -174,7 +164,7 @@ fn a_command_that_ends_says_its_warnings_as_sentences() {
     let run = vault.run(&["status"]).ok();
     let said = "warning: the delivery journal is no database any more: put aside, a new one begun (from ";
     assert!(run.stderr.starts_with(said), "{run:?}");
-    assert!(!run.stderr.contains("WARN") && !run.stderr.contains("vault_agent::"), "{run:?}");
+    run.warns_not("WARN").warns_not("vault_agent::");
 }
 
 #[test]
@@ -229,18 +219,18 @@ fn a_text_may_begin_with_a_dash() {
 #[test]
 fn what_prints_a_document_prints_json_when_asked() {
     let vault = TestVault::new("");
-    let script = vault.run(&["--json", "completions", "fish"]).ok().json();
+    let script = vault.json(&["completions", "fish"]);
     assert!(script["script"].as_str().unwrap().contains("doctor") && script["shell"] == "fish");
-    assert!(vault.run(&["--json", "man"]).ok().json()["page"].as_str().unwrap().contains(".TH"));
-    let unit = vault.run(&["--json", "service", "install", "--print"]).ok().json();
+    assert!(vault.json(&["man"])["page"].as_str().unwrap().contains(".TH"));
+    let unit = vault.json(&["service", "install", "--print"]);
     assert!(unit["unit"].as_str().unwrap().contains("run --vault") && unit["path"].is_string());
     let pages = vault.home().join("pages");
     std::fs::create_dir(&pages).unwrap();
-    let written = vault.run(&["--json", "man", "--out", pages.to_str().unwrap()]).ok().json();
+    let written = vault.json(&["man", "--out", pages.to_str().unwrap()]);
     assert!(written["pages"].as_u64().unwrap() > 20);
     let installed = vault.run(&["--json", "service", "install"]).json();
     assert!(installed["path"].is_string() && installed["running"].is_boolean());
-    assert_eq!(vault.run(&["--json", "service", "uninstall"]).ok().json()["removed"], true);
+    assert_eq!(vault.json(&["service", "uninstall"])["removed"], true);
 }
 
 #[cfg(target_os = "linux")]

@@ -103,7 +103,7 @@ fn a_route_is_shown_with_its_reason() {
 #[test]
 fn brains_are_listed_as_they_are_remembered() {
     let mut vault = vault("http://127.0.0.1:9");
-    let list = vault.run(&["--json", "brain", "list"]).ok().json();
+    let list = vault.json(&["brain", "list"]);
     assert_eq!(
         list[0],
         json!({"name": "claude", "kind": "messages", "model": "claude-sonnet-4-6",
@@ -112,12 +112,7 @@ fn brains_are_listed_as_they_are_remembered() {
     );
     assert_eq!((&list[1]["ok"], &list[1]["class"]), (&json!(true), &json!(null)));
     let doctor = vault.run(&["doctor"]);
-    assert_eq!(doctor.code, 1);
-    assert!(
-        doctor.stdout.contains("FAIL brain        claude: there is no key; set `TEST_CLAUDE_KEY`"),
-        "{}",
-        doctor.stdout
-    );
+    doctor.exits(1).says("FAIL brain        claude: there is no key; set `TEST_CLAUDE_KEY`");
 
     vault.env("TEST_CLAUDE_KEY", "sk-ant-a-key");
     insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @r"
@@ -127,12 +122,8 @@ fn brains_are_listed_as_they_are_remembered() {
     local   chat      qwen3:4b           http://127.0.0.1:9         not asked yet
     ");
     let status = vault.run(&["status"]).ok();
-    assert!(
-        status.stdout.contains("brain     claude: not asked yet\nbrain     local: not asked yet\n"),
-        "{}",
-        status.stdout
-    );
-    assert_eq!(vault.run(&["--json", "status"]).ok().json()["brains"][1]["name"], "local");
+    status.says("brain     claude: not asked yet\nbrain     local: not asked yet\n");
+    assert_eq!(vault.json(&["status"])["brains"][1]["name"], "local");
     assert!(
         vault
             .run(&["doctor"])
@@ -150,10 +141,10 @@ fn a_test_says_what_is_wrong_and_a_reset_forgets_it() {
 
     let ill = vault(&server("401 Unauthorized", REFUSED));
     let run = ill.run(&["--json", "brain", "test", "local"]);
-    assert_eq!(run.code, 1);
+    run.exits(1);
     let tested = run.json();
     assert_eq!((&tested[0]["ok"], &tested[0]["class"]), (&json!(false), &json!("auth")));
-    assert!(!run.stdout.contains("0123456789abcdef"), "{}", run.stdout);
+    run.lacks("0123456789abcdef");
     let listed = ill.run(&["--json", "brain", "list"]).ok().json();
     assert_eq!((&listed[1]["ok"], &listed[1]["class"]), (&json!(false), &json!("auth")));
     assert_eq!(ill.run(&["--json", "brain", "reset", "local"]).ok().json(), json!({"reset": true}));
@@ -161,17 +152,14 @@ fn a_test_says_what_is_wrong_and_a_reset_forgets_it() {
     assert_eq!(ill.run(&["--json", "brain", "reset"]).ok().json(), json!({"reset": false}));
 
     // Without its key a brain isn't asked at all; with a server that isn't there the sentence says so.
-    let both = vault("http://127.0.0.1:9").run(&["brain", "test"]);
-    assert_eq!(both.code, 1);
-    assert!(both.stdout.contains("auth: there is no key; set `TEST_CLAUDE_KEY`"), "{}", both.stdout);
-    assert!(both.stdout.contains("crash: "), "{}", both.stdout);
-    let unknown = well.run(&["brain", "test", "claud"]);
-    assert_eq!(unknown.code, 2);
-    assert!(
-        unknown.stderr.contains("no brain has the name `claud`; there are `claude`, `local`"),
-        "{}",
-        unknown.stderr
-    );
+    vault("http://127.0.0.1:9")
+        .run(&["brain", "test"])
+        .exits(1)
+        .says("auth: there is no key; set `TEST_CLAUDE_KEY`")
+        .says("crash: ");
+    well.run(&["brain", "test", "claud"])
+        .exits(2)
+        .warns("no brain has the name `claud`; there are `claude`, `local`");
 }
 
 fn answer(at: &str, text: &str) -> String {
@@ -211,7 +199,7 @@ fn usage_is_added_up_from_the_logs() {
         ]
         .concat(),
     );
-    let all = vault.run(&["--json", "usage"]).ok().json();
+    let all = vault.json(&["usage"]);
     assert_eq!(all["from"], "2026-11-29T09:00:01+00:00");
     let total = json!({"answers": 3, "calls": 5, "failed": 3, "input": 1010, "cached": 800, "output": 105, "usd": 0.25});
     assert_eq!(all["total"], total);
@@ -222,12 +210,11 @@ fn usage_is_added_up_from_the_logs() {
         .map(|row| (row["key"].clone(), row["calls"].clone(), row["failed"].clone(), row["input"].clone()))
         .collect();
     assert_eq!(json!(calls), json!([["claude", 2, 1, 1000], ["local", 3, 2, 10], ["memory", 0, 0, 0]]));
-    let days = vault.run(&["--json", "usage", "--by", "day"]).ok().json();
+    let days = vault.json(&["usage", "--by", "day"]);
     let keys: Vec<_> =
         days["by"].as_array().unwrap().iter().map(|row| (row["key"].clone(), row["calls"].clone())).collect();
     assert_eq!(json!(keys), json!([["2026-11-29", 3], ["2026-11-30", 2]]));
-    let since =
-        vault.run(&["--json", "usage", "--since", "2026-11-30T12:00:00Z", "--by", "channel"]).ok().json();
+    let since = vault.json(&["usage", "--since", "2026-11-30T12:00:00Z", "--by", "channel"]);
     assert_eq!((&since["from"], &since["total"]["calls"]), (&json!("2026-11-30T12:00:00+00:00"), &json!(1)));
     assert_eq!(since["by"][0]["key"], "8");
     insta::assert_snapshot!(vault.run(&["usage"]).shown(), @r"
@@ -248,7 +235,7 @@ fn usage_is_added_up_from_the_logs() {
 fn a_brain_that_only_failed_says_so_and_when() {
     let vault = vault(&server("500 Internal Server Error", "{}"));
     let test = vault.run(&["brain", "test", "local"]);
-    assert_eq!(test.code, 1);
+    test.exits(1);
     assert!(test.stderr.starts_with("asking `local` (") && test.stderr.contains("at most 30 s"), "{test:?}");
     let doctor = vault.run(&["--json", "doctor"]).json();
     let of = |check: &&serde_json::Value| {
@@ -257,7 +244,7 @@ fn a_brain_that_only_failed_says_so_and_when() {
     assert_eq!(doctor.as_array().unwrap().iter().find(of).unwrap()["status"], "fail", "{doctor}");
     let words = vault.run(&["brain", "list"]).ok().stdout;
     assert!(words.contains("fails: no answer yet, last tried 09:30 ("), "{words}");
-    let list = vault.run(&["--json", "brain", "list"]).ok().json();
+    let list = vault.json(&["brain", "list"]);
     assert!(list[1]["last_failed"].is_string() && list[1]["last_ok"].is_null(), "{list}");
 }
 
@@ -293,12 +280,11 @@ fn a_program_that_is_not_there_is_said() {
     let vault = TestVault::new("");
     let settings = "[[brain]]\nname = \"code\"\nkind = \"claude-code\"\nmodel = \"m\"\ncommand = [\"/nowhere/claude\"]\n";
     vault.write("vault-agent.toml", settings);
-    let doctor = vault.run(&["doctor"]);
-    assert!(doctor.stdout.contains("code: the program `/nowhere/claude` is not there"), "{}", doctor.stdout);
-    let listed = vault.run(&["--json", "brain", "list"]).ok().json();
+    vault.run(&["doctor"]).says("code: the program `/nowhere/claude` is not there");
+    let listed = vault.json(&["brain", "list"]);
     assert_eq!((listed[0]["kind"].as_str(), listed[0]["ok"].as_bool()), (Some("claude-code"), Some(true)));
     let tested = vault.run(&["--json", "brain", "test"]);
-    assert_eq!(tested.code, 1);
+    tested.exits(1);
     let tested: serde_json::Value = serde_json::from_str(&tested.stdout).unwrap();
     assert_eq!(tested[0]["class"], "crash");
     let said = tested[0]["last_error"].as_str().unwrap();
@@ -309,7 +295,7 @@ fn a_program_that_is_not_there_is_said() {
 fn a_password_in_an_address_is_warned_of_and_shown_nowhere() {
     let vault = vault("http://bob:hunter2@127.0.0.1:9/v1");
     let doctor = vault.run(&["doctor"]);
-    assert!(doctor.stdout.contains("its address holds a password"), "{}", doctor.stdout);
+    doctor.says("its address holds a password");
     let list = vault.run(&["brain", "list"]).ok();
     let json = vault.run(&["--json", "brain", "list"]).ok();
     assert_eq!(json.json()[1]["url"], "http://127.0.0.1:9/v1");

@@ -140,14 +140,11 @@ fn the_second_daemon_is_told_of_the_first() {
     let daemon = Daemon::start(&vault, &["run"]);
     daemon.hear("watching");
     wait_for_status(&vault);
-    let second = vault.run(&["run"]);
-    assert_eq!(second.code, 1);
-    assert!(
-        second.stderr.contains("another daemon serves this vault already (process "),
-        "{}",
-        second.stderr
-    );
-    assert!(!second.stderr.contains("watching"), "{}", second.stderr);
+    vault
+        .run(&["run"])
+        .exits(1)
+        .warns("another daemon serves this vault already (process ")
+        .warns_not("watching");
     let status = vault.run(&["--json", "status"]).json();
     assert_eq!(status["running"], true);
     daemon.kill();
@@ -202,9 +199,11 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     vault.write("vault-agent.toml", "timezon = \"UTC\"\n");
     daemon.hear("the settings are refused, the last good ones stay");
     for args in [&["status"][..], &["remind", "list"], &["search", "hello"], &["agenda"]] {
-        let run = vault.run(args).ok();
-        assert!(run.stderr.contains("the settings are wrong, the last good ones are used: "), "{run:?}");
-        assert!(run.stderr.contains("unknown key `timezon`"), "{run:?}");
+        vault
+            .run(args)
+            .ok()
+            .warns("the settings are wrong, the last good ones are used: ")
+            .warns("unknown key `timezon`");
     }
     assert_eq!(vault.run(&["remind", "add", "tomorrow 10:00", "x"]).code, 2, "nothing is written by them");
     // This daemon's clock stands still: a line without an id would wait for ever until its words are whole.
@@ -277,10 +276,9 @@ fn a_daemon_with_another_state_directory_is_noticed() {
     vault.write("Reminders.md", DUE.replace("AAAA", "BBBB"));
     for args in [&["run"][..], &["tick"]] {
         let second = vault.run(args);
-        assert_eq!(second.code, 1, "{second:?}");
+        second.exits(1);
         let said = format!("with another state directory (process {})", daemon.child.id());
-        assert!(second.stderr.contains(&said) && second.stderr.contains("twice"), "{second:?}");
-        assert!(!second.stdout.contains("Pay the rent"), "{second:?}");
+        second.warns(&said).warns("twice").lacks("Pay the rent");
     }
     let doctor = vault.run(&["doctor", "--json"]).json();
     let said = doctor.as_array().unwrap().iter().find(|check| check["check"] == "daemon").unwrap().clone();
@@ -311,8 +309,7 @@ fn a_history_that_is_deleted_under_the_daemon_is_made_again_and_said() {
     wait_for("a new one begins; last snapshot");
     let (_, _, heard) = daemon.terminate();
     assert!(heard.iter().any(|line| line.contains("a new one begins")), "{heard:?}");
-    let found = vault.run(&["history", "verify"]).ok();
-    assert!(found.stderr.contains("`history.git` was gone on"), "{found:?}");
-    let listed = vault.run(&["history", "--json"]).ok().json();
+    vault.run(&["history", "verify"]).ok().warns("`history.git` was gone on");
+    let listed = vault.json(&["history"]);
     assert!(listed[0]["paths"].to_string().contains("b.md"), "{listed}");
 }

@@ -12,7 +12,7 @@ fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
 fn a_sound_vault_has_only_the_daemon_to_start() {
     let vault =
         TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-03 time=08:00 recur=none msg=\"Bins\"\n");
-    let report = vault.run(&["--json", "doctor"]).ok().json();
+    let report = vault.json(&["doctor"]);
     for name in ["settings", "directories", "deliveries", "notes", "vault"] {
         assert_eq!(check(&report, name)["status"], "ok", "{report}");
     }
@@ -26,17 +26,14 @@ fn near_misses_and_conflict_copies_are_shown_with_their_mend() {
         "//- /Reminders.md\n- [ ] date=2026-02-30 time=08:00 recur=none msg=\"x\"\n\
          //- /Reminders.sync-conflict-20261201-101500-ABCDEFG.md\nx\n",
     );
-    let run = vault.run(&["doctor"]);
-    assert!(run.stdout.contains("Reminders.md:1:"), "{}", run.stdout);
-    assert!(run.stdout.contains("conflict copy"), "{}", run.stdout);
-    assert!(run.stdout.contains("-> "), "{}", run.stdout);
+    vault.run(&["doctor"]).says("Reminders.md:1:").says("conflict copy").says("-> ");
 }
 
 #[test]
 fn broken_settings_fail_and_say_where() {
     let vault = TestVault::new("//- /vault-agent.toml\ntimezone = 5\n");
     let run = vault.run(&["--json", "doctor"]);
-    assert_eq!(run.code, 1);
+    run.exits(1);
     let report = run.json();
     assert_eq!(check(&report, "settings")["status"], "fail");
     assert!(check(&report, "settings")["detail"].as_str().unwrap().contains("vault-agent.toml:1:12"));
@@ -84,9 +81,7 @@ fn a_model_for_vectors_that_gives_none_is_said() {
 #[test]
 fn a_merge_conflict_is_an_error_that_names_the_line() {
     let vault = TestVault::new("//- /Reminders.md\nhello\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n");
-    let run = vault.run(&["doctor"]);
-    assert_eq!(run.code, 1);
-    assert!(run.stdout.contains("Reminders.md:2: a merge conflict begins here"), "{}", run.stdout);
+    vault.run(&["doctor"]).exits(1).says("Reminders.md:2: a merge conflict begins here");
 }
 
 #[cfg(unix)]
@@ -110,8 +105,7 @@ fn a_note_that_can_not_be_written_is_named() {
     }
     let run = vault.run(&["doctor"]);
     assert!(!is_root || flag("-i"));
-    assert_eq!(run.code, 1);
-    assert!(run.stdout.contains("`Reminders.md` can't be written: "), "{}", run.stdout);
+    run.exits(1).says("`Reminders.md` can't be written: ");
 }
 
 #[cfg(unix)]
@@ -121,8 +115,7 @@ fn settings_that_are_a_pipe_are_an_error_and_nobody_waits() {
     let made = std::process::Command::new("mkfifo").arg(vault.path("vault-agent.toml")).status().unwrap();
     assert!(made.success());
     let run = vault.run(&["tick"]);
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("vault-agent.toml: is no file; move it out of the way"), "{}", run.stderr);
+    run.exits(2).warns("vault-agent.toml: is no file; move it out of the way");
     // Nor does anybody for a secret.
     let vault = TestVault::new(
         "//- /vault-agent.toml\n[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl_file = \"~/pipe\"\n",
@@ -146,7 +139,7 @@ fn other_mcp_servers_are_looked_at_and_none_is_started() {
         [[mcp]]\nname = \"open\"\nurl = \"http://example.org/mcp\"\ntools = [\"x\"]\n",
     );
     let run = vault.run(&["--json", "doctor"]);
-    assert_eq!(run.code, 1);
+    run.exits(1);
     let report = run.json();
     let rows = |report: &Value| -> Vec<String> {
         let rows = report.as_array().unwrap().iter().filter(|check| check["check"] == "mcp");
@@ -166,7 +159,7 @@ fn other_mcp_servers_are_looked_at_and_none_is_started() {
     vault.env("POOR_KEY", "canary");
     vault.env("FAR_KEY", "canary");
     let run = vault.run(&["--json", "doctor"]);
-    assert!(!run.stdout.contains("canary") && !run.stdout.contains("hush"), "{}", run.stdout);
+    run.lacks("canary").lacks("hush");
     assert_eq!(rows(&run.json())[3], "ok far: example.org, 1 tool may be used");
 }
 
@@ -203,7 +196,7 @@ fn what_needs_no_decision_is_mended_and_said() {
     let _ = vault.run(&["doctor"]);
     assert!(!vault.has("vault-agent.toml"));
     let run = vault.run(&["doctor", "--fix"]).ok();
-    assert!(run.stdout.contains("fixed: wrote vault-agent.toml with the time zone Asia/Tokyo"), "{run:?}");
+    run.says("fixed: wrote vault-agent.toml with the time zone Asia/Tokyo");
     assert!(!vault.run(&["doctor", "--fix"]).ok().stdout.contains("fixed:"), "once");
     let key = vault.home().join("key");
     std::fs::write(&key, "secret\n").unwrap();
@@ -235,8 +228,7 @@ fn what_needs_no_decision_is_mended_and_said() {
             with = with.replace(&format!("#{key} = \"~/{name}\""), &format!("{key} = \"~/{name}\""));
         }
         vault.write("vault-agent.toml", with);
-        let run = vault.run(&["doctor", "--fix"]);
-        assert!(run.stdout.contains(&format!("fixed: `~/{name}` is yours alone now")), "{run:?}");
+        vault.run(&["doctor", "--fix"]).says(&format!("fixed: `~/{name}` is yours alone now"));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

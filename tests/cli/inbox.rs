@@ -38,7 +38,7 @@ started: 2026-11-20T10:00:00Z
 ";
 
 fn list(vault: &TestVault) -> Vec<Value> {
-    vault.run(&["--json", "inbox", "list"]).ok().json().as_array().unwrap().clone()
+    vault.json(&["inbox", "list"]).as_array().unwrap().clone()
 }
 
 fn id(vault: &TestVault, text: &str) -> String {
@@ -108,12 +108,7 @@ fn a_day_asks_the_best_five_and_the_rest_is_left() {
         "I went to the lake, and it was fun!",
     ];
     let vault = TestVault::new(&talk(&said));
-    let scanned = vault.run(&["inbox", "scan"]).ok();
-    assert!(
-        scanned.stderr.contains("3 more are not asked: at most 5 a day and 20 open"),
-        "{}",
-        scanned.stderr
-    );
+    vault.run(&["inbox", "scan"]).ok().warns("3 more are not asked: at most 5 a day and 20 open");
     let asked = list(&vault);
     assert_eq!(asked.len(), 5, "{asked:?}");
     assert!(asked.iter().any(|one| one["text"] == "I'm allergic to nuts."), "{asked:?}");
@@ -177,11 +172,9 @@ fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
     let memory = vault.read("MEMORY.md");
     let line = "- [2026-11-22 10:00] I only drink green tea. [[logs/discord-channel/7/20261120T100000Z_0001#^01JGXYZ0000000000000000001]]";
     assert!(memory.contains(&format!("## Anna\n{line}")), "{memory}");
-    assert!(kept.stdout.contains(line), "{}", kept.stdout);
+    kept.says(line);
     assert_eq!(list(&vault)[0]["state"], "kept");
-    let again = vault.run(&["inbox", "keep", &tea]);
-    assert_eq!(again.code, 1);
-    assert!(again.stderr.contains("was kept already"), "{}", again.stderr);
+    vault.run(&["inbox", "keep", &tea]).exits(1).warns("was kept already");
     let _ = vault.run(&["undo"]).ok();
     assert_eq!(vault.read("Inbox.md"), inbox);
     assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("green tea"));
@@ -240,8 +233,7 @@ fn a_no_outlives_the_cache_and_the_state() {
     let _ = vault.run(&["inbox", "scan"]).ok();
     assert_eq!(vault.read("Inbox.md"), before);
     assert!(list(&vault).iter().all(|one| one["state"] == "dropped"), "{:?}", list(&vault));
-    let gone = vault.run(&["inbox", "keep", &tea]);
-    assert!(gone.stderr.contains("was declined already"), "{}", gone.stderr);
+    vault.run(&["inbox", "keep", &tea]).warns("was declined already");
     // The same words said again are the same question.
     let log = vault.read(LOG)
         + "> [!user] 2026-11-21T10:00:00Z Anna\n> Remember that I only drink green tea!\n\n^01JGXYZ0000000000000000009\n";
@@ -286,15 +278,9 @@ fn what_can_not_be_done_says_so() {
     let vault = TestVault::new(
         "//- /Inbox.md\n# Inbox\n- [ ] [prefs] Anna: tea · \"tea\" [[logs/a#^X]] cap_K5V4M2J7Q2ZP\n",
     );
-    let wrong = vault.run(&["inbox", "keep", "tea"]);
-    assert_eq!(wrong.code, 2);
-    assert!(wrong.stderr.contains("`tea` is no id"), "{}", wrong.stderr);
-    let missing = vault.run(&["inbox", "drop", "cap_AAAAAAAAAAAA"]);
-    assert_eq!(missing.code, 1);
-    assert!(missing.stderr.contains("nothing in `Inbox.md` has the id"), "{}", missing.stderr);
-    let check = vault.run(&["check"]);
-    assert_eq!(check.code, 1);
-    assert!(check.stdout.contains("Inbox.md:2:8: `prefs` is no category"), "{}", check.stdout);
+    vault.run(&["inbox", "keep", "tea"]).exits(2).warns("`tea` is no id");
+    vault.run(&["inbox", "drop", "cap_AAAAAAAAAAAA"]).exits(1).warns("nothing in `Inbox.md` has the id");
+    vault.run(&["check"]).exits(1).says("Inbox.md:2:8: `prefs` is no category");
 }
 
 /// Waits until a note reads as wanted; the limit is only for what never happens.
@@ -326,13 +312,13 @@ fn a_tick_keeps_what_is_ticked_and_drops_what_is_declined() {
         inbox.replace("- [ ] [preferences]", tea).replace("- [ ] [profile]", graz).into_bytes()
     };
     vault.write("Inbox.md", boxes("- [x] [preferences]", "- [-] [profile]"));
-    let dry = vault.run(&["tick", "--dry-run", "--json"]).ok().json();
+    let dry = vault.json(&["tick", "--dry-run"]);
     assert_eq!((&dry["inbox"], vault.has("MEMORY.md")), (&Value::Null, false));
-    let tick = vault.run(&["tick", "--json"]).ok().json();
+    let tick = vault.json(&["tick"]);
     assert!(tick["inbox"]["kept"][0]["text"].as_str().unwrap().contains("green tea"), "{tick}");
     assert_eq!(tick["inbox"]["dropped"].as_array().unwrap().len(), 1, "{tick}");
     assert!(vault.read("MEMORY.md").contains("green tea") && !vault.read("MEMORY.md").contains("Graz"));
-    assert_eq!(vault.run(&["tick", "--json"]).ok().json()["inbox"], Value::Null, "once");
+    assert_eq!(vault.json(&["tick"])["inbox"], Value::Null, "once");
 }
 
 #[test]
@@ -414,7 +400,7 @@ fn an_export_in_the_open_knowledge_format_is_a_folder_of_files_with_their_source
     std::fs::write(vault.home().join("other"), "x").unwrap();
     let no =
         vault.run(&["export", "--format", "okf", "--output", vault.home().join("other").to_str().unwrap()]);
-    assert!(no.code == 2 && no.stderr.contains("is no export"), "{}", no.stderr);
+    no.exits(2).warns("is no export");
     assert_eq!(vault.run(&["export", "--format", "okf"]).code, 2);
 }
 
@@ -432,15 +418,9 @@ fn a_line_that_is_meant_and_not_understood_is_named_and_tasks_date_is_no_reason(
     };
     let (dated, wrong) = (ticked(" ✅ 2026-11-22"), ticked(" yes"));
     vault.write("Inbox.md", wrong);
-    let listed = vault.run(&["inbox", "list"]).ok();
-    assert!(
-        listed.stderr.contains("Inbox.md:") && listed.stderr.contains("`yes` is no field"),
-        "{}",
-        listed.stderr
-    );
+    vault.run(&["inbox", "list"]).ok().warns("Inbox.md:").warns("`yes` is no field");
     vault.write("Inbox.md", dated);
-    let listed = vault.run(&["inbox", "list"]).ok();
-    assert!(!listed.stderr.contains("not understood"), "{}", listed.stderr);
+    vault.run(&["inbox", "list"]).ok().warns_not("not understood");
     let _ = vault.run(&["inbox", "keep", &tea]).ok();
     assert!(vault.read("MEMORY.md").contains("green tea") && !vault.read("Inbox.md").contains("✅"));
 }

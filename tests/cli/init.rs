@@ -6,9 +6,11 @@ use crate::support::TestVault;
 fn a_new_vault_has_its_sample_on_the_next_minute() {
     let vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
     let dir = vault.home().join("New Vault");
-    let run = vault.run(&["init", dir.to_str().unwrap()]).ok();
-    assert!(run.stdout.contains("created Reminders.md"), "{}", run.stdout);
-    assert!(run.stderr.contains("vault-agent run --vault '[HOME]/New Vault'"), "{}", run.stderr);
+    vault
+        .run(&["init", dir.to_str().unwrap()])
+        .ok()
+        .says("created Reminders.md")
+        .warns("vault-agent run --vault '[HOME]/New Vault'");
     let reminders = std::fs::read_to_string(dir.join("Reminders.md")).unwrap();
     let line = reminders.lines().find(|line| line.starts_with("- [ ]")).unwrap();
     assert!(line.starts_with("- [ ] date=2026-07-01 time=09:29 recur=none msg="), "{line}");
@@ -22,7 +24,7 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     vault.env("TZ", "Asia/Tokyo");
     let run = vault.run(&["init", dir.to_str().unwrap()]).ok();
     let said = "dates and times are meant in Asia/Tokyo (this machine's time zone)";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    run.warns(said);
     let read = |note: &str| std::fs::read_to_string(dir.join(note)).unwrap();
     assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
     assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:29 recur=none msg="));
@@ -32,11 +34,7 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     std::fs::create_dir(&own).unwrap();
     std::fs::write(own.join("vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
     let run = vault.run(&["init", own.to_str().unwrap()]).ok();
-    assert!(
-        run.stderr.contains("are meant in Europe/Paris (this machine is in Asia/Tokyo)"),
-        "{}",
-        run.stderr
-    );
+    run.warns("are meant in Europe/Paris (this machine is in Asia/Tokyo)");
     assert_eq!(
         std::fs::read_to_string(own.join("vault-agent.toml")).unwrap(),
         "timezone = \"Europe/Paris\"\n"
@@ -45,8 +43,7 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     vault.env("TZ", "JST-9");
     let plain = vault.home().join("plain");
     vault.env("VAULT_AGENT_STATE_DIR", vault.home().join("state of plain").to_str().unwrap());
-    let run = vault.run(&["init", plain.to_str().unwrap()]).ok();
-    assert!(run.stderr.contains("are meant in Europe/London"), "{}", run.stderr);
+    vault.run(&["init", plain.to_str().unwrap()]).ok().warns("are meant in Europe/London");
 }
 
 #[test]
@@ -62,12 +59,12 @@ fn the_template_has_nothing_to_complain_of() {
 fn nothing_is_overwritten() {
     let vault = TestVault::new("//- /MEMORY.md\nmine\n//- /Reminders.md\nmy own\n");
     let run = vault.run(&["init", "."]).ok();
-    assert!(run.stdout.contains("kept    MEMORY.md"), "{}", run.stdout);
+    run.says("kept    MEMORY.md");
     assert_eq!(vault.read("MEMORY.md"), "mine\n");
     assert_eq!(vault.read("Reminders.md"), "my own\n");
     assert!(vault.has("Welcome.md"));
     let before = vault.tree();
-    let again = vault.run(&["--json", "init", "."]).ok().json();
+    let again = vault.json(&["init", "."]);
     assert_eq!(again["created"], serde_json::json!([]));
     assert_eq!(vault.tree(), before);
 }
@@ -75,8 +72,6 @@ fn nothing_is_overwritten() {
 #[test]
 fn a_file_in_the_place_of_the_folder_is_an_error() {
     let vault = TestVault::new("//- /note.md\nhello\n");
-    let run = vault.run(&["init", "note.md"]);
-    assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("can't make the folder `note.md`"), "{}", run.stderr);
+    vault.run(&["init", "note.md"]).exits(1).warns("can't make the folder `note.md`");
     assert_eq!(vault.read("note.md"), "hello\n");
 }

@@ -43,11 +43,11 @@ fn ids(vault: &TestVault, depth: u32) -> Vec<String> {
 fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
     let vault = vault(520);
     assert_eq!(vault.run(&["lcm", "verify"]).ok().stdout, "there are no summaries yet\n");
-    let made = vault.run(&["--json", "lcm", "update", "--extract"]).ok().json();
+    let made = vault.json(&["lcm", "update", "--extract"]);
     let (leaves, above) = (ids(&vault, 0), ids(&vault, 1));
     assert!(leaves.len() >= 4 && !above.is_empty(), "{made}");
     assert_eq!(made["written"].as_array().unwrap().len(), leaves.len() + above.len());
-    let verified = vault.run(&["--json", "lcm", "verify"]).ok().json();
+    let verified = vault.json(&["lcm", "verify"]);
     assert_eq!(verified, serde_json::json!({"summaries": leaves.len() + above.len(), "bad": []}));
     let text = vault.read(LOG);
     let mut at = text.find("\n> [!user]").unwrap() + 1;
@@ -55,7 +55,7 @@ fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
         let bytes = vault.run(&["lcm", "expand", id]).ok().stdout;
         assert!(text[at..].starts_with(&bytes), "the leaves stand one behind another");
         at += bytes.len() + 1;
-        let blocks = vault.run(&["--json", "lcm", "expand", id]).ok().json();
+        let blocks = vault.json(&["lcm", "expand", id]);
         let blocks = blocks["blocks"].as_array().unwrap().clone();
         let joined: String = blocks.iter().map(|block| block["text"].as_str().unwrap()).collect();
         assert_eq!(joined, bytes);
@@ -68,18 +68,14 @@ fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
     assert_eq!(below["blocks"].as_array().unwrap().len(), 4);
     let cut = vault.run(&["--json", "lcm", "expand", &above[0], "--max-tokens", "1000"]).ok().json();
     assert_eq!((&cut["truncated"], cut["blocks"].as_array().unwrap().len()), (&true.into(), 3));
-    let found = vault.run(&["--json", "lcm", "grep", "mast", "blue", "--scope", "messages"]).ok().json();
+    let found = vault.json(&["lcm", "grep", "mast", "blue", "--scope", "messages"]);
     assert_eq!(found["hits"][0]["ref"], "[msg#^M00010]", "{found}");
     let found =
         vault.run(&["--json", "lcm", "grep", "--regex", r"painted \w+ on", "--scope", "summaries"]).ok();
     assert!(found.json()["hits"][0]["ref"].as_str().unwrap().starts_with("[sum_"), "{}", found.stdout);
     assert_eq!(vault.run(&["lcm", "grep", "--regex", "("]).code, 2);
-    assert_eq!(
-        vault.run(&["--json", "lcm", "update", "--extract"]).ok().json()["written"],
-        serde_json::json!([])
-    );
-    let check = vault.run(&["check"]);
-    assert!(!check.stdout.contains("summaries/"), "{}", check.stdout);
+    assert_eq!(vault.json(&["lcm", "update", "--extract"])["written"], serde_json::json!([]));
+    vault.run(&["check"]).lacks("summaries/");
 }
 
 #[test]
@@ -117,8 +113,7 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     let _ = vault.run(&["lcm", "verify"]).ok();
     // A note whose head somebody broke is a finding of `check`.
     vault.write(&note(0), vault.read(&note(0)).replace("sha256: ", "sha256: x"));
-    let run = vault.run(&["check"]);
-    assert!(run.code == 1 && run.stdout.contains(&format!("{}:7:9: ", note(0))), "{}", run.stdout);
+    vault.run(&["check"]).exits(1).says(&format!("{}:7:9: ", note(0)));
 }
 
 #[test]
@@ -144,14 +139,14 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
         let run = vault.run(&["--json", "lcm", "verify"]);
         let bad = run.json()["bad"].as_array().unwrap().clone();
         let one = bad.iter().find(|bad| bad["id"] == leaves[0].as_str()).unwrap_or_else(|| panic!("{bad:?}"));
-        assert_eq!(run.code, 1);
+        run.exits(1);
         one["why"].as_str().unwrap().to_owned()
     };
     // Other words: what stands there is given, with a word that it isn't what was summarised.
     assert!(why(&log.replace("Message 3 is", "Message 3 was")).contains("says something else than when"));
     let run = vault.run(&["lcm", "expand", &leaves[0]]);
-    assert_eq!((run.code, run.stdout), (1, first.replace("Message 3 is", "Message 3 was")));
-    assert!(run.stderr.contains("this is not what was summarised: "), "{}", run.stderr);
+    run.exits(1).warns("this is not what was summarised: ");
+    assert_eq!(run.stdout, first.replace("Message 3 is", "Message 3 was"));
     let run = vault.run(&["--json", "lcm", "expand", &leaves[0]]);
     assert!(run.json()["problem"].as_str().unwrap().contains("says something else"), "{}", run.stdout);
     // No first event: nothing is made up, and what to do stands there.
@@ -162,7 +157,7 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
     );
     let run = vault.run(&["lcm", "expand", &leaves[0]]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
-    assert!(run.stderr.contains("can't be given back: ") && run.stderr.contains("^M00000"), "{}", run.stderr);
+    run.warns("can't be given back: ").warns("^M00000");
     // An event that was copied.
     let twice = why(&log.replacen(
         "\n^M00001\n",
@@ -174,7 +169,7 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
     vault.write(LOG, &log);
     vault.write(&format!("{FOLDER}/copy.md"), vault.read(&format!("{FOLDER}/d0-0001.md")));
     let run = vault.run(&["lcm", "verify"]);
-    assert!(run.stdout.contains("copy.md`") && run.stdout.contains("d0-0001.md` "), "{}", run.stdout);
+    run.says("copy.md`").says("d0-0001.md` ");
     std::fs::remove_file(vault.path(&format!("{FOLDER}/copy.md"))).unwrap();
     // Whoever does what is advised gets there.
     let _ = why(&log.replace("\n^M00000\n", "\n"));

@@ -45,8 +45,8 @@ fn voice(vault: &TestVault) -> Option<String> {
 fn a_vault_on_one_machine_says_so() {
     let vault = TestVault::new(REMINDERS);
     let run = vault.run(&["machines"]).ok();
-    assert!(run.stdout.contains("this vault is one machine's"), "{}", run.stdout);
-    assert_eq!(vault.run(&["machines", "--json"]).ok().json()["engine"], "none");
+    run.says("this vault is one machine's");
+    assert_eq!(vault.json(&["machines"])["engine"], "none");
     for action in ["join", "leave", "take"] {
         let run = vault.run(&["machines", action]);
         assert_eq!(run.code, 2, "{action}: {}", run.stderr);
@@ -84,14 +84,11 @@ fn a_machine_joins_and_leaves() {
         "{shown}"
     );
 
-    let left = server.run(&["machines", "leave"]).ok();
-    assert!(left.stdout.contains("`server` has left"), "{}", left.stdout);
+    server.run(&["machines", "leave"]).ok().says("`server` has left");
     let after = server.run(&["machines", "--json"]).ok().json();
     assert_eq!((after["voice"].as_str(), after["machines"].as_array().unwrap().len()), (None, 0));
     assert!(server.run(&["machines", "leave"]).ok().stdout.contains("is not in the list"));
-    let take = server.run(&["machines", "take"]);
-    assert_eq!(take.code, 1);
-    assert!(take.stderr.contains("no daemon runs here"), "{}", take.stderr);
+    server.run(&["machines", "take"]).exits(1).warns("no daemon runs here");
 }
 
 #[test]
@@ -99,16 +96,12 @@ fn a_store_that_can_not_be_used_is_said_in_one_sentence() {
     let temp = tempfile::tempdir().unwrap();
     let server = machine("server", &settings(temp.path(), ""));
     for action in [&["machines", "join"][..], &["machines"]] {
-        let run = server.run(action);
-        assert_eq!(run.code, 1, "{}", run.stdout);
-        assert!(run.stdout.contains("git init --bare"), "{}", run.stdout);
+        server.run(action).exits(1).says("git init --bare");
     }
     assert_eq!(server.run(&["machines", "--json"]).json()["ok"], false);
     let mut odd = machine("server", &settings(store().path(), ""));
     odd.env("VAULT_AGENT_MACHINE", "my laptop");
-    let run = odd.run(&["machines", "join"]);
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("VAULT_AGENT_MACHINE"), "{}", run.stderr);
+    odd.run(&["machines", "join"]).exits(2).warns("VAULT_AGENT_MACHINE");
 }
 
 #[test]
@@ -124,16 +117,9 @@ fn another_vaults_store_and_a_taken_name_are_refused() {
     ] {
         let other = machine(name, &settings(store.path(), id));
         let run = other.run(&["machines", "join"]);
-        assert_eq!(run.code, 1, "{}", run.stdout);
-        assert!(run.stdout.contains(said), "{}", run.stdout);
+        run.exits(1).says(said);
         other.set_now("2026-12-01T09:31:00Z");
-        let tick = other.run(&["tick"]);
-        assert!(
-            tick.stderr.contains(said) && !tick.stdout.contains("Stretch"),
-            "{}\n{}",
-            tick.stdout,
-            tick.stderr
-        );
+        other.run(&["tick"]).warns(said).lacks("Stretch");
     }
     assert_eq!(voice(&server).as_deref(), Some("server"));
 }
@@ -148,12 +134,10 @@ fn two_machines_tell_a_reminder_once() {
     let _ = laptop.run(&["tick"]).ok();
     server.set_now("2026-12-01T09:30:00Z");
     laptop.set_now("2026-12-01T09:30:10Z");
-    let told = server.run(&["tick"]).ok();
-    assert!(told.stdout.contains("Stretch"), "{}\n{}", told.stdout, told.stderr);
+    server.run(&["tick"]).ok().says("Stretch");
     // Its copy still has the line.
     assert!(laptop.read("Reminders.md").contains("Stretch"));
-    let silent = laptop.run(&["tick"]).ok();
-    assert!(!silent.stdout.contains("Stretch"), "{}", silent.stdout);
+    laptop.run(&["tick"]).ok().lacks("Stretch");
     assert!(!server.read("Reminders.md").contains("Stretch"), "{}", server.read("Reminders.md"));
 }
 
@@ -165,7 +149,7 @@ fn a_tick_says_that_a_place_is_not_reached() {
     let _ = server.run(&["tick"]).ok();
     server.set_now("2026-12-01T09:30:00Z");
     let report = server.run(&["tick", "--json"]);
-    assert_eq!(report.code, 1, "{}", report.stdout);
+    report.exits(1);
     let failed = report.json()["failed"].as_array().unwrap().clone();
     assert_eq!(failed.len(), 1, "{failed:?}");
     assert!(server.read("Reminders.md").contains("Stretch"));
@@ -220,8 +204,7 @@ fn a_machine_whose_settings_lost_the_table_says_that_it_tells_everything() {
     daemon.terminate();
     server.write("vault-agent.toml", "timezone = \"UTC\"\n");
     server.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z");
-    let tick = server.run(&["tick"]).ok();
-    assert!(tick.stdout.contains("Stretch"), "{}", tick.stdout);
+    server.run(&["tick"]).ok().says("Stretch");
     // One that never took part has nothing to say.
     assert_eq!(checks(&machine("laptop", "timezone = \"UTC\"\n")), Vec::<serde_json::Value>::new());
 }
@@ -245,8 +228,7 @@ fn the_voice_is_handed_over_to_who_takes_it() {
         let status = laptop.run(&["status", "--json"]).json();
         status["daemon"]["parts"]["machines"].as_str() == Some("server is the voice")
     });
-    let leave = laptop.run(&["machines", "leave"]);
-    assert_eq!(leave.code, 1, "{}", leave.stdout);
+    laptop.run(&["machines", "leave"]).exits(1);
     until("the daemon is asked", || laptop.run(&["machines", "take"]).code == 0);
     until("the laptop is the voice", || voice(&laptop).as_deref() == Some("laptop"));
     until("the server says so", || {

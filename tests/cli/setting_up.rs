@@ -109,9 +109,7 @@ fn it_ends_where_the_terminal_does() {
     assert_eq!(at.wait().0, Some(1));
     assert!(!vault.home().join("v").exists() && std::fs::read_dir(vault.state()).unwrap().next().is_none());
     // Without a terminal and without answers it says what to do.
-    let run = vault.run(&["setup"]);
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("--answers FILE"), "{}", run.stderr);
+    vault.run(&["setup"]).exits(2).warns("--answers FILE");
 }
 
 #[test]
@@ -251,8 +249,10 @@ fn a_machine_answers_from_a_file() {
     std::fs::write(vault.home().join("v/vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
     // The first reminder is due within a minute.
     let due = vault.home().join("v");
-    let tick = vault.run(&["--vault", due.to_str().unwrap(), "tick", "--now", "2026-07-01T09:29:00Z"]).ok();
-    assert!(tick.stdout.contains("Your vault is alive"), "{}", tick.stdout);
+    vault
+        .run(&["--vault", due.to_str().unwrap(), "tick", "--now", "2026-07-01T09:29:00Z"])
+        .ok()
+        .says("Your vault is alive");
 }
 
 #[cfg(target_os = "linux")]
@@ -263,16 +263,12 @@ fn a_service_that_can_not_be_started_is_not_said_to_run() {
     let answers = vault.home().join("answers.toml");
     std::fs::write(&answers, "vault = \"~/v\"\nservice = true\n").unwrap();
     let run = vault.run(&["setup", "--answers", answers.to_str().unwrap()]);
-    assert_eq!(run.code, 1, "{}", run.stderr);
-    assert!(run.stderr.contains("could not run `systemctl --user enable --now"), "{}", run.stderr);
-    assert!(
-        !run.stdout.contains("It runs") && run.stdout.contains("Start it: vault-agent run"),
-        "{}",
-        run.stdout
-    );
+    run.exits(1)
+        .warns("could not run `systemctl --user enable --now")
+        .lacks("It runs")
+        .says("Start it: vault-agent run");
     let dir = vault.home().join("v");
-    let run = vault.run(&["--vault", dir.to_str().unwrap(), "service", "install"]);
-    assert_eq!(run.code, 1, "{}", run.stderr);
+    vault.run(&["--vault", dir.to_str().unwrap(), "service", "install"]).exits(1);
 }
 
 #[test]

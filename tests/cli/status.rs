@@ -41,13 +41,13 @@ fn a_search_that_finds_nothing_names_what_was_not_searched() {
     }
     let said = vault.run(&["search", "wheels"]).ok().stderr;
     assert!(!said.contains("not searched"), "{said}");
-    assert_eq!(vault.run(&["--json", "search", "zebra"]).ok().json()["freshness"]["not_searched"], 2);
+    assert_eq!(vault.json(&["search", "zebra"])["freshness"]["not_searched"], 2);
 }
 
 #[test]
 fn json_is_one_document() {
     let vault = TestVault::new(FIXTURE);
-    let status = vault.run(&["--json", "status", "--count", "1"]).ok().json();
+    let status = vault.json(&["status", "--count", "1"]);
     assert_eq!(status["running"], false);
     assert_eq!(status["next"][0]["id"], "rid_BBBBBBBBBBBB");
     assert_eq!(status["next"][0]["at"], "2026-12-01T10:00:00+00:00");
@@ -57,8 +57,7 @@ fn json_is_one_document() {
 #[test]
 fn another_machine_that_fires_is_named() {
     let vault = TestVault::new("//- /vault-agent.toml\n[schedule]\nhost = \"some-other-host\"\n");
-    let run = vault.run(&["status"]);
-    assert!(run.stdout.contains("firing    no: `some-other-host`"), "{}", run.stdout);
+    vault.run(&["status"]).says("firing    no: `some-other-host`");
 }
 
 #[test]
@@ -82,19 +81,14 @@ fn open_questions_of_the_assistant_are_shown_and_near_misses_checked() {
         asked.replace("K5V4", "BBBB").replace("[ ]", "[x]") + " state=used",
     );
     let vault = TestVault::new(&notes);
-    let json = vault.run(&["--json", "status"]).ok().json();
+    let json = vault.json(&["status"]);
     assert_eq!(json["approvals"].as_array().unwrap().len(), 1, "{json}");
     assert_eq!((&json["approvals"][0]["line"], &json["approvals"][0]["run"]), (&3.into(), &"curl *".into()));
     let shown = vault.run(&["status"]).ok().stdout;
     assert!(shown.contains("asked     Approvals.md:3: claude wants to run \"curl \\*\"; tick it"), "{shown}");
     assert!(vault.run(&["check"]).ok().stdout.contains("every line is understood"));
     vault.write("Approvals.md", asked.replace("brain=claude", "brian=claude"));
-    let wrong = vault.run(&["check"]);
-    assert!(
-        wrong.stdout.contains("Approvals.md:1:47: `brian` is no field; did you mean `brain`?"),
-        "{}",
-        wrong.stdout
-    );
+    vault.run(&["check"]).says("Approvals.md:1:47: `brian` is no field; did you mean `brain`?");
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn a_note_that_a_person_made_short_is_still_rewritten_by_tick() {
     let vault = TestVault::new(&format!("//- /Reminders.md\n{long}"));
     let _ = vault.run(&["tick"]).ok();
     vault.write("Reminders.md", "- [ ] date=2026-12-01 time=09:00 recur=none msg=\"now\"\n");
-    let report = vault.run(&["--json", "tick"]).ok().json();
+    let report = vault.json(&["tick"]);
     assert_eq!(report["fired"].as_array().unwrap().len(), 1, "{report}");
     assert_eq!(vault.read("Reminders.md"), "");
 }
@@ -21,9 +21,9 @@ fn a_reminder_that_fires_before_it_has_an_id_passes_the_audit() {
     );
     let _ = vault.run(&["tick"]).ok();
     let audit = vault.run(&["audit"]);
-    assert_eq!(audit.code, 0, "{}\n{}", audit.stdout, audit.stderr);
+    audit.exits(0);
     let _ = vault.run(&["undo"]).ok();
     assert_eq!(vault.run(&["audit"]).code, 0);
-    let again = vault.run(&["--json", "tick"]).ok().json();
+    let again = vault.json(&["tick"]);
     assert_eq!(again["fired"], serde_json::json!([]), "undone, but never told twice: {again}");
 }

@@ -21,7 +21,7 @@ fn shown(json: &serde_json::Value) -> Vec<String> {
 #[test]
 fn a_month_has_every_time_of_what_repeats() {
     let vault = TestVault::new(NOTES);
-    let month = vault.run(&["--json", "agenda", "--month", "2027-01"]).ok().json();
+    let month = vault.json(&["agenda", "--month", "2027-01"]);
     assert_eq!((&month["from"], &month["to"]), (&"2027-01-01".into(), &"2027-01-31".into()));
     assert_eq!(
         shown(&month),
@@ -43,10 +43,10 @@ fn a_month_has_every_time_of_what_repeats() {
 fn what_is_past_says_when_and_by_which_way_it_was_told() {
     let vault = TestVault::new(NOTES);
     vault.set_now("2026-12-01T09:10:00Z");
-    let late = vault.run(&["--json", "agenda", "--days", "1"]).ok().json();
+    let late = vault.json(&["agenda", "--days", "1"]);
     assert_eq!(shown(&late), ["2026-12-01 09:00 Pay rent late"]);
     drop(vault.run(&["tick"]).ok());
-    let told = vault.run(&["--json", "agenda", "--days", "1"]).ok().json();
+    let told = vault.json(&["agenda", "--days", "1"]);
     assert_eq!(shown(&told), ["2026-12-01 09:00 Pay rent told"]);
     let how = &told["entries"][0]["told"];
     assert_eq!(how["by"], serde_json::json!(["console"]));
@@ -71,7 +71,7 @@ fn tasks_of_other_plugins_come_again_if_they_are_done() {
         "vault-agent.toml",
         "[reminders]\nalso = [\"tasks\", \"reminder\"]\ndefault_time = \"09:00\"\n",
     );
-    let month = vault.run(&["--json", "agenda", "--month", "2026-12"]).ok().json();
+    let month = vault.json(&["agenda", "--month", "2026-12"]);
     assert_eq!(
         shown(&month),
         [
@@ -90,7 +90,7 @@ fn tasks_of_other_plugins_come_again_if_they_are_done() {
     let january = vault.run(&["agenda", "--week", "2027-01-04"]).ok().stdout;
     assert!(january.contains("Water the ferns (every week)  task  if done"), "{january}");
     // Far ahead they aren't worked out, and nothing hangs.
-    assert!(shown(&vault.run(&["--json", "agenda", "--month", "2031-01"]).ok().json()).is_empty());
+    assert!(shown(&vault.json(&["agenda", "--month", "2031-01"])).is_empty());
 }
 
 #[test]
@@ -99,12 +99,12 @@ fn follow_ups_and_routines_are_in_it() {
     drop(vault.run(&["commitment", "add", "2026-12-01 12:00", "Ask Ann"]).ok());
     vault.write("routines/often.md", "---\nschedule: every 15m\nenabled: true\n---\nGo.\n");
     vault.write("routines/off.md", "---\nschedule: daily 09:00\n---\nGo.\n");
-    let day = vault.run(&["--json", "agenda", "--from", "2026-12-02", "--days", "1"]).ok().json();
+    let day = vault.json(&["agenda", "--from", "2026-12-02", "--days", "1"]);
     if cfg!(feature = "assistant") {
         assert_eq!(shown(&day), ["2026-12-02 00:00 often coming"]);
         assert_eq!(day["entries"][0]["times"], 96);
     }
-    let today = vault.run(&["--json", "agenda", "--days", "1"]).ok().json();
+    let today = vault.json(&["agenda", "--days", "1"]);
     assert!(shown(&today).contains(&"2026-12-01 12:00 Ask Ann coming".to_owned()), "{today}");
     assert_eq!(today["entries"].as_array().unwrap().last().unwrap()["kind"], "follow-up");
 }
@@ -116,16 +116,14 @@ fn one_time_is_left_out_and_the_others_stay() {
     assert!(
         vault.read("Reminders.md").contains("date=2026-12-09 time=09:30 recur=weekly msg=\"Bins\" id=rid_A")
     );
-    let once = vault.run(&["remind", "skip", "Pay rent"]);
-    assert_eq!(once.code, 2);
-    assert!(once.stderr.contains("`Pay rent` comes once"), "{}", once.stderr);
+    vault.run(&["remind", "skip", "Pay rent"]).exits(2).warns("`Pay rent` comes once");
 }
 
 #[test]
 fn one_time_is_moved_and_the_others_stay() {
     let vault = TestVault::new(NOTES);
     let moved = vault.run(&["remind", "move", "Bins", "2026-12-04"]).ok();
-    assert!(moved.stdout.contains("date=2026-12-04 time=09:30 recur=none msg=\"Bins\""), "{}", moved.stdout);
+    moved.says("date=2026-12-04 time=09:30 recur=none msg=\"Bins\"");
     let note = vault.read("Reminders.md");
     assert!(
         note.contains("date=2026-12-09 time=09:30 recur=weekly msg=\"Bins\" id=rid_AAAAAAAAAAAA"),

@@ -34,11 +34,11 @@ fn a_message_that_is_a_text_is_refused_and_a_long_line_of_a_person_is_kept() {
         &["remind", "edit", "rid_AAAAAAAAAAAA", "--message", &long],
     ] {
         let run = vault.run(args);
-        assert_eq!(run.code, 2);
+        run.exits(2);
         assert!(run.stderr.contains(why) && run.stderr.len() < 400, "{}", run.stderr);
     }
     let run = vault.run(&["remind", "add", "tomorrow 9am", "pay \u{202e}tneg"]);
-    assert!(run.stderr.contains("an invisible character (\\u{202e}) at character 5"), "{}", run.stderr);
+    run.warns("an invisible character (\\u{202e}) at character 5");
     assert_eq!(vault.read("Reminders.md"), line(9000));
     let _ = vault.run(&["remind", "add", "tomorrow 9am", &"ü".repeat(2000)]).ok();
     let _ = vault.run(&["remind", "edit", "rid_AAAAAAAAAAAA", "--recur", "weekly"]).ok();
@@ -67,7 +67,7 @@ fn remind_add_prints_the_exact_line() {
 fn a_time_is_taken_as_people_say_it_and_one_with_two_meanings_is_refused_with_both() {
     let vault = vault("");
     let run = vault.run(&["remind", "add", "every friday 17:00", "Bins"]).ok();
-    assert!(run.stdout.contains("date=2026-12-04 time=17:00 recur=weekly msg=\"Bins\""), "{}", run.stdout);
+    run.says("date=2026-12-04 time=17:00 recur=weekly msg=\"Bins\"");
     assert_eq!(run.stderr, "Fri 4 Dec 17:00, in 3 days, then weekly\n");
     let run = vault.run(&["remind", "add", "morgen um 8 Uhr", "Tee"]).ok();
     assert_eq!(run.stderr, "Wed 2 Dec 08:00, tomorrow\n");
@@ -79,18 +79,13 @@ fn a_time_is_taken_as_people_say_it_and_one_with_two_meanings_is_refused_with_bo
     hint: give the day and the time that you mean, as they stand there
     ");
     let run = vault.run(&["remind", "add", "every friday", "x", "--recur", "daily"]);
-    assert!(
-        run.stderr.contains("it comes weekly, and the recurrence that was given is `daily`"),
-        "{}",
-        run.stderr
-    );
+    run.warns("it comes weekly, and the recurrence that was given is `daily`");
     for command in [
         &["commitment", "add", "every friday", "x"][..],
         &["remind", "snooze", "rid_AAAAAAAAAAAA", "--until", "every friday"],
         &["memory", "save", "--to", "commitment", "x", "--due", "every friday"],
     ] {
-        let run = vault.run(command);
-        assert!(run.stderr.contains("`every friday` comes again and again"), "{}", run.stderr);
+        vault.run(command).warns("`every friday` comes again and again");
     }
     assert_eq!(vault.read("Reminders.md"), before);
     let run = vault.run(&["memory", "save", "--to", "commitment", "Ask", "--due", "tonight"]).ok();
@@ -167,7 +162,7 @@ fn remind_list() {
     rid_[ID]  2027-03-28 01:30  daily    Gap
     (no id yet)       2026-02-28 08:00  monthly  Rent
     ");
-    let listed = vault.run(&["remind", "list", "--json"]).ok().json();
+    let listed = vault.json(&["remind", "list"]);
     insta::assert_snapshot!(listed, @r#"[{"date":"2026-12-02","day":null,"id":"rid_AAAAAAAAAAAA","line":1,"msg":"One","next":"2026-12-02T09:30:00+00:00","recur":"none","time":"09:30"},{"date":"2027-03-28","day":null,"id":"rid_BBBBBBBBBBBB","line":2,"msg":"Gap","next":"2027-03-28T02:00:00+01:00","recur":"daily","time":"01:30"},{"date":"2026-02-28","day":31,"id":null,"line":3,"msg":"Rent","next":"2026-12-31T08:00:00+00:00","recur":"monthly","time":"08:00"}]"#);
 }
 
@@ -292,7 +287,7 @@ fn check_shows_lines_that_look_meant() {
     3 lines need a look
     ");
     let run = vault.run(&["check", "--json", "Reminders.md"]);
-    assert_eq!(run.code, 1);
+    run.exits(1);
     assert_eq!((&run.json()[0]["line"], &run.json()[1]["line"]), (&json!(1), &json!(3)));
     vault.write("Reminders.md", "");
     let _ = vault.run(&["check", "Reminders.md"]).ok();
@@ -346,9 +341,9 @@ fn commitments_are_added_listed_and_ended() {
     ---
     fake
     ");
-    assert_eq!(vault.run(&["commitment", "list", "--json"]).ok().json().as_array().unwrap().len(), 2);
+    assert_eq!(vault.json(&["commitment", "list"]).as_array().unwrap().len(), 2);
     let _ = vault.run(&["commitment", "cancel", "c-2026-12-01-002"]).ok();
-    let done = vault.run(&["--json", "commitment", "done", "c-2026-12-01-001"]).ok().json();
+    let done = vault.json(&["commitment", "done", "c-2026-12-01-001"]);
     assert_eq!((&done["id"], &done["status"]), (&json!("c-2026-12-01-001"), &json!("delivered")));
     insta::assert_snapshot!(vault.run(&["commitment", "list"]).shown(), @r"
     exit 0
@@ -393,16 +388,16 @@ fn dated_lines_that_nobody_tells_are_said() {
     tasks of other programs are theirs to tell; that is no fault
     2 tasks with a date are not told (tasks 1, reminder 1); to be told of them, set `also = ["tasks", "reminder"]` under `[reminders]` in vault-agent.toml
     "#);
-    assert_eq!(vault.run(&["--json", "check"]).ok().json().as_array().unwrap().len(), 1);
+    assert_eq!(vault.json(&["check"]).as_array().unwrap().len(), 1);
     vault.write(
         "vault-agent.toml",
         "timezone = \"Europe/London\"\n[reminders]\nalso = [\"tasks\", \"reminder\"]\n",
     );
-    let run = vault.run(&["--json", "check"]).ok().json();
+    let run = vault.json(&["check"]);
     assert_eq!(run.as_array().unwrap().len(), 1, "what is told with a time is no finding: {run}");
     assert_eq!(run[0]["reason"], json!("a task that has a date and no time is told at 09:00"));
     vault.write("vault-agent.toml", "timezone = \"Europe/London\"\n[reminders]\nalso = [\"reminder\"]\n");
-    let run = vault.run(&["--json", "check"]).ok().json();
+    let run = vault.json(&["check"]);
     assert_eq!(
         run[0]["reason"],
         json!("a task with a date of another program (`📅 2026-12-01`) is not told")
@@ -411,7 +406,7 @@ fn dated_lines_that_nobody_tells_are_said() {
     let both = "timezone = \"Europe/London\"\n[reminders]\nalso = [\"tasks\", \"reminder\"]\n";
     vault.write("vault-agent.toml", both);
     vault.write("Leap.md", "- [ ] Sweep 🔁 every year ⏳ 2026-02-28 📅 2026-02-30\n");
-    let run = vault.run(&["--json", "check"]).ok().json();
+    let run = vault.json(&["check"]);
     let of_leap: Vec<&Value> =
         run.as_array().unwrap().iter().filter(|one| one["path"] == "Leap.md").collect();
     assert_eq!(of_leap.len(), 1, "{run}");
@@ -421,6 +416,6 @@ fn dated_lines_that_nobody_tells_are_said() {
     );
     vault.write("Garden.md", format!("# Beds\n{line}\n```\n{line}\n```\n"));
     let run = vault.run(&["--json", "check"]);
-    assert_eq!(run.code, 1);
+    run.exits(1);
     insta::assert_snapshot!(run.json()[0], @r#"{"column":1,"line":2,"path":"Garden.md","reason":"this reminder is never told: only those in `Reminders.md` are","suggestion":"move the line to `Reminders.md`; `vault-agent import --from tasks` does it"}"#);
 }

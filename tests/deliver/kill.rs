@@ -41,7 +41,7 @@ fn kill_nine_loses_nothing_and_doubles_at_most_what_was_on_its_way() {
             }
         }
     }
-    let last = vault.run(&["tick", "--json"]).ok().json();
+    let last = vault.json(&["tick"]);
     assert_eq!(last["fired"].as_array().unwrap().len(), 0);
     assert_eq!(vault.read("Reminders.md"), "# Reminders\nkeep me\n");
     assert_eq!(printed.len(), REMINDERS, "some were never printed");

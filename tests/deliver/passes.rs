@@ -357,7 +357,7 @@ fn a_note_of_utf_16_is_named_and_left_alone() {
         assert!(vault.run(&["doctor"]).stdout.contains("UTF-16"));
         let add = vault.run(&["remind", "add", "tomorrow 9am", "Tea"]);
         assert_eq!(add.code, 1, "{}", add.shown());
-        assert!(add.stderr.contains("save it as UTF-8"), "{}", add.stderr);
+        add.warns("save it as UTF-8");
         assert_eq!(std::fs::read(vault.path("Reminders.md")).unwrap(), bytes);
     }
 }

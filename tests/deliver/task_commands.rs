@@ -20,7 +20,7 @@ fn vault(also: &str) -> TestVault {
 
 /// The id of the task with these words.
 fn id(vault: &TestVault, words: &str) -> String {
-    let all = vault.run(&["--json", "remind", "list", "--all"]).ok().json();
+    let all = vault.json(&["remind", "list", "--all"]);
     let found = all.as_array().unwrap().iter().find(|one| one["msg"] == words);
     found.unwrap_or_else(|| panic!("{words}: {all}"))["id"].as_str().unwrap().to_owned()
 }
@@ -39,19 +39,15 @@ fn one_list_says_where_each_stands() {
             "2026-12-01 09:30  once  Call Bob  Home.md:4 (reminder)",
         ]
     );
-    let all = vault.run(&["--json", "remind", "list", "--all"]).ok().json();
+    let all = vault.json(&["remind", "list", "--all"]);
     assert_eq!(
         (&all[1]["path"], &all[1]["line"], &all[1]["format"]),
         (&"Home.md".into(), &3.into(), &"tasks".into())
     );
     // Without it the list is as it was.
-    assert_eq!(vault.run(&["--json", "remind", "list"]).ok().json().as_array().unwrap().len(), 1);
+    assert_eq!(vault.json(&["remind", "list"]).as_array().unwrap().len(), 1);
     let status = vault.run(&["status"]);
-    assert!(
-        status.stdout.contains("Home.md:3 (tasks)") && status.stdout.contains("Pay rent"),
-        "{}",
-        status.stdout
-    );
+    status.says("Home.md:3 (tasks)").says("Pay rent");
     let next = vault.run(&["--json", "status"]).json()["next"].clone();
     assert_eq!((&next[0]["msg"], &next[1]["format"]), (&"Tree".into(), &"tasks".into()));
 }
@@ -93,7 +89,7 @@ fn snooze_tells_it_once_more_and_leaves_the_rest() {
     let run = vault.run(&["remind", "snooze", &rent, "--until", "tomorrow 9:30"]).ok();
     let line = "- [ ] Pay rent ⏰ 2027-02-01 09:30 🔁 every month 📅 2027-01-31 ^rent";
     assert_eq!(run.stdout, format!("{line}\n"));
-    assert!(run.stderr.contains("Mon 1 Feb 09:30, tomorrow"), "{}", run.stderr);
+    run.warns("Mon 1 Feb 09:30, tomorrow");
     assert_eq!(
         vault.read("Home.md"),
         NOTE.replace("- [ ] Pay rent 🔁 every month 📅 2027-01-31 ^rent", line)
@@ -111,16 +107,17 @@ fn done_takes_our_own_ids_too() {
     let vault = vault("");
     vault.write("Reminders.md", "- [ ] date=2026-12-24 time=17:00 recur=none msg=\"Tree\" id=rid_AAAAAAAAAAAA\n- [ ] date=2026-12-02 time=09:00 recur=daily msg=\"Pill\" id=rid_AAAAAAAAAAAB\n");
     let run = vault.run(&["remind", "done", "rid_AAAAAAAAAAAA"]).ok();
-    assert!(run.stdout.contains("msg=\"Tree\""), "{}", run.stdout);
+    run.says("msg=\"Tree\"");
     let run = vault.run(&["remind", "done", "rid_AAAAAAAAAAAB"]).ok();
-    assert!(run.stderr.contains("it comes again Wed 2 Dec 09:00"), "{}", run.stderr);
+    run.warns("it comes again Wed 2 Dec 09:00");
     assert_eq!(
         vault.read("Reminders.md"),
         "- [ ] date=2026-12-02 time=09:00 recur=daily msg=\"Pill\" id=rid_AAAAAAAAAAAB\n"
     );
-    let run = vault.run(&["remind", "done", "task_AAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAA"]);
-    assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("name the forms that you use in `[reminders] also`"), "{}", run.stderr);
+    vault
+        .run(&["remind", "done", "task_AAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAA"])
+        .exits(1)
+        .warns("name the forms that you use in `[reminders] also`");
 }
 
 #[test]
@@ -130,21 +127,18 @@ fn the_words_of_a_notification_do_in_the_place_of_an_id() {
     vault.set_now("2027-01-31T09:00:00Z");
     // All that a desktop shows, some of it, or what several say.
     let run = vault.run(&["remind", "snooze", "Task: Pay rent · Home.md", "--minutes", "30"]).ok();
-    assert!(run.stdout.contains("- [ ] Pay rent ⏰ 2027-01-31 09:30"), "{}", run.stdout);
+    run.says("- [ ] Pay rent ⏰ 2027-01-31 09:30");
     let run = vault.run(&["remind", "done", "taxes"]).ok();
     assert_eq!(run.stdout, "- [x] Pay taxes 📅 2027-01-31 ✅ 2027-01-31\n");
     let before = (vault.read("Home.md"), vault.read("Other.md"));
     let run = vault.run(&["remind", "done", "pay"]);
-    assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("2 say `pay`:\n  task_"), "{}", run.stderr);
-    assert!(run.stderr.contains("Pay rent for the boat  Other.md:1 (tasks)"), "{}", run.stderr);
+    run.exits(1).warns("2 say `pay`:\n  task_").warns("Pay rent for the boat  Other.md:1 (tasks)");
     let run = vault.run(&["remind", "done", "mow"]);
-    assert!(run.stderr.contains("no reminder and no task has the id or the words `mow`"), "{}", run.stderr);
+    run.warns("no reminder and no task has the id or the words `mow`");
     assert_eq!((vault.read("Home.md"), vault.read("Other.md")), before);
     let _ = vault.run(&["remind", "rm", "boat"]).ok();
     assert!(!vault.read("Other.md").contains("boat"), "{}", vault.read("Other.md"));
-    let run = vault.run(&["remind", "edit", "tree", "--message", "The tree"]).ok();
-    assert!(run.stdout.contains("msg=\"The tree\""), "{}", run.stdout);
+    vault.run(&["remind", "edit", "tree", "--message", "The tree"]).ok().says("msg=\"The tree\"");
 }
 
 #[test]
@@ -154,12 +148,11 @@ fn what_was_told_and_is_gone_is_snoozed_by_its_words() {
     assert!(vault.run(&["tick"]).ok().stdout.contains("Tree"));
     assert_eq!(vault.read("Reminders.md"), "");
     assert_eq!(vault.run(&["remind", "done", "tree"]).code, 1);
-    let run = vault.run(&["remind", "snooze", "Reminder: Tree", "--minutes", "20"]).ok();
-    assert!(
-        run.stdout.contains("time=17:2") && run.stdout.contains("recur=none msg=\"Tree\""),
-        "{}",
-        run.stdout
-    );
+    vault
+        .run(&["remind", "snooze", "Reminder: Tree", "--minutes", "20"])
+        .ok()
+        .says("time=17:2")
+        .says("recur=none msg=\"Tree\"");
 }
 
 #[test]
@@ -180,12 +173,11 @@ fn a_task_is_found_where_its_note_went_and_never_guessed() {
     let vault = vault("\"reminder\"");
     let bob = id(&vault, "Call Bob");
     std::fs::rename(vault.path("Home.md"), vault.path("House.md")).unwrap();
-    let run = vault.run(&["--json", "remind", "done", &bob]).ok().json();
+    let run = vault.json(&["remind", "done", &bob]);
     assert_eq!((&run["path"], &run["line"]), (&"House.md".into(), &4.into()));
     vault.write("A.md", "- [ ] Call Bob (@2026-12-01 09:30)\n");
     vault.write("B.md", "- [ ] Call Bob (@2026-12-01 09:30)\n");
-    let run = vault.run(&["remind", "done", &bob]);
-    assert!(run.code == 1 && run.stderr.contains("A.md, B.md"), "{}", run.stderr);
+    vault.run(&["remind", "done", &bob]).exits(1).warns("A.md, B.md");
 }
 
 #[test]
@@ -194,15 +186,11 @@ fn what_is_not_turned_on_is_counted_and_offered() {
     let offer = "1 task with a date is not told (reminder 1)";
     let setting = "set `also = [\"tasks\", \"reminder\"]` under `[reminders]` in vault-agent.toml";
     let check = vault.run(&["check"]).ok();
-    assert!(check.stderr.contains(offer) && check.stderr.contains(setting), "{}", check.stderr);
-    let doctor = vault.run(&["doctor"]);
-    assert!(doctor.stdout.contains(offer) && doctor.stdout.contains(setting), "{}", doctor.stdout);
-    assert!(doctor.stdout.contains("1 open tasks of other plugins are told (tasks)"), "{}", doctor.stdout);
-    let init = vault.run(&["init", vault.root().to_str().unwrap()]).ok();
-    assert!(init.stderr.contains(offer) && init.stderr.contains(setting), "{}", init.stderr);
+    check.warns(offer).warns(setting);
+    vault.run(&["doctor"]).says(offer).says(setting).says("1 open tasks of other plugins are told (tasks)");
+    vault.run(&["init", vault.root().to_str().unwrap()]).ok().warns(offer).warns(setting);
     vault.write("vault-agent.toml", "[reminders]\nalso = [\"tasks\", \"reminder\"]\n");
-    let check = vault.run(&["check"]).ok();
-    assert!(!check.stderr.contains("not told"), "{}", check.stderr);
+    vault.run(&["check"]).ok().warns_not("not told");
 }
 
 #[test]
@@ -214,7 +202,7 @@ fn a_task_that_is_no_utf_8_is_named() {
     let wanted = "Old.md:1:10: a task with a date (`📅 2026-12-01`) is not told: its line is not valid UTF-8; save the file as UTF-8";
     for args in [&["check"][..], &["check", "Old.md"]] {
         let run = vault.run(args);
-        assert_eq!(run.code, 1, "{}", run.stderr);
+        run.exits(1);
         assert!(run.stdout.lines().any(|line| line == wanted), "{}", run.stdout);
     }
     vault.write("Old.md", [&bytes[..], b"1. [ ] na\xefve [due:: 2026-12-02]\n"].concat());
@@ -243,7 +231,7 @@ fn our_own_notes_hold_no_tasks_of_others() {
         vault.write(own, line);
     }
     vault.write("daily/2026-12-01.md", line);
-    let all: Value = vault.run(&["--json", "remind", "list", "--all"]).ok().json();
+    let all: Value = vault.json(&["remind", "list", "--all"]);
     let found: Vec<&str> = all
         .as_array()
         .unwrap()

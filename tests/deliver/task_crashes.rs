@@ -98,7 +98,7 @@ fn three_peoples_vaults_stay_byte_for_byte() {
             ["2026-11-30T08:00:00Z", "2026-12-01T08:00:00Z", "2026-12-01T09:30:00Z", "2026-12-02T20:00:00Z"]
         {
             vault.set_now(now);
-            told += vault.run(&["--json", "tick"]).ok().json()["fired"].as_array().unwrap().len();
+            told += vault.json(&["tick"])["fired"].as_array().unwrap().len();
             for command in [
                 &["remind", "list", "--all"][..],
                 &["check"],
@@ -117,7 +117,7 @@ fn three_peoples_vaults_stay_byte_for_byte() {
             assert_eq!(std::fs::read(vault.path(path)).unwrap(), text.as_bytes(), "{path}");
         }
         // Done and Snooze of each task change its own lines alone, and undo brings every byte back.
-        let all = vault.run(&["--json", "remind", "list", "--all"]).ok().json();
+        let all = vault.json(&["remind", "list", "--all"]);
         for task in all.as_array().unwrap().iter().filter(|one| one["format"] != "own") {
             let (id, path) = (task["id"].as_str().unwrap(), task["path"].as_str().unwrap());
             let before = std::fs::read(vault.path(path)).unwrap();
@@ -171,7 +171,7 @@ fn kill_nine_in_the_middle_of_a_hundred_tasks() {
             }
         }
     }
-    assert_eq!(vault.run(&["--json", "tick"]).ok().json()["fired"].as_array().unwrap().len(), 0);
+    assert_eq!(vault.json(&["tick"])["fired"].as_array().unwrap().len(), 0);
     assert_eq!(vault.read("Home.md"), lines);
     assert_eq!(printed.len(), 100, "some were never printed");
     // The console can't be asked what it printed; tasks of one pass share a message, so a kill may bring those again.

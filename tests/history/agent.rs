@@ -7,9 +7,7 @@ use crate::history::room::{Room, note, why};
 
 #[test]
 fn what_a_person_changed_before_the_agent_wrote_is_committed_first() {
-    let room = Room::new();
-    room.write("Reminders.md", "mine\n");
-    room.snapshot();
+    let room = Room::of(&[("Reminders.md", "mine\n")]);
     room.write("Reminders.md", "mine\nand more of mine\n");
     room.agent_appends("Reminders.md", "agent's");
     let log = room.log();
@@ -17,8 +15,7 @@ fn what_a_person_changed_before_the_agent_wrote_is_committed_first() {
     assert_eq!(log[0].commit.message.trailer(NOTE), Some("Reminders.md"));
     let before = room.history.read_at(&log[1].commit, "Reminders.md").unwrap().unwrap();
     assert_eq!(before, b"mine\nand more of mine\n");
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }
 
 #[test]
@@ -38,9 +35,7 @@ fn creating_and_removing_are_writes_too() {
 
 #[test]
 fn being_told_again_after_a_crash_changes_nothing() {
-    let mut room = Room::new();
-    room.write("a.md", "one\n");
-    room.snapshot();
+    let mut room = Room::of(&[("a.md", "one\n")]);
     let reason =
         Why { trailers: vec![("Reminder".into(), "rid_X".into())], ..why(Actor::Scheduler, "fired: x") };
     let path = note("a.md");
@@ -60,19 +55,15 @@ fn being_told_again_after_a_crash_changes_nothing() {
 
 #[test]
 fn a_snapshot_that_overtakes_the_word_about_a_write_takes_nothing_from_it() {
-    let room = Room::new();
-    room.write("a.md", "one\n");
-    room.snapshot();
-    room.write("a.md", "two\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "one\n")]);
+    room.save("a.md", "two\n");
     let reason = why(Actor::Cli, "saved: two");
     let path = note("a.md");
     let change = ObservedChange { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
     room.history.changed(&change).unwrap();
     assert_eq!(room.subjects()[..2], ["cli: saved: two", "human: changed a.md"]);
     assert_eq!(room.history.read_at(&room.log()[0].commit, "a.md").unwrap().unwrap(), b"two\n");
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }
 
 #[test]
@@ -106,9 +97,7 @@ fn trailers_name_what_the_write_belongs_to() {
 
 #[test]
 fn many_processes_may_snapshot_at_once() {
-    let room = Room::new();
-    room.write("a.md", "0\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "0\n")]);
     let handles: Vec<_> = (0..4)
         .map(|thread| {
             let vault = vault_agent::vault::Vault::open(&room.root()).unwrap();
@@ -130,6 +119,5 @@ fn many_processes_may_snapshot_at_once() {
     }
     assert_eq!(room.git_tree("main").len(), 41);
     assert_eq!(room.log().len(), 41);
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }

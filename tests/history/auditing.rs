@@ -11,8 +11,7 @@ const CALL: &str = r#"- [ ] date=2026-12-02 time=09:30 recur=none msg="Call" id=
 fn room() -> Room {
     let room = Room::new();
     room.write("Reminders.md", format!("# R\n{TREE}\n{CALL}\n"));
-    room.write("logs/discord-channel/1/20260130T142355Z_0001.md", "one\ntwo\n");
-    room.snapshot();
+    room.save("logs/discord-channel/1/20260130T142355Z_0001.md", "one\ntwo\n");
     room
 }
 
@@ -45,8 +44,7 @@ fn an_honest_history_passes() {
         &[("Reminder", "rid_AAAAAAAAAAAA"), ("Due", "2026-12-01T09:30:00+00:00"), ("Delivery", "1")],
     );
     room.agent_appends("logs/discord-channel/1/20260130T142355Z_0001.md", "three");
-    room.write("Reminders.md", format!("# R\n{}\n", CALL.replace("09:30", "10:00")));
-    room.snapshot();
+    room.save("Reminders.md", format!("# R\n{}\n", CALL.replace("09:30", "10:00")));
     let report = judged(&room);
     assert_eq!(report.violations, []);
     assert_eq!((report.commits, report.agent_commits), (4, 2));
@@ -55,8 +53,7 @@ fn an_honest_history_passes() {
 #[test]
 fn a_log_that_did_not_only_grow_is_named_with_its_line() {
     let room = room();
-    room.write("logs/discord-channel/1/20260130T142355Z_0001.md", "one\nTWO\n");
-    room.snapshot();
+    room.save("logs/discord-channel/1/20260130T142355Z_0001.md", "one\nTWO\n");
     let path = "logs/discord-channel/1/20260130T142355Z_0001.md";
     assert_eq!(said(&room), [format!("append-only {path}:2 what was written in the log was changed")]);
 }
@@ -89,11 +86,10 @@ fn a_write_that_touched_more_than_it_says_is_named() {
 #[test]
 fn ids_never_change() {
     let room = room();
-    room.write(
+    room.save(
         "Reminders.md",
         format!("# R\n{TREE}\n{}\n", CALL.replace("rid_BBBBBBBBBBBB", "rid_CCCCCCCCCCCC")),
     );
-    room.snapshot();
     assert_eq!(said(&room), ["ids Reminders.md:3 the id `rid_BBBBBBBBBBBB` became `rid_CCCCCCCCCCCC`"]);
 }
 
@@ -101,8 +97,7 @@ fn ids_never_change() {
 fn a_line_that_gains_its_id_is_no_stray() {
     let room = Room::new();
     let bare = r#"- [ ] date=2026-12-01 time=09:30 recur=none msg="Tree""#;
-    room.write("Reminders.md", format!("{bare}\n"));
-    room.snapshot();
+    room.save("Reminders.md", format!("{bare}\n"));
     let gains = Operation::ReplaceLine { line: bare.into(), with: TREE.into() };
     fires(&room, &[gains], &[("Reminder", "rid_AAAAAAAAAAAA")]);
     assert_eq!(said(&room), Vec::<String>::new());

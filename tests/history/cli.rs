@@ -8,15 +8,10 @@ fn vault() -> TestVault {
     TestVault::new("//- zone: Europe/London\n//- /a.md\none\ntwo\n//- /sub/b.md\nb\n")
 }
 
-fn json(vault: &TestVault, args: &[&str]) -> Value {
-    let run = vault.run(&[&["--json"], args].concat());
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
-}
-
 #[test]
 fn history_diff_restore_and_undo_in_a_row() {
     let vault = vault();
-    let first = json(&vault, &["history"]);
+    let first = vault.json(&["history"]);
     assert_eq!(first[0]["subject"], "first snapshot: 3 files");
     assert_eq!(first[0]["actor"], "human");
     vault.write("a.md", "one\n2\n");
@@ -31,23 +26,21 @@ fn history_diff_restore_and_undo_in_a_row() {
     -two
     +2
     ");
-    let dry = vault.run(&["restore", "--dry-run", "a.md"]);
-    assert!(dry.stdout.contains("change a.md") && dry.stdout.contains("+two"), "{dry:?}");
+    vault.run(&["restore", "--dry-run", "a.md"]).says("change a.md").says("+two");
     assert_eq!(vault.read("a.md"), "one\n2\n");
-    let done = json(&vault, &["restore", "a.md"]);
+    let done = vault.json(&["restore", "a.md"]);
     assert_eq!((done["restored"][0].as_str(), vault.read("a.md").as_str()), (Some("a.md"), "one\ntwo\n"));
     assert!(done["snapshot_before"].is_string() && done["from"].is_string());
     assert!(!vault.has("sub/b.md"));
-    let undo = json(&vault, &["undo"]);
+    let undo = vault.json(&["undo"]);
     assert_eq!((undo["undone"].as_array().unwrap().len(), vault.read("a.md").as_str()), (1, "one\n2\n"));
     let deleted = vault.run(&["restore", "sub/b.md"]);
     assert_eq!((deleted.code, vault.read("sub/b.md").as_str()), (0, "b\n"), "{deleted:?}");
     let log = vault.run(&["history", "--actor", "restore"]);
     assert_eq!(log.stdout.lines().count(), 3, "{log:?}");
-    let patch = json(&vault, &["history", "--patch", "-n", "1"]);
+    let patch = vault.json(&["history", "--patch", "-n", "1"]);
     assert!(patch[0]["patch"].as_str().unwrap().contains("+b"), "{patch}");
-    let audit = vault.run(&["audit"]);
-    assert_eq!(audit.code, 0, "{audit:?}");
+    vault.run(&["audit"]).exits(0);
 }
 
 #[test]
@@ -55,21 +48,21 @@ fn one_operation_is_shown_and_undone_by_its_snapshot() {
     let vault = vault();
     let _ = vault.run(&["memory", "save", "Anna likes tea"]).ok();
     let _ = vault.run(&["memory", "save", "Bob likes coffee"]).ok();
-    let saved = json(&vault, &["history", "--actor", "cli"]);
+    let saved = vault.json(&["history", "--actor", "cli"]);
     let id = saved[1]["id"].as_str().unwrap();
     let before = vault.tree();
-    let shown = json(&vault, &["undo", "--dry-run", &id[..10]]);
+    let shown = vault.json(&["undo", "--dry-run", &id[..10]]);
     assert_eq!(
         (&shown["dry_run"], &shown["operations"][0]["subject"], &shown["operations"][0]["snapshots"][0]),
         (&Value::Bool(true), &saved[1]["subject"], &saved[1]["id"])
     );
     assert!(shown["changes"][0]["diff"].as_str().unwrap().contains("Anna likes tea"), "{shown}");
     assert_eq!(vault.tree(), before, "nothing was changed");
-    let done = json(&vault, &["undo", &id[..10]]);
+    let done = vault.json(&["undo", &id[..10]]);
     assert_eq!((&done["undone"][0], &done["changes"]), (&saved[1]["id"], &shown["changes"]));
     let memory = vault.read("MEMORY.md");
     assert!(memory.contains("Bob likes coffee") && !memory.contains("Anna"), "{memory}");
-    let people = json(&vault, &["history", "--actor", "human"]);
+    let people = vault.json(&["history", "--actor", "human"]);
     let refused = [
         (vec!["undo", id], 1, "was undone already"),
         (vec!["undo", "--turn", "01NOBODY"], 1, "has changed nothing"),
@@ -90,34 +83,32 @@ fn a_path_is_found_in_either_form_of_its_accents() {
     vault.write("other.md", "x\n");
     let _ = vault.run(&["history"]).ok();
     for path in [composed.to_owned(), format!("{composed}/a.md"), decomposed.to_owned()] {
-        assert_eq!(json(&vault, &["history", &path]).as_array().unwrap().len(), 1, "{path:?}");
+        assert_eq!(vault.json(&["history", &path]).as_array().unwrap().len(), 1, "{path:?}");
     }
     std::fs::remove_file(vault.path(&format!("{decomposed}/a.md"))).unwrap();
     std::fs::remove_dir(vault.path(decomposed)).unwrap();
     let _ = vault.run(&["history"]).ok();
-    assert_eq!(json(&vault, &["history", composed]).as_array().unwrap().len(), 2, "gone since");
+    assert_eq!(vault.json(&["history", composed]).as_array().unwrap().len(), 2, "gone since");
 }
 
 #[test]
 fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
     let vault =
         TestVault::new("//- now: 2026-12-01T09:00:00Z\n//- zone: Europe/London\n//- /Reminders.md\n# R\n");
-    let added = json(&vault, &["remind", "add", "2026-12-01 09:30", "Call"]);
+    let added = vault.json(&["remind", "add", "2026-12-01 09:30", "Call"]);
     let (id, line) = (added["id"].as_str().unwrap(), added["line_text"].as_str().unwrap());
-    assert_eq!(json(&vault, &["history", "--id", id]).as_array().unwrap().len(), 1);
+    assert_eq!(vault.json(&["history", "--id", id]).as_array().unwrap().len(), 1);
     let _ = vault.run(&["remind", "rm", id]).ok();
     vault.set_now("2026-12-01T12:00:00Z");
-    let back = vault.run(&["restore", "--id", id]);
-    assert_eq!(back.code, 0, "{back:?}");
-    assert!(back.stderr.contains("doesn't fire"), "{back:?}");
+    vault.run(&["restore", "--id", id]).exits(0).warns("doesn't fire");
     assert!(vault.read("Reminders.md").contains(line));
-    let tick = json(&vault, &["tick"]);
+    let tick = vault.json(&["tick"]);
     assert_eq!(tick["fired"].as_array().unwrap().len(), 0, "{tick}");
     assert!(vault.read("Reminders.md").contains(line), "and it stays");
-    assert_eq!(json(&vault, &["history", "--id", id]).as_array().unwrap().len(), 3);
+    assert_eq!(vault.json(&["history", "--id", id]).as_array().unwrap().len(), 3);
     let _ = vault.run(&["remind", "rm", id]).ok();
     let _ = vault.run(&["restore", "--id", id, "--fire-missed"]).ok();
-    let tick = json(&vault, &["tick"]);
+    let tick = vault.json(&["tick"]);
     assert_eq!(tick["fired"].as_array().unwrap().len(), 1, "{tick}");
 }
 
@@ -131,13 +122,15 @@ fn a_follow_up_that_comes_back_after_its_time_is_not_told() {
     let note = vault.read("COMMITMENTS.md");
     vault.write("COMMITMENTS.md", "");
     vault.set_now("2026-12-01T12:00:00Z");
-    let back = vault.run(&["restore", "COMMITMENTS.md"]).ok();
-    assert!(back.stderr.contains("1 follow-up comes back after its time and doesn't fire"), "{back:?}");
-    assert_eq!(json(&vault, &["tick"])["fired"], serde_json::json!([]));
+    vault
+        .run(&["restore", "COMMITMENTS.md"])
+        .ok()
+        .warns("1 follow-up comes back after its time and doesn't fire");
+    assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
     assert_eq!(vault.read("COMMITMENTS.md"), note, "and it stays");
     vault.write("COMMITMENTS.md", "");
     let _ = vault.run(&["restore", "COMMITMENTS.md", "--fire-missed"]).ok();
-    let tick = json(&vault, &["tick"]);
+    let tick = vault.json(&["tick"]);
     assert_eq!(tick["fired"][0]["id"], "c-2026-11-30-001", "{tick}");
     assert!(vault.read("COMMITMENTS.md").contains("status: delivered"));
 }
@@ -150,9 +143,8 @@ fn one_line_of_a_follow_up_that_comes_back_makes_nothing_fire() {
     );
     let _ = vault.run(&["history"]).ok();
     vault.write("COMMITMENTS.md", vault.read("COMMITMENTS.md").replace("due: 2026-12-01T10:00:00Z\n", ""));
-    let back = vault.run(&["restore", "--line", "COMMITMENTS.md:6"]).ok();
-    assert!(back.stderr.contains("1 follow-up comes back"), "{back:?}");
-    assert_eq!(json(&vault, &["tick"])["fired"], serde_json::json!([]));
+    vault.run(&["restore", "--line", "COMMITMENTS.md:6"]).ok().warns("1 follow-up comes back");
+    assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
 }
 
 #[test]
@@ -161,16 +153,15 @@ fn a_new_vault_is_one_snapshot_that_undo_leaves_alone() {
     let dir = vault.home().join("v");
     let dir = dir.to_str().unwrap();
     let _ = vault.run(&["init", dir]).ok();
-    let log = json(&vault, &["--vault", dir, "history"]);
+    let log = vault.json(&["--vault", dir, "history"]);
     assert_eq!(log.as_array().unwrap().len(), 1, "{log}");
     assert_eq!((&log[0]["actor"], &log[0]["subject"]), (&"cli".into(), &"init: wrote the template".into()));
     assert_eq!(log[0]["paths"].as_array().unwrap().len(), 24, "{log}");
-    let undo = vault.run(&["--vault", dir, "undo"]).ok();
-    assert!(undo.stderr.contains("nothing that could be undone"), "{undo:?}");
+    vault.run(&["--vault", dir, "undo"]).ok().warns("nothing that could be undone");
     assert!(std::path::Path::new(dir).join("Reminders.md").is_file());
     // A second one has nothing to say.
     let _ = vault.run(&["init", dir]).ok();
-    assert_eq!(json(&vault, &["--vault", dir, "history"]).as_array().unwrap().len(), 1);
+    assert_eq!(vault.json(&["--vault", dir, "history"]).as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -217,8 +208,7 @@ fn deletions_in_bulk_ask_for_a_word() {
     let vault = TestVault::new(&fixture);
     let _ = vault.run(&["history"]).ok();
     std::fs::remove_dir_all(vault.path("n")).unwrap();
-    let asked = vault.run(&["history"]);
-    assert!(asked.stderr.contains("60 of 61 known files are gone"), "{asked:?}");
+    vault.run(&["history"]).warns("60 of 61 known files are gone");
     let back = vault.run(&["restore", "n", "--yes"]);
     assert_eq!((back.code, vault.has("n/59.md")), (0, true), "{back:?}");
     std::fs::remove_dir_all(vault.path("n")).unwrap();
@@ -237,6 +227,6 @@ fn a_read_only_state_directory_is_a_clear_error() {
     if writable {
         eprintln!("the super-user writes everywhere, so this proves little here");
     } else {
-        assert!(run.code == 1 && run.stderr.contains("can't create"), "{run:?}");
+        run.exits(1).warns("can't create");
     }
 }

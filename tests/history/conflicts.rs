@@ -17,8 +17,7 @@ fn diverged(base: &str, note: &str, copy: &str) -> TestVault {
 fn a_copy_is_merged_as_one_operation_and_taken_back() {
     let vault = diverged("one\ntwo\nthree\n", "one\n2\nthree\n", "one\nzwei\nthree\nfour\n");
     let before = vault.tree();
-    let shown = vault.run(&["conflicts", "show", COPY]).ok();
-    assert!(shown.stdout.contains("+zwei") && shown.stdout.contains("both stay:\n2\nzwei"), "{shown:?}");
+    vault.run(&["conflicts", "show", COPY]).ok().says("+zwei").says("both stay:\n2\nzwei");
     let asked = vault.run(&["conflicts", "merge", COPY]);
     assert_eq!(
         (asked.code, vault.tree()),
@@ -26,14 +25,13 @@ fn a_copy_is_merged_as_one_operation_and_taken_back() {
         "without a yes nothing is written: {asked:?}"
     );
 
-    let merged = vault.run(&["--json", "conflicts", "merge", "--yes", COPY]).ok().json();
+    let merged = vault.json(&["conflicts", "merge", "--yes", COPY]);
     assert_eq!(vault.read("a.md"), "one\n2\nzwei\nthree\nfour\n");
     assert!(
         !vault.has(COPY) && merged["merged"] == true && merged["both"][0]["copy"] == "zwei\n",
         "{merged}"
     );
-    let log = vault.run(&["history"]).ok();
-    assert!(log.stdout.contains(&format!("merged {COPY} into a.md")), "{log:?}");
+    vault.run(&["history"]).ok().says(&format!("merged {COPY} into a.md"));
 
     let undone = vault.run(&["undo"]);
     assert_eq!((undone.code, vault.tree()), (0, before), "one undo takes back all of it: {undone:?}");
@@ -47,8 +45,7 @@ fn what_both_have_removed_or_moved_on_with_stays_gone() {
     // Without a history of the note no line is taken for removed.
     let vault = TestVault::new("//- /a.md\none\ntwo\n");
     vault.write(COPY, "one\nthree\n");
-    let shown = vault.run(&["conflicts", "show", COPY]).ok();
-    assert!(shown.stdout.contains("no line is taken for removed"), "{shown:?}");
+    vault.run(&["conflicts", "show", COPY]).ok().says("no line is taken for removed");
     let _ = vault.run(&["conflicts", "merge", "--yes", COPY]).ok();
     assert_eq!(vault.read("a.md"), "one\ntwo\nthree\n");
 }
@@ -66,7 +63,7 @@ fn copies_are_listed_by_the_names_of_each_tool() {
     ] {
         vault.write(name, "x\n");
     }
-    let listed = vault.run(&["--json", "conflicts", "list"]).ok().json();
+    let listed = vault.json(&["conflicts", "list"]);
     let names: Vec<_> =
         listed.as_array().unwrap().iter().map(|copy| copy["copy"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 5, "a number at the end of a name without a namesake is a name: {listed}");
@@ -76,9 +73,9 @@ fn copies_are_listed_by_the_names_of_each_tool() {
     let gone = "sub/gone (conflicted copy 2026-11-21 093000).md";
     assert_eq!(of(gone)["has_note"], false);
     let run = vault.run(&["conflicts", "merge", "--yes", gone]);
-    assert!(run.code == 1 && run.stderr.contains("isn't there"), "{run:?}");
+    run.exits(1).warns("isn't there");
     let run = vault.run(&["conflicts", "merge", "--yes", "a.md"]);
-    assert!(run.code == 2 && run.stderr.contains("is not named as a conflict copy"), "{run:?}");
+    run.exits(2).warns("is not named as a conflict copy");
     // The other copies beside the note don't hold up one of them.
     let _ = vault.run(&["conflicts", "merge", "--yes", "a 2.md"]).ok();
     assert_eq!(vault.read("a.md"), "a\nx\n");
@@ -93,8 +90,7 @@ fn what_is_no_text_or_half_merged_is_left_alone() {
         let vault = TestVault::new("//- /a.md\none\n");
         vault.write("a.md", note);
         vault.write(COPY, copy);
-        let run = vault.run(&["conflicts", "merge", "--yes", COPY]);
-        assert_eq!(run.code, 1, "{run:?}");
+        vault.run(&["conflicts", "merge", "--yes", COPY]).exits(1);
         assert_eq!(std::fs::read(vault.path("a.md")).unwrap(), note);
         assert_eq!(std::fs::read(vault.path(COPY)).unwrap(), copy);
     }
@@ -115,6 +111,5 @@ fn nothing_is_told_from_a_copy() {
     let vault =
         TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{}", line("mine")));
     vault.write("Reminders.sync-conflict-20261121-093000-ABCDEFG.md", line("strange"));
-    let run = vault.run(&["tick"]);
-    assert!(!run.stdout.contains("strange") && !run.stderr.contains("strange"), "{run:?}");
+    vault.run(&["tick"]).lacks("strange").warns_not("strange");
 }

@@ -2,12 +2,12 @@
 //! command goes on from there.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use vault_agent::history::PackPolicy;
 
-use crate::history::room::{self, Room};
+use crate::history::room::{self, Room, repository};
 use crate::support::TestVault;
 use crate::support::processes::again;
 
@@ -31,10 +31,6 @@ fn vault() -> TestVault {
     TestVault::new("//- zone: Europe/London\n//- /a.md\none\n//- /sub/b.md\ntwo\n//- /c.md\nthree\n")
 }
 
-fn repository(vault: &TestVault) -> PathBuf {
-    vault.state().join("history.git")
-}
-
 /// Whether plain git reads the same files from the newest snapshot as lie in the vault.
 fn snapshot_equals_vault(vault: &TestVault) {
     let Some(listed) = room::git_at(&repository(vault), &["ls-tree", "-r", "-z", "--name-only", "main"])
@@ -50,33 +46,42 @@ fn snapshot_equals_vault(vault: &TestVault) {
             (path.to_owned(), String::from_utf8(shown.stdout).unwrap())
         })
         .collect();
-    let mut there = vault.tree();
-    there.retain(|path, _| !path.contains(".vault-agent-"));
-    assert_eq!(snapshot, there);
+    assert_eq!(snapshot, shown(vault));
+}
+
+/// Each note is as it was in one of two trees.
+fn nothing_is_torn(vault: &TestVault, trees: [&BTreeMap<String, String>; 2], step: &str) {
+    for (path, text) in shown(vault) {
+        let is_whole = trees.iter().any(|tree| tree.get(&path) == Some(&text));
+        assert!(is_whole, "{step}: `{path}` is torn: {text:?}");
+    }
+}
+
+/// The next snapshot holds the vault as it is, and git finds nothing wrong.
+fn goes_on(vault: &TestVault) {
+    let _ = vault.run(&["history"]).ok();
+    room::fsck(&repository(vault));
+    snapshot_equals_vault(vault);
 }
 
 #[test]
 fn a_snapshot_that_is_killed_at_any_step() {
     for step in SNAPSHOT_STEPS {
         for is_first in [true, false] {
-            let mut vault = vault();
+            let vault = vault();
             if !is_first {
                 let _ = vault.run(&["history"]).ok();
                 vault.write("a.md", "changed\n");
                 std::fs::remove_file(vault.path("c.md")).unwrap();
             }
             let before = vault.tree();
-            vault.env("FAILPOINTS", &format!("{step}=return"));
-            let killed = vault.run(&["history"]);
+            let killed = vault.killed(&format!("{step}=return"), &["history"]);
             assert!(killed.code != 0 || (step == "history::created" && !is_first), "{step}: {killed:?}");
-            vault.env("FAILPOINTS", "");
             assert_eq!(vault.tree(), before, "{step}");
             if repository(&vault).join("HEAD").exists() {
                 room::fsck(&repository(&vault));
             }
-            let _ = vault.run(&["history"]).ok();
-            room::fsck(&repository(&vault));
-            snapshot_equals_vault(&vault);
+            goes_on(&vault);
         }
     }
 }
@@ -85,34 +90,25 @@ fn a_snapshot_that_is_killed_at_any_step() {
 fn a_restore_that_is_killed_at_any_step_is_finished_or_taken_back() {
     for step in RESTORE_STEPS {
         for finish in [true, false] {
-            let mut vault = vault();
+            let vault = vault();
             let _ = vault.run(&["history"]).ok();
             let old = vault.tree();
             vault.write("a.md", "changed\n");
             std::fs::remove_file(vault.path("sub/b.md")).unwrap();
             let _ = vault.run(&["history"]).ok();
             let new = vault.tree();
-            vault.env("FAILPOINTS", &format!("{step}=return"));
-            let killed = vault.run(&["restore", "--at", "HEAD~1", "--yes"]);
+            let killed = vault.killed(&format!("{step}=return"), &["restore", "--at", "HEAD~1", "--yes"]);
             assert_ne!(killed.code, 0, "{step}: {killed:?}");
-            vault.env("FAILPOINTS", "");
             room::fsck(&repository(&vault));
-            for (path, text) in vault.tree() {
-                let whole = old.get(&path) == Some(&text) || new.get(&path) == Some(&text);
-                assert!(whole, "{step}: `{path}` is torn: {text:?}");
-            }
+            nothing_is_torn(&vault, [&old, &new], step);
             let (args, wanted) = if finish {
                 (&["restore", "--at", "HEAD", "--yes"][..], &old)
             } else {
                 (&["restore", "--roll-back"][..], &new)
             };
             let went_on = vault.run(args).ok();
-            let mut tree = vault.tree();
-            tree.retain(|path, _| !path.contains(".vault-agent-"));
-            assert_eq!(&tree, wanted, "{step}: {went_on:?}");
-            let _ = vault.run(&["history"]).ok();
-            room::fsck(&repository(&vault));
-            snapshot_equals_vault(&vault);
+            assert_eq!(&shown(&vault), wanted, "{step}: {went_on:?}");
+            goes_on(&vault);
         }
     }
 }
@@ -132,7 +128,7 @@ const UNDO_STEPS: [&str; 8] = [
 fn an_undo_that_is_killed_at_any_step_is_finished_by_the_next_and_is_whole_in_between() {
     for step in UNDO_STEPS {
         for (between, next) in [(false, "undo"), (true, "undo"), (true, "restore")] {
-            let mut vault = vault();
+            let vault = vault();
             vault.write("daily/2026-11-30.md", "- Anna likes tea\n");
             let _ = vault.run(&["history"]).ok();
             let before = vault.tree();
@@ -142,14 +138,9 @@ fn an_undo_that_is_killed_at_any_step_is_finished_by_the_next_and_is_whole_in_be
             let _ = vault.run(&["undo"]).ok();
             let promoted = vault.tree();
             assert_ne!(promoted, newest);
-            vault.env("FAILPOINTS", step);
-            let killed = vault.run(&["undo"]);
+            let killed = vault.killed(step, &["undo"]);
             assert_ne!(killed.code, 0, "{step}: {killed:?}");
-            vault.env("FAILPOINTS", "");
-            for (path, text) in shown(&vault) {
-                let whole = before.get(&path) == Some(&text) || promoted.get(&path) == Some(&text);
-                assert!(whole, "{step}: `{path}` is torn: {text:?}");
-            }
+            nothing_is_torn(&vault, [&before, &promoted], step);
             if between {
                 // A snapshot takes nothing of it for a person's.
                 let _ = vault.run(&["history"]).ok();
@@ -169,27 +160,20 @@ fn an_undo_that_is_killed_at_any_step_is_finished_by_the_next_and_is_whole_in_be
 
 #[test]
 fn a_person_who_writes_while_an_undo_is_killed_loses_nothing_and_it_is_whole() {
-    for (step, mine) in
-        [("1*off->return", "MEMORY.md"), ("1*off->return", "daily/2026-11-30.md"), ("return", "MEMORY.md")]
-    {
-        let mut vault = vault();
-        vault.write("daily/2026-11-30.md", "- Anna likes tea\n");
-        vault.write("MEMORY.md", "# Memory\n\n## Friends\n\n- Bob\n");
+    let (day, memory) = ("daily/2026-11-30.md", "MEMORY.md");
+    for (step, mine) in [("1*off->return", memory), ("1*off->return", day), ("return", memory)] {
+        let vault = vault();
+        vault.write(day, "- Anna likes tea\n");
+        vault.write(memory, "# Memory\n\n## Friends\n\n- Bob\n");
         let _ = vault.run(&["history"]).ok();
         let _ = vault.run(&["memory", "promote", "2026-11-30", "1"]).ok();
-        vault.env("FAILPOINTS", &format!("history::restore-step={step}"));
-        assert_ne!(vault.run(&["undo"]).code, 0);
-        vault.env("FAILPOINTS", "");
+        assert_ne!(vault.killed(&format!("history::restore-step={step}"), &["undo"]).code, 0);
         vault.write(mine, format!("mine\n{}", vault.read(mine)));
         let _ = vault.run(&["undo"]).ok();
         let rest =
             |path: &str, text: &str| if path == mine { format!("mine\n{text}") } else { text.to_owned() };
-        assert_eq!(
-            vault.read("daily/2026-11-30.md"),
-            rest("daily/2026-11-30.md", "- Anna likes tea\n"),
-            "{mine}"
-        );
-        assert_eq!(vault.read("MEMORY.md"), rest("MEMORY.md", "# Memory\n\n## Friends\n\n- Bob\n"), "{mine}");
+        assert_eq!(vault.read(day), rest(day, "- Anna likes tea\n"), "{mine}");
+        assert_eq!(vault.read(memory), rest(memory, "# Memory\n\n## Friends\n\n- Bob\n"), "{mine}");
         room::fsck(&repository(&vault));
     }
 }
@@ -219,9 +203,7 @@ fn killed_at_no_step_in_particular() {
             room::fsck(&repository(&vault));
         }
     }
-    let _ = vault.run(&["history"]).ok();
-    room::fsck(&repository(&vault));
-    snapshot_equals_vault(&vault);
+    goes_on(&vault);
 }
 
 const CHILD: &str = "VAULT_AGENT_TEST_PACKS";
@@ -242,8 +224,7 @@ fn packing_that_is_killed_loses_nothing() {
         let room = Room::new();
         for turn in 0..4 {
             room.write("a.md", format!("{turn}\n"));
-            room.write(&format!("{turn}.md"), "x");
-            room.snapshot();
+            room.save(&format!("{turn}.md"), "x");
             if turn % 2 == 0 {
                 room.history.maintain_with(PackPolicy { loose: 1, packs: 99, small_bytes: 1 << 30 }).unwrap();
             }

@@ -16,9 +16,7 @@ fn shown(room: &Room, path: &str, bound: BlameBound) -> Vec<String> {
 
 #[test]
 fn each_line_has_its_writer_turn_and_time() {
-    let room = Room::new();
-    room.write("old.md", "# Plan\nmine\nalso mine\n");
-    room.snapshot();
+    let room = Room::of(&[("old.md", "# Plan\nmine\nalso mine\n")]);
     room.clock.advance(SignedDuration::from_hours(24));
     let why = Origin::new(Actor::Assistant).client("claude").conversation("turn 01TURN").why("saved: x");
     let with = Operation::ReplaceAll {
@@ -30,8 +28,7 @@ fn each_line_has_its_writer_turn_and_time() {
     // Renamed, and changed by hand since.
     std::fs::rename(room.root().join("old.md"), room.root().join("new.md")).unwrap();
     room.snapshot();
-    room.write("new.md", "# Plan\r\nmine\nthe assistant's\nalso mine\nnewest");
-    room.snapshot();
+    room.save("new.md", "# Plan\r\nmine\nthe assistant's\nalso mine\nnewest");
     room.write("new.md", "# Plan\r\nmine\nthe assistant's\nunseen\nalso mine\nnewest");
     assert_eq!(
         shown(&room, "new.md", BlameBound::default()),
@@ -63,8 +60,7 @@ fn a_bound_ends_the_look_back_and_says_so() {
     let mut text = String::new();
     for count in 0..12 {
         text.push_str(&format!("line {count}\n"));
-        room.write("a.md", &text);
-        room.snapshot();
+        room.save("a.md", &text);
     }
     let bound = BlameBound { snapshots: 3, ..BlameBound::default() };
     let blame = room.history.blame(&note("a.md"), None, bound).unwrap();
@@ -80,11 +76,8 @@ fn a_bound_ends_the_look_back_and_says_so() {
 
 #[test]
 fn a_section_comes_back_and_what_stands_beside_it_stays() {
-    let room = Room::new();
-    room.write("a.md", "# N\n## A\none\ntwo\n## B\nthree\n");
-    room.snapshot();
-    room.write("a.md", "# N\nnew\n## A\nspoilt\n## B\nthree, and more\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "# N\n## A\none\ntwo\n## B\nthree\n")]);
+    room.save("a.md", "# N\nnew\n## A\nspoilt\n## B\nthree, and more\n");
     let target = LineTarget::Section("A".to_owned());
     let plan = room.history.plan_part(&note("a.md"), &target, None).unwrap();
     assert!(!plan.is_unchanged());
@@ -95,8 +88,8 @@ fn a_section_comes_back_and_what_stands_beside_it_stays() {
     assert_eq!(room.read("a.md"), "# N\nnew\n## A\none\ntwo\n## B\nthree, and more\nand more\n");
     assert_eq!(room.subjects()[0], "restore: restored: a section of a.md");
     // It is undone as any other write.
-    let undo = room.history.plan_undo(vault_agent::history::UndoSelection::Last(1)).unwrap();
-    room.history.undo(&room.editor, &undo).unwrap();
+    let undo = room.plan_undo(vault_agent::history::UndoSelection::Last(1));
+    room.undo(&undo);
     assert_eq!(room.read("a.md"), "# N\nnew\n## A\nspoilt\n## B\nthree, and more\nand more\n");
     let missing = LineTarget::Section("Z".to_owned());
     let error = room.history.plan_part(&note("a.md"), &missing, None).unwrap_err().to_string();
@@ -109,15 +102,14 @@ fn the_commands_show_lines_and_bring_a_section_back() {
     let vault = TestVault::new("//- /a.md\n# N\n## A\none\n## B\ntwo\n");
     drop(vault.run(&["history"]).ok());
     vault.write("a.md", "# N\n## A\nspoilt\n## B\ntwo\n");
-    let json = vault.run(&["--json", "history", "a.md", "--lines"]).ok().json();
+    let json = vault.json(&["history", "a.md", "--lines"]);
     let origin = |line: usize| &json["origins"][json["lines"][line]["origin"].as_u64().unwrap() as usize];
     assert_eq!((&json["lines"][2]["text"], &json["complete"]), (&"spoilt".into(), &true.into()));
     assert_eq!((&origin(2)["writer"], &origin(2)["subject"]), (&"person".into(), &"changed a.md".into()));
     assert!(origin(0)["snapshot"].is_string() && origin(0) != origin(2));
     let shown = vault.run(&["history", "a.md", "--lines"]).ok().stdout;
     assert!(shown.lines().nth(2).unwrap().ends_with("3  spoilt"), "{shown}");
-    let dry = vault.run(&["restore", "--dry-run", "--section", "a.md#A"]).ok();
-    assert!(dry.stdout.contains("-spoilt") && dry.stdout.contains("+one"), "{}", dry.stdout);
+    vault.run(&["restore", "--dry-run", "--section", "a.md#A"]).ok().says("-spoilt").says("+one");
     assert_eq!(vault.read("a.md"), "# N\n## A\nspoilt\n## B\ntwo\n");
     drop(vault.run(&["restore", "--yes", "--section", "a.md#A"]).ok());
     assert_eq!(vault.read("a.md"), "# N\n## A\none\n## B\ntwo\n");

@@ -23,19 +23,16 @@ fn a_new_machine_gets_the_vault_back() {
     let room = Room::new();
     let Some(remote) = remote(&room) else { return };
     room.write("a.md", "one\n");
-    room.write("sub/b.md", "two\n");
-    room.snapshot();
+    room.save("sub/b.md", "two\n");
     room.agent_appends("a.md", "agent");
     let url = remote.to_str().unwrap();
     push(room.history.dir(), url).unwrap();
     push(room.history.dir(), url).unwrap();
 
     let new = TestVault::new("");
-    let back = new.run(&["restore", "--from-remote", url, "--yes"]);
-    assert_eq!(back.code, 0, "{back:?}");
+    new.run(&["restore", "--from-remote", url, "--yes"]).exits(0);
     assert_eq!((new.read("a.md").as_str(), new.read("sub/b.md").as_str()), ("one\nagent\n", "two\n"));
-    let log = new.run(&["history"]);
-    assert!(log.stdout.contains("saved: agent") && !log.stdout.contains("deleted"), "{log:?}");
+    new.run(&["history"]).says("saved: agent").lacks("deleted");
     crate::history::room::fsck(&new.state().join("history.git"));
 }
 
@@ -43,14 +40,11 @@ fn a_new_machine_gets_the_vault_back() {
 fn a_machine_with_a_past_of_its_own_joins_it() {
     let room = Room::new();
     let Some(remote) = remote(&room) else { return };
-    room.write("a.md", "theirs\n");
-    room.snapshot();
+    room.save("a.md", "theirs\n");
     let url = remote.to_str().unwrap();
     push(room.history.dir(), url).unwrap();
 
-    let other = Room::new();
-    other.write("mine.md", "mine\n");
-    other.snapshot();
+    let other = Room::of(&[("mine.md", "mine\n")]);
     let refused = push(other.history.dir(), url).unwrap_err();
     assert!(refused.to_string().starts_with("`git push` failed: "), "{refused}");
     let newest = other.history.adopt_remote(url).unwrap();
@@ -63,9 +57,7 @@ fn a_machine_with_a_past_of_its_own_joins_it() {
 
 #[test]
 fn without_git_or_a_remote_the_words_are_clear() {
-    let room = Room::new();
-    room.write("a.md", "x");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "x")]);
     let nowhere = room.temp.path().join("nowhere.git");
     let failed = push(room.history.dir(), nowhere.to_str().unwrap()).unwrap_err().to_string();
     assert!(failed.contains("`git push` failed") || failed.contains("could not be started"), "{failed}");
@@ -73,10 +65,6 @@ fn without_git_or_a_remote_the_words_are_clear() {
     let mut vault = TestVault::new("//- /a.md\nx\n");
     vault.env("PATH", "/nonexistent");
     let run = vault.run(&["restore", "--from-remote", "/nowhere"]);
-    assert_eq!(run.code, 1);
-    assert!(
-        run.stderr.contains("`git` could not be started") && run.stderr.contains("install git"),
-        "{run:?}"
-    );
+    run.exits(1).warns("`git` could not be started").warns("install git");
     let _ = vault.run(&["history"]).ok();
 }

@@ -15,8 +15,7 @@ fn room() -> Room {
     for number in 0..40 {
         room.write(&format!("Old/sub/{number}.md"), text(number));
     }
-    room.write("other.md", "x");
-    room.snapshot();
+    room.save("other.md", "x");
     room
 }
 
@@ -38,8 +37,7 @@ fn a_renamed_folder_is_believed_whoever_looks() {
         let tree = room.git_tree("main");
         assert!(tree.len() == 41 && tree.keys().all(|path| !path.starts_with("Old")), "{tree:?}");
         assert!(room.subjects()[0].contains("39 moved"), "{:?}", room.subjects());
-        assert!(room.snapshot().is_empty());
-        room.fsck();
+        room.is_settled();
     }
 }
 
@@ -97,15 +95,13 @@ fn life(room: &Room, path: &str) -> Vec<String> {
 #[test]
 fn the_life_of_a_note_and_of_a_folder_goes_through_its_names() {
     let room = room();
-    room.write("Old/sub/3.md", text(3) + "older\n");
-    room.snapshot();
+    room.save("Old/sub/3.md", text(3) + "older\n");
     rename(&room, "Old", "New");
     room.snapshot();
     rename(&room, "New/sub/3.md", "three.md");
     room.snapshot();
     room.write("three.md", text(3) + "newer\n");
-    room.write("other.md", "y");
-    room.snapshot();
+    room.save("other.md", "y");
     assert_eq!(
         life(&room, "three.md"),
         [
@@ -121,8 +117,7 @@ fn the_life_of_a_note_and_of_a_folder_goes_through_its_names() {
     // A note that came out of a folder which is still there doesn't bring the folder's life along.
     rename(&room, "New/sub/5.md", "five/5.md");
     room.snapshot();
-    room.write("New/sub/6.md", "z");
-    room.snapshot();
+    room.save("New/sub/6.md", "z");
     assert_eq!(
         life(&room, "five"),
         ["moved New/sub/5.md to five/5.md", "40 notes: 40 moved", "first snapshot: 41 files"]
@@ -147,8 +142,7 @@ fn a_restore_finds_the_note_under_its_new_name_and_doubles_nothing() {
     room.write("New/sub/3.md", "# Three\n");
     rename(&room, "New/sub/4.md", "New/four.md");
     room.snapshot();
-    room.write("New/four.md", "quite another text\n");
-    room.snapshot();
+    room.save("New/four.md", "quite another text\n");
     // The old folder: what was renamed is where it is.
     assert_eq!(restored(&room, "HEAD~3", &["Old/sub/5.md"], false), none);
     // The new one, and a note of it.
@@ -173,13 +167,12 @@ fn the_command_says_where_the_notes_are() {
     assert!(run.stdout.contains("30 notes: 30 moved") && run.stderr.is_empty(), "{run:?}");
     let after = vault.tree();
     let run = vault.run(&["restore", "Old", "--yes"]).ok();
-    assert!(run.stdout.contains("keep New/3.md (it was Old/3.md then; `--exact` moves it back)"), "{run:?}");
-    assert!(run.stdout.contains("nothing to restore"), "{run:?}");
+    run.says("keep New/3.md (it was Old/3.md then; `--exact` moves it back)").says("nothing to restore");
     assert_eq!(vault.tree(), after);
-    let document = vault.run(&["restore", "Old", "--dry-run", "--json"]).ok().json();
+    let document = vault.json(&["restore", "Old", "--dry-run"]);
     assert_eq!(document["renamed"][0], serde_json::json!({ "from": "Old/0.md", "to": "New/0.md" }));
     let _ = vault.run(&["restore", "Old", "--exact", "--yes"]).ok();
     assert!(vault.has("Old/3.md") && !vault.has("New/3.md"));
     let _ = vault.run(&["undo", "--yes"]);
-    assert_eq!(vault.run(&["history", "New", "--json"]).ok().json().as_array().unwrap().len(), 3);
+    assert_eq!(vault.json(&["history", "New"]).as_array().unwrap().len(), 3);
 }

@@ -6,11 +6,7 @@ use crate::history::room::Room;
 
 #[test]
 fn a_file_a_folder_and_everything_come_back() {
-    let room = Room::new();
-    room.write("a.md", "one\n");
-    room.write("d/b.md", "two\n");
-    room.write("d/c.md", "three\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "one\n"), ("d/b.md", "two\n"), ("d/c.md", "three\n")]);
     room.tick();
     room.write("a.md", "changed\n");
     std::fs::remove_dir_all(room.root().join("d")).unwrap();
@@ -33,15 +29,12 @@ fn a_file_a_folder_and_everything_come_back() {
     room.history.restore(&room.editor, &before, &[], true).unwrap();
     assert_eq!(room.read("new.md"), "newer\n");
     assert_eq!(room.subjects()[0], "restore: restored: new.md as of 2026-12-01 09:32:00 GMT");
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }
 
 #[test]
 fn a_plan_writes_and_records_nothing() {
-    let room = Room::new();
-    room.write("a.md", "one\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "one\n")]);
     room.write("a.md", "two\n");
     room.write("b.md", "new\n");
     let point = room.history.newest().unwrap();
@@ -82,15 +75,13 @@ fn links_modes_and_files_in_each_others_places_come_back() {
     room.write("run.md", "x");
     std::fs::set_permissions(room.root().join("run.md"), std::fs::Permissions::from_mode(0o755)).unwrap();
     symlink("run.md", room.root().join("link.md")).unwrap();
-    room.write("was.md", "file");
-    room.snapshot();
+    room.save("was.md", "file");
     let before = room.files();
     std::fs::set_permissions(room.root().join("run.md"), std::fs::Permissions::from_mode(0o644)).unwrap();
     room.remove("link.md");
     room.write("link.md", "a file now");
     room.remove("was.md");
-    room.write("was.md/inside.md", "a folder now");
-    room.snapshot();
+    room.save("was.md/inside.md", "a folder now");
     let point = room.history.point("HEAD~1").unwrap();
     let loose = room.history.restore(&room.editor, &point, &[], false).unwrap();
     assert_eq!(loose.skipped.len(), 1, "{loose:?}");
@@ -145,8 +136,7 @@ fn an_interrupted_restore_is_finished_or_rolled_back() {
 fn what_is_asked_for_wrongly_is_said_and_nothing_changes() {
     let room = Room::new();
     assert!(matches!(room.history.point("HEAD"), Err(HistoryError::Empty)));
-    room.write("a.md", "x");
-    room.snapshot();
+    room.save("a.md", "x");
     let said = |text: &str| room.history.point(text).unwrap_err().to_string();
     assert_eq!(
         said("2020-01-01"),
@@ -161,19 +151,15 @@ fn what_is_asked_for_wrongly_is_said_and_nothing_changes() {
 
 #[test]
 fn a_damaged_object_is_named_and_the_vault_stays() {
-    let room = Room::new();
-    room.write("a.md", "precious\n");
-    room.snapshot();
-    room.write("a.md", "newer\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "precious\n")]);
+    room.save("a.md", "newer\n");
     let id = git2::Oid::hash_object(git2::ObjectType::Blob, b"precious\n").unwrap().to_string();
     let object = room.history.dir().join("objects").join(&id[..2]).join(&id[2..]);
     let mut permissions = std::fs::metadata(&object).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
     std::fs::set_permissions(&object, permissions).unwrap();
     std::fs::write(&object, b"garbage").unwrap();
-    let point = room.history.point("HEAD~1").unwrap();
-    let report = room.history.restore(&room.editor, &point, &["a.md".into()], false).unwrap();
+    let report = room.restore("HEAD~1", &["a.md"], false);
     assert!(report.restored.is_empty());
     assert!(report.skipped[0].reason.contains("the history is damaged"), "{report:?}");
     assert_eq!(room.read("a.md"), "newer\n");

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::support::TestVault;
 use jiff::{SignedDuration, Timestamp};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Settings;
-use vault_agent::history::{Deletions, Filter, History, Record, Snapshot};
+use vault_agent::history::{
+    Deletions, Filter, History, Record, RestoreReport, Snapshot, UndoPlan, UndoReport, UndoSelection,
+};
 use vault_agent::vault::{Actor, EditOptions, Editor, NotePath, Operation, Vault, Why};
 
 pub struct Room {
@@ -81,6 +84,20 @@ impl Room {
         std::fs::write(path, text).unwrap();
     }
 
+    /// A room whose first snapshot holds these notes.
+    pub fn of(notes: &[(&str, &str)]) -> Self {
+        let room = Self::new();
+        notes.iter().for_each(|(path, text)| room.write(path, text));
+        room.snapshot();
+        room
+    }
+
+    /// Writes, and takes a snapshot.
+    pub fn save(&self, path: &str, text: impl AsRef<[u8]>) {
+        self.write(path, text);
+        self.snapshot();
+    }
+
     pub fn remove(&self, path: &str) {
         std::fs::remove_file(self.root().join(path)).unwrap();
     }
@@ -100,6 +117,12 @@ impl Room {
     pub fn snapshot(&self) -> Snapshot {
         self.tick();
         self.history.snapshot_all(Deletions::Hold).unwrap()
+    }
+
+    /// Nothing is left for a snapshot, and git finds nothing wrong.
+    pub fn is_settled(&self) {
+        assert!(self.snapshot().is_empty());
+        self.fsck();
     }
 
     pub fn snapshot_of(&self, paths: &[&str]) -> Snapshot {
@@ -143,6 +166,28 @@ impl Room {
                 (path.to_owned(), meta.to_owned())
             })
             .collect()
+    }
+
+    /// The paths that the newest snapshot holds.
+    pub fn kept(&self) -> Vec<String> {
+        self.git_tree("main").into_keys().collect()
+    }
+
+    /// Brings back these files, or all, as they were.
+    pub fn restore(&self, at: &str, paths: &[&str], exact: bool) -> RestoreReport {
+        let point = self.history.point(at).unwrap();
+        let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        self.history.restore(&self.editor, &point, &paths, exact).unwrap()
+    }
+
+    pub fn plan_undo(&self, what: impl Into<UndoSelection>) -> UndoPlan {
+        self.history.plan_undo(what).unwrap()
+    }
+
+    /// Carries a plan out a minute later.
+    pub fn undo(&self, plan: &UndoPlan) -> UndoReport {
+        self.tick();
+        self.history.undo(&self.editor, plan).unwrap()
     }
 
     pub fn git(&self, args: &[&str]) -> String {
@@ -190,6 +235,11 @@ fn collect(dir: &Path, root: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
             out.insert(name, std::fs::read(&path).unwrap());
         }
     }
+}
+
+/// Where a vault's history lies.
+pub fn repository(vault: &TestVault) -> PathBuf {
+    vault.state().join("history.git")
 }
 
 /// `None` where there is no git on this machine.

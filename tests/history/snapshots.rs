@@ -2,9 +2,15 @@
 
 use std::path::Path;
 
-use vault_agent::history::{CheckDepth, Deletions, Filter};
+use vault_agent::history::{CheckDepth, Deletions, Filter, Snapshot};
 
 use crate::history::room::Room;
+use crate::support::random::Random;
+
+/// What was added, changed and deleted.
+fn counts(snapshot: &Snapshot) -> (usize, usize, usize) {
+    (snapshot.added, snapshot.changed, snapshot.deleted)
+}
 
 #[test]
 fn a_snapshot_holds_every_note_and_nothing_happens_without_a_change() {
@@ -12,15 +18,13 @@ fn a_snapshot_holds_every_note_and_nothing_happens_without_a_change() {
     room.write("a.md", "one\n");
     room.write("sub/deep/b.md", "two\n");
     room.write("image.png", "no");
-    let first = room.snapshot();
-    assert_eq!((first.added, first.changed, first.deleted), (2, 0, 0));
+    assert_eq!(counts(&room.snapshot()), (2, 0, 0));
     assert!(room.snapshot().is_empty());
     room.write("a.md", "one!\n");
     room.remove("sub/deep/b.md");
     room.write("c.md", "three\n");
-    let second = room.snapshot();
-    assert_eq!((second.added, second.changed, second.deleted), (1, 1, 1));
-    assert_eq!(room.git_tree("main").keys().collect::<Vec<_>>(), ["a.md", "c.md"]);
+    assert_eq!(counts(&room.snapshot()), (1, 1, 1));
+    assert_eq!(room.kept(), ["a.md", "c.md"]);
     insta::assert_debug_snapshot!(room.subjects(), @r#"
     [
         "human: 3 notes: 1 changed, 1 added, 1 deleted",
@@ -32,9 +36,7 @@ fn a_snapshot_holds_every_note_and_nothing_happens_without_a_change() {
 
 #[test]
 fn a_plain_git_log_reads_well() {
-    let room = Room::new();
-    room.write("a.md", "one\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "one\n")]);
     room.agent_appends("a.md", "two");
     insta::assert_snapshot!(room.git(&["log", "--format=%an|%ad|%s%n%b", "--date=iso"]), @r"
     mcp|2026-12-01 09:32:00 +0000|saved: two
@@ -49,16 +51,11 @@ fn a_plain_git_log_reads_well() {
 
 #[test]
 fn dirty_paths_cost_what_changed_and_see_folders_come_and_go() {
-    let room = Room::new();
-    room.write("a.md", "one\n");
-    room.write("x/1.md", "1\n");
-    room.write("x/2.md", "2\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "one\n"), ("x/1.md", "1\n"), ("x/2.md", "2\n")]);
     std::fs::rename(room.root().join("x"), room.root().join("y")).unwrap();
     room.write("a.md", "two\n");
-    let snapshot = room.snapshot_of(&["a.md", "x", "y"]);
-    assert_eq!((snapshot.added, snapshot.changed, snapshot.deleted), (2, 1, 2));
-    assert_eq!(room.git_tree("main").keys().collect::<Vec<_>>(), ["a.md", "y/1.md", "y/2.md"]);
+    assert_eq!(counts(&room.snapshot_of(&["a.md", "x", "y"])), (2, 1, 2));
+    assert_eq!(room.kept(), ["a.md", "y/1.md", "y/2.md"]);
     assert!(room.snapshot().is_empty(), "the full walk finds nothing more");
     assert!(room.subjects()[0].contains("2 moved"), "{:?}", room.subjects());
     // A file where a folder was, and the other way round.
@@ -68,9 +65,8 @@ fn dirty_paths_cost_what_changed_and_see_folders_come_and_go() {
     room.remove("a.md");
     room.write("a.md/inside.md", "now a folder");
     room.snapshot_of(&["y", "y.md", "a.md"]);
-    assert_eq!(room.git_tree("main").keys().collect::<Vec<_>>(), ["a.md/inside.md", "y.md"]);
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    assert_eq!(room.kept(), ["a.md/inside.md", "y.md"]);
+    room.is_settled();
 }
 
 #[test]
@@ -93,16 +89,13 @@ fn folders_that_sort_apart_from_their_notes_are_walked_right() {
     assert!(room.snapshot().is_empty());
     room.write("a/x.md", "changed");
     room.remove("a b/y.md");
-    let snapshot = room.snapshot();
-    assert_eq!((snapshot.added, snapshot.changed, snapshot.deleted), (0, 1, 1));
+    assert_eq!(counts(&room.snapshot()), (0, 1, 1));
     assert_eq!(room.git_tree("main").len(), 8);
 }
 
 #[test]
 fn a_change_within_the_same_tick_of_the_clock_is_seen() {
-    let room = Room::new();
-    room.write("a.md", "one\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "one\n")]);
     let path = room.root().join("a.md");
     let stat = std::fs::metadata(&path).unwrap();
     // Same length, same inode, same mtime: only the rule about fresh files can catch it.
@@ -133,10 +126,8 @@ fn git_folders_trash_and_sync_files_are_never_kept_and_nested_repositories_are_p
     room.write("nested/note.md", "yes");
     room.write(".gitignore", "*.md\n");
     room.write(".gitattributes", "* text eol=crlf\n");
-    room.write("crlf.md", "a\r\nb\n");
-    room.snapshot();
-    let kept: Vec<String> = room.git_tree("main").into_keys().collect();
-    assert_eq!(kept, ["crlf.md", "module/note.md", "nested/note.md", "sub/note.md"]);
+    room.save("crlf.md", "a\r\nb\n");
+    assert_eq!(room.kept(), ["crlf.md", "module/note.md", "nested/note.md", "sub/note.md"]);
     let blob = room.history.read_at(&room.history.newest().unwrap().commit, "crlf.md").unwrap().unwrap();
     assert_eq!(blob, b"a\r\nb\n");
     assert!(
@@ -155,8 +146,7 @@ fn what_is_left_out_is_listed_with_the_reason() {
     room.write("small.md", "small");
     room.write("large.md", "far too large");
     room.write(".gitmodules", "x");
-    room.write(".cloud.md.icloud", "");
-    room.snapshot();
+    room.save(".cloud.md.icloud", "");
     let left: Vec<_> =
         room.history.left_out().unwrap().into_iter().map(|l| format!("{}: {}", l.path, l.reason)).collect();
     insta::assert_debug_snapshot!(left, @r#"
@@ -166,7 +156,7 @@ fn what_is_left_out_is_listed_with_the_reason() {
         "large.md: 13 bytes; `[history] max_file_bytes` is 10",
     ]
     "#);
-    assert_eq!(room.git_tree("main").keys().collect::<Vec<_>>(), ["small.md"]);
+    assert_eq!(room.kept(), ["small.md"]);
     room.fsck();
 }
 
@@ -175,8 +165,7 @@ fn a_note_that_grows_too_large_is_listed_at_once_whoever_wrote_it() {
     let room = Room::with(|settings| settings.history.max_file_bytes = 10);
     let left = || room.history.left_out().unwrap().into_iter().map(|left| left.path).collect::<Vec<_>>();
     room.write("small.md", "small");
-    room.write("before.md", "far too large");
-    room.snapshot();
+    room.save("before.md", "far too large");
     room.write("large.md", "far too large");
     room.snapshot_of(&["large.md", "small.md"]);
     assert_eq!(left(), ["before.md", "large.md"]);
@@ -208,8 +197,7 @@ fn many_deletions_wait_for_a_persons_word_while_all_else_goes_on() {
     for number in 0..100 {
         room.write(&format!("n/{number}.md"), "x");
     }
-    room.write("live.md", "1");
-    room.snapshot();
+    room.save("live.md", "1");
     for number in 0..21 {
         room.remove(&format!("n/{number}.md"));
     }
@@ -228,16 +216,12 @@ fn many_deletions_wait_for_a_persons_word_while_all_else_goes_on() {
     let newest = room.history.newest().unwrap().commit;
     assert_eq!(newest.message.trailer("Bulk-Deletion"), Some("21"));
     assert_eq!(newest.message.subject, "21 notes deleted at once");
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }
 
 #[test]
 fn an_empty_mount_point_is_not_an_empty_vault() {
-    let room = Room::new();
-    room.write("a.md", "x");
-    room.write("b.md", "x");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "x"), ("b.md", "x")]);
     let away = room.temp.path().join("away");
     std::fs::rename(room.root(), &away).unwrap();
     assert!(room.history.snapshot_all(Deletions::Hold).unwrap_err().to_string().contains("not mounted"));
@@ -270,10 +254,7 @@ fn a_few_deletions_are_ordinary_and_twenty_are_flagged() {
 #[test]
 fn an_unreadable_folder_is_not_a_deleted_one() {
     use std::os::unix::fs::PermissionsExt;
-    let room = Room::new();
-    room.write("shut/a.md", "x");
-    room.write("b.md", "x");
-    room.snapshot();
+    let room = Room::of(&[("shut/a.md", "x"), ("b.md", "x")]);
     let folder = room.root().join("shut");
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o0)).unwrap();
     let readable = std::fs::read_dir(&folder).is_ok();
@@ -309,15 +290,12 @@ fn links_and_the_right_to_execute_are_kept() {
     room.agent_appends("link.md", "more");
     assert_eq!(room.read("real.md"), "x\nmore\n");
     assert!(room.git_tree("main")["link.md"].starts_with("120000"));
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }
 
 #[test]
 fn the_users_git_settings_have_no_say() {
-    let room = Room::new();
-    room.write("a.md", "x\r\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "x\r\n")]);
     let config = std::fs::read_to_string(room.history.dir().join("config")).unwrap();
     assert!(config.contains("fsyncObjectFiles") && !config.contains("user"), "{config}");
     assert!(!room.history.dir().join("index").exists());
@@ -328,12 +306,10 @@ fn the_past_is_filtered_by_path_actor_time_words_and_id() {
     let room = Room::new();
     let line = r#"- [ ] date=2026-12-24 time=09:30 recur=none msg="Tree" id=rid_AAAAAAAAAAAA"#;
     room.write("Reminders.md", format!("{line}\n"));
-    room.write("sub/a.md", "x");
-    room.snapshot();
+    room.save("sub/a.md", "x");
     room.agent_appends("sub/a.md", "by the agent");
     room.write("Reminders.md", format!("{}\n", line.replace("09:30", "10:00")));
-    room.write("sub/b.md", "x");
-    room.snapshot();
+    room.save("sub/b.md", "x");
     room.agent_appends("other.md", "else");
     let subjects = |filter: Filter| {
         let records = room.history.records(&filter).unwrap();
@@ -366,11 +342,8 @@ fn a_snapshot_whose_last_steps_a_power_cut_took_is_finished() {
         |branch, _| std::fs::write(branch, [0; 41]).unwrap(),
     ];
     for cut in cuts {
-        let mut room = Room::new();
-        room.write("a.md", "one\n");
-        room.snapshot();
-        room.write("a.md", "two\n");
-        room.snapshot();
+        let mut room = Room::of(&[("a.md", "one\n")]);
+        room.save("a.md", "two\n");
         let (dir, list) = (room.history.dir().to_owned(), room.history.dir().with_extension("log"));
         let branch = dir.join("refs/heads/main");
         let before = std::fs::read_to_string(&branch).unwrap();
@@ -396,9 +369,7 @@ fn a_snapshot_whose_last_steps_a_power_cut_took_is_finished() {
 #[test]
 fn an_object_that_a_power_cut_tore_is_written_anew() {
     for torn in ["", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"] {
-        let mut room = Room::new();
-        room.write("a.md", "one\n");
-        room.snapshot();
+        let mut room = Room::of(&[("a.md", "one\n")]);
         room.write("b.md", "two\n");
         let dir = room.history.dir().to_owned();
         // The objects of a snapshot that was not finished have their names and no content: the note's and the folder's.
@@ -420,31 +391,26 @@ fn an_object_that_a_power_cut_tore_is_written_anew() {
 
 #[test]
 fn objects_that_an_earlier_version_left_to_its_log_are_kept() {
-    let mut room = Room::new();
-    room.write("a.md", "one\n");
-    room.snapshot();
+    let mut room = Room::of(&[("a.md", "one\n")]);
     let log = room.history.dir().join("wal");
     std::fs::write(&log, "vawal001").unwrap();
     room.reopen();
     assert!(!log.exists());
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }
 
 #[test]
 fn a_first_snapshot_of_many_megabytes_is_whole() {
     let room = Room::new();
-    let mut seed = 1_u64;
+    let mut random = Random(1);
     for number in 0..1_500 {
         // Text that hardly compresses.
         let mut text = String::new();
         for _ in 0..600 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            text.push_str(&format!("{:x}\n", seed >> 8));
+            text.push_str(&format!("{:x}\n", random.next()));
         }
         room.write(&format!("{}/{number}.md", number % 20), text);
     }
     assert_eq!(room.snapshot().added, 1_500);
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }

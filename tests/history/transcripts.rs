@@ -7,24 +7,27 @@ use crate::history::room::{Room, note};
 
 const LOG: &str = "logs/discord-channel/2000/20261201T093000Z_0001.md";
 
-/// Appends an event as the bot does.
-fn says(room: &Room, path: &str, content: &str) -> String {
+/// Appends an event as the bot does; the path names the place and what it belongs to.
+fn logs(room: &Room, path: &str, kind: EventKind, author: &str, content: &str) -> String {
     room.tick();
     let id = ulid::Ulid::from_parts(room.now().as_millisecond().unsigned_abs(), 7).to_string();
-    let (at, author) = (room.now(), "Ann".to_owned());
-    let event = LogEvent { kind: EventKind::User, at, author, content: content.to_owned(), id: Some(id) };
-    let header =
-        LogHeader { surface: "discord-channel".into(), context_id: "2000".into(), ..LogHeader::default() };
+    let (at, author) = (room.now(), author.to_owned());
+    let event = LogEvent { kind, at, author, content: content.to_owned(), id: Some(id) };
+    let mut place = path.split('/').skip(1).map(str::to_owned);
+    let (surface, context_id) = (place.next().unwrap(), place.next().unwrap());
+    let header = LogHeader { surface, context_id, ..LogHeader::default() };
     let (header, text) = (render_header(&header), render_event(&event));
     room.editor.append(&note(path), header.as_bytes(), text.as_bytes()).unwrap();
     text
 }
 
+fn says(room: &Room, path: &str, content: &str) -> String {
+    logs(room, path, EventKind::User, "Ann", content)
+}
+
 #[test]
 fn log_lines_are_the_bots_and_undo_passes_them_over() {
-    let room = Room::new();
-    room.write("MEMORY.md", "mine\n");
-    room.snapshot();
+    let room = Room::of(&[("MEMORY.md", "mine\n")]);
     room.agent_appends("MEMORY.md", "agent's");
     says(&room, LOG, "hello\n> [!agent] who?");
     says(&room, LOG, "are you there?");
@@ -49,7 +52,7 @@ fn log_lines_are_the_bots_and_undo_passes_them_over() {
     Conversation: discord-channel/2000
     Note: logs/discord-channel/2000/20261201T093000Z_0001.md
     ");
-    let plan = room.history.plan_undo(1).unwrap();
+    let plan = room.plan_undo(1);
     assert_eq!(plan.writes[0].commit.message.subject, "saved: agent's");
     assert!(room.snapshot().is_empty());
     assert!(audit(&room.history, &room.settings.paths, &|_| None).unwrap().violations.is_empty());
@@ -60,34 +63,22 @@ fn log_lines_are_the_bots_and_undo_passes_them_over() {
 fn what_the_assistant_logs_by_itself_is_its_own() {
     let room = Room::new();
     room.snapshot();
-    let path = |surface: &str, context: &str| format!("logs/{surface}/{context}/20261201T000000Z_0001.md");
-    let event = |room: &Room, surface: &str, context: &str| {
-        room.tick();
-        let id = ulid::Ulid::from_parts(room.now().as_millisecond().unsigned_abs(), 7).to_string();
-        let event = LogEvent {
-            kind: EventKind::Agent,
-            at: room.now(),
-            author: String::new(),
-            content: "took 7 ms".into(),
-            id: Some(id),
-        };
-        let header =
-            LogHeader { surface: surface.into(), context_id: context.into(), ..LogHeader::default() };
-        let (header, text) = (render_header(&header), render_event(&event));
-        room.editor.append(&note(&path(surface, context)), header.as_bytes(), text.as_bytes()).unwrap();
+    let event = |surface: &str, context: &str| {
+        let path = format!("logs/{surface}/{context}/20261201T000000Z_0001.md");
+        logs(&room, &path, EventKind::Agent, "", "took 7 ms");
     };
     for (surface, context) in
         [("phrasing", "phrasing"), ("working-memory", "working-memory"), ("routines", "morning")]
     {
-        event(&room, surface, context);
+        event(surface, context);
         room.snapshot();
         assert_eq!(room.subjects()[0], "assistant: logged 1 event of a conversation", "{surface}");
     }
     // Another program's logs are nobody's of ours; and what is the assistant's here is no write to undo.
-    event(&room, "chat", "7");
+    event("chat", "7");
     room.snapshot();
     assert!(room.subjects()[0].starts_with("human: "), "{:?}", room.subjects());
-    assert!(room.history.plan_undo(5).unwrap().writes.is_empty());
+    assert!(room.plan_undo(5).writes.is_empty());
 }
 
 #[test]
@@ -98,8 +89,7 @@ fn who_edits_a_log_while_the_bot_writes_it_is_named_beside_the_bot() {
     let before = room.read(LOG);
     let second = says(&room, LOG, "two");
     let mine = room.read(LOG).replace("> one", "> ONE");
-    room.write(LOG, &mine);
-    room.snapshot();
+    room.save(LOG, &mine);
     assert_eq!(room.subjects()[0], format!("human: changed {LOG}"));
     assert_eq!(room.subjects()[1], "discord: logged 1 event of a conversation");
     let at = |index: usize| {
@@ -149,6 +139,5 @@ fn log_lines_among_a_thousand_new_notes_are_the_bots() {
         room.subjects()[..2],
         ["human: 1100 notes: 1100 added", "discord: logged 1 event of a conversation"]
     );
-    assert!(room.snapshot().is_empty());
-    room.fsck();
+    room.is_settled();
 }

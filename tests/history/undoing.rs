@@ -7,77 +7,65 @@ use crate::history::room::{Room, note, why};
 
 #[test]
 fn the_last_writes_go_and_what_people_wrote_stays() {
-    let room = Room::new();
-    room.write("a.md", "mine\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "mine\n")]);
     room.agent_appends("a.md", "agent one");
     room.agent_appends("b.md", "agent two");
     room.write("a.md", "first\nmine\nagent one\nlast\n");
-    let plan = room.history.plan_undo(2).unwrap();
+    let plan = room.plan_undo(2);
     assert_eq!((plan.writes.len(), plan.conflicts.len()), (2, 0));
-    room.tick();
-    let report = room.history.undo(&room.editor, &plan).unwrap();
+    let report = room.undo(&plan);
     assert_eq!((report.undone.len(), report.notes.len()), (2, 2));
     assert_eq!(room.read("a.md"), "first\nmine\nlast\n");
     assert!(!room.has("b.md"));
     assert!(room.snapshot().is_empty());
     // Undone writes and undos don't count again.
-    assert!(room.history.plan_undo(5).unwrap().writes.is_empty());
+    assert!(room.plan_undo(5).writes.is_empty());
     assert_eq!(room.subjects()[0], "restore: undid 2 operations");
     room.fsck();
 }
 
 #[test]
 fn a_write_that_people_changed_since_is_shown_and_left_and_the_others_go() {
-    let room = Room::new();
-    room.write("a.md", "mine\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "mine\n")]);
     room.agent_appends("other.md", "fine");
     room.agent_appends("a.md", "agent");
     room.write("a.md", "mine\nagent, corrected by me\n");
-    let plan = room.history.plan_undo(2).unwrap();
+    let plan = room.plan_undo(2);
     assert_eq!(plan.conflicts.len(), 1);
     assert_eq!(
         (plan.conflicts[0].path.as_str(), plan.conflicts[0].subject.as_str()),
         ("a.md", "saved: agent")
     );
     assert!(plan.conflicts[0].diff.contains("+agent"));
-    let report = room.history.undo(&room.editor, &plan).unwrap();
+    let report = room.undo(&plan);
     assert_eq!((report.undone.len(), report.notes), (1, vec!["other.md".to_owned()]));
     assert!(!room.has("other.md"));
     assert_eq!(room.read("a.md"), "mine\nagent, corrected by me\n");
     // One step alone: nothing else is taken back in its place.
     room.snapshot();
-    assert!(room.history.plan_undo(1).unwrap().writes.is_empty());
+    assert!(room.plan_undo(1).writes.is_empty());
 }
 
 #[test]
 fn a_newer_write_that_stays_does_not_hold_up_an_older_one_of_the_same_note() {
-    let room = Room::new();
-    room.write("a.md", "mine\n\n\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "mine\n\n\n")]);
     for line in ["one", "two", "three"] {
         room.agent_appends("a.md", line);
     }
     room.write("a.md", "mine\n\n\none\ntwo\nthree, as I say it\n");
-    let plan = room.history.plan_undo(3).unwrap();
+    let plan = room.plan_undo(3);
     assert_eq!((plan.writes.len(), plan.conflicts.len()), (2, 1));
-    room.history.undo(&room.editor, &plan).unwrap();
+    room.undo(&plan);
     assert_eq!(room.read("a.md"), "mine\n\n\nthree, as I say it\n");
 }
 
 #[test]
 fn a_restore_can_be_undone() {
-    let room = Room::new();
-    room.write("a.md", "one\n");
-    room.snapshot();
-    room.write("a.md", "two\n");
-    room.snapshot();
-    let point = room.history.point("HEAD~1").unwrap();
-    room.history.restore(&room.editor, &point, &[], false).unwrap();
+    let room = Room::of(&[("a.md", "one\n")]);
+    room.save("a.md", "two\n");
+    room.restore("HEAD~1", &[], false);
     assert_eq!(room.read("a.md"), "one\n");
-    let plan = room.history.plan_undo(1).unwrap();
-    room.history.undo(&room.editor, &plan).unwrap();
+    room.undo(&room.plan_undo(1));
     assert_eq!(room.read("a.md"), "two\n");
 }
 
@@ -98,23 +86,21 @@ fn an_operation_stays_as_a_whole_where_one_of_its_notes_is_in_no_snapshot() {
         settings.history.exclude = vec!["private/**".into()];
     });
     room.write("a.md", "mine\n");
-    room.write("large.md", "x\n".repeat(100));
-    room.snapshot();
+    room.save("large.md", "x\n".repeat(100));
     room.agent_appends("a.md", "older");
     for other in ["large.md", "private/secret.md"] {
         operation(&room, other, ["a.md", other]);
         let before = room.files();
-        let plan = room.history.plan_undo(1).unwrap();
+        let plan = room.plan_undo(1);
         assert!(plan.writes.is_empty() && plan.notes.is_empty(), "{other}: {plan:?}");
         assert_eq!(plan.conflicts[0].path, other);
         assert!(plan.conflicts[0].reason.contains("no snapshot holds it"), "{plan:?}");
-        room.tick();
-        let report = room.history.undo(&room.editor, &plan).unwrap();
+        let report = room.undo(&plan);
         assert!(report.undone.is_empty() && report.conflicts == plan.conflicts, "{report:?}");
         assert_eq!(room.files(), before, "{other}");
     }
     // What was done before is taken back when it is asked for, and what an exclusion hides is in no message.
-    let plan = room.history.plan_undo(3).unwrap();
+    let plan = room.plan_undo(3);
     assert_eq!((plan.writes.len(), plan.conflicts.len()), (1, 2));
     let messages = room.git(&["log", "--format=%B"]);
     assert!(!messages.contains("moved large.md\n\nActor: cli\nOperation: large.md\nLeft-Out"), "{messages}");
@@ -124,11 +110,10 @@ fn an_operation_stays_as_a_whole_where_one_of_its_notes_is_in_no_snapshot() {
 #[test]
 fn a_single_write_that_no_snapshot_holds_is_not_passed_over_for_the_one_before_it() {
     let room = Room::with(|settings| settings.history.exclude = vec!["private/**".into()]);
-    room.write("a.md", "mine\n");
-    room.snapshot();
+    room.save("a.md", "mine\n");
     room.agent_appends("a.md", "older");
     room.agent_appends("private/b.md", "newer");
-    let plan = room.history.plan_undo(1).unwrap();
+    let plan = room.plan_undo(1);
     assert!(plan.writes.is_empty(), "{plan:?}");
     assert_eq!(plan.conflicts[0].path, "private/b.md");
     assert!(!room.git(&["log", "--format=%B"]).contains("newer"));
@@ -136,21 +121,17 @@ fn a_single_write_that_no_snapshot_holds_is_not_passed_over_for_the_one_before_i
 
 #[test]
 fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
-    let room = Room::new();
-    room.write("a.md", "mine\n");
-    room.write("b.md", "mine, too\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "mine\n"), ("b.md", "mine, too\n")]);
     operation(&room, "one", ["a.md", "b.md"]);
     operation(&room, "two", ["a.md", "new/c.md"]);
     let (done, count) = (room.files(), room.log().len());
     // By the older write of the newer operation: both of its notes, and nothing else.
     let id = room.log()[1].commit.id.to_string();
-    let plan = room.history.plan_undo(UndoSelection::Snapshot(id.clone())).unwrap();
+    let plan = room.plan_undo(UndoSelection::Snapshot(id.clone()));
     let [operation] = &plan.operations()[..] else { panic!("{plan:?}") };
     assert_eq!((operation.subject.as_str(), operation.notes.len()), ("moved two", 2));
     assert_eq!(plan.diffs().len(), 2);
-    room.tick();
-    let report = room.history.undo(&room.editor, &plan).unwrap();
+    let report = room.undo(&plan);
     assert_eq!((room.log().len(), report.notes.len()), (count + 1, 2));
     assert_eq!(room.log()[0].changes.len(), 2);
     assert_eq!(room.read("a.md"), "mine\none in a.md\n");
@@ -162,14 +143,12 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
     let again = room.history.plan_undo(UndoSelection::Snapshot(id)).unwrap_err().to_string();
     assert!(again.contains("undone already"), "{again}");
     // The undo is undone.
-    let plan = room.history.plan_undo(UndoSelection::Snapshot(report.snapshot.unwrap())).unwrap();
-    room.tick();
-    room.history.undo(&room.editor, &plan).unwrap();
+    let plan = room.plan_undo(UndoSelection::Snapshot(report.snapshot.unwrap()));
+    room.undo(&plan);
     assert_eq!(room.files(), done);
     // And both operations stand again.
     room.tick();
-    let plan = room.history.plan_undo(2).unwrap();
-    room.history.undo(&room.editor, &plan).unwrap();
+    room.undo(&room.plan_undo(2));
     assert_eq!((room.read("a.md").as_str(), room.read("b.md").as_str()), ("mine\n", "mine, too\n"));
     assert_eq!(room.log().len(), count + 3);
     room.fsck();
@@ -177,9 +156,7 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
 
 #[test]
 fn a_turn_is_taken_back_by_its_id() {
-    let room = Room::new();
-    room.write("a.md", "mine\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "mine\n")]);
     let writes = [("01ABC call 1", "a.md"), ("01XYZ", "a.md"), ("01ABC call 12", "b.md"), ("01ABCD", "c.md")];
     for (turn, path) in writes {
         room.tick();
@@ -189,10 +166,9 @@ fn a_turn_is_taken_back_by_its_id() {
         let append = Operation::Append { text: format!("by {turn}").into() };
         room.editor.edit(&note(path), &[append], &why).unwrap();
     }
-    let plan = room.history.plan_undo(UndoSelection::Turn("01ABC".into())).unwrap();
+    let plan = room.plan_undo(UndoSelection::Turn("01ABC".into()));
     assert_eq!(plan.writes.len(), 2);
-    room.tick();
-    room.history.undo(&room.editor, &plan).unwrap();
+    room.undo(&plan);
     assert_eq!(room.read("a.md"), "mine\nby 01XYZ\n");
     assert!(!room.has("b.md") && room.has("c.md"));
     let again = room.history.plan_undo(UndoSelection::Turn("01ABC".into())).unwrap_err().to_string();
@@ -201,29 +177,24 @@ fn a_turn_is_taken_back_by_its_id() {
 
 #[test]
 fn what_a_person_changed_after_the_plan_wins_and_the_undo_is_whole() {
-    let room = Room::new();
-    room.write("a.md", "mine\n");
-    room.write("b.md", "mine, too\n");
-    room.snapshot();
+    let room = Room::of(&[("a.md", "mine\n"), ("b.md", "mine, too\n")]);
     operation(&room, "one", ["a.md", "b.md"]);
     // A line elsewhere: worked out anew, and done.
-    let plan = room.history.plan_undo(1).unwrap();
+    let plan = room.plan_undo(1);
     room.write("b.md", "top\nmine, too\none in b.md\n");
-    room.tick();
-    let report = room.history.undo(&room.editor, &plan).unwrap();
+    let report = room.undo(&plan);
     assert_eq!((report.undone.len(), report.skipped.len()), (2, 0), "{report:?}");
     assert_eq!((room.read("a.md").as_str(), room.read("b.md").as_str()), ("mine\n", "top\nmine, too\n"));
     assert_eq!(room.subjects()[0], "restore: undid: moved one");
     // The agent's own line: nothing is taken back, not in the other note either.
     operation(&room, "two", ["a.md", "b.md"]);
-    let plan = room.history.plan_undo(1).unwrap();
+    let plan = room.plan_undo(1);
     room.write("b.md", "top\nmine, too\ntwo in b.md, as I say it\n");
-    room.tick();
-    let report = room.history.undo(&room.editor, &plan).unwrap();
+    let report = room.undo(&plan);
     assert!(report.undone.is_empty() && report.conflicts.len() == 1, "{report:?}");
     assert_eq!(room.read("a.md"), "mine\ntwo in a.md\n");
     assert_eq!(room.read("b.md"), "top\nmine, too\ntwo in b.md, as I say it\n");
     room.snapshot();
-    assert_eq!(room.history.plan_undo(1).unwrap().conflicts.len(), 1, "it stands");
+    assert_eq!(room.plan_undo(1).conflicts.len(), 1, "it stands");
     room.fsck();
 }

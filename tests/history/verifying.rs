@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::history::room;
+use crate::history::room::{self, repository};
 use crate::support::TestVault;
 
 /// A vault with five snapshots of three notes.
@@ -18,10 +18,6 @@ fn vault() -> TestVault {
     vault
 }
 
-fn repository(vault: &TestVault) -> PathBuf {
-    vault.state().join("history.git")
-}
-
 fn git(vault: &TestVault, args: &[&str]) -> String {
     let output = room::git_at(&repository(vault), args).expect("git");
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -30,6 +26,25 @@ fn git(vault: &TestVault, args: &[&str]) -> String {
 
 fn object(vault: &TestVault, id: &str) -> PathBuf {
     repository(vault).join("objects").join(&id[..2]).join(&id[2..])
+}
+
+fn remove(vault: &TestVault, revision: &str) {
+    std::fs::remove_file(object(vault, &git(vault, &["rev-parse", revision]))).unwrap();
+}
+
+/// All objects in one pack.
+fn pack(vault: &TestVault) -> PathBuf {
+    git(vault, &["gc", "--quiet"]);
+    let packs = std::fs::read_dir(repository(vault).join("objects/pack")).unwrap();
+    packs.map(|file| file.unwrap().path()).find(|path| path.extension().unwrap() == "pack").unwrap()
+}
+
+fn damage(path: &Path) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0x10;
+    writable(path);
+    std::fs::write(path, bytes).unwrap();
 }
 
 fn writable(path: &Path) {
@@ -72,6 +87,10 @@ fn replay(vault: &TestVault, from: usize, base: &str) -> String {
     parent
 }
 
+fn newest_message(vault: &TestVault) -> String {
+    git(vault, &["log", "-1", "--format=%B", "main"])
+}
+
 fn set_main(vault: &TestVault, id: &str) {
     git(vault, &["update-ref", "refs/heads/main", id]);
 }
@@ -80,44 +99,35 @@ type Tampering = (&'static str, fn(&TestVault));
 
 const REWRITTEN: &[Tampering] = &[
     ("the last snapshot amended", |vault| {
-        let new = commit(vault, "main", "human: nothing to see", DATE, Some("main~1"));
-        set_main(vault, &new);
+        set_main(vault, &commit(vault, "main", "human: nothing to see", DATE, Some("main~1")))
     }),
     ("the last snapshot's time changed", |vault| {
-        let message = git(vault, &["log", "-1", "--format=%B", "main"]);
-        let new = commit(vault, "main", &message, "2020-01-01T00:00:00Z", Some("main~1"));
-        set_main(vault, &new);
+        set_main(
+            vault,
+            &commit(vault, "main", &newest_message(vault), "2020-01-01T00:00:00Z", Some("main~1")),
+        )
     }),
     ("the last snapshot's files changed", |vault| {
-        let message = git(vault, &["log", "-1", "--format=%B", "main"]);
-        let new = commit(vault, "main~3", &message, DATE, Some("main~1"));
-        set_main(vault, &new);
+        set_main(vault, &commit(vault, "main~3", &newest_message(vault), DATE, Some("main~1")))
     }),
-    ("a snapshot in the middle dropped", |vault| {
-        let new = replay(vault, 2, "main~3");
-        set_main(vault, &new);
-    }),
+    ("a snapshot in the middle dropped", |vault| set_main(vault, &replay(vault, 2, "main~3"))),
     ("a snapshot in the middle relabelled as the agent's", |vault| {
         let other =
             commit(vault, "main~2", "saved: a memory\n\nActor: mcp\nNote: a.md", DATE, Some("main~3"));
-        let new = replay(vault, 2, &other);
-        set_main(vault, &new);
+        set_main(vault, &replay(vault, 2, &other));
     }),
     ("the first snapshot relabelled", |vault| {
         let other = commit(vault, "main~4", "first snapshot: 9 files\n\nActor: human", DATE, None);
-        let new = replay(vault, 4, &other);
-        set_main(vault, &new);
+        set_main(vault, &replay(vault, 4, &other));
     }),
     ("the branch rewound", |vault| set_main(vault, &git(vault, &["rev-parse", "main~2"]))),
-    ("the past cut off", |vault| {
-        let message = git(vault, &["log", "-1", "--format=%B", "main"]);
-        let new = commit(vault, "main", &message, DATE, None);
-        set_main(vault, &new);
-    }),
+    ("the past cut off", |vault| set_main(vault, &commit(vault, "main", &newest_message(vault), DATE, None))),
     ("the branch deleted", |vault| drop(git(vault, &["update-ref", "-d", "refs/heads/main"]))),
     ("a snapshot that nobody of ours made", |vault| {
-        let new = commit(vault, "main~1", "changed a.md\n\nActor: human\nNote: a.md", DATE, Some("main"));
-        set_main(vault, &new);
+        set_main(
+            vault,
+            &commit(vault, "main~1", "changed a.md\n\nActor: human\nNote: a.md", DATE, Some("main")),
+        )
     }),
     ("a line cut out of the list of snapshots", |vault| {
         let log = vault.state().join("history.log");
@@ -149,25 +159,12 @@ const FOREIGN: &[Tampering] = &[
 ];
 
 const MISSING: &[Tampering] = &[
-    ("the text of a note deleted", |vault| {
-        std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main:sub/b.md"]))).unwrap();
-    }),
-    ("an old text of a note deleted", |vault| {
-        std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main~2:a.md"]))).unwrap();
-    }),
-    ("an old folder's list deleted", |vault| {
-        std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main~2^{tree}"]))).unwrap();
-    }),
-    ("an old snapshot deleted", |vault| {
-        std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main~2"]))).unwrap();
-    }),
+    ("the text of a note deleted", |vault| remove(vault, "main:sub/b.md")),
+    ("an old text of a note deleted", |vault| remove(vault, "main~2:a.md")),
+    ("an old folder's list deleted", |vault| remove(vault, "main~2^{tree}")),
+    ("an old snapshot deleted", |vault| remove(vault, "main~2")),
     ("a pack swapped with another history's", |vault| {
         let other = self::vault();
-        let pack = |vault: &TestVault| {
-            git(vault, &["gc", "--quiet"]);
-            let packs = std::fs::read_dir(repository(vault).join("objects/pack")).unwrap();
-            packs.map(|file| file.unwrap().path()).find(|path| path.extension().unwrap() == "pack").unwrap()
-        };
         other.write("a.md", "another one's");
         let _ = other.run(&["history"]).ok();
         let (mine, theirs) = (pack(vault), pack(&other));
@@ -178,12 +175,7 @@ const MISSING: &[Tampering] = &[
 
 const DAMAGED: &[Tampering] = &[
     ("a text damaged", |vault| {
-        let path = object(vault, &git(vault, &["rev-parse", "main~1:a.md"]));
-        let mut bytes = std::fs::read(&path).unwrap();
-        let at = bytes.len() / 2;
-        bytes[at] ^= 0x10;
-        writable(&path);
-        std::fs::write(path, bytes).unwrap();
+        damage(&object(vault, &git(vault, &["rev-parse", "main~1:a.md"])));
     }),
     ("a text emptied", |vault| {
         let path = object(vault, &git(vault, &["rev-parse", "main~1:a.md"]));
@@ -196,15 +188,7 @@ const DAMAGED: &[Tampering] = &[
         std::fs::copy(object(vault, &git(vault, &["rev-parse", "main:c.md"])), path).unwrap();
     }),
     ("a pack damaged", |vault| {
-        git(vault, &["gc", "--quiet"]);
-        let pack = std::fs::read_dir(repository(vault).join("objects/pack")).unwrap();
-        let pack =
-            pack.map(|file| file.unwrap().path()).find(|path| path.extension().unwrap() == "pack").unwrap();
-        let mut bytes = std::fs::read(&pack).unwrap();
-        let at = bytes.len() / 2;
-        bytes[at] ^= 0xff;
-        writable(&pack);
-        std::fs::write(pack, bytes).unwrap();
+        damage(&pack(vault));
     }),
 ];
 
@@ -267,8 +251,7 @@ fn what_was_rewritten_stays_said_until_a_person_takes_it() {
     assert!(doctor(&vault)[0].contains("another program has rewritten it"));
     let found = vault.run(&["history", "verify"]);
     assert_eq!(found.stdout.matches("was taken out of the history").count(), 2, "{found:?}");
-    let taken = vault.run(&["history", "verify", "--accept"]).ok();
-    assert!(taken.stderr.contains("a person took the history as it was"), "{taken:?}");
+    vault.run(&["history", "verify", "--accept"]).ok().warns("a person took the history as it was");
     vault.write("a.md", "7");
     let _ = vault.run(&["audit"]).ok();
     assert!(doctor(&vault)[0].starts_with("ok "));
@@ -281,8 +264,7 @@ fn an_older_vault_has_no_list_and_gets_one() {
     vault.write("a.md", "more");
     let _ = vault.run(&["history"]).ok();
     for look in [&["history", "verify"][..], &["audit"]] {
-        let found = vault.run(look).ok();
-        assert!(found.stderr.contains("the list of snapshots begins on"), "{found:?}");
+        vault.run(look).ok().warns("the list of snapshots begins on");
     }
     set_main(&vault, &git(&vault, &["rev-parse", "main~1"]));
     assert!(verified(&vault).contains(&"rewritten".to_owned()));
@@ -291,11 +273,9 @@ fn an_older_vault_has_no_list_and_gets_one() {
 #[test]
 fn killed_between_branch_and_list_is_no_tampering() {
     for step in ["history::logged", "history::branch-set", "history::branch-moved"] {
-        let mut vault = vault();
+        let vault = vault();
         vault.write("a.md", "killed here");
-        vault.env("FAILPOINTS", &format!("{step}=return"));
-        assert_ne!(vault.run(&["history"]).code, 0, "{step}");
-        vault.env("FAILPOINTS", "");
+        assert_ne!(vault.killed(&format!("{step}=return"), &["history"]).code, 0, "{step}");
         assert_eq!(verified(&vault), Vec::<String>::new(), "{step}");
         vault.write("a.md", "and on");
         let _ = vault.run(&["history"]).ok();
@@ -325,10 +305,9 @@ fn a_branch_file_that_was_emptied_or_cut_heals_at_once_and_loses_nothing() {
             std::fs::write(repository(&vault).join("refs/heads/main"), tear(&id)).unwrap();
             let run = vault.run(first);
             assert_eq!(run.code, code, "{run:?}");
-            assert!(!run.stderr.contains("not recorded"), "{run:?}");
+            run.warns_not("not recorded");
             assert_eq!(verified(&vault), Vec::<String>::new());
-            let said = vault.run(&["history", "verify"]).ok();
-            assert!(said.stderr.contains("was damaged on"), "{said:?}");
+            vault.run(&["history", "verify"]).ok().warns("was damaged on");
             let more = usize::from(first[0] == "memory");
             assert_eq!(vault.run(&["history", "--json"]).json().as_array().unwrap().len(), count + more);
             room::fsck(&repository(&vault));
@@ -372,9 +351,8 @@ fn a_history_that_was_deleted_begins_anew_and_says_so() {
     let vault = vault();
     std::fs::remove_dir_all(repository(&vault)).unwrap();
     let run = vault.run(&["history"]).ok();
-    assert!(run.stderr.contains("a new one begins"), "{run:?}");
-    let found = vault.run(&["history", "verify"]).ok();
-    assert!(found.stderr.contains("`history.git` was gone on"), "{found:?}");
+    run.warns("a new one begins");
+    vault.run(&["history", "verify"]).ok().warns("`history.git` was gone on");
     assert!(doctor(&vault)[0].starts_with("ok "));
     // Only what names the branch: the objects are there.
     std::fs::remove_file(repository(&vault).join("HEAD")).unwrap();

@@ -140,8 +140,7 @@ fn a_cache_that_cannot_be_written_still_gives_memories() {
     let vault = TestVault::new("//- MEMORY.md\n## People\n\n- Anna's birthday is on the third of May\n");
     std::fs::remove_dir_all(vault.cache()).unwrap();
     std::fs::write(vault.cache(), "a file in the folder's place").unwrap();
-    let run = vault.run_with(&["hook", "user-prompt-submit"], &sound(&vault, "UserPromptSubmit"));
-    assert_eq!(run.code, 0, "{}", run.stderr);
+    vault.run_with(&["hook", "user-prompt-submit"], &sound(&vault, "UserPromptSubmit")).exits(0);
 }
 
 #[test]

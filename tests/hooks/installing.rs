@@ -130,8 +130,7 @@ fn the_command_shows_the_change_and_keeps_the_old_file_beside_it() {
     let file = dir.join("settings.json");
     let before = "{\n    \"model\": \"opus\",\n    \"hooks\": {}\n}";
     std::fs::write(&file, before).unwrap();
-    let dry = vault.run(&["hook", "install", "--dry-run"]).ok();
-    assert!(dry.stdout.contains("+        \"SessionStart\": ["), "{}", dry.stdout);
+    vault.run(&["hook", "install", "--dry-run"]).ok().says("+        \"SessionStart\": [");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
     let run = vault.run(&["--json", "hook", "install"]).ok();
     assert_eq!(run.json()["hooks"].as_array().unwrap().len(), 5);
@@ -143,8 +142,7 @@ fn the_command_shows_the_change_and_keeps_the_old_file_beside_it() {
     assert_eq!(command, format!("'{program}' --vault '{}' hook user-prompt-submit", root.display()));
     assert_eq!(std::fs::read_to_string(dir.join("settings.json.before-vault-agent")).unwrap(), before);
     assert!(vault.run(&["hook", "install"]).ok().stdout.contains("is as it should be"));
-    let out = vault.run(&["hook", "uninstall"]).ok();
-    assert!(out.stdout.contains("-        \"SessionStart\": ["), "{}", out.stdout);
+    vault.run(&["hook", "uninstall"]).ok().says("-        \"SessionStart\": [");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
     let left: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
@@ -176,20 +174,21 @@ fn a_file_that_is_no_settings_file_is_refused_where_it_goes_wrong() {
     ] {
         std::fs::write(&file, text).unwrap();
         for action in ["install", "uninstall"] {
-            let run = vault.run(&["hook", action, "--settings", file.to_str().unwrap()]);
-            assert_eq!(run.code, 1, "{}", run.stderr);
-            assert!(run.stderr.contains(word) && run.stderr.contains("[HOME]/s.json"), "{}", run.stderr);
+            vault
+                .run(&["hook", action, "--settings", file.to_str().unwrap()])
+                .exits(1)
+                .warns(word)
+                .warns("[HOME]/s.json");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }
     }
     std::fs::write(&file, b"{\"a\": \"\xff\"}").unwrap();
     let run = vault.run(&["hook", "install", "--settings", file.to_str().unwrap()]);
-    assert!(run.code == 1 && run.stderr.contains("UTF-8"), "{}", run.stderr);
+    run.exits(1).warns("UTF-8");
     // A pipe that nobody writes to isn't waited for.
     let pipe = vault.home().join("pipe.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let run = vault.run(&["hook", "install", "--settings", pipe.to_str().unwrap()]);
-    assert!(run.code == 1 && run.stderr.contains("it is no file"), "{}", run.stderr);
+    vault.run(&["hook", "install", "--settings", pipe.to_str().unwrap()]).exits(1).warns("it is no file");
 }
 
 #[test]
@@ -267,9 +266,11 @@ fn a_read_only_file_and_a_link_to_nothing_are_refused_in_words() {
     for (path, words) in
         [(&file, "is read-only; make it writable"), (&link, "is a link to `none.json`, which isn't there")]
     {
-        let run = vault.run(&["hook", "install", "--settings", path.to_str().unwrap()]);
-        assert!(run.code == 1 && run.stderr.contains(words), "{} {}", run.code, run.stderr);
-        assert!(run.stderr.contains("nothing was written"), "{}", run.stderr);
+        vault
+            .run(&["hook", "install", "--settings", path.to_str().unwrap()])
+            .exits(1)
+            .warns(words)
+            .warns("nothing was written");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{}");
     assert!(link.symlink_metadata().unwrap().is_symlink() && !vault.home().join("none.json").exists());

@@ -77,8 +77,9 @@ fn what_the_host_remembers_moves_into_the_vault_and_out_again() {
     // Nobody is there to be asked: nothing happens.
     let _ = run(&vault, &project, &["hook", "install"]).ok();
     assert!(!project.join(".claude").exists());
-    let dry = run(&vault, &project, &["hook", "install", "--memories", "--dry-run"]).ok();
-    assert!(dry.stdout.contains("+  \"autoMemoryDirectory\": "), "{}", dry.stdout);
+    run(&vault, &project, &["hook", "install", "--memories", "--dry-run"])
+        .ok()
+        .says("+  \"autoMemoryDirectory\": ");
     assert!(!project.join(".claude").exists() && !vault.has("memory"));
     let said = run(&vault, &project, &["--json", "hook", "install", "--memories"]).ok().json();
     assert_eq!(said["memories"]["copied"], 2, "{said}");
@@ -229,8 +230,9 @@ fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
     std::fs::create_dir_all(own.join("rollout_summaries")).unwrap();
     std::fs::write(own.join("MEMORY.md"), "# Handbook\n").unwrap();
     std::fs::write(own.join("raw_memories.md"), "raw\n").unwrap();
-    let said = run(&vault, &project, &["hook", "install", "--codex-memories"]).ok();
-    assert!(said.stdout.contains("+codex = \"~/.codex/memories\""), "{}", said.stdout);
+    run(&vault, &project, &["hook", "install", "--codex-memories"])
+        .ok()
+        .says("+codex = \"~/.codex/memories\"");
     let _daemon = Daemon::start(&vault);
     until("the first notes", || {
         vault.has("memory/codex/MEMORY.md") && vault.has("memory/codex/raw_memories.md")

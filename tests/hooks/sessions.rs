@@ -223,7 +223,7 @@ fn the_end_is_a_snapshot_that_says_who_asked() {
     let vault = TestVault::new("");
     record(&vault, &conversation());
     let _ = hook(&vault, "session-end", &input(&vault, "SessionEnd", json!({ "reason": "other" })));
-    let history = vault.run(&["--json", "history", "daily"]).ok().json();
+    let history = vault.json(&["history", "daily"]);
     let newest = &history[0];
     assert_eq!(newest["actor"], "hook", "{history}");
     assert_eq!(

@@ -30,9 +30,9 @@ fn queries_on_standard_input_are_answered_in_order() {
 fn reindex_and_stats_say_what_is_there() {
     let vault = TestVault::new(FIXTURE);
     vault.write("binary.md", [0u8, 1, 2, 3].repeat(50));
-    let made = vault.run(&["--json", "reindex"]).ok().json();
+    let made = vault.json(&["reindex"]);
     assert_eq!((&made["files"], &made["skipped"], &made["blocks"]), (&json!(3), &json!(1), &json!(4)));
-    let stats = vault.run(&["--json", "stats"]).ok().json();
+    let stats = vault.json(&["stats"]);
     assert_eq!(
         (&stats["files"], &stats["blocks"], &stats["by_kind"]["item"]),
         (&json!(2), &json!(4), &json!(2))
@@ -48,11 +48,8 @@ fn a_cache_that_can_t_be_used_is_said_on_standard_error_and_the_answer_comes() {
     let cache = vault.path("file").join("cache");
     vault.env("VAULT_AGENT_CACHE_DIR", &cache.to_string_lossy());
     let run = vault.run(&["search", "path:a.md oak"]).ok();
-    assert!(run.stdout.contains("The oak stands alone."), "{}", run.stdout);
-    assert!(run.stderr.contains("can't use the cache"), "{}", run.stderr);
-    let run = vault.run(&["reindex"]);
-    assert_eq!(run.code, 1, "{}", run.stdout);
-    assert!(run.stderr.contains("VAULT_AGENT_CACHE_DIR"), "{}", run.stderr);
+    run.says("The oak stands alone.").warns("can't use the cache");
+    vault.run(&["reindex"]).exits(1).warns("VAULT_AGENT_CACHE_DIR");
 }
 
 #[test]
@@ -85,7 +82,6 @@ The life vest is at the tailor's.
         assert_eq!(found["hits"][0]["line"], line, "{words}: {found}");
     }
     let run = vault.run(&["check"]);
-    assert_eq!(run.code, 1);
-    assert!(run.stdout.contains("0001.md:12:5: `assistant` is no kind of event"), "{}", run.stdout);
+    run.exits(1).says("0001.md:12:5: `assistant` is no kind of event");
     assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
 }

@@ -54,7 +54,7 @@ async fn a_client_asks_a_brain() {
         assert_eq!((kind.text(), &kind.structured()["category"]), ("code", &json!("code")));
         assert_eq!(client.call("classify_task", json!({"text": "hm"})).ok().text(), "none");
         let routed = client.call("route_task", json!({"text": "fix this function"})).ok();
-        let shown = vault.run(&["--json", "brain", "route", "fix this function"]).ok().json();
+        let shown = vault.json(&["brain", "route", "fix this function"]);
         assert_eq!(routed.structured()["chain"], json!(["b", "a"]));
         for key in ["brain", "chain", "rule", "why", "category"] {
             assert_eq!(routed.structured()[key], shown[key], "{key}");

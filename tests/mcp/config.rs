@@ -41,7 +41,7 @@ fn claude_code_is_told_how_to_start_soonest() {
     ] {
         assert!(run.stderr.contains(word), "{word}: {}", run.stderr);
     }
-    let json = vault.run(&["--json", "mcp-config", "deliver"]).ok().json();
+    let json = vault.json(&["mcp-config", "deliver"]);
     assert!(json["command"].as_str().unwrap().contains("--mcp-config mcp-deliver.json"));
     assert!(json["config"].as_str().unwrap().contains("\"deliver\""));
     assert_eq!(vault.run(&["mcp-config", "everything"]).code, 2);
@@ -73,16 +73,15 @@ fn other_servers_stand_beside_ours_where_they_are_asked_for() {
         "[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"x\"]\ntools = [\"look\", \"walk\"]\nask = [\"walk\"]\nenv = [\"WEB_KEY\"]\n\
          [[mcp]]\nname = \"far\"\nurl = \"https://x\"\ntools = [\"look\"]\nkey_file = \"~/k\"\nfor = [\"assistant\", \"routine:news\"]\n",
     );
-    let plain = vault.run(&["mcp-config", "recall"]).ok();
-    assert!(!plain.stdout.contains("web"));
+    vault.run(&["mcp-config", "recall"]).ok().lacks("web");
     let run = vault.run(&["mcp-config", "recall", "--for", "assistant"]).ok();
     let config: Value = serde_json::from_str(&run.stdout).unwrap();
     let names: Vec<&String> = config["mcpServers"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["vault-agent", "web"]);
     assert_eq!(config["mcpServers"]["web"]["env"]["WEB_KEY"], "${WEB_KEY}");
-    assert!(run.stderr.contains("--allowedTools mcp__web__look"), "{}", run.stderr);
-    assert!(run.stderr.contains("wants in its environment: WEB_KEY"), "{}", run.stderr);
-    assert!(run.stderr.contains("left out: `far`"), "{}", run.stderr);
+    run.warns("--allowedTools mcp__web__look")
+        .warns("wants in its environment: WEB_KEY")
+        .warns("left out: `far`");
     let codex = vault.run(&["mcp-config", "recall", "--host", "codex", "--for", "assistant"]).ok();
     let config: toml::Table = codex.stdout.parse().unwrap();
     assert_eq!(json!(config["mcp_servers"]["web"]["enabled_tools"]), json!(["look", "walk"]));

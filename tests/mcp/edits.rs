@@ -249,8 +249,7 @@ fn a_reminder_is_snoozed_as_on_discord() {
         snooze(json!({"id": "rid_AAAABBBBCCCC", "minutes": 5, "until": "17:00"})).error(),
         "unexpected_argument"
     );
-    let run = vault.run(&["remind", "snooze", "rid_CCCCDDDDEEEE", "--minutes", "30"]).ok();
-    assert!(run.stdout.contains("Dentist"), "{}", run.stdout);
+    vault.run(&["remind", "snooze", "rid_CCCCDDDDEEEE", "--minutes", "30"]).ok().says("Dentist");
 }
 
 #[test]

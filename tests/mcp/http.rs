@@ -176,7 +176,7 @@ fn sessions_are_apart_and_end() {
     assert_eq!(served.post(&[("Mcp-Session-Id", &one)], &list).status, 404, "it has ended");
     assert_eq!(served.post(&[("Mcp-Session-Id", "made-up")], &list).status, 404);
     assert_eq!(served.post(&[("Mcp-Session-Id", &two)], &list).status, 200);
-    let log = vault.run(&["--json", "history"]).ok().json();
+    let log = vault.json(&["history"]);
     let ours = log.as_array().unwrap().iter().find(|entry| entry["actor"] == "mcp").unwrap();
     assert_eq!(ours["trailers"]["Conversation"], format!("mcp-session {two}"), "{log}");
 }
@@ -217,24 +217,17 @@ fn the_token_is_made_for_its_owner_alone() {
     assert!(!said.contains(token.trim()), "the token itself is never said");
     drop(process);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let run = vault.run(&["mcp", "--http", "0"]);
-    assert_eq!(run.code, 2);
-    assert!(
-        run.stderr.contains("can be read by other users") && run.stderr.contains("chmod 600"),
-        "{}",
-        run.stderr
-    );
+    vault.run(&["mcp", "--http", "0"]).exits(2).warns("can be read by other users").warns("chmod 600");
 }
 
 #[test]
 fn other_machines_are_let_in_only_when_asked_for() {
     let vault = TestVault::new("");
     let run = vault.run(&["mcp", "--http", "0.0.0.0:0"]);
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("--allow-remote"), "{}", run.stderr);
+    run.exits(2).warns("--allow-remote");
     assert!(!vault.state().join("mcp-token").exists());
     let run = vault.run(&["mcp", "--http", "nonsense"]);
-    assert_eq!(run.code, 2);
+    run.exits(2);
     let run = vault.run(&["mcp", "--allow-remote"]);
     assert_eq!(run.code, 2, "it goes with --http only");
 }

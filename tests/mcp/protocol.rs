@@ -48,7 +48,7 @@ fn starting_opens_no_cache_and_no_history() {
 fn wrong_settings_are_said_before_anything_else() {
     let vault = TestVault::new("//- /vault-agent.toml\ntimezon = \"UTC\"\n");
     let run = vault.run(&["mcp"]);
-    assert_eq!(run.code, 2);
+    run.exits(2);
     assert!(run.stdout.is_empty() && run.stderr.contains("timezone"), "{}", run.stderr);
 }
 
@@ -153,9 +153,7 @@ fn only_the_tools_of_the_set_are_there() {
     }
     let mut two = Client::with(&vault, &["--tools", "memory_get, reminder_list"]);
     assert_eq!(names(&mut two), ["memory_get", "reminder_list"]);
-    let run = vault.run(&["mcp", "--tools", "memory_serch"]);
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("did you mean `memory_search`"), "{}", run.stderr);
+    vault.run(&["mcp", "--tools", "memory_serch"]).exits(2).warns("did you mean `memory_search`");
 }
 
 #[test]
@@ -208,7 +206,7 @@ fn the_client_and_the_conversation_stand_in_the_history() {
     });
     client.result("tools/call", params);
     client.close();
-    let log = vault.run(&["--json", "history"]).ok().json();
+    let log = vault.json(&["history"]);
     let entry: &Value = &log[0];
     assert_eq!(entry["actor"], "mcp", "{entry}");
     assert_eq!(entry["trailers"]["Conversation"], "conv-42", "{entry}");

@@ -351,7 +351,7 @@ fn each_operation_is_one_snapshot_that_says_why() {
     ] {
         drop(vault.run(args).ok());
     }
-    let history = vault.run(&["--json", "history"]).ok().json();
+    let history = vault.json(&["history"]);
     let told: Vec<String> = history
         .as_array()
         .unwrap()
@@ -373,10 +373,10 @@ fn a_follow_up_at_the_very_top_is_told_and_marked() {
     let block =
         "---\nid: c-2026-11-30-001\nstatus: pending\ndue: 2026-12-01T09:00:00Z\n---\nCall the bank.\n";
     let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /COMMITMENTS.md\n{block}"));
-    let first = vault.run(&["--json", "tick"]).ok().json();
+    let first = vault.json(&["tick"]);
     assert_eq!(first["fired"].as_array().unwrap().len(), 1, "{first}");
     assert_eq!(vault.read("COMMITMENTS.md"), block.replace("pending", "delivered"));
-    let listed = vault.run(&["--json", "memory", "list", "commitment", "--all"]).ok().json();
+    let listed = vault.json(&["memory", "list", "commitment", "--all"]);
     assert_eq!(listed[0]["status"], "delivered");
 }
 
@@ -404,8 +404,9 @@ fn a_memory_is_changed_by_what_it_says() {
     let _ = vault
         .run(&["memory", "edit", "MEMORY.md", "prefers tea", "prefers oolong", "--expected", &hash])
         .ok();
-    let late = vault.run(&["memory", "edit", "MEMORY.md", "prefers oolong", "x", "--expected", &hash]);
-    assert_eq!(late.code, 1);
-    assert!(late.stderr.contains("was changed since it was read"), "{}", late.stderr);
+    vault
+        .run(&["memory", "edit", "MEMORY.md", "prefers oolong", "x", "--expected", &hash])
+        .exits(1)
+        .warns("was changed since it was read");
     assert!(vault.read("MEMORY.md").contains("- prefers oolong\n"));
 }

@@ -139,7 +139,7 @@ fn search_and_recall_keep_to_the_scopes() {
         drop(vault.run(&["memory", "save", text, "--section", "Kitchen", "--scope", scope]).ok());
     }
     let found = |scope: &str| -> Vec<bool> {
-        let answer = vault.run(&["--json", "search", "kettle", "--scope", scope]).ok().json().to_string();
+        let answer = vault.json(&["search", "kettle", "--scope", scope]).to_string();
         ["7421", "9999", "red"].iter().map(|word| answer.contains(word)).collect()
     };
     assert_eq!(found("project:A"), [true, false, false]);

@@ -138,7 +138,7 @@ fn working_memory_that_expired_is_never_given_and_found_as_what_held() {
     let recalled =
         |vault: &TestVault| vault.run(&["recall", "Where are the boxes that I am packing?"]).stdout;
     let found = |vault: &TestVault| {
-        let hits = vault.run(&["search", "packing", "--json"]).ok().json();
+        let hits = vault.json(&["search", "packing"]);
         let hits = hits["hits"].as_array().unwrap().clone();
         hits.iter().map(|hit| format!("{} {}", hit["path"], hit["snippet"])).collect::<Vec<_>>()
     };
@@ -159,8 +159,8 @@ fn check_says_why_working_memory_can_not_be_read() {
     vault.write("user/working.md", WORKING.replace("Expires: 2026-12-09T11:30:00Z", "Expires: next week"));
     for args in [&["check"][..], &["check", "user/working.md"]] {
         let check = vault.run(args);
-        assert_eq!(check.code, 1);
+        check.exits(1);
         let says = "user/working.md:3:1: this working memory counts for nothing: `next week` is no instant";
-        assert!(check.stdout.contains(says), "{check:?}");
+        check.says(says);
     }
 }

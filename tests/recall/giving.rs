@@ -47,7 +47,7 @@ fn what_is_near_in_meaning_is_given() {
     let found = vault.run(&["--json", "search", "Where did Ann get her cat?"]).json();
     assert!(found["hits"][0]["snippet"].as_str().unwrap().contains("kitten from the shelter"), "{found}");
     let run = vault.run(&["recall", "Did Ann adopt a kitten?"]);
-    assert!(run.stdout.contains("kitten from the shelter"), "{}", run.stdout);
+    run.says("kitten from the shelter");
     assert!(run.stdout.lines().count() <= 3 && run.stdout.trim_end().chars().count() <= 400);
 }
 
@@ -150,7 +150,7 @@ fn an_injection_is_marked_bounded_and_without_tools() {
     assert_eq!(memories[0]["truncated"], false);
     let expanded =
         vault.run(&["recall", "--inject", "--expand", "When does the kitten need her vaccination?"]);
-    assert!(expanded.stdout.contains("Pai: Congratulations!"), "{}", expanded.stdout);
+    expanded.says("Pai: Congratulations!");
 }
 
 #[test]
@@ -184,8 +184,7 @@ fn settings_that_name_no_model_say_so_and_recall_goes_on() {
     let vault = vault("");
     vault.write("vault-agent.toml", "[embed]\nprovider = \"local:models/none\"\n");
     let run = vault.run(&["recall", "Did Ann adopt a kitten?"]);
-    assert!(run.stdout.contains("kitten"), "{}", run.stdout);
-    assert!(run.stderr.contains("is no directory"), "{}", run.stderr);
+    run.says("kitten").warns("is no directory");
     vault.write("vault-agent.toml", "[embed]\nprovider = \"none\"\n");
     assert!(vault.run(&["recall", "Did Ann adopt a kitten?"]).stdout.contains("kitten"));
 }
@@ -209,8 +208,7 @@ fn a_new_vault_s_only_memory_is_given() {
     let vault = TestVault::new(
         "//- vault-agent.toml\n//- MEMORY.md\n# Memory\n\n## Kyle\n- [2026-05-08T14:00:00Z] prefers TypeScript\n",
     );
-    let run = vault.run(&["recall", "Does Kyle prefer TypeScript or JavaScript?"]);
-    assert!(run.stdout.contains("prefers TypeScript"), "{}", run.stdout);
+    vault.run(&["recall", "Does Kyle prefer TypeScript or JavaScript?"]).says("prefers TypeScript");
 }
 
 #[test]
@@ -332,9 +330,7 @@ fn an_unknown_scope_is_an_error_that_says_what_there_is() {
     let vault = vault("//- pets/biscuit.md\nBiscuit likes tuna\n");
     for command in ["search", "recall"] {
         let run = vault.run(&[command, "tuna", "--scope", "petz"]);
-        assert_eq!(run.code, 2, "{}", run.stderr);
-        assert!(run.stderr.contains("no scope, folder or note `petz`"), "{}", run.stderr);
-        assert!(run.stderr.contains("`pets`") && run.stderr.contains("channel:ID"), "{}", run.stderr);
+        run.exits(2).warns("no scope, folder or note `petz`").warns("`pets`").warns("channel:ID");
         for known in
             ["pets", "pets/", "pets/biscuit.md", "logs", "memory", "MEMORY.md", "daily", "channel:8", "all"]
         {

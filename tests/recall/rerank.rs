@@ -87,7 +87,7 @@ fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}/v1/\"\nmodel = \"judge\""));
     vault.env("RERANK_API_KEY", "s3cret");
     let question = "who repaired the boiler?";
-    let plain = vault.run(&["--json", "search", question]).ok().json();
+    let plain = vault.json(&["search", question]);
     assert!(plain.get("reranked").is_none() && seen.lock().unwrap().is_empty(), "{plain}");
     let deep = vault.run(&["--json", "search", "--deep", question]).ok();
     let (words, deep) = (deep.stderr.clone(), deep.json());
@@ -111,7 +111,7 @@ fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     );
     drop(seen);
     // Neither what is given unasked nor a plain search asks it, and one hit is the first of all.
-    let one = vault.run(&["--json", "search", "--deep", "-n", "1", question]).ok().json();
+    let one = vault.json(&["search", "--deep", "-n", "1", question]);
     assert_eq!(paths(&one), after[..1]);
     let lines = format!(
         "{{\"id\":1,\"query\":\"{question}\",\"deep\":true}}\n{{\"id\":2,\"query\":\"{question}\"}}\n"
@@ -127,7 +127,7 @@ fn a_reranker_that_fails_leaves_the_order_and_a_note() {
     let mut vault = TestVault::new(NOTES);
     vault.env("RERANK_API_KEY", "s3cret");
     let question = "who repaired the boiler?";
-    let plain = vault.run(&["--json", "search", question]).ok().json();
+    let plain = vault.json(&["search", question]);
     for word in ["down", "limit", "slow", "cut", "html", "beyond", "nan", "elsewhere", "key"] {
         let (url, _) = endpoint(&[word]);
         set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}\"\ntimeout_seconds = 1"));
@@ -145,7 +145,7 @@ fn a_reranker_that_fails_leaves_the_order_and_a_note() {
         ("provider = \"local:models/none\"\nlanguages = [\"xx\"]", "`xx`, which can't be told"),
     ] {
         set(&vault, rerank);
-        let deep = vault.run(&["--json", "search", "--deep", question]).ok().json();
+        let deep = vault.json(&["search", "--deep", question]);
         assert_eq!(deep["hits"], plain["hits"]);
         assert!(deep["notes"][0].as_str().unwrap().contains(part), "{deep}");
     }
@@ -156,16 +156,14 @@ fn a_question_in_a_language_that_it_doesn_t_know_is_not_sent() {
     let vault = TestVault::new(NOTES);
     let (url, seen) = endpoint(&["good"]);
     set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}\"\nlanguages = [\"de\"]"));
-    let deep =
-        vault.run(&["--json", "search", "--deep", "who repaired the boiler when it was broken?"]).ok().json();
+    let deep = vault.json(&["search", "--deep", "who repaired the boiler when it was broken?"]);
     assert!(
         deep["notes"][0].as_str().unwrap().contains("knows de, and the question seems to be in en"),
         "{deep}"
     );
     assert!(seen.lock().unwrap().is_empty());
     set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}\"\nlanguages = [\"en\", \"de\"]"));
-    let deep =
-        vault.run(&["--json", "search", "--deep", "who repaired the boiler when it was broken?"]).ok().json();
+    let deep = vault.json(&["search", "--deep", "who repaired the boiler when it was broken?"]);
     assert_eq!(deep["reranked"]["by"], "endpoint:127.0.0.1", "{deep}");
 }
 
@@ -190,7 +188,7 @@ fn a_cross_encoder_in_a_directory_reranks() {
     // Through the program, from a folder beside the vault.
     let vault = TestVault::new("//- a.md\ncats and a dog\n//- b.md\na dog, cats, a dog\n");
     set(&vault, &format!("provider = \"local:{}\"", dir.path().display()));
-    let deep = vault.run(&["--json", "search", "--deep", "cats"]).ok().json();
+    let deep = vault.json(&["search", "--deep", "cats"]);
     assert!(deep["reranked"]["by"].as_str().unwrap().starts_with("local:"), "{deep}");
 }
 

@@ -176,7 +176,7 @@ Brot, Milch und ein neuer Eimer.
 #[test]
 fn a_vault_is_searched_with_its_own_table_and_made_anew_with_another() {
     let vault = TestVault::new(NOTES);
-    let ask = |question: &str| vault.run(&["--json", "search", question]).ok().json();
+    let ask = |question: &str| vault.json(&["search", question]);
     let first = |found: &Value| found["hits"][0]["path"].as_str().map(str::to_owned);
     let before = ask("miezekatze");
     assert_eq!(first(&before), None, "the built-in table is English: {before}");

@@ -159,7 +159,7 @@ fn a_tick_names_the_approval_and_a_later_one_goes_on_with_the_same_run() {
     assert!(!again.stdout.contains("approval"), "{again:?}");
     assert_eq!((it.server.requests().len(), it.vault.read("Approvals.md")), (1, note.clone()));
     it.vault.write("Approvals.md", note.replace("- [ ] ap_", "- [x] ap_"));
-    let done = it.vault.run(&["tick", "--json"]).ok().json();
+    let done = it.vault.json(&["tick"]);
     assert_eq!(done["routines"]["ran"][0]["run"], "news@2026-12-01T08:00", "{done}");
     assert_eq!(done["routines"]["ran"][0]["outcome"], "sent", "{done}");
     let asked = it.server.requests();
@@ -189,7 +189,7 @@ fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
     let tells = |asked: &Asked, what: &str| String::from_utf8_lossy(&asked.bytes).contains(what);
     let told = |at: usize| ["How tea", "How milk", "mcp_call"].map(|what| tells(&asked[at], what));
     assert_eq!((told(0), told(2)), ([true, false, true], [true, true, false]));
-    let turns = it.vault.run(&["turns", "--json"]).ok().json();
+    let turns = it.vault.json(&["turns"]);
     assert_eq!(turns.as_array().unwrap().len(), 2);
     for turn in turns.as_array().unwrap() {
         let request = it.vault.run(&["turns", turn["id"].as_str().unwrap(), "--request", "--json"]).json();

@@ -32,7 +32,7 @@ pub fn served(now: &str, more: &str) -> Served {
 #[test]
 fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     let it = served("2026-12-01T07:00:00Z", "");
-    let list = |it: &Served| it.vault.run(&["routine", "list", "--json"]).ok().json();
+    let list = |it: &Served| it.vault.json(&["routine", "list"]);
     let before = list(&it);
     assert_eq!(before[0]["name"], "morning");
     assert_eq!(before[0]["schedule"], "weekdays 08:00");
@@ -41,21 +41,20 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
         (&Value::Bool(false), &Value::Null, &Value::Null)
     );
     assert_eq!(before[0]["brain"], "local");
-    let on = it.vault.run(&["routine", "enable", "Morning"]).ok();
-    assert!(on.stdout.contains("`morning` is now enabled; it comes next 08:00"), "{}", on.stdout);
+    it.vault
+        .run(&["routine", "enable", "Morning"])
+        .ok()
+        .says("`morning` is now enabled; it comes next 08:00");
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
     assert_eq!(list(&it)[0]["next"], "2026-12-01T08:00:00+00:00");
-    let preview = it.vault.run(&["routine", "preview", "--count", "4", "--json"]).ok().json();
+    let preview = it.vault.json(&["routine", "preview", "--count", "4"]);
     let days: Vec<&str> =
         preview[0]["at"].as_array().unwrap().iter().map(|at| &at.as_str().unwrap()[8..10]).collect();
     assert_eq!(days, ["01", "02", "03", "04"]);
-    let status = it.vault.run(&["status"]);
-    assert!(status.stdout.contains("routine   morning: next 08:00"), "{}", status.stdout);
+    it.vault.run(&["status"]).says("routine   morning: next 08:00");
     drop(it.vault.run(&["routine", "disable", "morning"]).ok());
     assert_eq!(it.vault.read("routines/morning.md"), MORNING);
-    let unknown = it.vault.run(&["routine", "enable", "mornin"]);
-    assert_eq!(unknown.code, 1);
-    assert!(unknown.stderr.contains("did you mean `morning`?"), "{}", unknown.stderr);
+    it.vault.run(&["routine", "enable", "mornin"]).exits(1).warns("did you mean `morning`?");
     assert_eq!(it.server.requests().len(), 0);
 }
 
@@ -63,17 +62,13 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
 fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     let it = served("2026-12-01T07:00:00Z", "");
     drop(it.vault.run(&["routine", "enable", "morning"]).ok());
-    let dry = it.vault.run(&["routine", "run", "morning", "--dry-run"]).ok();
-    assert!(
-        dry.stdout.contains("What is due?") && dry.stdout.contains("17:30 Pay the rent"),
-        "{}",
-        dry.stdout
-    );
-    assert!(
-        dry.stdout.contains("of: local") && dry.stdout.contains("to: where reminders go (console)"),
-        "{}",
-        dry.stdout
-    );
+    it.vault
+        .run(&["routine", "run", "morning", "--dry-run"])
+        .ok()
+        .says("What is due?")
+        .says("17:30 Pay the rent")
+        .says("of: local")
+        .says("to: where reminders go (console)");
     assert_eq!(it.server.requests().len(), 0, "nobody is asked");
     assert!(!it.vault.has("logs/routines"));
     it.server.respond(|_| Reply::text("The rent."));
@@ -81,21 +76,21 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     assert_eq!(ran.stdout, "The rent.\n");
     // By its schedule it comes all the same, once.
     it.vault.set_now("2026-12-01T08:00:00Z");
-    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    let tick = it.vault.json(&["tick"]);
     assert_eq!(tick["routines"]["ran"][0]["run"], "morning@2026-12-01T08:00");
     assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent");
-    let again = it.vault.run(&["tick", "--json"]).ok().json();
+    let again = it.vault.json(&["tick"]);
     assert_eq!(again["routines"], Value::Null);
     assert_eq!(it.server.requests().len(), 2);
     // It is a channel of its own to those who count.
-    let usage = it.vault.run(&["usage", "--by", "channel", "--json"]).ok().json();
+    let usage = it.vault.json(&["usage", "--by", "channel"]);
     assert_eq!(usage["by"][0]["key"], "routine:morning");
     assert_eq!((&usage["by"][0]["calls"], &usage["by"][0]["input"]), (&2.into(), &240.into()));
-    let turns = it.vault.run(&["turns", "--json"]).ok().json();
+    let turns = it.vault.json(&["turns"]);
     assert_eq!((&turns[0]["channel"], &turns[0]["state"]), (&"routine:morning".into(), &"done".into()));
     for turn in turns.as_array().unwrap() {
         let id = turn["id"].as_str().unwrap();
-        let request = it.vault.run(&["turns", id, "--request", "--json"]).ok().json();
+        let request = it.vault.json(&["turns", id, "--request"]);
         assert_eq!(request["equal"], true, "{request}");
     }
 }
@@ -114,7 +109,7 @@ fn a_run_s_request_is_made_again_with_the_servers_of_its_routine() {
     drop(it.vault.run(&["routine", "run", "morning"]).ok());
     let asked = String::from_utf8_lossy(&it.server.requests()[0].bytes).into_owned();
     assert!(asked.contains("own (look); named (look)") && !asked.contains("other (look)"), "{asked}");
-    let turns = it.vault.run(&["turns", "--json"]).ok().json();
+    let turns = it.vault.json(&["turns"]);
     let id = turns[0]["id"].as_str().unwrap();
     let request = it.vault.run(&["turns", id, "--request", "--json"]);
     assert_eq!((request.code, &request.json()["equal"]), (0, &Value::Bool(true)), "{request:?}");
@@ -142,7 +137,7 @@ fn a_run_and_a_question_are_told_who_asks_and_what_was_worked_on_until_it_expire
         })
         .collect();
     assert_eq!(told, [[true, true], [true, true], [true, false], [true, false]]);
-    let turns = it.vault.run(&["turns", "--json"]).ok().json();
+    let turns = it.vault.json(&["turns"]);
     for turn in turns.as_array().unwrap() {
         let request =
             it.vault.run(&["turns", turn["id"].as_str().unwrap(), "--request", "--json"]).ok().json();
@@ -156,10 +151,10 @@ fn what_is_not_understood_is_shown_and_does_not_run() {
     it.vault.write("routines/odd.md", "---\nschedule: daily 08:00\nenabled: true\nbudgett: 5\n---\nGo.\n");
     it.vault.write("routines/lost.md", "---\nschedule: now and then\nenabled: true\n---\nGo.\n");
     it.vault.write("routines/notes.md", "Only words on routines.\n");
-    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    let tick = it.vault.json(&["tick"]);
     assert_eq!(tick["routines"], Value::Null);
     let check = it.vault.run(&["check"]);
-    assert_eq!(check.code, 1);
+    check.exits(1);
     assert!(
         check
             .stdout
@@ -167,13 +162,8 @@ fn what_is_not_understood_is_shown_and_does_not_run() {
         "{}",
         check.stdout
     );
-    assert!(
-        check.stdout.contains("routines/lost.md:2:11: `now and then` is not a schedule"),
-        "{}",
-        check.stdout
-    );
-    let list = it.vault.run(&["routine", "list"]);
-    assert!(list.code == 1 && list.stdout.contains("doesn't run"), "{}", list.stdout);
+    check.says("routines/lost.md:2:11: `now and then` is not a schedule");
+    it.vault.run(&["routine", "list"]).exits(1).says("doesn't run");
 }
 
 #[test]
@@ -189,10 +179,10 @@ fn another_host_fires_none() {
 fn a_tick_that_is_dry_says_what_would_run() {
     let it = served("2026-12-01T08:00:00Z", "");
     it.vault.write("routines/a.md", "---\nschedule: every 1m\nenabled: true\n---\nGo.\n");
-    let dry = it.vault.run(&["tick", "--dry-run", "--json"]).ok().json();
+    let dry = it.vault.json(&["tick", "--dry-run"]);
     assert_eq!(dry["routines"]["ran"][0]["run"], "a");
     it.server.respond(|_| Reply::text("ok"));
-    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    let tick = it.vault.json(&["tick"]);
     assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent");
 }
 
@@ -203,10 +193,9 @@ fn a_run_by_hand_that_could_be_put_nowhere_ends_before_anybody_is_asked() {
         "routines/bad.md",
         "---\nschedule: daily 09:00\nenabled: true\ndeliver: note\nnote: MEMORY.md\n---\nGo.\n",
     );
-    let ran = it.vault.run(&["routine", "run", "bad"]);
-    assert!(ran.stderr.contains("may not be appended to `MEMORY.md`"), "{}", ran.stderr);
+    it.vault.run(&["routine", "run", "bad"]).warns("may not be appended to `MEMORY.md`");
     assert_eq!(it.server.requests().len(), 0, "nothing is spent");
-    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    let tick = it.vault.json(&["tick"]);
     assert_eq!(tick["routines"], Value::Null, "it is not tried for ever");
 }
 
@@ -219,7 +208,7 @@ fn a_run_s_request_is_made_again_with_the_tools_that_a_routine_has() {
         it.vault.write("routines/go.md", format!("---\nschedule: daily 09:00\n{key}---\nGo.\n"));
         it.server.respond(|_| Reply::text("Gone."));
         drop(it.vault.run(&["routine", "run", "go"]).ok());
-        let turns = it.vault.run(&["turns", "--json"]).ok().json();
+        let turns = it.vault.json(&["turns"]);
         let request = it.vault.run(&["turns", turns[0]["id"].as_str().unwrap(), "--request", "--json"]);
         assert_eq!(request.ok().json()["equal"], true, "{whose} {key}");
     }

@@ -122,7 +122,7 @@ fn kill_nine_in_the_middle_of_ticks_leaves_each_run_once() {
     let runs = names.iter().filter(|name| !name.starts_with('.')).count();
     assert_eq!(runs as u64, days, "{names:?}");
     // Nothing of the vault or of the journals is left half-way.
-    let turns = vault.run(&["turns", "--json"]).ok().json();
+    let turns = vault.json(&["turns"]);
     assert!(turns.as_array().unwrap().iter().all(|turn| turn["state"] == "done"), "{turns}");
     println!("{kills} kills over {days} runs, each once");
 }

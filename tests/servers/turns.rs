@@ -31,7 +31,7 @@ async fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
         server.script(vec![Reply::tool("mcp_tools", json!({"server": "web"})), Reply::text("Done.")]);
         let vault = vault(&server, mode);
         let run = tokio::task::spawn_blocking(move || {
-            let asked = vault.run(&["--json", "ask", "look!"]).ok().json();
+            let asked = vault.json(&["ask", "look!"]);
             let status = vault.run(&["status"]).stdout;
             let json = vault.run(&["--json", "status"]).json();
             (vault, asked, status, json)

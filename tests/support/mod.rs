@@ -208,6 +208,19 @@ impl TestVault {
         self.seen(&output)
     }
 
+    /// What a command that goes well answers with `--json`.
+    #[track_caller]
+    pub fn json(&self, args: &[&str]) -> serde_json::Value {
+        self.run(&[&["--json"], args].concat()).ok().json()
+    }
+
+    /// Runs a command that ends at a failpoint, such as `history::logged=return`.
+    pub fn killed(&self, failpoint: &str, args: &[&str]) -> Run {
+        let output = self.command(args).env("FAILPOINTS", failpoint).output().expect("the binary runs");
+        self.advance(SignedDuration::from_secs(1));
+        self.seen(&output)
+    }
+
     /// Runs a command with text on its standard input.
     pub fn run_with(&self, args: &[&str], input: &str) -> Run {
         let mut child = self
@@ -257,8 +270,43 @@ impl Run {
     }
 
     /// Insists on exit code 0.
+    #[track_caller]
     pub fn ok(self) -> Self {
-        assert_eq!(self.code, 0, "{}\n{}", self.stdout, self.stderr);
+        self.exits(0);
+        self
+    }
+
+    #[track_caller]
+    pub fn exits(&self, code: i32) -> &Self {
+        assert_eq!(self.code, code, "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Insists on these words on standard output.
+    #[track_caller]
+    pub fn says(&self, words: impl AsRef<str>) -> &Self {
+        assert!(self.stdout.contains(words.as_ref()), "{:?} is not in\n{self:?}", words.as_ref());
+        self
+    }
+
+    /// Insists that they are not there.
+    #[track_caller]
+    pub fn lacks(&self, words: impl AsRef<str>) -> &Self {
+        assert!(!self.stdout.contains(words.as_ref()), "{:?} is in\n{self:?}", words.as_ref());
+        self
+    }
+
+    /// Insists on these words on standard error.
+    #[track_caller]
+    pub fn warns(&self, words: impl AsRef<str>) -> &Self {
+        assert!(self.stderr.contains(words.as_ref()), "{:?} is not in\n{self:?}", words.as_ref());
+        self
+    }
+
+    /// Insists that they are not there.
+    #[track_caller]
+    pub fn warns_not(&self, words: impl AsRef<str>) -> &Self {
+        assert!(!self.stderr.contains(words.as_ref()), "{:?} is in\n{self:?}", words.as_ref());
         self
     }
 

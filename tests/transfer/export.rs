@@ -202,6 +202,6 @@ fn an_export_replaces_only_an_export() {
     assert_eq!(vault.tree(), before);
     let _ = vault.run(&["export", "--format", "ics", "-o", "feed.ics"]).ok();
     assert!(vault.has("feed.ics"));
-    let json = vault.run(&["export", "--format", "ics", "--json"]).ok().json();
+    let json = vault.json(&["export", "--format", "ics"]);
     assert!(json["text"].as_str().unwrap().starts_with("BEGIN:VCALENDAR\r\n") && json["reminders"] == 3);
 }

@@ -84,11 +84,11 @@ fn an_openclaw_workspace_comes_in() {
     assert_eq!(vault.read("user/profile.md"), "# User\n\n- Name: Kyle\n");
     assert_eq!(vault.read("imported/openclaw/memory/projects/flat.md"), "# Flat\n\nThird floor.\n");
     assert_eq!(vault.read("Assistant.md"), "You are a pirate.\n");
-    let newest = &vault.run(&["history", "--json"]).ok().json()[0];
+    let newest = &vault.json(&["history"])[0];
     assert_eq!((&newest["actor"], &newest["trailers"]["Client"]), (&json!("cli"), &json!("openclaw")));
 
     let before = vault.tree();
-    let again = vault.run(&["import", &root, "--json"]).ok().json();
+    let again = vault.json(&["import", &root]);
     assert_eq!((&again["added"], &again["notes"]), (&json!(0), &json!([])));
     assert_eq!(vault.tree(), before);
 }
@@ -169,15 +169,17 @@ fn what_openclaw_is_and_does_has_a_place_or_is_named() {
     assert_eq!(vault.read("Assistant.md"), "Name: Claw\n\nYou are a pirate.\n");
     // What marked no scope there marks none here.
     assert!(vault.read("MEMORY.md").contains("- about \\#project/x and `#agent/y`\n"));
-    let routines = vault.run(&["routine", "list", "--json"]).ok().json();
+    let routines = vault.json(&["routine", "list"]);
     let heartbeat = routines.as_array().unwrap().iter().find(|it| it["name"] == "heartbeat").unwrap();
     assert_eq!(heartbeat["enabled"], false);
     assert!(vault.read("routines/heartbeat.md").ends_with("# Checklist\n\n- Look at the mail\n"));
     assert!(vault.run(&["skill", "list"]).ok().stdout.contains("tides"));
     // A persona that somebody wrote stays, and a checklist without anything on it asks for nothing.
     std::fs::write(root.join("SOUL.md"), "You are a parrot.\n").unwrap();
-    let again = vault.run(&["import", &shown, "--from", "openclaw"]).ok();
-    assert!(again.stderr.contains("SOUL.md: a note with other words is there already"), "{again:?}");
+    vault
+        .run(&["import", &shown, "--from", "openclaw"])
+        .ok()
+        .warns("SOUL.md: a note with other words is there already");
     let empty = [("MEMORY.md", "- x\n"), ("HEARTBEAT.md", "# Nothing yet\n\n<!-- add tasks -->\n")];
     let (vault, _, shown) = set_up("", &empty);
     let _ = vault.run(&["import", &shown]).ok();
@@ -221,7 +223,7 @@ fn the_graph_of_the_mcp_reference_server_comes_in() {
 fn a_profile_that_somebody_wrote_stays() {
     let (vault, _, root) = set_up("//- /user/profile.md\nMine.\n", WORKSPACE);
     let run = vault.run(&["import", &root]).ok();
-    assert!(run.stderr.contains("USER.md: a note with other words is there already"), "{}", run.stderr);
+    run.warns("USER.md: a note with other words is there already");
     assert_eq!(vault.read("user/profile.md"), "Mine.\n");
     // One that nobody has filled in counts as none.
     let (vault, _, root) = set_up("", WORKSPACE);

@@ -54,7 +54,7 @@ fn entries_become_memories_by_key_and_the_store_is_kept_beside() {
     ");
     assert_eq!(home(&vault), ["memory.json.bak.20261201T093000Z"]);
     assert_eq!(std::fs::read_to_string(vault.home().join(&home(&vault)[0])).unwrap(), STORE);
-    let newest = &vault.run(&["history", "--json"]).ok().json()[0];
+    let newest = &vault.json(&["history"])[0];
     assert_eq!(newest["trailers"]["Client"], json!("memory-json"));
 }
 

@@ -17,26 +17,14 @@ fn what_would_become_ours_is_shown_and_nothing_is_changed() {
     let vault = vault();
     let before = (vault.read("Reminders.md"), vault.read("Projects/House.md"));
     let run = vault.run(&["import", "--from", "tasks"]).ok();
-    assert!(run.stdout.contains("Projects/House.md:3: - [ ] Pay rent"), "{}", run.stdout);
-    assert!(run.stdout.contains("  stays: - [ ] Pay rent\n"), "{}", run.stdout);
-    assert!(
-        run.stdout.contains("date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\""),
-        "{}",
-        run.stdout
-    );
-    assert!(
-        run.stderr.contains("Projects/House.md:5: left as it is: it comes again `every 2 weeks`"),
-        "{}",
-        run.stderr
-    );
-    assert!(
-        run.stderr.contains("Projects/House.md:6: left as it is: it was due 2026-11-01 09:00"),
-        "{}",
-        run.stderr
-    );
-    assert!(run.stderr.contains("nothing is changed; `--yes`"), "{}", run.stderr);
+    run.says("Projects/House.md:3: - [ ] Pay rent")
+        .says("  stays: - [ ] Pay rent\n")
+        .says("date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\"")
+        .warns("Projects/House.md:5: left as it is: it comes again `every 2 weeks`")
+        .warns("Projects/House.md:6: left as it is: it was due 2026-11-01 09:00")
+        .warns("nothing is changed; `--yes`");
     assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
-    let json = vault.run(&["--json", "import", "--from", "tasks", "Projects"]).ok().json();
+    let json = vault.json(&["import", "--from", "tasks", "Projects"]);
     assert_eq!((json["dry_run"].as_bool(), json["taken"].as_array().unwrap().len()), (Some(true), 3));
 }
 
@@ -58,8 +46,7 @@ fn with_yes_they_are_ours_and_one_undo_takes_it_back() {
         "# House\n\n- [ ] Pay rent\n  - [ ] Call Bob ^bob\n- [ ] Bins 🔁 every 2 weeks 📅 2026-12-03\n\
          - [ ] Late 📅 2026-11-01\n- [x] Done 📅 2026-12-05\n- [ ] No date\r\nlast"
     );
-    let again = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
-    assert!(again.stdout.contains("no line can become ours"), "{}", again.stdout);
+    vault.run(&["import", "--from", "tasks", "--yes"]).ok().says("no line can become ours");
     let _ = vault.run(&["undo"]).ok();
     assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
 }
@@ -70,14 +57,11 @@ fn what_the_note_of_reminders_cannot_take_stays_where_it_is() {
     let vault = vault();
     vault.write("Reminders.md", "mine\n%% not closed\n");
     let before = (vault.read("Reminders.md"), vault.read("Projects/House.md"));
-    let shown = vault.run(&["import", "--from", "tasks"]);
-    assert_eq!(shown.code, 1);
-    assert!(
-        shown.stderr.contains("Projects/House.md:3: left as it is: the note ends inside"),
-        "{}",
-        shown.stderr
-    );
-    assert!(shown.stdout.contains("no line can become ours"), "{}", shown.stdout);
+    vault
+        .run(&["import", "--from", "tasks"])
+        .exits(1)
+        .warns("Projects/House.md:3: left as it is: the note ends inside")
+        .says("no line can become ours");
     let run = vault.run(&["--json", "import", "--from", "tasks", "--yes"]);
     assert_eq!((run.code, run.json()["changed"].as_array().unwrap().len()), (1, 0));
     assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
@@ -99,11 +83,10 @@ fn a_note_that_cannot_be_written_is_said_line_by_line() {
     // Nobody may write to the house: its lines stay, as reminders besides, and it is said of each.
     vault.write("Projects/House.sync-conflict-20261201-093000-ABCDEFG.md", HOUSE);
     let run = vault.run(&["import", "--from", "tasks", "--yes"]);
-    assert_eq!(run.code, 1, "{}", run.stderr);
+    run.exits(1);
     assert_eq!(vault.read("Projects/House.md"), HOUSE);
     let still = "Projects/House.md:3: stands there still, and as a reminder besides: ";
-    assert!(run.stderr.contains(still), "{}", run.stderr);
-    assert!(run.stderr.contains("1 lines are in `Reminders.md` now; `vault-agent undo`"), "{}", run.stderr);
+    run.warns(still).warns("1 lines are in `Reminders.md` now; `vault-agent undo`");
     assert_eq!(vault.read("Other.md"), "- [ ] Feed the cat\n");
     let _ = vault.run(&["undo"]).ok();
     assert_eq!(vault.read("Other.md"), "- [ ] Feed the cat 📅 2026-12-06\n");

@@ -73,7 +73,7 @@ fn a_turn_shows_what_the_model_was_given() {
     let visitor = served.visitor();
     let turns = visitor.json("/turns");
     let id = turns[0]["id"].as_str().unwrap().to_owned();
-    let command = sample.vault.run(&["--json", "turns", &id, "--request"]).ok().json();
+    let command = sample.vault.json(&["turns", &id, "--request"]);
     let path = format!("/turns/{id}?request=yes");
     assert_eq!(visitor.json(&path), command);
     let page = visitor.get(&path).is(200).text();
