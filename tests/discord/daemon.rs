@@ -2,6 +2,7 @@
 
 use super::fake::Access;
 use super::rig::*;
+use crate::support::processes::Killed;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -167,7 +168,7 @@ async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
     let out = rig.temp.path().join("out");
     let mut command = rig.program(&["run"]);
     command.env("DISCORD_TOKEN", "wrong").stdout(std::fs::File::create(&out).unwrap());
-    let daemon = Daemon(command.spawn().unwrap());
+    let daemon = Daemon(Killed(command.spawn().unwrap()));
     rig.wait("the console", || std::fs::read_to_string(&out).is_ok_and(|text| text.contains("still told")))
         .await;
     let status = rig.temp.path().join("state/status.json");

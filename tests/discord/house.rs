@@ -3,11 +3,12 @@
 
 use super::rig::*;
 use crate::harness::stand_in;
+use crate::support::processes::Killed;
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
@@ -20,7 +21,7 @@ pub struct House {
 
 /// A daemon, killed when it is dropped.
 pub struct HouseDaemon {
-    child: Child,
+    child: Killed,
 }
 
 impl std::ops::Deref for House {
@@ -96,7 +97,7 @@ impl House {
     pub fn start(&self) -> HouseDaemon {
         let said = fs::File::options().create(true).append(true).open(self.said_file()).unwrap();
         let child = self.cli(&["-vv", "run"]).stdout(said.try_clone().unwrap()).stderr(said).spawn();
-        HouseDaemon { child: child.unwrap() }
+        HouseDaemon { child: Killed(child.unwrap()) }
     }
 
     /// The same, up to where it has read the channel.
@@ -184,13 +185,6 @@ impl HouseDaemon {
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-    }
-}
-
-impl Drop for HouseDaemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 use jiff::{SignedDuration, Timestamp};
 
 use super::rig::*;
+use crate::support::processes::Killed;
 
 /// When the machines' time began, which all of them share.
 static BEGUN: LazyLock<(Timestamp, Instant)> = LazyLock::new(|| (Timestamp::now(), Instant::now()));
@@ -45,7 +46,7 @@ prefer = [\"server\", \"laptop\"]
     fn start(&mut self) {
         let mut command = self.rig.program(&["run"]);
         command.env("VAULT_AGENT_MACHINE", self.name).env("VAULT_AGENT_NOW", format!("{}@60", now()));
-        self.daemon = Some(Daemon(command.spawn().unwrap()));
+        self.daemon = Some(Daemon(Killed(command.spawn().unwrap())));
     }
 
     fn kill(&mut self) {

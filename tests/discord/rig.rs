@@ -2,13 +2,14 @@
 
 use crate::discord::fake::FakeDiscord;
 use crate::models::ModelServer;
+use crate::support::processes::Killed;
 use async_trait::async_trait;
 use jiff::{SignedDuration, civil};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::{self, Runtime};
@@ -576,11 +577,11 @@ impl Rig {
 }
 
 /// The real program as a daemon, killed when it is dropped.
-pub struct Daemon(pub Child);
+pub struct Daemon(pub Killed);
 
 impl Daemon {
     pub fn start(rig: &Rig) -> Self {
-        Self(rig.program(&["run"]).spawn().unwrap())
+        Self(Killed(rig.program(&["run"]).spawn().unwrap()))
     }
 
     /// Starts it, and waits until it has read the channel.
@@ -590,13 +591,6 @@ impl Daemon {
         rig.fake.connected().await;
         rig.wait("history read", || rig.rounds() > before).await;
         daemon
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use vault_agent::format::log::{self, EventKind, LogBlock, tool_parts};
+use vault_agent::hooks::HostEvent;
 
 use crate::hooks::host::{SESSION, hook, input, log as hooks_log, transcript_path};
 use crate::support::TestVault;
 
-const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
+pub const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
 
 /// A transcript in the host's words.
 #[derive(Default)]
@@ -55,8 +56,22 @@ impl Tape {
         self.entry("user", json!({ "role": "user", "content": content }))
     }
 
+    /// A turn with a tool.
+    pub fn turn(&mut self, number: usize) {
+        self.user(&format!("Prompt {number} about the roses"));
+        self.call(&format!("toolu_{number}"), "Bash", json!({ "command": format!("ls bed{number}") }));
+        self.result(&format!("toolu_{number}"), &format!("rose{number}.txt"));
+        self.said(&format!("Answer {number}: they are in bed {number}."));
+    }
+
     pub fn text(&self) -> String {
         self.lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// The host has written it, and the assistant has answered.
+    pub fn stop(&self, vault: &TestVault) {
+        self.write(vault);
+        stops(vault);
     }
 
     pub fn write(&self, vault: &TestVault) -> PathBuf {
@@ -67,12 +82,19 @@ impl Tape {
     }
 }
 
-/// A turn with a tool.
-pub fn turn(tape: &mut Tape, number: usize) {
-    tape.user(&format!("Prompt {number} about the roses"));
-    tape.call(&format!("toolu_{number}"), "Bash", json!({ "command": format!("ls bed{number}") }));
-    tape.result(&format!("toolu_{number}"), &format!("rose{number}.txt"));
-    tape.said(&format!("Answer {number}: they are in bed {number}."));
+/// A vault that keeps sessions, and a session.
+fn recorded() -> (TestVault, Tape) {
+    (TestVault::new(ON), Tape::new())
+}
+
+/// What we know of sessions beside their logs is lost.
+fn forget(vault: &TestVault) {
+    std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+}
+
+/// The assistant has answered.
+pub fn stops(vault: &TestVault) {
+    happens(vault, "stop", json!({}));
 }
 
 pub fn logs(vault: &TestVault) -> Vec<PathBuf> {
@@ -97,6 +119,16 @@ pub fn events(vault: &TestVault, session: &str) -> Vec<LogBlock> {
     log::parse(&std::fs::read(log_of(vault, session)).unwrap()).blocks
 }
 
+/// The events of the usual session.
+pub fn kept(vault: &TestVault) -> Vec<LogBlock> {
+    events(vault, SESSION)
+}
+
+/// Its log as it is.
+pub fn bytes(vault: &TestVault) -> Vec<u8> {
+    std::fs::read(log_of(vault, SESSION)).unwrap()
+}
+
 /// Each event in a few words.
 pub fn shown(blocks: &[LogBlock]) -> Vec<String> {
     let show = |block: &LogBlock| match tool_parts(&block.event.content) {
@@ -112,25 +144,24 @@ pub fn happens(vault: &TestVault, name: &str, more: Value) {
 }
 
 fn happens_in(vault: &TestVault, session: &str, name: &str, more: Value) {
-    let host_name = vault_agent::hooks::HostEvent::named(name).unwrap().host_name();
+    let host_name = HostEvent::named(name).unwrap().host_name();
     let _ = hook(vault, name, &input(vault, host_name, more).replace(SESSION, session));
     assert_eq!(hooks_log(vault), "");
 }
 
 #[test]
 fn a_session_is_kept_whole_and_once() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
-    turn(&mut tape, 1);
+    let (vault, mut tape) = recorded();
+    tape.turn(1);
     tape.write(&vault);
     for event in ["stop", "user-prompt-submit", "stop", "pre-compact", "session-start"] {
         happens(&vault, event, json!({ "prompt": "Where are the roses?", "source": "resume" }));
     }
-    turn(&mut tape, 2);
+    tape.turn(2);
     tape.lines.insert(0, json!({ "type": "file-history-snapshot", "messageId": "m0", "snapshot": {} }));
     tape.write(&vault);
     happens(&vault, "session-end", json!({ "reason": "other" }));
-    let blocks = events(&vault, SESSION);
+    let blocks = kept(&vault);
     assert_eq!(
         shown(&blocks),
         [
@@ -156,36 +187,32 @@ fn a_session_is_kept_whole_and_once() {
 fn nothing_is_kept_unless_the_settings_say_so() {
     let vault = TestVault::new("");
     let mut tape = Tape::new();
-    turn(&mut tape, 1);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    tape.turn(1);
+    tape.stop(&vault);
     assert!(!vault.path("logs/claude-code").exists() && !vault.state().join("sessions").exists());
 }
 
 #[test]
 fn the_state_is_worth_nothing() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
+    let (vault, mut tape) = recorded();
     for number in 0..6 {
-        turn(&mut tape, number);
-        tape.write(&vault);
-        happens(&vault, "stop", json!({}));
+        tape.turn(number);
+        tape.stop(&vault);
         if number % 2 == 0 {
-            std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+            forget(&vault);
         }
     }
-    let all = std::fs::read(log_of(&vault, SESSION)).unwrap();
-    assert_eq!(events(&vault, SESSION).len(), 18);
+    let all = bytes(&vault);
+    assert_eq!(kept(&vault).len(), 18);
     std::fs::remove_dir_all(vault.state()).unwrap();
-    happens(&vault, "stop", json!({}));
-    assert_eq!(std::fs::read(log_of(&vault, SESSION)).unwrap(), all);
+    stops(&vault);
+    assert_eq!(bytes(&vault), all);
 }
 
 #[test]
 fn entries_that_the_host_writes_again_are_kept_once() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
-    turn(&mut tape, 1);
+    let (vault, mut tape) = recorded();
+    tape.turn(1);
     tape.user("yes");
     tape.user("yes");
     // After a compaction the host writes old entries again, with the same ids.
@@ -194,11 +221,10 @@ fn entries_that_the_host_writes_again_are_kept_once() {
     tape.entry("system", json!(null))["subtype"] = json!("compact_boundary");
     tape.user("This session is being continued: roses.")["isCompactSummary"] = json!(true);
     tape.lines.extend(again);
-    turn(&mut tape, 2);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    tape.turn(2);
+    tape.stop(&vault);
     assert_eq!(
-        shown(&events(&vault, SESSION))[2..7],
+        shown(&kept(&vault))[2..7],
         [
             "agent: Answer 1: they are in bed 1.",
             "user: yes",
@@ -207,17 +233,16 @@ fn entries_that_the_host_writes_again_are_kept_once() {
             "system: The host's summary of what was said before:\nThis session is being continued: roses.",
         ]
     );
-    assert_eq!(events(&vault, SESSION).len(), 10);
+    assert_eq!(kept(&vault).len(), 10);
 }
 
 #[test]
 fn a_forked_session_goes_on_from_the_first_ones_log() {
     let vault = TestVault::new(ON);
     let mut first = Tape::new();
-    turn(&mut first, 1);
-    turn(&mut first, 2);
-    first.write(&vault);
-    happens(&vault, "stop", json!({}));
+    first.turn(1);
+    first.turn(2);
+    first.stop(&vault);
     let mut before = first.lines.clone();
     for (session, with_new_ids) in [("aaaa-fork", false), ("bbbb-fork", true)] {
         let mut fork = Tape { session: session.to_owned(), ..Tape::default() };
@@ -234,7 +259,7 @@ fn a_forked_session_goes_on_from_the_first_ones_log() {
         fork.said("They are in bed 9.");
         fork.write(&vault);
         happens_in(&vault, session, "stop", json!({}));
-        std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+        forget(&vault);
         happens_in(&vault, session, "session-end", json!({ "reason": "other" }));
         let shown = shown(&events(&vault, session));
         assert!(shown[0].starts_with("system: Goes on from [[logs/claude-code/garden-"), "{shown:?}");
@@ -251,8 +276,7 @@ fn a_forked_session_goes_on_from_the_first_ones_log() {
 
 #[test]
 fn sub_agents_have_logs_of_their_own() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
+    let (vault, mut tape) = recorded();
     tape.user("Ask somebody");
     tape.call("toolu_1", "Task", json!({ "prompt": "Count the roses" }));
     // As older hosts write it, in the same file.
@@ -279,10 +303,10 @@ fn sub_agents_have_logs_of_their_own() {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, own.text()).unwrap();
     }
-    happens(&vault, "stop", json!({}));
-    happens(&vault, "stop", json!({}));
+    stops(&vault);
+    stops(&vault);
     assert_eq!(
-        shown(&events(&vault, SESSION)),
+        shown(&kept(&vault)),
         ["user: Ask somebody", "tool Task {\"prompt\":\"Count the roses\"} -> seven", "agent: Seven."]
     );
     for (name, expected) in [
@@ -299,8 +323,7 @@ fn sub_agents_have_logs_of_their_own() {
 fn long_results_and_pictures_stand_beside_the_log() {
     use sha2::{Digest, Sha256};
 
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
+    let (vault, mut tape) = recorded();
     let long = format!("begin {} end", "line of words\n".repeat(3000));
     tape.user("Read it");
     tape.call("toolu_1", "Read", json!({ "file_path": "/work/garden/plan.txt" }));
@@ -310,9 +333,8 @@ fn long_results_and_pictures_stand_beside_the_log() {
     let picture = json!([{ "type": "text", "text": "Look" },
         { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo=" } }]);
     tape.entry("user", json!({ "role": "user", "content": picture }));
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
-    let blocks = events(&vault, SESSION);
+    tape.stop(&vault);
+    let blocks = kept(&vault);
     let content = &blocks[1].event.content;
     let (_, result) = tool_parts(content).unwrap();
     assert!(result.len() < 4096 && result.starts_with("begin line") && result.ends_with(" end"), "{result}");
@@ -357,7 +379,7 @@ fn keys_never_reach_the_vault() {
     let mut files = vec![log_of(&vault, SESSION)];
     let beside = files[0].with_file_name("files");
     files.extend(std::fs::read_dir(beside).unwrap().map(|entry| entry.unwrap().path()));
-    assert_eq!((files.len(), events(&vault, SESSION).len()), (2, 4));
+    assert_eq!((files.len(), kept(&vault).len()), (2, 4));
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         for key in keys {
@@ -373,23 +395,19 @@ fn keys_never_reach_the_vault() {
 
 #[test]
 fn a_call_waits_for_its_result_and_no_longer_than_the_next_prompt() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
+    let (vault, mut tape) = recorded();
     tape.user("Do it");
     tape.call("toolu_1", "Bash", json!({ "command": "sleep" }));
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
-    assert_eq!(events(&vault, SESSION).len(), 1);
+    tape.stop(&vault);
+    assert_eq!(kept(&vault).len(), 1);
     tape.said("Meanwhile.");
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    tape.stop(&vault);
     tape.result("toolu_1", "done");
     tape.call("toolu_2", "Bash", json!({ "command": "lost" }));
     tape.user("And now?");
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    tape.stop(&vault);
     assert_eq!(
-        shown(&events(&vault, SESSION)),
+        shown(&kept(&vault)),
         [
             "user: Do it",
             "agent: Meanwhile.",
@@ -398,97 +416,86 @@ fn a_call_waits_for_its_result_and_no_longer_than_the_next_prompt() {
             "user: And now?",
         ]
     );
-    let lost = &events(&vault, SESSION)[3];
+    let lost = &kept(&vault)[3];
     assert!(lost.event.content.ends_with("note: no result came") && lost.event.kind == EventKind::Tool);
 }
 
 #[test]
 fn a_session_whose_hooks_were_killed_is_completed_by_the_next() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
-    turn(&mut tape, 1);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    let (vault, mut tape) = recorded();
+    tape.turn(1);
+    tape.stop(&vault);
     // Everything after this is said without us; and of one session nothing was ever heard.
-    turn(&mut tape, 2);
+    tape.turn(2);
     tape.write(&vault);
     let mut unheard = Tape { session: "cccc-unheard".to_owned(), ..Tape::default() };
-    turn(&mut unheard, 3);
+    unheard.turn(3);
     unheard.write(&vault);
     for lost in [false, true] {
         if lost {
-            std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+            forget(&vault);
         }
         happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
-        assert_eq!((events(&vault, SESSION).len(), events(&vault, "cccc-unheard").len()), (6, 3), "{lost}");
+        assert_eq!((kept(&vault).len(), events(&vault, "cccc-unheard").len()), (6, 3), "{lost}");
     }
 }
 
 #[test]
 fn a_torn_event_is_gone_on_with() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
-    turn(&mut tape, 1);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
-    let before = std::fs::read(log_of(&vault, SESSION)).unwrap();
-    turn(&mut tape, 2);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
-    let (path, whole) = (log_of(&vault, SESSION), std::fs::read(log_of(&vault, SESSION)).unwrap());
+    let (vault, mut tape) = recorded();
+    tape.turn(1);
+    tape.stop(&vault);
+    let before = bytes(&vault);
+    tape.turn(2);
+    tape.stop(&vault);
+    let (path, whole) = (log_of(&vault, SESSION), bytes(&vault));
     let mut cuts: Vec<usize> = (before.len() + 1..whole.len()).step_by(37).collect();
     cuts.push(whole.len() - 1);
     for cut in cuts {
         std::fs::write(&path, &whole[..cut]).unwrap();
-        std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
-        happens(&vault, "stop", json!({}));
+        forget(&vault);
+        stops(&vault);
         assert_eq!(std::fs::read(&path).unwrap(), whole, "cut at {cut}");
     }
     // A person's words behind the last event stay, and are no event's beginning.
     let noted = [&before[..], b"\nmy note\n"].concat();
     std::fs::write(&path, &noted).unwrap();
-    std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
-    happens(&vault, "stop", json!({}));
+    forget(&vault);
+    stops(&vault);
     let now = std::fs::read(&path).unwrap();
-    assert!(now.starts_with(&noted) && events(&vault, SESSION).len() == 6);
+    assert!(now.starts_with(&noted) && kept(&vault).len() == 6);
 }
 
 #[test]
 fn a_deleted_log_stays_deleted() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
-    turn(&mut tape, 1);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    let (vault, mut tape) = recorded();
+    tape.turn(1);
+    tape.stop(&vault);
     std::fs::remove_file(log_of(&vault, SESSION)).unwrap();
-    happens(&vault, "stop", json!({}));
+    stops(&vault);
     assert!(logs(&vault).is_empty());
-    turn(&mut tape, 2);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
-    assert_eq!(events(&vault, SESSION).len(), 3);
+    tape.turn(2);
+    tape.stop(&vault);
+    assert_eq!(kept(&vault).len(), 3);
     // A log that was moved to another project is gone on with there.
     let log = log_of(&vault, SESSION);
     let moved = vault.path("logs/claude-code/elsewhere").join(log.file_name().unwrap());
     std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
     std::fs::rename(log, &moved).unwrap();
-    turn(&mut tape, 3);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
-    assert_eq!((log_of(&vault, SESSION), events(&vault, SESSION).len()), (moved, 6));
+    tape.turn(3);
+    tape.stop(&vault);
+    assert_eq!((log_of(&vault, SESSION), kept(&vault).len()), (moved, 6));
 }
 
 #[test]
 fn memory_that_was_injected_is_not_kept_as_said() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
+    let (vault, mut tape) = recorded();
     tape.user("<system-reminder>\nINJECTED_CONTEXT_RELEVANT_MEMORIES\n{\"x\": 1}\n</system-reminder>");
     tape.entry("attachment", json!(null))["attachment"] =
         json!({ "type": "hook_additional_context", "content": ["INJECTED_CONTEXT_RELEVANT_MEMORIES"] });
     tape.user("Real words");
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
-    assert_eq!(shown(&events(&vault, SESSION)), ["user: Real words"]);
+    tape.stop(&vault);
+    assert_eq!(shown(&kept(&vault)), ["user: Real words"]);
 }
 
 #[test]
@@ -505,18 +512,12 @@ fn sessions_are_found_when_asked_for_and_never_given() {
     }
     tape.user("The zinnia thermometer hangs behind the cellar door");
     tape.said("Noted: the zinnia thermometer is behind the cellar door.");
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    tape.stop(&vault);
     let recall = |question: &str, more: &[&str]| {
-        let run = vault.run(&[&["recall", question, "--json"], more].concat());
-        run.json()["hits"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|hit| hit["path"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        let answer = vault.json(&[&["recall", question], more].concat());
+        answer["hits"].as_array().unwrap().iter().map(|hit| hit["path"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(recall("where is the zinnia thermometer?", &[]), [""; 0]);
+    assert!(recall("where is the zinnia thermometer?", &[]).is_empty());
     assert_eq!(recall("where is the compost heap?", &[]), ["MEMORY.md"]);
     assert!(!recall("where is the zinnia thermometer?", &["--scope", "sessions"]).is_empty());
     let search =
@@ -531,7 +532,7 @@ fn sessions_are_found_when_asked_for_and_never_given() {
 fn transcripts_can_be_brought_in_by_a_command() {
     let vault = TestVault::new("");
     let mut tape = Tape::new();
-    turn(&mut tape, 1);
+    tape.turn(1);
     // Nothing is known yet, and nothing is said to be kept.
     let run = vault.run(&["hook", "archive"]);
     assert_eq!((run.code, run.stdout.trim()), (0, "no session is known here, so none is kept"));
@@ -539,9 +540,9 @@ fn transcripts_can_be_brought_in_by_a_command() {
     let run = vault.run(&["hook", "archive", path.to_str().unwrap(), "--json"]);
     assert_eq!((run.code, run.json()["logs"][0]["events"].clone()), (0, json!(3)), "{}", run.stderr);
     let run = vault.run(&["hook", "archive", path.to_str().unwrap()]);
-    assert_eq!((run.code, run.stdout.trim()), (0, "every session is kept as far as it goes"));
+    run.exits(0).says("every session is kept as far as it goes\n");
     let run = vault.run(&["hook", "archive"]);
-    assert_eq!((run.code, run.stdout.trim()), (0, "every session is kept as far as it goes"));
+    run.exits(0).says("every session is kept as far as it goes\n");
     vault.run(&["hook", "archive", "/nowhere.jsonl"]).exits(1).warns("no such transcript");
 }
 
@@ -550,24 +551,17 @@ fn history_knows_who_wrote() {
     let vault = TestVault::new(ON);
     let _ = vault.run(&["history"]);
     let mut tape = Tape::new();
-    turn(&mut tape, 1);
+    tape.turn(1);
     tape.call("toolu_9", "Read", json!({}));
     tape.result("toolu_9", &"words \n".repeat(9000));
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    tape.stop(&vault);
     let actors = |path: &str| {
-        let run = vault.run(&["history", path, "--json"]);
-        run.json()
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|one| one["actor"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        let records = vault.json(&["history", path]);
+        records.as_array().unwrap().iter().map(|one| one["actor"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(actors("logs"), ["hook"]);
-    turn(&mut tape, 2);
-    tape.write(&vault);
-    happens(&vault, "stop", json!({}));
+    tape.turn(2);
+    tape.stop(&vault);
     assert_eq!(actors("logs"), ["hook", "hook"]);
     assert_eq!(vault.run(&["audit"]).code, 0);
 }
@@ -589,22 +583,21 @@ fn doctor_says_whether_anything_keeps_them() {
 
 #[test]
 fn a_line_that_is_too_long_to_be_kept_is_told_once() {
-    let vault = TestVault::new(ON);
-    let mut tape = Tape::new();
-    turn(&mut tape, 1);
+    let (vault, mut tape) = recorded();
+    tape.turn(1);
     let path = tape.write(&vault);
     let mut long = json!({ "type": "user", "message": { "role": "user", "content": "" } });
     long["message"]["content"] = "x".repeat(65 << 20).into();
     std::fs::write(&path, format!("{}{long}\n", tape.text())).unwrap();
-    happens(&vault, "stop", json!({}));
-    crate::support::until("the transcript is read", || events(&vault, SESSION).len() == 4);
-    let told = shown(&events(&vault, SESSION)).pop().unwrap();
+    stops(&vault);
+    crate::support::until("the transcript is read", || kept(&vault).len() == 4);
+    let told = shown(&kept(&vault)).pop().unwrap();
     assert!(
         told.starts_with("system: A line of 65 MB of the transcript is not kept here: at byte "),
         "{told}"
     );
     std::fs::remove_dir_all(vault.state()).unwrap();
-    happens(&vault, "stop", json!({}));
+    stops(&vault);
     let _ = vault.run(&["hook", "archive", path.to_str().unwrap()]).ok();
-    assert_eq!(events(&vault, SESSION).len(), 4, "told once");
+    assert_eq!(kept(&vault).len(), 4, "told once");
 }

@@ -6,17 +6,15 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::hooks::archive::{Tape, events, happens, log_of, logs, turn};
+use crate::hooks::archive::{ON, Tape, bytes, kept, log_of, logs, stops};
 use crate::hooks::host::SESSION;
-use crate::support::TestVault;
-
-const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
+use crate::support::{TestVault, until};
 
 /// A session of some length: long lines, long results, many turns.
 fn long(turns: usize, words: usize) -> Tape {
     let mut tape = Tape::new();
     for number in 0..turns {
-        turn(&mut tape, number);
+        tape.turn(number);
         tape.call(&format!("long_{number}"), "Read", json!({ "file_path": "x" }));
         tape.result(&format!("long_{number}"), &format!("{number} {}", "some words of it\n".repeat(words)));
     }
@@ -34,8 +32,8 @@ fn killed_at_any_instant_everything_comes_once() {
     let whole = TestVault::new(ON);
     let path = tape.write(&whole);
     assert!(start(&whole, &path).wait().unwrap().success());
-    let expected = std::fs::read(log_of(&whole, SESSION)).unwrap();
-    assert_eq!(events(&whole, SESSION).len(), 1200);
+    let expected = bytes(&whole);
+    assert_eq!(kept(&whole).len(), 1200);
 
     let vault = TestVault::new(ON);
     let path = tape.write(&vault);
@@ -58,7 +56,7 @@ fn killed_at_any_instant_everything_comes_once() {
     }
     assert!(killed > 0, "no process was killed");
     assert!(start(&vault, &path).wait().unwrap().success());
-    assert_eq!(std::fs::read(log_of(&vault, SESSION)).unwrap(), expected);
+    assert_eq!(bytes(&vault), expected);
 }
 
 #[test]
@@ -67,11 +65,11 @@ fn several_at_once_write_everything_once() {
     let vault = TestVault::new(ON);
     let path = tape.write(&vault);
     let children: Vec<Child> = (0..4).map(|_| start(&vault, &path)).collect();
-    happens(&vault, "stop", json!({}));
+    stops(&vault);
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
-    assert_eq!(events(&vault, SESSION).len(), 240);
+    assert_eq!(kept(&vault).len(), 240);
     let text = std::fs::read_to_string(log_of(&vault, SESSION)).unwrap();
     assert!((0..60).all(|number| text.matches(&format!("> Prompt {number} about the roses\n")).count() == 1));
 }
@@ -81,10 +79,10 @@ fn a_hook_out_of_time_leaves_the_rest_to_a_process_beside_it() {
     let mut vault = TestVault::new(ON);
     vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
     let path = long(1500, 60).write(&vault);
-    happens(&vault, "stop", json!({}));
+    stops(&vault);
     // Whoever is at it has the lock; this one waits for it, and finds nothing left or does it.
     assert!(start(&vault, &path).wait().unwrap().success());
-    assert_eq!(events(&vault, SESSION).len(), 6000);
+    assert_eq!(kept(&vault).len(), 6000);
 }
 
 #[test]
@@ -103,8 +101,8 @@ fn what_was_left_comes_though_the_transcript_has_not_grown() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    happens(&vault, "stop", json!({}));
-    assert_eq!(events(&vault, SESSION).len(), 1200);
+    stops(&vault);
+    assert_eq!(kept(&vault).len(), 1200);
 }
 
 #[cfg(target_os = "linux")]
@@ -126,7 +124,7 @@ fn a_long_transcript_takes_little_memory() {
             .max(most);
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(events(&vault, SESSION).len(), 4800);
+    assert_eq!(kept(&vault).len(), 4800);
     eprintln!("{size} bytes of transcript: {most} kB at most");
     assert!(most > 0 && most < 40_000, "{most} kB for {size} bytes");
 }
@@ -135,22 +133,11 @@ fn a_long_transcript_takes_little_memory() {
 #[test]
 fn a_daemon_takes_it_over() {
     let vault = TestVault::new(ON);
-    let mut daemon = vault.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let socket = vault.state().join("ask.sock");
-    let soon = |what: &dyn Fn() -> bool| {
-        (0..600).any(|_| {
-            std::thread::sleep(Duration::from_millis(50));
-            what()
-        })
-    };
-    assert!(soon(&|| socket.exists()), "the daemon listens");
+    let _daemon = vault.listening_daemon();
     let mut tape = Tape::new();
     for number in 1..4 {
-        turn(&mut tape, number);
-        tape.write(&vault);
-        happens(&vault, "stop", json!({}));
+        tape.turn(number);
+        tape.stop(&vault);
     }
-    assert!(soon(&|| !logs(&vault).is_empty() && events(&vault, SESSION).len() == 9), "the log is whole");
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
+    until("the whole log", || !logs(&vault).is_empty() && kept(&vault).len() == 9);
 }

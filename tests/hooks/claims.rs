@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hooks::host::{failed, hook, input, log, record, said, used, user};
+use crate::hooks::host::{failed, log, record, said, tell, used, user};
 use crate::support::TestVault;
 
 const NOTES: &str =
@@ -10,7 +10,7 @@ const NOTES: &str =
 
 fn stop(vault: &TestVault, lines: &[Value], more: Value) -> Value {
     record(vault, lines);
-    let run = hook(vault, "stop", &input(vault, "Stop", more));
+    let run = tell(vault, "stop", more);
     if run.stdout.is_empty() { Value::Null } else { run.json() }
 }
 

@@ -1,21 +1,17 @@
 //! Compactions: what a session was about comes back, and working memory is written.
 
-use std::process::{Child, Stdio};
-use std::time::Duration;
-
 use serde_json::json;
 
-use crate::hooks::archive::{Tape, happens, log_of, turn};
-use crate::hooks::host::{SESSION, context, hook, input};
+use crate::hooks::archive::{ON, Tape, happens, log_of};
+use crate::hooks::host::{SESSION, context, hook, input, tell};
 use crate::models::{ModelServer, Reply};
-use crate::support::TestVault;
-
-const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
+use crate::support::processes::Killed;
+use crate::support::{TestVault, until};
 
 fn long_tape(turns: usize) -> Tape {
     let mut tape = Tape::new();
     for number in 0..turns {
-        turn(&mut tape, number);
+        tape.turn(number);
         tape.said(&format!("Bed {number} has clay soil, so we decided to plant cultivar X{number} there."));
     }
     tape
@@ -44,8 +40,7 @@ fn a_start_after_a_compaction_gives_the_session_back() {
     let text = compacted(&vault);
     assert!(text.contains(&format!("logs/claude-code/{project}/{SESSION}]]: untrusted context")), "{text}");
     assert!(text.contains("[sum_") && text.contains("cultivar X199"), "{text}");
-    hook(&vault, "session-start", &input(&vault, "SessionStart", json!({ "source": "startup" })))
-        .lacks("[sum_");
+    tell(&vault, "session-start", json!({ "source": "startup" })).lacks("[sum_");
     let run = vault.run(&["lcm", "verify", "--json"]);
     assert_eq!((run.code, run.json()["bad"].clone()), (0, json!([])), "{}", run.stderr);
 }
@@ -79,41 +74,15 @@ const ENDED: &str = "
 ^01KBBS0000000000000000000C
 ";
 
-/// A daemon that is killed in the end.
-struct Daemon(Child);
-
-impl Daemon {
-    fn of(vault: &TestVault) -> Self {
-        let child = vault.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let daemon = Self(child);
-        assert!(soon(|| vault.state().join("ask.sock").exists()), "the daemon listens");
-        daemon
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn soon(what: impl Fn() -> bool) -> bool {
-    (0..800).any(|_| {
-        std::thread::sleep(Duration::from_millis(50));
-        what()
-    })
-}
-
 fn working(vault: &TestVault) -> String {
     std::fs::read_to_string(vault.path("user/working.md")).unwrap_or_default()
 }
 
-fn ended(settings: &str) -> (TestVault, Daemon) {
+fn ended(settings: &str) -> (TestVault, Killed) {
     let vault = TestVault::new(&format!(
         "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n{settings}\n//- {LOG}\n{SAID}"
     ));
-    let daemon = Daemon::of(&vault);
+    let daemon = vault.listening_daemon();
     vault.write(LOG, format!("{SAID}{ENDED}"));
     (vault, daemon)
 }
@@ -127,7 +96,7 @@ fn a_new_window_writes_working_memory_by_a_brain() {
         "[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
         server.url()
     ));
-    assert!(soon(|| working(&vault).contains("Tulips go into bed nine.")), "{}", working(&vault));
+    until("working memory", || working(&vault).contains("Tulips go into bed nine."));
     let text = working(&vault);
     assert!(
         text.starts_with("# Working Memory\nUpdated: 2026-12-01T09:30:")
@@ -142,10 +111,10 @@ fn a_new_window_writes_working_memory_by_a_brain() {
 #[test]
 fn without_a_brain_it_is_an_extract_and_without_a_namespace_nothing() {
     let (vault, _daemon) = ended("[memory]\nuser_namespace = \"user\"");
-    assert!(soon(|| working(&vault).contains("tulips in bed nine")), "{}", working(&vault));
+    until("working memory", || working(&vault).contains("tulips in bed nine"));
     let (off, _other) = ended("");
     // What the daemon does about the same note comes behind it.
-    assert!(soon(|| off.run(&["search", "tulips", "--json"]).stdout.contains("bed nine")));
+    until("the note is found", || off.run(&["search", "tulips", "--json"]).stdout.contains("bed nine"));
     assert!(!off.path("user/working.md").exists());
 }
 
@@ -177,7 +146,7 @@ fn at_a_compaction_there_is_an_extract_at_once_and_a_brains_words_for_the_next_s
         "{ON}[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
         server.url()
     ));
-    let _daemon = Daemon::of(&vault);
+    let _daemon = vault.listening_daemon();
     let mut tape = long_tape(3);
     tape.write(&vault);
     happens(&vault, "pre-compact", json!({ "trigger": "auto" }));
@@ -187,7 +156,7 @@ fn at_a_compaction_there_is_an_extract_at_once_and_a_brains_words_for_the_next_s
     tape.write(&vault);
     let text = compacted(&vault);
     assert!(text.contains("Prompt 2") && text.contains("the shears are in the shed"), "{text}");
-    assert!(soon(|| working(&vault).contains("Bed 2 is planted.")), "{}", working(&vault));
+    until("working memory", || working(&vault).contains("Bed 2 is planted."));
     let text = compacted(&vault);
     assert!(text.contains("Bed 2 is planted.") && text.contains("the shears are in the shed"), "{text}");
 }

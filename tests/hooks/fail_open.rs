@@ -34,6 +34,12 @@ fn sound(vault: &TestVault, host_name: &str) -> String {
     )
 }
 
+fn silent_at_all(vault: &TestVault, cause: &str) {
+    for (event, host_name) in EVENTS {
+        silent(vault, event, &sound(vault, host_name), cause);
+    }
+}
+
 #[test]
 fn input_that_is_no_message() {
     let vault = TestVault::new("");
@@ -56,9 +62,7 @@ fn input_that_is_no_message() {
 #[test]
 fn settings_that_are_wrong() {
     let vault = TestVault::new("//- vault-agent.toml\ntimezone = 3\n");
-    for (event, host_name) in EVENTS {
-        silent(&vault, event, &sound(&vault, host_name), "vault-agent.toml");
-    }
+    silent_at_all(&vault, "vault-agent.toml");
 }
 
 #[test]
@@ -71,10 +75,7 @@ fn a_vault_that_is_not_there() {
     }
     let mut vault = TestVault::new("");
     vault.env("VAULT_AGENT_VAULT", "/nowhere/at/all");
-    for (event, host_name) in EVENTS {
-        let input = sound(&vault, host_name);
-        silent(&vault, event, &input, "/nowhere/at/all");
-    }
+    silent_at_all(&vault, "/nowhere/at/all");
 }
 
 #[test]
@@ -82,30 +83,21 @@ fn a_hang_is_cut() {
     let mut vault = TestVault::new("");
     vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
     vault.env("FAILPOINTS", "hooks::work=pause");
-    for (event, host_name) in EVENTS {
-        let input = sound(&vault, host_name);
-        silent(&vault, event, &input, "no answer within 300 ms");
-    }
+    silent_at_all(&vault, "no answer within 300 ms");
 }
 
 #[test]
 fn a_panic_is_no_answer() {
     let mut vault = TestVault::new("");
     vault.env("FAILPOINTS", "hooks::work=panic");
-    for (event, host_name) in EVENTS {
-        let input = sound(&vault, host_name);
-        silent(&vault, event, &input, "without an answer");
-    }
+    silent_at_all(&vault, "without an answer");
 }
 
 #[test]
 fn an_error_within_is_no_answer() {
     let mut vault = TestVault::new("");
     vault.env("FAILPOINTS", "hooks::work=return");
-    for (event, host_name) in EVENTS {
-        let input = sound(&vault, host_name);
-        silent(&vault, event, &input, "a failpoint");
-    }
+    silent_at_all(&vault, "a failpoint");
 }
 
 #[test]

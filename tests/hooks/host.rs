@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use vault_agent::hooks::HostEvent;
+
 use crate::support::{Run, TestVault};
 
 /// The conversation that recorded inputs belong to.
@@ -34,10 +36,15 @@ pub fn hook(vault: &TestVault, name: &str, input: &str) -> Run {
     run
 }
 
+/// An event of Claude Code by our name for it; `more` is the event's own.
+pub fn tell(vault: &TestVault, name: &str, more: Value) -> Run {
+    let host_name = HostEvent::named(name).unwrap().host_name();
+    hook(vault, name, &input(vault, host_name, more))
+}
+
 /// A prompt of the user; what the model gets with it.
 pub fn prompt(vault: &TestVault, text: &str) -> String {
-    let run = hook(vault, "user-prompt-submit", &input(vault, "UserPromptSubmit", json!({ "prompt": text })));
-    context(&run)
+    context(&tell(vault, "user-prompt-submit", json!({ "prompt": text })))
 }
 
 /// The text that an answer puts before the model; empty where there was none.

@@ -1,11 +1,13 @@
 //! Our entries in a host's settings file: in, up to date, out; every other byte as it was.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vault_agent::hooks::HostEvent;
 use vault_agent::hooks::install::{Caller, install, installed, uninstall};
 
-use crate::support::TestVault;
+use crate::support::{Run, TestVault};
 
 fn caller() -> Caller {
     Caller { program: "/opt/bin/vault-agent".into(), vault: "/home/ann/My \"Vault\"".into(), server: None }
@@ -122,6 +124,10 @@ proptest! {
     }
 }
 
+fn hook(vault: &TestVault, action: &str, settings: impl AsRef<Path>) -> Run {
+    vault.run(&["hook", action, "--settings", settings.as_ref().to_str().unwrap()])
+}
+
 #[test]
 fn the_command_shows_the_change_and_keeps_the_old_file_beside_it() {
     let vault = TestVault::new("");
@@ -174,21 +180,16 @@ fn a_file_that_is_no_settings_file_is_refused_where_it_goes_wrong() {
     ] {
         std::fs::write(&file, text).unwrap();
         for action in ["install", "uninstall"] {
-            vault
-                .run(&["hook", action, "--settings", file.to_str().unwrap()])
-                .exits(1)
-                .warns(word)
-                .warns("[HOME]/s.json");
+            hook(&vault, action, &file).exits(1).warns(word).warns("[HOME]/s.json");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }
     }
     std::fs::write(&file, b"{\"a\": \"\xff\"}").unwrap();
-    let run = vault.run(&["hook", "install", "--settings", file.to_str().unwrap()]);
-    run.exits(1).warns("UTF-8");
+    hook(&vault, "install", &file).exits(1).warns("UTF-8");
     // A pipe that nobody writes to isn't waited for.
     let pipe = vault.home().join("pipe.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    vault.run(&["hook", "install", "--settings", pipe.to_str().unwrap()]).exits(1).warns("it is no file");
+    hook(&vault, "install", pipe).exits(1).warns("it is no file");
 }
 
 #[test]
@@ -213,11 +214,11 @@ fn a_link_stays_a_link_and_rights_stay() {
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
     let link = vault.home().join("settings.json");
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    let _ = vault.run(&["hook", "install", "--settings", link.to_str().unwrap()]).ok();
+    let _ = hook(&vault, "install", &link).ok();
     assert!(link.symlink_metadata().unwrap().is_symlink());
     assert!(std::fs::read_to_string(&real).unwrap().contains("SessionEnd"));
     assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
-    let _ = vault.run(&["hook", "uninstall", "--settings", link.to_str().unwrap()]).ok();
+    let _ = hook(&vault, "uninstall", &link).ok();
     assert_eq!(std::fs::read_to_string(&real).unwrap(), "{}");
 }
 
@@ -226,17 +227,17 @@ fn a_file_that_was_not_there_goes_again() {
     let vault = TestVault::new("");
     let file = vault.home().join("new/settings.json");
     let path = file.to_str().unwrap();
-    let _ = vault.run(&["hook", "install", "--settings", path]).ok();
+    let _ = hook(&vault, "install", path).ok();
     assert!(file.exists());
     let dry = vault.run(&["hook", "uninstall", "--dry-run", "--settings", path]).ok();
     assert!(file.exists() && dry.stdout.contains("-  \"hooks\": {"), "{}", dry.stdout);
-    let _ = vault.run(&["hook", "uninstall", "--settings", path]).ok();
+    let _ = hook(&vault, "uninstall", path).ok();
     assert!(!file.exists());
-    assert!(vault.run(&["hook", "uninstall", "--settings", path]).ok().stdout.contains("as it should be"));
+    assert!(hook(&vault, "uninstall", path).ok().stdout.contains("as it should be"));
     // An empty file that was there stays, and so does what somebody else wrote meanwhile.
     std::fs::write(&file, "").unwrap();
-    let _ = vault.run(&["hook", "install", "--settings", path]).ok();
-    let _ = vault.run(&["hook", "uninstall", "--settings", path]).ok();
+    let _ = hook(&vault, "install", path).ok();
+    let _ = hook(&vault, "uninstall", path).ok();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
 }
 
@@ -248,7 +249,7 @@ fn the_backup_has_the_rights_of_the_file() {
     let file = vault.home().join("s.json");
     std::fs::write(&file, "{\"env\": {\"TOKEN\": \"x\"}}").unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let _ = vault.run(&["hook", "install", "--settings", file.to_str().unwrap()]).ok();
+    let _ = hook(&vault, "install", &file).ok();
     let mode = |name: &str| std::fs::metadata(vault.home().join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("s.json"), mode("s.json.before-vault-agent")), (0o600, 0o600));
 }
@@ -266,11 +267,7 @@ fn a_read_only_file_and_a_link_to_nothing_are_refused_in_words() {
     for (path, words) in
         [(&file, "is read-only; make it writable"), (&link, "is a link to `none.json`, which isn't there")]
     {
-        vault
-            .run(&["hook", "install", "--settings", path.to_str().unwrap()])
-            .exits(1)
-            .warns(words)
-            .warns("nothing was written");
+        hook(&vault, "install", path).exits(1).warns(words).warns("nothing was written");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{}");
     assert!(link.symlink_metadata().unwrap().is_symlink() && !vault.home().join("none.json").exists());

@@ -4,7 +4,7 @@
 //! real one, which then writes a memory itself, without an account, against a model server of ours.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -55,22 +55,6 @@ fn inside(vault: &TestVault, project: &Path) -> String {
     inside
 }
 
-/// A daemon that ends with the test.
-struct Daemon(Child);
-
-impl Daemon {
-    fn start(vault: &TestVault) -> Self {
-        Self(vault.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn what_the_host_remembers_moves_into_the_vault_and_out_again() {
     let (vault, project) = stage();
@@ -117,7 +101,7 @@ fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
     let _ = run(&vault, &project, &["hook", "install", "--memories"]).ok();
     let inside = inside(&vault, &project);
     let folder = vault.path(&inside);
-    let _daemon = Daemon::start(&vault);
+    let _daemon = vault.daemon();
     until("the daemon", || vault.run(&["--json", "status"]).json()["daemon"]["last_pass"].is_string());
     let written = std::time::Instant::now();
     match std::env::var_os("VAULT_AGENT_CLAUDE") {
@@ -233,7 +217,7 @@ fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
     run(&vault, &project, &["hook", "install", "--codex-memories"])
         .ok()
         .says("+codex = \"~/.codex/memories\"");
-    let _daemon = Daemon::start(&vault);
+    let _daemon = vault.daemon();
     until("the first notes", || {
         vault.has("memory/codex/MEMORY.md") && vault.has("memory/codex/raw_memories.md")
     });

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::hooks::host::{context, hook, input, log, prompt};
+use crate::hooks::host::{context, hook, input, log, prompt, tell};
 use crate::support::TestVault;
 
 const NOTES: &str = "\
@@ -103,11 +103,8 @@ fn the_budget_is_the_settings() {
         ));
     }
     let vault = TestVault::new(&notes);
-    let run = hook(
-        &vault,
-        "user-prompt-submit",
-        &input(&vault, "UserPromptSubmit", json!({"prompt": "Which oak in the garden did Hofer plant?"})),
-    );
+    let run =
+        tell(&vault, "user-prompt-submit", json!({"prompt": "Which oak in the garden did Hofer plant?"}));
     let text = context(&run);
     assert!(text.contains("oak") && text.chars().count() <= 900 && !text.contains("<b>"), "{text}");
     assert!(run.stdout.len() < 10_000);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hooks::host::{SESSION, context, hook, input, log, prompt, record, said, used, user};
+use crate::hooks::host::{SESSION, context, hook, input, log, prompt, record, said, tell, used, user};
 use crate::support::TestVault;
 
 const NOTES: &str = "\
@@ -50,11 +50,7 @@ Drawing the plan of the beds.
 ";
 
 fn start(vault: &TestVault, source: &str) -> String {
-    context(&hook(
-        vault,
-        "session-start",
-        &input(vault, "SessionStart", json!({ "source": source, "model": "claude-opus-4" })),
-    ))
+    context(&tell(vault, "session-start", json!({ "source": source, "model": "claude-opus-4" })))
 }
 
 #[test]
@@ -108,10 +104,7 @@ fn working_memory_is_inert_without_a_namespace_and_gone_when_it_expired() {
 #[test]
 fn an_empty_vault_says_nothing() {
     let vault = TestVault::new("");
-    assert_eq!(
-        hook(&vault, "session-start", &input(&vault, "SessionStart", json!({"source": "startup"}))).stdout,
-        ""
-    );
+    assert_eq!(tell(&vault, "session-start", json!({"source": "startup"})).stdout, "");
 }
 
 #[test]
@@ -128,7 +121,7 @@ fn what_the_start_gave_is_not_given_again_until_a_compaction() {
 fn a_long_profile_leaves_the_budget_whole() {
     let vault = TestVault::new(NOTES);
     vault.write("user/profile.md", format!("# Profile\n\n{}", "Ann likes \"oaks\".\n".repeat(2000)));
-    let run = hook(&vault, "session-start", &input(&vault, "SessionStart", json!({"source": "startup"})));
+    let run = tell(&vault, "session-start", json!({"source": "startup"}));
     let text = context(&run);
     assert!(text.contains("Ann likes") && text.contains("gate code"), "{text}");
     assert!(text.chars().count() <= 8000 && run.stdout.chars().count() < 10_000);
@@ -149,7 +142,7 @@ fn a_compaction_writes_working_memory_for_the_next_start() {
     let vault = TestVault::new(NOTES);
     record(&vault, &conversation());
     let more = json!({ "trigger": "auto", "custom_instructions": "" });
-    assert_eq!(hook(&vault, "pre-compact", &input(&vault, "PreCompact", more)).stdout, "");
+    assert_eq!(tell(&vault, "pre-compact", more).stdout, "");
     insta::assert_snapshot!(vault.read("user/working.md"), @r"
     # Working Memory
     Updated: 2026-12-01T09:30:00Z
@@ -180,7 +173,7 @@ fn a_compaction_without_a_namespace_writes_nothing() {
     let vault = TestVault::new("");
     record(&vault, &conversation());
     let before = vault.tree();
-    let _ = hook(&vault, "pre-compact", &input(&vault, "PreCompact", json!({ "trigger": "manual" })));
+    let _ = tell(&vault, "pre-compact", json!({ "trigger": "manual" }));
     assert_eq!(vault.tree(), before);
 }
 
@@ -193,7 +186,7 @@ fn a_compaction_keeps_to_the_token_budget() {
         })
         .collect();
     record(&vault, &long);
-    let _ = hook(&vault, "pre-compact", &input(&vault, "PreCompact", json!({ "trigger": "auto" })));
+    let _ = tell(&vault, "pre-compact", json!({ "trigger": "auto" }));
     let text = vault.read("user/working.md");
     let body = text.split_once("\n\n").unwrap().1;
     assert!(body.contains("oak number 4") && body.trim_end().chars().count() <= 400, "{text}");
@@ -205,7 +198,7 @@ fn the_end_writes_one_line_into_the_day_however_often_it_is_told() {
     record(&vault, &conversation());
     assert!(prompt(&vault, "Where is the well, behind the oak?").contains("behind the oak"));
     for reason in ["prompt_input_exit", "other", "prompt_input_exit"] {
-        let run = hook(&vault, "session-end", &input(&vault, "SessionEnd", json!({ "reason": reason })));
+        let run = tell(&vault, "session-end", json!({ "reason": reason }));
         assert_eq!(run.stdout, "");
         // Not even what the session remembers is needed for that.
         let _ = std::fs::remove_dir_all(vault.cache().join("hooks"));
@@ -222,7 +215,7 @@ fn the_end_writes_one_line_into_the_day_however_often_it_is_told() {
 fn the_end_is_a_snapshot_that_says_who_asked() {
     let vault = TestVault::new("");
     record(&vault, &conversation());
-    let _ = hook(&vault, "session-end", &input(&vault, "SessionEnd", json!({ "reason": "other" })));
+    let _ = tell(&vault, "session-end", json!({ "reason": "other" }));
     let history = vault.json(&["history", "daily"]);
     let newest = &history[0];
     assert_eq!(newest["actor"], "hook", "{history}");
@@ -236,7 +229,7 @@ fn the_end_is_a_snapshot_that_says_who_asked() {
 fn a_session_in_which_nothing_was_said_leaves_no_line() {
     let vault = TestVault::new("");
     record(&vault, &[]);
-    let _ = hook(&vault, "session-end", &input(&vault, "SessionEnd", json!({ "reason": "other" })));
+    let _ = tell(&vault, "session-end", json!({ "reason": "other" }));
     assert!(!vault.has("daily/2026-12-01.md"));
 }
 

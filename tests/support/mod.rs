@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use jiff::{SignedDuration, Timestamp};
+use processes::Killed;
 
 /// The instant of a fixture that names none: 2026-12-01 09:30 in London.
 pub const NOON: &str = "2026-12-01T09:30:00Z";
@@ -35,7 +36,7 @@ pub fn until(what: &str, mut done: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !done() {
         assert!(start.elapsed() < std::time::Duration::from_secs(60), "{what} took too long");
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 
@@ -219,6 +220,19 @@ impl TestVault {
         let output = self.command(args).env("FAILPOINTS", failpoint).output().expect("the binary runs");
         self.advance(SignedDuration::from_secs(1));
         self.seen(&output)
+    }
+
+    /// Starts a daemon that says nothing here.
+    pub fn daemon(&self) -> Killed {
+        let mut command = self.command(&["run"]);
+        Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs"))
+    }
+
+    /// Starts a daemon, and waits until it listens.
+    pub fn listening_daemon(&self) -> Killed {
+        let daemon = self.daemon();
+        until("the daemon's socket", || self.state().join("ask.sock").exists());
+        daemon
     }
 
     /// Runs a command with text on its standard input.

@@ -1,7 +1,7 @@
 //! Tests in processes of their own, and failpoints that hit one thread of this process.
 
 use std::collections::HashMap;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Set in the process that [`alone`] starts.
@@ -31,6 +31,30 @@ pub fn alone<T: Fn()>(test: &T) -> bool {
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("1 passed"), "{said}");
     false
+}
+
+/// A process that is killed when it is dropped.
+pub struct Killed(pub Child);
+
+impl std::ops::Deref for Killed {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Killed {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 type Act = Arc<dyn Fn() + Send + Sync>;

@@ -25,7 +25,8 @@ use vault_agent::{
     vault::{EditError, EditOptions, EditPlan, EditStrategy, Editor, Operation, Vault},
 };
 
-use crate::vault::help::{Guarded, ROLE, child, note, told, why};
+use crate::support::processes::Killed;
+use crate::vault::help::{ROLE, child, note, told, why};
 
 const FILE: &str = "Reminders.md";
 const KINDS: [&str; 5] = ["buffer", "holder", "rename", "append", "recreate"];
@@ -248,8 +249,8 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
         ("VAULT_TEST_PACE", if how == "lease" { "1" } else { "20" }.to_owned()),
         ("VAULT_TEST_HOW", how.to_owned()),
     ];
-    let mut second = Guarded(child(&second_agent_entry, "agent", &arguments).spawn().unwrap());
-    let mut writer = Guarded(child(&writer_entry, "writer", &arguments).spawn().unwrap());
+    let mut second = Killed(child(&second_agent_entry, "agent", &arguments).spawn().unwrap());
+    let mut writer = Killed(child(&writer_entry, "writer", &arguments).spawn().unwrap());
     let mut tally = Tally { rounds, ..Tally::default() };
     let mut dice = Dice { state: seed, pace: 1 };
     let mut fired = 0;

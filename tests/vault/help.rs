@@ -3,7 +3,7 @@
 use crate::support::processes::again;
 use std::{
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::Arc,
 };
 
@@ -106,14 +106,4 @@ pub fn child<T: Fn()>(entry: &T, role: &str, arguments: &[(&str, String)]) -> Co
 /// What a child is told under `name`.
 pub fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
-}
-
-/// A child that is killed if the test ends before it does.
-pub struct Guarded(pub Child);
-
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
-    }
 }
