@@ -11,7 +11,7 @@ use vault_agent::machines::engine::git::{GitEngine, GitPlace};
 use vault_agent::machines::engine::{Engine, Swapped};
 use vault_agent::machines::protocol::{Answer, Me, Now, Protocol, Timing};
 
-use crate::parts::{are_here, bare};
+use crate::parts::{bare, folder_with};
 
 /// A machine as the daemon drives it, by a clock that the test moves.
 struct Machine {
@@ -64,10 +64,7 @@ impl Machine {
 /// A tenth of a day: the voice and another machine, with nothing to tell.
 #[tokio::test]
 async fn machines_at_rest_ask_a_git_server_at_most_three_hundred_times_a_day() {
-    if !are_here(&["git", "sh"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git", "sh"]) else { return };
     let repository = bare(folder.path(), &[]);
     let start: Timestamp = "2026-12-01T00:00:00Z".parse().unwrap();
     let clock = Arc::new(ManualClock::new(start));

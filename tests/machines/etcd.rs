@@ -7,7 +7,7 @@ use vault_agent::machines::engine::etcd::{EtcdEngine, EtcdPlace};
 use vault_agent::machines::engine::{Change, Engine, EngineError, Entries, Swapped};
 
 use crate::engines::{change, keeps_its_promises};
-use crate::parts::{Etcd, are_here, etcd_over_tls};
+use crate::parts::{Etcd, etcd_over_tls, folder_with};
 
 /// A machine: its state directory and its engine.
 struct Machine {
@@ -68,10 +68,7 @@ fn claim(name: &str) -> Change {
 
 #[tokio::test]
 async fn two_machines_agree_while_servers_are_killed_and_stopped() {
-    if !are_here(&["etcd", "etcdctl"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["etcd", "etcdctl"]) else { return };
     let mut etcd = Etcd::start(folder.path());
     let (one, other) = (Machine::new(&etcd, None), Machine::new(&etcd, None));
     keeps_its_promises(&one.engine, &other.engine).await;
@@ -105,10 +102,7 @@ async fn two_machines_agree_while_servers_are_killed_and_stopped() {
 
 #[tokio::test]
 async fn a_cluster_restored_from_a_snapshot_is_refused_until_a_person_says_so() {
-    if !are_here(&["etcd", "etcdctl"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["etcd", "etcdctl"]) else { return };
     let mut etcd = Etcd::start(folder.path());
     let machine = Machine::new(&etcd, None);
     swap(&machine.engine, claim("before")).await;
@@ -157,10 +151,7 @@ async fn a_cluster_restored_from_a_snapshot_is_refused_until_a_person_says_so() 
 
 #[tokio::test]
 async fn a_certificate_is_checked() {
-    if !are_here(&["etcd"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["etcd"]) else { return };
     let (_server, address) = etcd_over_tls(folder.path());
     let engine = |authority: Option<&[u8]>| {
         EtcdEngine::new(EtcdPlace {

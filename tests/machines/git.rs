@@ -13,7 +13,7 @@ use vault_agent::machines::protocol::claim_key;
 use vault_agent::machines::protocol::value::{Claim, ClaimState};
 
 use crate::engines::{change, keeps_its_promises};
-use crate::parts::{Ssh, are_here, bare, git};
+use crate::parts::{Ssh, are_here, bare, folder_with, git};
 use crate::world::Random;
 
 /// A machine: its state directory and its engine.
@@ -56,10 +56,7 @@ fn commits(repository: &Path, branch: &str) -> usize {
 
 #[tokio::test]
 async fn two_machines_agree_over_a_file() {
-    if !are_here(&["git"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git"]) else { return };
     let repository = bare(folder.path(), &[]);
     let (one, other) = (Machine::new(&url(&repository), None), Machine::new(&url(&repository), None));
     keeps_its_promises(&one.engine, &other.engine).await;
@@ -77,10 +74,7 @@ async fn two_machines_agree_over_a_file() {
 
 #[tokio::test]
 async fn of_two_who_push_at_once_one_wins() {
-    if !are_here(&["git"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git"]) else { return };
     let repository = bare(folder.path(), &[]);
     let machines: Vec<Machine> = (0..3).map(|_| Machine::new(&url(&repository), None)).collect();
     for round in 0..4 {
@@ -212,10 +206,7 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
 
 #[tokio::test]
 async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
-    if !are_here(&["git"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git"]) else { return };
     let repository = bare(folder.path(), &[("receive.denyNonFastForwards", "true")]);
     let (one, other) = (Machine::new(&url(&repository), None), Machine::new(&url(&repository), None));
     keeps_its_promises(&one.engine, &other.engine).await;
@@ -240,10 +231,7 @@ async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
 
 #[tokio::test]
 async fn a_push_whose_answer_is_lost_is_read_back() {
-    if !are_here(&["git", "sh"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git", "sh"]) else { return };
     let repository = bare(folder.path(), &[]);
     let hook = repository.join("hooks/post-receive");
     std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
@@ -266,10 +254,7 @@ async fn a_push_whose_answer_is_lost_is_read_back() {
 
 #[tokio::test]
 async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
-    if !are_here(&["git"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git"]) else { return };
     let claim = [change("claim/a", None, Some("1"))];
     let empty = Machine::new(&url(folder.path()), None).engine.read("").await.unwrap_err();
     assert!(matches!(&empty, EngineError::Refused(why) if why.contains("git init --bare")), "{empty}");
@@ -307,10 +292,7 @@ async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
 
 #[tokio::test]
 async fn a_branch_that_somebody_rewound_is_refused_until_a_person_says_so() {
-    if !are_here(&["git"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git"]) else { return };
     let repository = bare(folder.path(), &[]);
     let machine = Machine::new(&url(&repository), None);
     let swap = |n: &str| [change(&format!("claim/{n}"), None, Some("1"))];
@@ -339,10 +321,7 @@ async fn a_branch_that_somebody_rewound_is_refused_until_a_person_says_so() {
 
 #[tokio::test]
 async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
-    if !are_here(&["git", "sh"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git", "sh"]) else { return };
     let script = folder.path().join("ssh");
     std::fs::write(&script, "#!/bin/sh\nsleep 600 &\necho $! > \"$0.pid\"\nwait\n").unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -374,10 +353,7 @@ async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
 
 #[tokio::test]
 async fn no_hook_and_no_setting_of_the_users_runs() {
-    if !are_here(&["git", "sh"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
+    let Some(folder) = folder_with(&["git", "sh"]) else { return };
     let repository = bare(folder.path(), &[]);
     let machine = Machine::new(&url(&repository), None);
     machine.engine.read("").await.unwrap();

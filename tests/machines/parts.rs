@@ -19,6 +19,11 @@ pub fn are_here(programs: &[&str]) -> bool {
     false
 }
 
+/// An empty folder, where all `programs` are on this machine.
+pub fn folder_with(programs: &[&str]) -> Option<tempfile::TempDir> {
+    are_here(programs).then(|| tempfile::tempdir().unwrap())
+}
+
 /// The path of a program.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

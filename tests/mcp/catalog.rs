@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::mcp::client::Client;
-use crate::support::TestVault;
 
 /// The tools as listed.
 pub fn tools(client: &mut Client) -> Vec<Value> {
@@ -12,8 +11,7 @@ pub fn tools(client: &mut Client) -> Vec<Value> {
 
 #[test]
 fn the_list_of_tools_is_this() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (_vault, mut client) = Client::over("");
     let mut shown = String::new();
     for tool in tools(&mut client) {
         let hints = &tool["annotations"];
@@ -73,8 +71,7 @@ fn the_list_of_tools_is_this() {
 
 #[test]
 fn every_schema_is_one_and_every_word_is_said() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (_vault, mut client) = Client::over("");
     for tool in tools(&mut client) {
         let name = tool["name"].as_str().unwrap();
         for schema in ["inputSchema", "outputSchema"] {
@@ -92,8 +89,7 @@ fn every_schema_is_one_and_every_word_is_said() {
 /// Every request of a conversation carries the tools: they are short. What a model is told, in characters.
 #[test]
 fn the_default_tools_are_short() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (_vault, mut client) = Client::over("");
     let told = |tool: &Value| {
         let told = json!({
             "name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"],

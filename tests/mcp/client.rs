@@ -33,6 +33,13 @@ impl Client {
         Self::with(vault, &[])
     }
 
+    /// A vault of a fixture, and a session over it.
+    pub fn over(fixture: &str) -> (TestVault, Self) {
+        let vault = TestVault::new(fixture);
+        let client = Self::new(&vault);
+        (vault, client)
+    }
+
     /// The same with more arguments for `mcp`.
     pub fn with(vault: &TestVault, args: &[&str]) -> Self {
         let mut client = Self::silent(vault.command(&[&["mcp"], args].concat()));

@@ -244,8 +244,7 @@ fn dates_that_are_none_are_refused() {
 
 #[test]
 fn lines_of_a_note_are_given_as_they_stand() {
-    let vault = TestVault::new("//- /a.md\none\ntwo\nthree\n");
-    let mut client = Client::new(&vault);
+    let (_vault, mut client) = Client::over("//- /a.md\none\ntwo\nthree\n");
     let expected: BTreeMap<&str, &str> =
         [("2", "two\n"), ("2-3", "two\nthree\n"), ("2-", "two\nthree\n"), ("1-99", "one\ntwo\nthree\n")]
             .into();

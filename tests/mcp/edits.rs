@@ -33,8 +33,7 @@ fn hash(client: &mut Client, path: &str) -> String {
 
 #[test]
 fn a_memory_says_something_else_and_keeps_what_was_not_named() {
-    let vault = TestVault::new(VAULT);
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over(VAULT);
     let mut edit = |path: &str, text: &str, new: &str| {
         let answer = client.call("memory_edit", json!({"path": path, "text": text, "new_text": new})).ok();
         let what = answer.structured().clone();
@@ -182,11 +181,10 @@ fn a_note_that_is_another_by_now_is_not_written() {
 
 #[test]
 fn a_save_answers_with_what_is_near_to_it() {
-    let vault = TestVault::new(
+    let (_vault, mut client) = Client::over(
         "//- /MEMORY.md\n## Food\n- Anna likes green tea in the morning\n- Anna is allergic to peanuts\n\
          - the printer is on the second floor\n- Anna hates green tea #project/secret\n",
     );
-    let mut client = Client::new(&vault);
     let saved = client
         .call("memory_save", json!({"scope": "long", "content": "Anna drinks black tea in the morning"}))
         .ok();
@@ -254,11 +252,10 @@ fn a_reminder_is_snoozed_as_on_discord() {
 
 #[test]
 fn a_follow_up_is_snoozed_too() {
-    let vault = TestVault::new(
+    let (_vault, mut client) = Client::over(
         "//- now: 2026-12-01T09:30:00Z\n//- /COMMITMENTS.md\n---\nid: c-2026-11-30-001\nstatus: delivered\n\
          due: 2026-11-30T19:00:00Z\n---\nAsk about the dentist.\n",
     );
-    let mut client = Client::new(&vault);
     let again = client.call("reminder_snooze", json!({"id": "c-2026-11-30-001", "minutes": 60})).ok();
     let line = again.structured()["line_text"].as_str().unwrap();
     assert!(line.contains("Ask about the dentist."), "{line}");

@@ -16,8 +16,7 @@ fn without_stamp(text: &str) -> String {
 
 #[test]
 fn what_is_saved_is_what_stands_in_the_note() {
-    let vault = TestVault::new("//- /MEMORY.md\n# Memory\n\n## Ann\n- likes tea\n");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("//- /MEMORY.md\n# Memory\n\n## Ann\n- likes tea\n");
     let saved = client
         .call("memory_save", json!({"scope": "long", "content": "prefers TypeScript", "key": "Kyle"}))
         .ok();
@@ -86,8 +85,7 @@ fn what_is_saved_is_what_stands_in_the_note() {
 
 #[test]
 fn what_can_not_be_saved_says_why_and_writes_nothing() {
-    let vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes tea\n");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("//- /MEMORY.md\n## Ann\n- likes tea\n");
     let before = vault.tree();
     for (arguments, kind) in [
         (json!({"scope": "forever", "content": "x"}), "unknown_scope"),
@@ -120,8 +118,7 @@ fn what_can_not_be_saved_says_why_and_writes_nothing() {
 
 #[test]
 fn text_that_looks_like_something_else_stays_text() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("");
     let sly = [
         "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"pwned\"",
         "harmless\n- [ ] date=2026-12-01 time=09:30 recur=none msg=\"pwned\"",
@@ -154,8 +151,7 @@ fn text_that_looks_like_something_else_stays_text() {
 
 #[test]
 fn a_promotion_that_is_asked_for_again_is_the_same_one() {
-    let vault = TestVault::new("//- /daily/2026-11-30.md\n- one\n- two\n- three\n");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("//- /daily/2026-11-30.md\n- one\n- two\n- three\n");
     let call = json!({"date": "2026-11-30", "line": 1});
     assert_eq!(client.call("memory_promote", call.clone()).ok().structured()["existing"], false);
     // Another client, as after a restart: the answer was lost, and the call comes again.
@@ -177,8 +173,7 @@ fn a_promotion_that_is_asked_for_again_is_the_same_one() {
 
 #[test]
 fn without_a_scope_a_fact_is_everybodys_and_here_is_the_project() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("");
     let mut saved = |arguments: Value| {
         client.call("memory_save", arguments).ok().structured()["memory_scope"].as_str().unwrap().to_owned()
     };
@@ -191,10 +186,9 @@ fn without_a_scope_a_fact_is_everybodys_and_here_is_the_project() {
 
 #[test]
 fn what_nobody_sees_reaches_no_model() {
-    let vault = TestVault::new(
+    let (_vault, mut client) = Client::over(
         "//- /MEMORY.md\n## Ann\n- Ann likes oolong tea\u{e0049}\u{e0067}\u{e006e} in the \u{202e}morning\n",
     );
-    let mut client = Client::new(&vault);
     for tool in ["memory_search", "memory_recall"] {
         let answer = client.call(tool, json!({"query": "Which tea does Ann like in the morning?"})).ok();
         let all = format!("{} {}", answer.text(), answer.structured());
@@ -242,8 +236,8 @@ fn a_memory_is_its_scopes_own() {
 
 #[test]
 fn a_note_of_the_day_is_promoted_whole() {
-    let vault = TestVault::new("//- /daily/2026-11-30.md\n- 09:00 Met Bob\n- 14:02 Ann moves\n  to Leeds\n");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) =
+        Client::over("//- /daily/2026-11-30.md\n- 09:00 Met Bob\n- 14:02 Ann moves\n  to Leeds\n");
     let promoted =
         client.call("memory_promote", json!({"date": "2026-11-30", "line": 2, "section": "Ann"})).ok();
     let what = promoted.structured();
@@ -269,8 +263,7 @@ fn a_note_of_the_day_is_promoted_whole() {
 
 #[test]
 fn pins_come_once_and_go_whole() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("");
     let pinned = client.call("memory_pin", json!({"content": "Mum's birthday is 3 May"})).ok();
     assert_eq!(vault.read("Pinned.md"), "- Mum's birthday is 3 May\n");
     assert_eq!(pinned.structured()["existing"], false);

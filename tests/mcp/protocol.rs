@@ -29,8 +29,7 @@ fn a_client_that_leaves_at_once_is_no_error() {
 
 #[test]
 fn starting_opens_no_cache_and_no_history() {
-    let vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes tea\n");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("//- /MEMORY.md\n## Ann\n- likes tea\n");
     client.result("tools/list", json!({}));
     client.result("resources/list", json!({}));
     client.call("reminder_list", json!({})).ok();
@@ -54,8 +53,7 @@ fn wrong_settings_are_said_before_anything_else() {
 
 #[test]
 fn lines_that_are_no_requests_are_answered_and_survived() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (_vault, mut client) = Client::over("");
     for line in [
         "{",
         "[1,2",
@@ -78,8 +76,7 @@ fn lines_that_are_no_requests_are_answered_and_survived() {
 
 #[test]
 fn a_line_that_is_no_json_is_a_parse_error() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("");
     client.write("{\"jsonrpc\": \"2.0\", \"id\": 7, \"method\": ");
     let refused = client.wait_for("a parse error", |message| message.get("error").is_some());
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(-32700)));

@@ -8,8 +8,7 @@ use crate::support::{TestVault, without_random};
 
 #[test]
 fn a_reminder_lives_from_add_to_delete() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("");
     let added = client
         .call("reminder_add", json!({"when": "fri 17:00", "message": "Call \"Mum\"", "recur": "weekly"}))
         .ok();
@@ -43,8 +42,7 @@ fn a_reminder_lives_from_add_to_delete() {
 
 #[test]
 fn each_change_is_confirmed_on_standard_error_with_the_exact_line() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (_vault, mut client) = Client::over("");
     let added = client.call("reminder_add", json!({"when": "tomorrow 9am", "message": "Pay the rent"})).ok();
     let line = added.structured()["line_text"].as_str().unwrap();
     assert!(client.hear("added").contains(line));
@@ -56,8 +54,7 @@ fn each_change_is_confirmed_on_standard_error_with_the_exact_line() {
 
 #[test]
 fn a_confirmation_is_not_lost_when_the_client_leaves_at_once() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("");
     client.send(
         "tools/call",
         json!({"name": "reminder_add", "arguments": {"when": "tomorrow 9am", "message": "Pay"}}),
@@ -70,8 +67,7 @@ fn a_confirmation_is_not_lost_when_the_client_leaves_at_once() {
 
 #[test]
 fn a_message_can_not_become_another_line() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("");
     for message in ["two\nlines", "bell \u{7}", "a\u{2028}b\u{85}"] {
         let answer = client.call("reminder_add", json!({"when": "tomorrow", "message": message}));
         assert!(["control_character", "bad_message"].contains(&answer.error()), "{message:?}");
@@ -85,8 +81,7 @@ fn a_message_can_not_become_another_line() {
 
 #[test]
 fn a_message_shows_all_that_stands_in_it() {
-    let vault = TestVault::new("");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("");
     let when = "tomorrow 9am";
     let call = |message: &str| json!({"when": when, "message": message});
     assert_eq!(client.call("reminder_add", call("pay \u{202e}tneg")).error(), "bad_message");

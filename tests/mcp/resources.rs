@@ -66,8 +66,7 @@ fn notes_are_listed_in_pages_and_read_byte_for_byte() {
 
 #[test]
 fn who_subscribed_hears_of_a_change_and_of_nothing_else() {
-    let vault = TestVault::new("//- /a.md\none\n//- /b.md\none\n");
-    let mut client = Client::new(&vault);
+    let (vault, mut client) = Client::over("//- /a.md\none\n//- /b.md\none\n");
     for uri in ["vault://a.md", "vault://later/new.md", "vault://b.md"] {
         client.result("resources/subscribe", json!({"uri": uri}));
     }
@@ -97,7 +96,7 @@ fn who_subscribed_hears_of_a_change_and_of_nothing_else() {
 
 #[test]
 fn the_prompts_hold_the_days_data_as_untrusted_context() {
-    let vault = TestVault::new(
+    let (_vault, mut client) = Client::over(
         r#"
 //- now: 2026-12-01T09:30:00Z
 //- /Reminders.md
@@ -118,7 +117,6 @@ Ask about the dentist.
 - 09:00 Met Bob
 "#,
     );
-    let mut client = Client::new(&vault);
     let names = client.result("prompts/list", json!({}))["prompts"].clone();
     assert_eq!(names[0]["name"], "morning_review");
     assert_eq!(names[1]["name"], "weekly_review");

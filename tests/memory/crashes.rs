@@ -2,18 +2,10 @@
 //!
 //! A child of this binary does one operation and aborts at a failpoint, in the first or the second edit.
 
-use std::process::ExitStatus;
-
 use jiff::civil::date;
-use vault_agent::memory::{Draft, MemoryError, Scope};
+use vault_agent::memory::{MemoryError, Scope};
 
-use crate::memory::rig::{Rig, SaveWords, abort_at, now, origin};
-use crate::support::processes::again;
-
-const ROLE: &str = "MEMORY_TEST_ROLE";
-const ROOT: &str = "MEMORY_TEST_ROOT";
-const POINT: &str = "MEMORY_TEST_POINT";
-const ROUND: &str = "MEMORY_TEST_ROUND";
+use crate::memory::rig::{Rig, doomed, killed_at, origin};
 
 /// The steps of an edit and what lies between two.
 const POINTS: [&str; 9] = [
@@ -34,22 +26,16 @@ const MEMORY: &str = "# Memory\n\n## Notes\n- old\n";
 /// What a child is: it arms the failpoint and does its work.
 #[test]
 fn child() {
-    let Ok(role) = std::env::var(ROLE) else { return };
-    let told = |name: &str| std::env::var(name).unwrap();
-    let rig = Rig::at(std::path::Path::new(&told(ROOT)));
-    let round: usize = told(ROUND).parse().unwrap();
-    if role == "vanish" {
-        return vanish(&rig);
-    }
-    abort_at(told(POINT), round);
-    work(&rig, &role);
+    let Some((role, root)) = doomed() else { return };
+    let rig = Rig::at(&root);
+    if role == "vanish" { vanish(&rig) } else { work(&rig, &role) }
 }
 
 /// A person removes the line in the moment between writing and reading back.
 fn vanish(rig: &Rig) {
     let note = rig.path("MEMORY.md");
     fail::cfg_callback("memory::put::written", move || std::fs::write(&note, MEMORY).unwrap()).unwrap();
-    let error = rig.memory().save_long("keeps bees", None, &Scope::Global, now(), &origin()).unwrap_err();
+    let error = rig.save_long("keeps bees", None, &Scope::Global).unwrap_err();
     assert!(matches!(error, MemoryError::Vanished { .. }), "{error}");
     assert_eq!((error.code(), error.is_usage()), ("gone_after_writing", false));
 }
@@ -57,9 +43,9 @@ fn vanish(rig: &Rig) {
 fn work(rig: &Rig, role: &str) {
     let memory = rig.memory();
     match role {
-        "long" => drop(memory.save_long("keeps bees", None, &Scope::Global, now(), &origin()).unwrap()),
-        "daily" => drop(memory.save_daily("keeps bees", &Scope::Global, now(), &origin()).unwrap()),
-        "commitment" => drop(memory.save_commitment(&Draft::new("keeps bees"), now(), &origin()).unwrap()),
+        "long" => drop(rig.save_long("keeps bees", None, &Scope::Global).unwrap()),
+        "daily" => drop(rig.save_daily("keeps bees", &Scope::Global).unwrap()),
+        "commitment" => drop(rig.promise("keeps bees").unwrap()),
         // The line may have moved by then, or be gone.
         _ => {
             let day = rig.read("daily/2026-12-01.md");
@@ -70,17 +56,6 @@ fn work(rig: &Rig, role: &str) {
     }
 }
 
-/// How a child ended that played `role` in the vault.
-fn child_that(rig: &Rig, role: &str, point: &str, round: usize) -> ExitStatus {
-    again(&child)
-        .env(ROLE, role)
-        .env(ROOT, rig.root())
-        .env(POINT, point)
-        .env(ROUND, round.to_string())
-        .status()
-        .unwrap()
-}
-
 /// Lets a child die in a fresh vault, looks after it as the next start does, and returns the vault.
 fn crashed(role: &str, point: &str, round: usize) -> Rig {
     let rig = Rig::new(&[
@@ -88,12 +63,12 @@ fn crashed(role: &str, point: &str, round: usize) -> Rig {
         ("daily/2026-12-01.md", DAY),
         ("COMMITMENTS.md", "# Commitments\n"),
     ]);
-    let status = child_that(&rig, role, point, round);
+    let died = killed_at(&child, role, point, round, rig.root());
     let is_both = point.starts_with("vault::") && role == "promote";
     let reached = round == 1 || is_both;
     // What fits into one write is never half written.
     if point != "vault::in-place::half-written" {
-        assert_eq!(status.success(), !reached || !is_on_the_way(role, point), "{role} {point} {round}");
+        assert_eq!(died, reached && is_on_the_way(role, point), "{role} {point} {round}");
     }
     rig.editor.recover().unwrap();
     rig
@@ -156,6 +131,6 @@ fn what_a_person_changed_between_the_two_notes_stays() {
 #[test]
 fn what_a_person_removed_before_it_was_read_back_is_an_error() {
     let rig = Rig::new(&[("MEMORY.md", MEMORY)]);
-    assert!(child_that(&rig, "vanish", "none", 1).success());
+    assert!(!killed_at(&child, "vanish", "none", 1, rig.root()));
     assert_eq!(rig.read("MEMORY.md"), MEMORY);
 }

@@ -1,9 +1,9 @@
 //! Bad input: a typed error and the notes as they were, or text that stays text.
 
 use vault_agent::format::{commitment, memory, reminder};
-use vault_agent::memory::{Draft, MemoryError, Scope, WordsError};
+use vault_agent::memory::{MemoryError, Scope, WordsError};
 
-use crate::memory::rig::{Rig, SaveWords, now, origin};
+use crate::memory::rig::{Rig, now, origin};
 
 const MEMORY: &str = "# Memory\n\n## Notes\n- first\n";
 
@@ -33,11 +33,11 @@ fn odd_text_stays_text_on_every_shelf() {
         let shelf = rig.memory();
         let scope = Scope::Project("a".into());
         for _ in 0..2 {
-            let saved = shelf.save_long(text, None, &scope, now(), &origin()).unwrap();
+            let saved = rig.save_long(text, None, &scope).unwrap();
             assert_eq!(rig.read("MEMORY.md").trim_end().strip_prefix(MEMORY), Some(&*saved.text), "{text}");
             assert_eq!(saved.scope, scope, "{text}");
-            shelf.save_daily(text, &scope, now(), &origin()).unwrap();
-            shelf.save_commitment(&Draft::new(text), now(), &origin()).unwrap();
+            rig.save_daily(text, &scope).unwrap();
+            rig.promise(text).unwrap();
             shelf.pin(text, None, &origin()).unwrap();
         }
         let notes = [("MEMORY.md", 2), ("daily/2026-12-01.md", 1), ("Pinned.md", 1)];
@@ -50,9 +50,9 @@ fn odd_text_stays_text_on_every_shelf() {
         let promises = commitment::parse(rig.read("COMMITMENTS.md").as_bytes());
         assert_eq!(promises.blocks.len(), 1, "{text}\n{}", rig.read("COMMITMENTS.md"));
         // What comes after it is what it is.
-        let next = shelf.save_long("next", None, &Scope::Global, now(), &origin()).unwrap();
+        let next = rig.save_long("next", None, &Scope::Global).unwrap();
         assert_eq!((next.existing, next.section.as_deref()), (false, Some("Notes")), "{text}");
-        shelf.save_commitment(&Draft::new("next"), now(), &origin()).unwrap();
+        rig.promise("next").unwrap();
     }
 }
 
@@ -74,12 +74,12 @@ fn what_can_not_be_kept_leaves_the_notes_alone() {
         ("x", Some("a <!-- b"), "bad_section"),
         ("x", Some("a\u{7}b"), "control_character"),
     ] {
-        let error = shelf.save_long(text, section, &Scope::Global, now(), &origin()).unwrap_err();
+        let error = rig.save_long(text, section, &Scope::Global).unwrap_err();
         assert_eq!((error.code(), error.is_usage(), error.hint().is_some()), (code, true, true), "{error}");
         if section.is_none() {
-            let error = shelf.save_daily(text, &Scope::Global, now(), &origin()).unwrap_err();
+            let error = rig.save_daily(text, &Scope::Global).unwrap_err();
             assert_eq!(error.code(), code);
-            let error = shelf.save_commitment(&Draft::new(text), now(), &origin()).unwrap_err();
+            let error = rig.promise(text).unwrap_err();
             assert_eq!(error.code(), code);
             assert_eq!(shelf.pin(text, None, &origin()).unwrap_err().code(), code);
         }
@@ -91,7 +91,7 @@ fn what_can_not_be_kept_leaves_the_notes_alone() {
             && !rig.path("Pinned.md").exists()
     );
     // As long as it may be, it is kept whole.
-    let saved = shelf.save_long(&long[1..], None, &Scope::Global, now(), &origin()).unwrap();
+    let saved = rig.save_long(&long[1..], None, &Scope::Global).unwrap();
     assert!(saved.text.ends_with(&long[1..]));
 }
 
@@ -132,7 +132,7 @@ fn a_path_can_not_leave_the_vault() {
 #[test]
 fn an_open_comment_in_the_note_is_said() {
     let rig = Rig::new(&[("MEMORY.md", "## Notes\n- first\n%%\nhidden\n")]);
-    let error = rig.memory().save_long("x", None, &Scope::Global, now(), &origin()).unwrap_err();
+    let error = rig.save_long("x", None, &Scope::Global).unwrap_err();
     assert!(matches!(error, MemoryError::Unreadable { .. }), "{error}");
     assert_eq!(rig.read("MEMORY.md"), "## Notes\n- first\n%%\nhidden\n");
     let wrong = vault_agent::memory::Fields { importance: Some(1.5), ..Default::default() };
@@ -148,7 +148,7 @@ fn a_note_keeps_its_line_ends_and_its_odd_bytes() {
         "MEMORY.md",
         b"\xef\xbb\xbf# Memory\r\n\r\n## Notes ##\r\n- \xff\xfe odd \r\n\r\n## Last\r\n- x".as_slice(),
     );
-    let saved = rig.memory().save_long("one\ntwo", Some("notes"), &Scope::Global, now(), &origin()).unwrap();
+    let saved = rig.save_long("one\ntwo", Some("notes"), &Scope::Global).unwrap();
     assert_eq!((saved.line, saved.end_line), (5, 6));
     let expected =
         b"\xef\xbb\xbf# Memory\r\n\r\n## Notes ##\r\n- \xff\xfe odd \r\n- [2026-12-01 09:30] one\r\n  two\r\n\r\n## Last\r\n- x";
@@ -171,10 +171,10 @@ fn what_nobody_sees_is_refused_everywhere() {
     for hidden in ["pay \u{202e}tneg", "tea\u{e0049}\u{e0067}", "a\u{200b}b", "x\u{2066}y"] {
         let memory = rig.memory();
         let errors = [
-            memory.save_long(hidden, None, &Scope::Global, now(), &origin()).unwrap_err(),
-            memory.save_long("x", Some(hidden), &Scope::Global, now(), &origin()).unwrap_err(),
-            memory.save_daily(hidden, &Scope::Global, now(), &origin()).unwrap_err(),
-            memory.save_commitment(&Draft::new(hidden), now(), &origin()).unwrap_err(),
+            rig.save_long(hidden, None, &Scope::Global).unwrap_err(),
+            rig.save_long("x", Some(hidden), &Scope::Global).unwrap_err(),
+            rig.save_daily(hidden, &Scope::Global).unwrap_err(),
+            rig.promise(hidden).unwrap_err(),
             memory.pin(hidden, None, &origin()).unwrap_err(),
         ];
         assert_eq!(errors.map(|error| error.code()), ["invisible_character"; 5], "{hidden:?}");
@@ -186,7 +186,7 @@ fn what_nobody_sees_is_refused_everywhere() {
 fn what_a_plugin_would_run_is_kept_as_text_and_said() {
     let rig = Rig::new(&[]);
     let script = "see\n```dataviewjs\ndv.view(1)\n```\nand `= this.file` <% tp.x %>";
-    let saved = rig.memory().save_long(script, None, &Scope::Global, now(), &origin()).unwrap();
+    let saved = rig.save_long(script, None, &Scope::Global).unwrap();
     insta::assert_snapshot!(saved.text, @r"
     - [2026-12-01 09:30] see
       ```text dataviewjs
@@ -195,12 +195,12 @@ fn what_a_plugin_would_run_is_kept_as_text_and_said() {
       and `\= this.file` <\% tp.x %>
     ");
     assert_eq!(saved.notes, ["what an Obsidian plugin would have run was saved as plain text"]);
-    assert!(rig.memory().save_long(script, None, &Scope::Global, now(), &origin()).unwrap().existing);
+    assert!(rig.save_long(script, None, &Scope::Global).unwrap().existing);
     let pin = rig.memory().pin("`$= dv.x()`", None, &origin()).unwrap();
     assert_eq!((pin.text.as_str(), pin.notes.len()), (r"- `\$= dv.x()`", 1));
     assert_eq!(rig.memory().unpin("`$= dv.x()`", true, &origin()).unwrap().line, 1);
-    let told = rig.memory().save_commitment(&Draft::new("~~~tasks\n~~~"), now(), &origin()).unwrap();
+    let told = rig.promise("~~~tasks\n~~~").unwrap();
     assert!(told.text.contains("~~~text tasks") && told.notes.len() == 1, "{}", told.text);
-    let plain = rig.memory().save_daily("use `==` here", &Scope::Global, now(), &origin()).unwrap();
+    let plain = rig.save_daily("use `==` here", &Scope::Global).unwrap();
     assert_eq!(plain.notes, Vec::<String>::new());
 }

@@ -6,13 +6,7 @@
 use vault_agent::capture::{HUMAN, Inbox, InboxError};
 use vault_agent::format::candidate::{self, CandidateState};
 
-use crate::memory::rig::{Rig, abort_at, now, origin};
-use crate::support::processes::again;
-
-const ROLE: &str = "LEARNED_TEST_ROLE";
-const ROOT: &str = "LEARNED_TEST_ROOT";
-const POINT: &str = "LEARNED_TEST_POINT";
-const ROUND: &str = "LEARNED_TEST_ROUND";
+use crate::memory::rig::{Rig, doomed, killed_at, now, origin};
 
 /// The steps of an edit, of a new note, and what lies between two edits.
 const POINTS: [&str; 16] = [
@@ -57,12 +51,8 @@ fn inbox(mark: char, change: &str) -> String {
 /// What a child is: it arms the failpoint and does its work.
 #[test]
 fn child() {
-    let Ok(role) = std::env::var(ROLE) else { return };
-    let told = |name: &str| std::env::var(name).unwrap();
-    let rig = Rig::at(std::path::Path::new(&told(ROOT)));
-    let round = told(ROUND).parse().unwrap();
-    abort_at(told(POINT), round);
-    work(&rig, &role);
+    let Some((role, root)) = doomed() else { return };
+    work(&Rig::at(&root), &role);
 }
 
 fn work(rig: &Rig, role: &str) {
@@ -76,18 +66,6 @@ fn work(rig: &Rig, role: &str) {
         Ok(_) | Err(InboxError::Over(_, true)) => {}
         Err(error) => panic!("{error}"),
     }
-}
-
-/// Whether the child died on its way.
-fn is_killed(rig: &Rig, role: &str, point: &str, round: usize) -> bool {
-    let status = again(&child)
-        .env(ROLE, role)
-        .env(ROOT, rig.root())
-        .env(POINT, point)
-        .env(ROUND, round.to_string())
-        .status()
-        .unwrap();
-    !status.success()
 }
 
 /// How often the fact stands in memory, and how the line stands with it.
@@ -109,7 +87,7 @@ fn is_once(memory: Option<&str>, mark: char, change: &str, role: &str, wanted: &
             if let Some(memory) = memory {
                 rig.write("MEMORY.md", memory);
             }
-            let died = is_killed(&rig, role, point, round);
+            let died = killed_at(&child, role, point, round, rig.root());
             killed += usize::from(died);
             rig.editor.recover().unwrap();
             let told =

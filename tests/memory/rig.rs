@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Settings;
-use vault_agent::memory::{MemoryError, MemoryNotes, NewMemory, Origin, Saved, Scope};
+use vault_agent::memory::{Draft, MemoryError, MemoryNotes, NewMemory, Origin, Saved, Scope};
 use vault_agent::schedule::Zone;
 use vault_agent::vault::{Actor, EditOptions, Editor, Vault};
+
+use crate::support::processes::again;
 
 /// 2026-12-01 09:30 in London.
 pub const NOW: &str = "2026-12-01T09:30:00Z";
@@ -56,6 +58,22 @@ impl Rig {
         MemoryNotes { vault, editor, settings, zone }
     }
 
+    /// Saves words without fields of their own as a fact.
+    pub fn save_long(&self, text: &str, section: Option<&str>, scope: &Scope) -> Result<Saved, MemoryError> {
+        let memory = NewMemory { section, scope: scope.clone(), ..NewMemory::new(text) };
+        self.memory().save_fact(&memory, now(), &origin())
+    }
+
+    /// And into the day's note.
+    pub fn save_daily(&self, text: &str, scope: &Scope) -> Result<Saved, MemoryError> {
+        let memory = NewMemory { scope: scope.clone(), ..NewMemory::new(text) };
+        self.memory().save_note(&memory, now(), &origin())
+    }
+
+    pub fn promise(&self, text: &str) -> Result<Saved, MemoryError> {
+        self.memory().save_commitment(&Draft::new(text), now(), &origin())
+    }
+
     pub fn path(&self, note: &str) -> PathBuf {
         self.root.join("vault").join(note)
     }
@@ -79,57 +97,25 @@ pub fn origin() -> Origin {
     Origin::new(Actor::Mcp).client("test 1.0").conversation("c-1")
 }
 
-/// Aborts this process when the failpoint `point` is passed for the `round`th time.
-pub fn abort_at(point: String, round: usize) {
-    let seen = AtomicUsize::new(0);
+/// What a process of its own is told: what it does, in which folder, and at which pass of which failpoint it aborts.
+const DOOM: &str = "VAULT_AGENT_TEST_DOOM";
+
+/// The part and the folder, in a process that [`killed_at`] started; the failpoint is set.
+pub fn doomed() -> Option<(String, PathBuf)> {
+    let doom = std::env::var(DOOM).ok()?;
+    let [role, point, round, root] = doom.splitn(4, ' ').collect::<Vec<_>>()[..] else { panic!("{doom}") };
+    let (round, seen) = (round.parse::<usize>().unwrap(), AtomicUsize::new(0));
     fail::cfg_callback(point, move || {
         if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
             std::process::abort();
         }
     })
     .unwrap();
+    Some((role.to_owned(), PathBuf::from(root)))
 }
 
-/// Saves words without fields of their own.
-pub trait SaveWords {
-    fn save_long(
-        &self,
-        text: &str,
-        section: Option<&str>,
-        scope: &Scope,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved, MemoryError>;
-
-    fn save_daily(
-        &self,
-        text: &str,
-        scope: &Scope,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved, MemoryError>;
-}
-
-impl SaveWords for MemoryNotes<'_> {
-    fn save_long(
-        &self,
-        text: &str,
-        section: Option<&str>,
-        scope: &Scope,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved, MemoryError> {
-        let memory = NewMemory { section, scope: scope.clone(), ..NewMemory::new(text) };
-        self.save_fact(&memory, now, origin)
-    }
-
-    fn save_daily(
-        &self,
-        text: &str,
-        scope: &Scope,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<Saved, MemoryError> {
-        self.save_note(&NewMemory { scope: scope.clone(), ..NewMemory::new(text) }, now, origin)
-    }
+/// Whether the process died that ran `test`, with this part, up to a pass of a failpoint.
+pub fn killed_at<T: Fn()>(test: &T, role: &str, point: &str, round: usize, root: &Path) -> bool {
+    let doom = format!("{role} {point} {round} {}", root.display());
+    !again(test).env(DOOM, doom).status().unwrap().success()
 }

@@ -2,7 +2,7 @@
 
 use vault_agent::memory::{NewMemory, Scope, accessible};
 
-use crate::memory::rig::{Rig, SaveWords, now, origin};
+use crate::memory::rig::{Rig, now, origin};
 use crate::support::TestVault;
 
 fn scope(text: &str) -> Scope {
@@ -14,9 +14,9 @@ fn each_scope_is_a_tag_and_reads_back() {
     let rig = Rig::new(&[]);
     for text in ["global", "project:vault-agent", "agent:pai", "user:anna", "custom:Grüne Gruppe"] {
         let scope = scope(text);
-        let saved = rig.memory().save_long("keeps bees", Some("Facts"), &scope, now(), &origin()).unwrap();
+        let saved = rig.save_long("keeps bees", Some("Facts"), &scope).unwrap();
         assert_eq!((&saved.scope, saved.existing), (&scope, false));
-        let daily = rig.memory().save_daily("fed the bees", &scope, now(), &origin()).unwrap();
+        let daily = rig.save_daily("fed the bees", &scope).unwrap();
         assert_eq!(daily.scope, scope);
     }
     insta::assert_snapshot!(rig.read("MEMORY.md"), @"
@@ -37,8 +37,7 @@ fn each_scope_is_a_tag_and_reads_back() {
 fn tags_of_a_person_stay_as_they_are() {
     let rig = Rig::new(&[]);
     let project = scope("project:a");
-    let save =
-        |text: &str, scope: &Scope| rig.memory().save_long(text, None, scope, now(), &origin()).unwrap().text;
+    let save = |text: &str, scope: &Scope| rig.save_long(text, None, scope).unwrap().text;
     assert_eq!(save("likes #tea", &project), "- [2026-12-01 09:30] likes #tea #project/a");
     assert_eq!(
         save("built with #Project/A tools", &project),

@@ -12,12 +12,7 @@ use vault_agent::summary::{DueScope, Summaries, Text};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
-use crate::memory::rig::abort_at;
-use crate::support::processes::again;
-
-const ROOT: &str = "SUMMARISED_TEST_ROOT";
-const POINT: &str = "SUMMARISED_TEST_POINT";
-const ROUND: &str = "SUMMARISED_TEST_ROUND";
+use crate::memory::rig::{doomed, killed_at};
 
 const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
 const FOLDER: &str = "summaries/discord-channel/7/20261101T090000Z_0001";
@@ -95,18 +90,8 @@ fn notes(root: &Path) -> BTreeMap<String, String> {
 
 #[test]
 fn child() {
-    let Ok(root) = std::env::var(ROOT) else { return };
-    let told = |name: &str| std::env::var(name).unwrap();
-    let round = told(ROUND).parse().unwrap();
-    let workspace = workspace(Path::new(&root), "2026-12-02T09:30:00Z");
-    abort_at(told(POINT), round);
-    settle(&workspace);
-}
-
-fn is_killed(root: &Path, point: &str, round: usize) -> bool {
-    let status =
-        again(&child).env(ROOT, root).env(POINT, point).env(ROUND, round.to_string()).status().unwrap();
-    !status.success()
+    let Some((_, root)) = doomed() else { return };
+    settle(&workspace(&root, "2026-12-02T09:30:00Z"));
 }
 
 /// Kills the child at a step, and looks: what is there is whole and true, and the rest comes.
@@ -119,7 +104,7 @@ fn is_whole(prepare: &dyn Fn() -> tempfile::TempDir, points: &[&str], rounds: &[
         for round in rounds {
             let temp = prepare();
             let before = notes(temp.path());
-            killed += usize::from(is_killed(temp.path(), point, *round));
+            killed += usize::from(killed_at(&child, "settle", point, *round, temp.path()));
             let workspace = workspace(temp.path(), "2026-12-02T09:30:00Z");
             let found = notes(temp.path());
             for (name, text) in &found {

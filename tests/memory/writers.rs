@@ -5,9 +5,9 @@ use std::process::{Child, Stdio};
 use std::sync::Barrier;
 
 use jiff::civil::date;
-use vault_agent::memory::{Draft, Scope};
+use vault_agent::memory::Scope;
 
-use crate::memory::rig::{Rig, SaveWords, now, origin};
+use crate::memory::rig::{Rig, origin};
 use crate::support::TestVault;
 
 const WRITERS: usize = 20;
@@ -39,21 +39,16 @@ fn threads_and_a_person_lose_and_double_nothing() {
         for writer in 0..WRITERS {
             let (rig, start) = (&rig, &start);
             scope.spawn(move || {
-                let memory = rig.memory();
+                let _memory = rig.memory();
                 start.wait();
                 for n in 0..EACH {
                     let fact = format!("fact {writer} {n}");
-                    let saved =
-                        memory.save_long(&fact, Some("Facts"), &Scope::Global, now(), &origin()).unwrap();
+                    let saved = rig.save_long(&fact, Some("Facts"), &Scope::Global).unwrap();
                     assert!(saved.text.ends_with(&fact) && !saved.existing);
                     // All writers save this one.
-                    memory.save_long("shared fact", None, &Scope::Global, now(), &origin()).unwrap();
-                    memory
-                        .save_daily(&format!("note {writer} {n}"), &Scope::Global, now(), &origin())
-                        .unwrap();
-                    memory
-                        .save_commitment(&Draft::new(format!("promise {writer} {n}")), now(), &origin())
-                        .unwrap();
+                    rig.save_long("shared fact", None, &Scope::Global).unwrap();
+                    rig.save_daily(&format!("note {writer} {n}"), &Scope::Global).unwrap();
+                    rig.promise(&format!("promise {writer} {n}")).unwrap();
                 }
             });
         }

@@ -7,16 +7,13 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::servers::health::ServerHealth;
 
-use crate::servers::rig::{Rig, caller, lives, python, request};
+use crate::servers::rig::{Rig, caller, lives, request};
 use crate::support;
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_hangs_at_its_start_is_ended_and_not_waited_for_again() {
-    if !python() {
-        return;
-    }
+    let Some(rig) = Rig::scripted("hang", "") else { return };
     // Time stands still but where all wait: then it jumps to the limit.
-    let rig = Rig::scripted("hang", "");
     let began = tokio::time::Instant::now();
     let hung = rig.look().await;
     assert!(hung.is_error && hung.text.contains("did not start within 20 s"), "{}", hung.text);
@@ -29,11 +26,8 @@ async fn a_server_that_hangs_at_its_start_is_ended_and_not_waited_for_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_never_answers_a_call_is_ended() {
-    if !python() {
-        return;
-    }
+    let Some(rig) = Rig::scripted("stuck", "") else { return };
     tokio::time::resume();
-    let rig = Rig::scripted("stuck", "");
     let shown = rig.call("mcp_tools", json!({"server": "web"})).await;
     assert!(!shown.is_error, "{}", shown.text);
     tokio::time::pause();
@@ -44,10 +38,7 @@ async fn a_server_that_never_answers_a_call_is_ended() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_dies_is_said_and_begins_anew() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("die", "");
+    let Some(rig) = Rig::scripted("die", "") else { return };
     for _ in 0..2 {
         let dead = rig.look().await;
         assert!(
@@ -65,14 +56,11 @@ async fn a_server_that_dies_is_said_and_begins_anew() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_can_not_start_says_why_and_no_secret() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("exit", "env = [\"SECRET_OF_SERVER\"]\n");
+    let Some(rig) = Rig::scripted("exit", "env = [\"SECRET_OF_SERVER\"]\n") else { return };
     let unset = rig.look().await;
     assert!(unset.text.contains("`SECRET_OF_SERVER` is not set"), "{}", unset.text);
     rig.ended().await;
-    let rig = Rig::scripted("exit", "");
+    let Some(rig) = Rig::scripted("exit", "") else { return };
     let exited = rig.look().await;
     assert!(
         exited.is_error && exited.text.contains("status 3") && exited.text.contains("no good"),
@@ -86,10 +74,7 @@ async fn one_that_can_not_start_says_why_and_no_secret() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn noise_is_passed_over() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("garbage", "");
+    let Some(rig) = Rig::scripted("garbage", "") else { return };
     let fine = rig.look().await;
     assert!(!fine.is_error && fine.text.contains("look {\"q\": \"tea\"}"), "{}", fine.text);
     rig.ended().await;
@@ -97,10 +82,7 @@ async fn noise_is_passed_over() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_of_ten_megabytes_is_its_beginning() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("big", "");
+    let Some(rig) = Rig::scripted("big", "") else { return };
     let big = rig.look().await;
     assert!(
         !big.is_error && big.text.contains("It had 10000000 characters"),
@@ -113,11 +95,8 @@ async fn a_result_of_ten_megabytes_is_its_beginning() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_three_hundred_tools_the_allowed_are_shown() {
-    if !python() {
-        return;
-    }
     for mode in ["many", "pages"] {
-        let rig = Rig::scripted(mode, "");
+        let Some(rig) = Rig::scripted(mode, "") else { return };
         let shown = rig.call("mcp_tools", json!({"server": "web"})).await;
         assert!(shown.text.contains("look: Does look.") && shown.text.contains("walk: "), "{}", shown.text);
         assert_eq!(shown.text.matches("look: ").count(), 1, "{mode}");
@@ -128,18 +107,15 @@ async fn of_three_hundred_tools_the_allowed_are_shown() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pictures_errors_and_refusals_are_told() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("picture", "");
+    let Some(rig) = Rig::scripted("picture", "") else { return };
     let seen = rig.look().await;
     assert!(seen.text.contains("[picture image/png, 30 KB: not shown]\nseen"), "{}", seen.text);
     rig.ended().await;
-    let rig = Rig::scripted("error", "");
+    let Some(rig) = Rig::scripted("error", "") else { return };
     let gone = rig.look().await;
     assert!(gone.is_error && gone.text.contains("the page is gone"), "{}", gone.text);
     rig.ended().await;
-    let rig = Rig::scripted("refuse", "");
+    let Some(rig) = Rig::scripted("refuse", "") else { return };
     for _ in 0..2 {
         let refused = rig.look().await;
         assert!(refused.is_error && refused.text.contains("q is missing"), "{}", refused.text);
@@ -147,7 +123,7 @@ async fn pictures_errors_and_refusals_are_told() {
     assert_eq!(rig.pids().len(), 1, "it goes on");
     rig.ended().await;
     // What it may not ask for it doesn't get.
-    let rig = Rig::scripted("once", "");
+    let Some(rig) = Rig::scripted("once", "") else { return };
     let refused = rig.look().await;
     assert!(refused.text.contains("refused"), "{}", refused.text);
     rig.ended().await;
@@ -155,10 +131,7 @@ async fn pictures_errors_and_refusals_are_told() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn its_environment_is_what_the_settings_name() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("env", "env = [\"CARGO_MANIFEST_DIR\"]\n");
+    let Some(rig) = Rig::scripted("env", "env = [\"CARGO_MANIFEST_DIR\"]\n") else { return };
     let told = rig.look().await;
     let start = told.text.find('{').unwrap();
     let end = told.text.rfind("} in ").unwrap();
@@ -178,10 +151,7 @@ async fn its_environment_is_what_the_settings_name() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_it_started_outlives_the_turn() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("children", "");
+    let Some(rig) = Rig::scripted("children", "") else { return };
     assert!(!rig.look().await.is_error);
     let pids = rig.pids();
     assert_eq!(pids.len(), 3);
@@ -193,10 +163,7 @@ async fn nothing_that_it_started_outlives_the_turn() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopped_call_is_over_at_once() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("stuck", "");
+    let Some(rig) = Rig::scripted("stuck", "") else { return };
     let stop = CancellationToken::new();
     let (servers, token) = (rig.servers.clone(), stop.clone());
     let running = tokio::spawn(async move {
@@ -215,10 +182,7 @@ async fn a_stopped_call_is_over_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_process_is_left_after_many_turns() {
-    if !python() {
-        return;
-    }
-    let rig = Rig::scripted("children", "");
+    let Some(rig) = Rig::scripted("children", "") else { return };
     for turn in 0..20 {
         let stop = CancellationToken::new();
         let name = format!("t{turn}");

@@ -74,9 +74,9 @@ impl Rig {
         Self { temp, servers: Arc::new(servers), workspace }
     }
 
-    /// With a server that behaves in this way.
-    pub fn scripted(mode: &str, more: &str) -> Self {
-        Self::new(&scripted(mode, Path::new("PIDS"), more))
+    /// With a server that behaves in this way; none where there is no Python for it.
+    pub fn scripted(mode: &str, more: &str) -> Option<Self> {
+        python().then(|| Self::new(&scripted(mode, Path::new("PIDS"), more)))
     }
 
     pub async fn call(&self, tool: &str, arguments: Value) -> ToolEnd {

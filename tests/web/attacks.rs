@@ -61,8 +61,7 @@ pub const HOSTS: [&str; 28] = [
 #[test]
 fn a_page_that_is_called_by_another_name_answers_nothing() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (served, visitor) = Served::visited(&vault);
     let (port, before) = (served.address.port().to_string(), vault.tree());
     let change = good(&visitor);
     for host in HOSTS {
@@ -154,8 +153,7 @@ pub const FORGED: [Spoil; 26] = [
 #[test]
 fn a_change_that_comes_from_elsewhere_changes_nothing() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let before = vault.tree();
     for (name, spoil) in FORGED {
         let reply = visitor.send(&spoil(good(&visitor), &visitor));
@@ -186,8 +184,7 @@ pub const FIELDS: [(&str, &str); 12] = [
 #[test]
 fn a_form_without_its_token_its_id_or_its_action_changes_nothing() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let before = vault.tree();
     for (field, value) in FIELDS {
         let reply = visitor.submit(&loot(&visitor).with(field, value));
@@ -223,8 +220,7 @@ fn a_token_is_worth_nothing_in_another_session() {
 #[test]
 fn nothing_but_a_post_changes_anything() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (served, visitor) = Served::visited(&vault);
     let before = vault.tree();
     let form = loot(&visitor);
     let query: Vec<String> =
@@ -248,8 +244,7 @@ fn nothing_but_a_post_changes_anything() {
 #[test]
 fn a_body_that_is_too_long_is_refused() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let before = vault.tree();
     let reply = visitor.submit(&loot(&visitor).with("message", &"x".repeat(1 << 20)));
     assert_eq!(reply.status, 413, "{}", reply.text());
@@ -281,8 +276,7 @@ fn insist_on_headers(what: &str, reply: &Reply) {
 #[test]
 fn every_answer_has_the_policy_and_no_note_is_kept_by_a_browser() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     for path in ["/", "/?write=tomorrow%209am%3A%20x", "/nowhere", "/notes/Reminders.md", "/notes/none.md"] {
         for accept in ["text/html", "application/json"] {
             let reply = visitor.send(&visitor.request(path).header("Accept", accept));
@@ -319,8 +313,7 @@ fn every_answer_has_the_policy_and_no_note_is_kept_by_a_browser() {
 #[test]
 fn a_form_sent_again_does_nothing_twice() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let form = loot(&visitor);
     let first = visitor.submit(&form).is(303);
     let after = vault.tree();

@@ -8,8 +8,7 @@ use crate::support::TestVault;
 fn a_plan_fetched_anew_holds_the_same_form() {
     let vault = TestVault::new("//- /Reminders.md\n# Reminders\n");
     vault.write("vault-agent.toml", LISTEN);
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let page = visitor.get("/").is(200).text();
     let id = page.split("name=\"form\" value=\"").nth(1).unwrap().split('"').next().unwrap();
     let plan = format!("/?write=tomorrow+9am%3A+Call+Mum&form={id}");
@@ -34,8 +33,7 @@ fn a_note_behind_a_link_that_leads_out_is_refused_in_a_sentence() {
 fn a_routine_runs_at_once_and_a_pause_is_resumed_at_once() {
     let sample = Sample::still();
     sample.server.script(vec![crate::models::Reply::text("Nothing today.")]);
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     visitor.submit(&visitor.form("/routines/morning", "run", "morning")).is(303);
     let ran = || visitor.json("/routines/morning")["runs"][0]["answer"] == "Nothing today.";
     let mut looks = 0..1000;
@@ -58,8 +56,7 @@ fn a_follow_up_is_moved_and_done_in_the_calendar() {
          due: 2026-12-02T10:00:00Z\n---\nAsk Ann\n",
     );
     vault.write("vault-agent.toml", LISTEN);
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let week = "/calendar?week=2026-12-01";
     let form = |what: &str| {
         let forms = visitor.forms(week);

@@ -92,8 +92,7 @@ fn killed(sample: &Sample, visitor: &Visitor, form: &Form, step: &str) -> (Serve
 fn a_change_that_was_killed_is_made_once_or_not_at_all() {
     for (path, action, holding, typed) in CHANGES {
         let sample = if [UNDO, RESTORE].contains(path) { Sample::new() } else { Sample::still() };
-        let served = sample.serve();
-        let visitor = served.visitor();
+        let (served, visitor) = sample.visited();
         let path = &address(path, &visitor);
         let fresh = |visitor: &Visitor| {
             typed
@@ -127,8 +126,7 @@ fn a_run_that_was_killed_ends_once() {
     let sample = Sample::still();
     let answer = || crate::models::Reply::text("Nothing today.");
     sample.server.script(vec![answer(), answer()]);
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (served, visitor) = sample.visited();
     let runs = |visitor: &Visitor| visitor.json("/routines/morning")["runs"].as_array().map_or(0, Vec::len);
     let before = runs(&visitor);
     // Before the run is claimed: there is none.

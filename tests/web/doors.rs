@@ -84,8 +84,7 @@ fn an_old_code_is_worth_nothing() {
 #[test]
 fn a_session_ends_after_thirty_days() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (served, visitor) = Served::visited(&vault);
     let _ = visitor.get("/").is(200);
     served.kill();
     for (days, status) in [(29, 200), (31, 401)] {
@@ -108,8 +107,7 @@ pub fn moved(visitor: &Visitor, to: &Served) -> Visitor {
 #[test]
 fn a_session_that_was_ended_is_closed() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let listed = vault.json(&["web", "sessions"]);
     let id = listed.to_string();
     let id = id.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
@@ -154,8 +152,7 @@ fn behind_a_proxy_the_cookie_is_bound_to_the_host_over_tls() {
 #[test]
 fn stopped_it_ends_quietly() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (served, visitor) = Served::visited(&vault);
     let _ = visitor.get("/").is(200);
     let (code, said) = served.stop();
     assert!(matches!(code, Some(0)), "{code:?}: {said}");

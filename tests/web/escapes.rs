@@ -81,8 +81,7 @@ fn shows_nothing(path: &str, reply: &Reply) {
 #[test]
 fn no_path_leads_out_of_the_vault() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     for path in PATHS {
         shows_nothing(path, &visitor.get(path));
         let json = visitor.send(&visitor.request(path).header("Accept", "application/json"));
@@ -112,8 +111,7 @@ pub const QUERIES: [&str; 14] = [
 #[test]
 fn no_query_leads_out_of_the_vault() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     for path in QUERIES {
         let reply = visitor.get(path);
         assert!(matches!(reply.status, 200 | 400 | 404), "{path}: {}\n{}", reply.status, reply.text());
@@ -131,8 +129,7 @@ fn still_there(visitor: &Visitor) {
 #[test]
 fn no_address_becomes_another_one() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     for path in [
         "/?said=%0d%0aSet-Cookie:%20a=b",
         "/?said=%3Cscript%3Ealert(1)%3C/script%3E",

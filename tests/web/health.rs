@@ -10,8 +10,7 @@ fn health_says_what_doctor_says_and_ends_a_session() {
         "//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n- [ ] date=someday time=09:30 recur=none msg=\"Odd\"\n",
     );
     vault.write("vault-agent.toml", LISTEN);
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let health = visitor.json("/health?look=all");
     let doctor = vault.run(&["--json", "doctor"]).json();
     // The paths of the vault are masked in what a command prints here.
@@ -69,8 +68,7 @@ fn other_machines_are_listed_and_their_words_are_plain_text() {
 #[test]
 fn a_turn_shows_what_the_model_was_given() {
     let sample = Sample::new();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let turns = visitor.json("/turns");
     let id = turns[0]["id"].as_str().unwrap().to_owned();
     let command = sample.vault.json(&["turns", &id, "--request"]);
@@ -98,8 +96,7 @@ fn a_finding_is_mended_by_its_button() {
         || (0..40).for_each(|number| std::fs::remove_file(vault.path(&format!("{number}.md"))).unwrap());
     remove();
     drop(vault.run(&["history"]).ok());
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let page = visitor.get("/health").is(200).text();
     assert!(page.contains("files are gone since"), "{page}");
     visitor.submit(&visitor.form("/health", "bring-back", "")).is(303);

@@ -19,8 +19,7 @@ fn vault() -> TestVault {
 #[test]
 fn every_place_comes_as_a_page_and_as_data() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     for path in ["/notes", "/notes/a.md", "/history", "/turns", "/routines", "/routines/morning", "/usage"] {
         let page = visitor.get(path).is(200).text();
         assert!(page.contains("<main") && !page.contains("<script>x"), "{path}: {page}");
@@ -38,8 +37,7 @@ fn every_place_comes_as_a_page_and_as_data() {
 #[test]
 fn a_line_a_section_and_the_note_come_back_after_their_plan() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let data = visitor.json("/notes/a.md");
     assert_eq!(data["blame"]["lines"][2]["text"], "spoilt");
     let first = data["snapshots"][1]["id"].as_str().unwrap().to_owned();
@@ -61,8 +59,7 @@ fn a_line_a_section_and_the_note_come_back_after_their_plan() {
 fn a_plan_has_one_form_however_often_it_is_fetched() {
     let vault = vault();
     drop(vault.run(&["memory", "save", "tea at five"]).ok());
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let saved = visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
     let page = visitor.get(&format!("/history/{saved}")).is(200).text();
     let link = page.split("href=\"").find(|link| link.contains("plan=undo")).expect("a link to the plan");
@@ -81,8 +78,7 @@ fn a_plan_has_one_form_however_often_it_is_fetched() {
 fn what_cannot_be_taken_back_is_said_and_is_no_failure() {
     let vault = vault();
     drop(vault.run(&["memory", "save", "tea at five"]).ok());
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let newest = || visitor.json("/history")[0]["id"].as_str().unwrap().to_owned();
     let saved = newest();
     let form = visitor.form(&format!("/history/{saved}?plan=undo"), "undo", &saved);
@@ -100,8 +96,7 @@ fn what_cannot_be_taken_back_is_said_and_is_no_failure() {
 #[test]
 fn a_routine_is_switched_and_everything_paused() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let _ = visitor.submit(&visitor.form("/routines", "enable", "morning")).is(303);
     assert!(vault.read("routines/morning.md").contains("enabled: true"));
     let _ = visitor.submit(&visitor.form("/routines", "pause", "")).is(303);
@@ -115,8 +110,7 @@ fn a_hit_says_what_was_found_where_and_a_fact_who_wrote_it() {
     let vault = vault();
     vault.write("Kitchen.md", "# Kitchen\n\n## Oven\nThe oven needs a new seal.\n");
     drop(vault.run(&["memory", "save", "tea at five"]).ok());
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let found = visitor.json("/search?q=oven+seal");
     let hit = &found["hits"][0];
     assert_eq!(hit["path"], "Kitchen.md", "{found}");
@@ -142,8 +136,7 @@ fn a_hit_says_what_was_found_where_and_a_fact_who_wrote_it() {
 fn a_question_of_the_page_is_a_turn_that_can_be_looked_up() {
     let sample = Sample::still();
     sample.server.script(vec![Reply::text("Fifteen minutes.")]);
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let form = visitor.form(&format!("/?write={}", encoded("how long does the soup cook")), "ask", "");
     let to = visitor.submit(&form).is(303).header("location").to_owned();
     let began = std::time::Instant::now();

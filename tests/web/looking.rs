@@ -111,8 +111,7 @@ fn folders_are_listed_and_no_link_leads_out_of_the_vault() {
 #[test]
 fn a_restore_whose_plan_is_old_brings_nothing_back() {
     let sample = Sample::new();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let snapshots = visitor.json("/notes/Projects/Garden.md");
     let oldest =
         snapshots["snapshots"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
@@ -130,8 +129,7 @@ fn a_restore_whose_plan_is_old_brings_nothing_back() {
 #[test]
 fn links_to_where_something_was_said_and_done_lead_there() {
     let sample = Sample::new();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let links = |page: &str, to: &str| -> Vec<String> {
         let all = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
         all.filter(|link| link.starts_with(to)).map(str::to_owned).collect()
@@ -157,8 +155,7 @@ fn a_link_and_a_picture_lead_to_the_file_in_another_folder() {
     vault.write("vault-agent.toml", LISTEN);
     vault.write("attachments/pic.png", "png");
     vault.write("Projects/garden.md", "![[pic.png]] [[overview]] [[Plan]] ![[deep/plan]] [[nothing]]\n");
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let page = visitor.get("/notes/Projects/garden.md").is(200).text();
     let follow = |link: &str| {
         assert!(page.contains(&format!("\"{link}\"")), "{link}: {page}");

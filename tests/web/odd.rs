@@ -32,8 +32,7 @@ fn an_empty_vault_has_every_place() {
 #[test]
 fn a_large_vault_is_shown_in_pages() {
     let vault = LARGE.vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let longest = all_places(&visitor);
     assert!(longest < 600_000, "the longest page has {longest} bytes");
     // Long lists are cut, and each page of them is another one.
@@ -90,8 +89,7 @@ fn notes_of_every_name_have_an_address() {
     for name in names {
         vault.write(name, format!("# Named\nthe word zeppelin stands in {name}\n"));
     }
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let page = visitor.get("/search?q=zeppelin&limit=50").is(200).text();
     let mut links: Vec<String> = page
         .split("href=\"/notes/")
@@ -120,8 +118,7 @@ fn broken_settings_and_a_conflict_are_told_and_stop_nothing() {
     let vault =
         TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
     vault.write("vault-agent.toml", LISTEN);
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     vault.write(
         "Reminders.sync-conflict-20261201-093000-ABCDEFG.md",
         "- [ ] date=2026-12-03 time=09:30 recur=none msg=\"Other\"\n",
@@ -149,8 +146,7 @@ fn a_vault_that_is_gone_is_told_and_may_come_back() {
     let vault =
         TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
     vault.write("vault-agent.toml", LISTEN);
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let away = vault.root().with_extension("away");
     std::fs::rename(vault.root(), &away).unwrap();
     let gone = visitor.get("/");
@@ -168,8 +164,7 @@ fn a_vault_that_is_gone_is_told_and_may_come_back() {
 fn what_cannot_be_understood_is_said_as_the_command_says_it() {
     let vault = TestVault::new("");
     vault.write("vault-agent.toml", LISTEN);
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let lost = visitor.get("/nowhere").is(404).text();
     assert!(lost.contains("href=\"/\""), "a way home: {lost}");
     let known = places(&visitor.get("/").text());

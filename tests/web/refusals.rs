@@ -42,8 +42,7 @@ fn addresses(visitor: &Visitor) -> Vec<String> {
 fn a_form_with_wrong_values_is_refused_and_never_fails() {
     let sample = Sample::new();
     drop(sample.vault.run(&["memory", "pin", "the code is 1234"]).ok());
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let mut tried = BTreeSet::new();
     let mut wrong = Vec::new();
     let mut sent = 0;
@@ -81,8 +80,7 @@ fn a_form_with_wrong_values_is_refused_and_never_fails() {
 #[test]
 fn a_page_past_the_end_says_so_and_leads_back() {
     let sample = Sample::new();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     for path in [
         "/memory",
         "/memory?kind=days",
@@ -104,8 +102,7 @@ fn a_page_past_the_end_says_so_and_leads_back() {
 #[test]
 fn an_accept_header_says_which_form_is_wanted() {
     let sample = Sample::still();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     for (accept, is_json) in [
         ("application/json", true),
         ("application/json, text/plain, */*", true),

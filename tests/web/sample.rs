@@ -1,7 +1,7 @@
 //! A vault in which every place of the page has something to show.
 
 use crate::models::{ModelServer, Reply};
-use crate::served::{LISTEN, Served};
+use crate::served::{LISTEN, Served, Visitor};
 use crate::support::TestVault;
 
 const NOTES: &str = r#"//- now: 2026-11-30T09:30:00Z
@@ -110,6 +110,11 @@ impl Sample {
         run(&["routine", "run", "morning"]);
         vault.set_now("2026-12-01T09:30:00Z");
         Self { vault, server, _runtime: runtime }
+    }
+
+    /// The page over it, with a person who has come in.
+    pub fn visited(&self) -> (Served, Visitor) {
+        Served::visited(&self.vault)
     }
 
     pub fn serve(&self) -> Served {

@@ -141,8 +141,7 @@ fn insist_on_words(path: &str, page: &str) {
 #[test]
 fn no_page_holds_a_script_that_a_note_holds() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     for path in addresses(&visitor) {
         let reply = visitor.get(&path);
         assert!(matches!(reply.status, 200 | 400 | 404 | 409), "{path}: {}\n{}", reply.status, reply.text());
@@ -156,8 +155,7 @@ fn no_page_holds_a_script_that_a_note_holds() {
 #[test]
 fn nothing_runs_in_a_browser() {
     let vault = vault();
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (served, visitor) = Served::visited(&vault);
     let url = crate::served::path_of(&served.url);
     assert_eq!(visitor.get(url).status, 401, "the code is used");
     let Some(tab) = Tab::open(&format!("http://{}", served.address)) else { return };

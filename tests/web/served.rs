@@ -29,6 +29,14 @@ impl Served {
         Self::start_with(vault, &[])
     }
 
+    /// The same, with a person who has come in.
+    #[track_caller]
+    pub fn visited(vault: &TestVault) -> (Self, Visitor) {
+        let served = Self::start(vault);
+        let visitor = served.visitor();
+        (served, visitor)
+    }
+
     /// The same with variables, such as `FAILPOINTS`.
     #[track_caller]
     pub fn start_with(vault: &TestVault, variables: &[(&str, &str)]) -> Self {

@@ -11,8 +11,7 @@ const WEEK: &str = "/calendar?week=2026-12-01";
 #[test]
 fn the_calendar_is_done_skipped_moved_snoozed_changed_and_cleared() {
     let sample = Sample::still();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let notes = || sample.vault.read("Reminders.md");
     let send = |action: &str, holding: &str, name: &str, value: &str| {
         let form = visitor.form(WEEK, action, holding);
@@ -44,8 +43,7 @@ fn the_calendar_is_done_skipped_moved_snoozed_changed_and_cleared() {
 #[test]
 fn an_inbox_entry_is_kept_and_another_dropped() {
     let sample = Sample::still();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let id = |words: &str| {
         let all = visitor.json("/inbox");
         let one =
@@ -64,8 +62,7 @@ fn an_inbox_entry_is_kept_and_another_dropped() {
 #[test]
 fn a_later_week_has_no_form_that_would_hit_an_earlier_time() {
     let sample = Sample::still();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let bins = |week: &str| {
         let forms = visitor.forms(&format!("/calendar?week={week}"));
         forms.into_iter().filter(|form| form.holds("rid_BBBBBBBBBBBB")).collect::<Vec<_>>()
@@ -92,8 +89,7 @@ fn a_form_about_a_task_that_was_changed_is_refused() {
         "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n- [ ] Water 🔁 every day 📅 2026-12-01\n- [ ] Call 📅 2026-12-03\n",
     );
     vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let forms = visitor.forms(WEEK);
     let form = |what: &str, words: &str| {
         forms.iter().find(|form| form.get("do") == Some(what) && form.holds(words)).cloned().expect("a form")
@@ -116,8 +112,7 @@ fn a_form_about_a_task_that_was_changed_is_refused() {
 #[test]
 fn a_form_sent_again_with_other_words_is_refused() {
     let sample = Sample::still();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let add = visitor.form("/memory", "add", "");
     visitor.submit(&add.clone().with("text", "the key hangs in the hall")).is(303);
     visitor.submit(&add.clone().with("text", "the key hangs in the hall")).is(303);
@@ -131,8 +126,7 @@ fn a_form_sent_again_with_other_words_is_refused() {
 #[test]
 fn a_note_that_is_locked_is_told_and_nothing_is_lost() {
     let sample = Sample::still();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     let before = sample.vault.tree();
     let form = visitor.form("/memory", "add", "").with("text", "the key hangs in the hall");
     let note = sample.vault.path("MEMORY.md");
@@ -154,8 +148,7 @@ fn a_note_that_is_locked_is_told_and_nothing_is_lost() {
 #[test]
 fn what_is_no_page_is_told_as_such() {
     let sample = Sample::still();
-    let served = sample.serve();
-    let visitor = served.visitor();
+    let (_served, visitor) = sample.visited();
     visitor.get("/history?page=-1").is(400);
     visitor.get("/history?page=0").is(400);
 }
@@ -167,8 +160,7 @@ fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {
         "//- now: 2026-12-01T08:00:00Z\n//- /Home.md\n# Home\n- [ ] Water 🔁 every day 📅 2026-12-02\n- [ ] Call Bob 📅 2026-12-03 ^b\n- [ ] Old 📅 2026-12-04\nend\n//- /COMMITMENTS.md\n---\nid: c-2026-12-01-001\nstatus: pending\ndue: 2026-12-03T17:00:00Z\ncreated: 2026-11-20T14:00:00Z\n---\nAsk Bob\n\nAfter it.\n",
     );
     vault.write("vault-agent.toml", format!("{LISTEN}\n[reminders]\nalso = [\"tasks\"]\n"));
-    let served = Served::start(&vault);
-    let visitor = served.visitor();
+    let (_served, visitor) = Served::visited(&vault);
     let send = |action: &str, holding: &str, fields: &[(&str, &str)]| {
         let form = visitor.form(WEEK, action, holding);
         visitor.submit(&fields.iter().fold(form, |form, (name, value)| form.with(name, value)))
