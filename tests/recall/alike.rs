@@ -107,6 +107,17 @@ fn a_word_that_stands_nowhere_is_named_and_what_is_like_it_is_marked() {
 }
 
 #[test]
+fn of_a_script_without_spaces_all_that_was_typed_is_named() {
+    let (_dir, recall) =
+        in_vault(|root| std::fs::write(root.join("a.md"), "# 米\n\n寿司的米要凉\n").unwrap());
+    let notes = recall.search(&Query::new("寿司卷 米醋").limit(5)).unwrap().notes;
+    assert_eq!(
+        notes,
+        ["`寿司卷`, `米醋` stand nowhere here; hits marked ≈ have similar words or a similar meaning"]
+    );
+}
+
+#[test]
 fn the_bounds_of_a_query_hold_for_what_is_like_its_words() {
     let (_dir, recall) = in_vault(|root| {
         std::fs::create_dir(root.join("shop")).unwrap();

@@ -125,7 +125,7 @@ fn pairs(run: &[char], emit: &mut impl FnMut(&str)) {
 }
 
 /// Whether `c` is of a script whose words have no spaces between them.
-pub(super) fn is_unspaced(c: char) -> bool {
+pub(in crate::search) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0e7f | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff)
 }
 
@@ -158,6 +158,7 @@ impl Shape {
     pub const TOOL: u16 = 1 << 13;
 
     /// Whether any of `bits` is set.
+    #[inline(always)]
     pub fn has(self, bits: u16) -> bool {
         self.0 & bits != 0
     }

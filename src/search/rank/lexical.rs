@@ -13,12 +13,14 @@ use crate::search::query::question::Question;
 use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
 use crate::search::rank::signal::Signal;
 use crate::search::rank::term::Term;
-use crate::search::retrieve::around::{ALONE, REGION, region_spread, spread};
 use crate::search::retrieve::candidates::{Candidates, K1, MANY, bm25};
 use crate::search::retrieve::scope::{Occurrence, Scope, TermBlocks, count};
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::neighbours::{is_turn, turn_beside};
+use crate::search::store::corpus::neighbours::{is_turn, turn_beside, turns_around};
 use crate::search::weights::AROUND;
+
+/// The region around a turn fades linearly to zero at eight turns, and ends after six.
+const REGION: u32 = 6;
 
 /// Values of blocks, or of notes.
 type Values = Vec<(u32, f32)>;
@@ -168,7 +170,10 @@ impl Layer<'_> {
         let reach = if of.is_rather_common { 0 } else { REGION };
         for block in blocks {
             if block.is_turn {
-                region_spread(corpus, block.slot, reach, |at, weight| term.raise(at, weight));
+                for (at, distance) in turns_around(corpus, block.slot, reach) {
+                    #[expect(clippy::cast_precision_loss, reason = "at most 6")]
+                    term.raise(at, 1.0 - distance.abs() as f32 / 8.0);
+                }
             } else {
                 sums.region.push((block.slot, of.rarity));
             }
@@ -184,7 +189,7 @@ impl Layer<'_> {
             self.looked_at(near).iter().for_each(|block| self.scratch.term.raise(block.slot, *value));
         }
         let (term, telling) = (&mut self.scratch.term, &mut self.sums.soft_telling);
-        let reach = if of.is_soft_alone { &ALONE[..] } else { &AROUND[..] };
+        let reach = if of.is_soft_alone { 0 } else { AROUND.len() as u32 / 2 };
         let mut turns = Values::new();
         term.drain(|slot, value| {
             if is_turn(corpus, slot) {
@@ -194,7 +199,11 @@ impl Layer<'_> {
             }
         });
         for (slot, value) in &turns {
-            spread(corpus, *slot, reach, |at, weight| term.raise(at, weight * value));
+            for (at, distance) in turns_around(corpus, *slot, reach) {
+                // The turn with the word stands this far before the one for which it counts.
+                let (_, weight) = AROUND.iter().find(|(offset, _)| *offset == -distance).unwrap_or(&(0, 0.0));
+                term.raise(at, weight * value);
+            }
         }
         term.drain(|slot, value| {
             telling.push((slot, of.tells * of.soft_rarity * value));

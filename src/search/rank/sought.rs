@@ -40,11 +40,13 @@ pub(in crate::search) struct Weighted {
 }
 
 impl Weighted {
+    #[inline(always)]
     pub fn all(self) -> f32 {
         self.text + self.above
     }
 
     /// Of two blocks below one heading, or of two words that stand for one.
+    #[inline(always)]
     pub fn and(self, other: Self) -> Self {
         Self { text: self.text + other.text, above: self.above.max(other.above) }
     }
@@ -59,6 +61,7 @@ pub(in crate::search) struct Match {
 
 impl Match {
     /// Of two terms that stand for one word, or of two blocks below one heading.
+    #[inline(always)]
     pub fn and(self, other: Self) -> Self {
         Self { there: self.there.and(other.there), best: self.best.max(other.best) }
     }
@@ -71,6 +74,7 @@ impl Sought {
         blocks.map(|same| ((same[0] >> 32) as u32, same.iter().map(|posting| self.matched(*posting))))
     }
 
+    #[inline(always)]
     fn matched(&self, posting: u64) -> Match {
         let times = Times((posting & 0xffff) as u32);
         let (_, likeness) = self.members[(posting >> 16 & 0xffff) as usize];

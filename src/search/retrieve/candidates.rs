@@ -121,6 +121,7 @@ impl Candidates {
     }
 
     /// The first note that ends behind `slot`.
+    #[inline(always)]
     pub(in crate::search) fn reaching(&self, slot: u32) -> Option<&NoteSlots> {
         let place = *self.places.get((slot / STRIDE) as usize)?;
         self.notes.get(place as usize..)?.iter().find(|own| own.slots.end > slot)
@@ -133,6 +134,7 @@ pub fn idf(df: f32, n: f32) -> f32 {
 }
 
 /// BM25 of one term.
+#[inline(always)]
 pub fn bm25(tf: f32, idf: f32, length: f32, mean: f32) -> f32 {
     idf * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
 }

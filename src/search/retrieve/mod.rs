@@ -4,14 +4,12 @@
 //!   `filter`, and [`bm25`].
 //! - For the ranking, in the corpus: `candidates` (the blocks of a scope, with statistics), `scope` (the positions of a
 //!   question's terms), `typed` (the blocks with a typed word), `alike` (words of the vault that look like a word of
-//!   the question), `mended` (corrects typing errors of the question), `nearest` and `cosines` (vectors), `around` (the
-//!   turns beside a turn).
+//!   the question), `mended` (corrects typing errors of the question), `nearest` and `cosines` (vectors).
 
 pub mod bm25;
 pub mod terms;
 
 pub(in crate::search) mod alike;
-pub(in crate::search) mod around;
 pub(in crate::search) mod candidates;
 pub(in crate::search) mod cosines;
 pub(in crate::search) mod filter;

@@ -45,10 +45,12 @@ pub(in crate::search) struct Occurrence {
 }
 
 impl Occurrence {
+    #[inline(always)]
     pub fn times(self) -> Times {
         Times(self.times.into())
     }
 
+    #[inline(always)]
     pub fn tf(self) -> f32 {
         count(self.times().all() as usize)
     }

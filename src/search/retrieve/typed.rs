@@ -6,6 +6,7 @@
 use roaring::RoaringBitmap;
 
 use crate::search::analyze::function_words;
+use crate::search::analyze::stems::is_unspaced;
 use crate::search::cores::share;
 use crate::search::query::question::{QueryTerm, Question};
 use crate::search::retrieve::scope::{Occurrences, Scope};
@@ -18,7 +19,7 @@ const FEW: usize = 3;
 pub(in crate::search) struct Typed {
     /// Their slots.
     pub slots: RoaringBitmap,
-    /// The words that no block has, as typed, lower case.
+    /// The words that no block has, as typed, lower case; a run of a script without spaces where no block has it whole.
     pub missing: Vec<String>,
     /// The only word, where the query has but one.
     pub only: Option<String>,
@@ -32,6 +33,14 @@ impl Typed {
     pub fn first(&self) -> Option<&RoaringBitmap> {
         self.is_strict.then_some(&self.slots)
     }
+}
+
+/// A word as it was typed: of a script without spaces the whole run of characters that a pair is of.
+fn as_typed<'t>(text: &'t str, word: &'t str) -> &'t str {
+    if !word.starts_with(is_unspaced) {
+        return word;
+    }
+    text.split(|c| !is_unspaced(c)).find(|run| run.contains(word)).unwrap_or(word)
 }
 
 /// The blocks of a scope that have a word of the `question`, before its typing errors are mended. Function words count where
@@ -53,8 +62,9 @@ pub(in crate::search) fn typed(
     for (asked, of_word) in words.iter().zip(blocks) {
         let slots = of_word.blocks.iter().map(|block| block.slot);
         found.slots |= RoaringBitmap::from_sorted_iter(slots).expect("a term's blocks come in their order");
-        if of_word.blocks.is_empty() {
-            found.missing.push(asked.word.clone());
+        let typed = as_typed(&question.text, &asked.word);
+        if of_word.blocks.is_empty() && !found.missing.iter().any(|known| known == typed) {
+            found.missing.push(typed.to_owned());
         }
     }
     found.is_strict = is_asked || words.len() <= FEW && !question.text.trim_end().ends_with('?');

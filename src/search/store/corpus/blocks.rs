@@ -181,6 +181,7 @@ impl Corpus {
     }
 
     /// Whether `slot` is of a block.
+    #[inline(always)]
     pub fn has(&self, slot: u32) -> bool {
         (slot as usize) < self.len()
     }
@@ -203,6 +204,7 @@ impl Corpus {
     }
 
     /// Who speaks in a block, where somebody does.
+    #[inline(always)]
     pub fn role(&self, slot: u32) -> Option<Role> {
         role_of(self.shape(slot))
     }
@@ -246,7 +248,7 @@ impl Corpus {
         (0..self.parts()).for_each(|at| self.each_in(at, term, &mut each));
     }
 
-    fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, Times)) {
+    fn each_in(&self, at: usize, term: &str, each: &mut impl FnMut(u32, Times)) {
         let (part, first) = (&self.parts[at], self.first(at));
         let term = Term::from_field_text(part.field, term);
         let found = part.terms.read_postings(&term, IndexRecordOption::WithFreqs);

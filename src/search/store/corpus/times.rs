@@ -9,16 +9,19 @@ impl Times {
     pub const ABOVE: Self = Self(1);
 
     /// In the text.
+    #[inline(always)]
     pub fn in_text(self) -> u32 {
         self.0 >> 1
     }
 
     /// Whether it stands above the text.
+    #[inline(always)]
     pub fn is_above(self) -> bool {
         self.0 & 1 == 1
     }
 
     /// In both.
+    #[inline(always)]
     pub fn all(self) -> u32 {
         self.in_text() + u32::from(self.is_above())
     }
