@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tokio::sync::{Semaphore, mpsc};
@@ -12,7 +13,9 @@ use super::brain_clients::{self, HarnessContext, PreparedBrain};
 use crate::brain::failover::{self, Attempt, BrainId, FailedAttempt};
 use crate::brain::health::{BrainHealth, HealthStore};
 use crate::brain::wire::{self, Watch};
-use crate::brain::{Brain, BrainError, BrainEvent, Harness, HarnessTask, Host, Reply, Request, Usage};
+use crate::brain::{
+    Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessTask, Host, Reply, Request, Usage,
+};
 use crate::clock::Clock;
 use crate::turn::journal::CallRow;
 use crate::turn::{Conversation, Facts, assemble};
@@ -61,7 +64,7 @@ pub(super) struct FailoverWalk {
 
 /// Listens to the events of a call: its usage so far was paid for, even if it brings no answer.
 #[derive(Default)]
-pub(super) struct CallListener<'a> {
+struct CallListener<'a> {
     place: Option<&'a dyn Conversation>,
     progress: Mutex<CallProgress>,
 }
@@ -73,12 +76,7 @@ struct CallProgress {
     chars: usize,
 }
 
-impl<'a> CallListener<'a> {
-    /// For a call whose text is shown in a conversation as it comes.
-    pub fn at(place: &'a dyn Conversation) -> Self {
-        Self { place: Some(place), ..Self::default() }
-    }
-
+impl CallListener<'_> {
     async fn listen(&self, mut events: mpsc::Receiver<BrainEvent>) {
         while let Some(event) = events.recv().await {
             if let (BrainEvent::Text(text), Some(place)) = (&event, self.place) {
@@ -98,7 +96,7 @@ impl<'a> CallListener<'a> {
 
     /// The call's usage, by the provider's last figures. Without figures it is estimated from the request and the
     /// text so far; a call that brought nothing at all used nothing.
-    pub fn usage(&self, request: &Request, result: &Result<Reply, BrainError>) -> Usage {
+    fn usage(&self, request: &Request, result: &Result<Reply, BrainError>) -> Usage {
         let progress = self.progress();
         let reported =
             result.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
@@ -205,8 +203,32 @@ impl Brains {
         self.health.load().seen.get(name)?.last_error.clone()
     }
 
-    /// Makes one call and records its result in the health file; `listener` has the usage, also of a dropped call.
+    /// Makes one call, whose text is shown in `place` as it comes, and records its result in the health file. Gives its
+    /// duration in milliseconds and its usage, also where it brought no answer, or none within `most`.
     pub async fn ask(
+        &self,
+        member: &ChainBrain,
+        attempt: &Attempt,
+        request: &Request,
+        place: Option<&dyn Conversation>,
+        stop: &CancellationToken,
+        most: Option<Duration>,
+    ) -> (Result<Reply, BrainError>, u64, Usage) {
+        let began = Instant::now();
+        let listener = CallListener { place, ..CallListener::default() };
+        let asking = self.call(member, attempt, request, &listener, stop);
+        let answered = match most {
+            None => asking.await,
+            Some(most) => tokio::time::timeout(most, asking).await.unwrap_or_else(|_| {
+                Err(BrainError::new(FailureClass::Timeout, "it took longer than there was time"))
+            }),
+        };
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let used = listener.usage(request, &answered);
+        (answered, ms, used)
+    }
+
+    async fn call(
         &self,
         member: &ChainBrain,
         attempt: &Attempt,
@@ -217,7 +239,7 @@ impl Brains {
         let permits = self.permits(member);
         let _permit = permits.acquire().await;
         let Some(brain) = member.calls.get(attempt.key) else {
-            return Err(BrainError::new(crate::brain::FailureClass::Auth, "it has no key"));
+            return Err(BrainError::new(FailureClass::Auth, "it has no key"));
         };
         let (events, receiver) = mpsc::channel(EVENT_BUFFER);
         let asking = brain.call(request, events, stop.child_token());
@@ -242,7 +264,7 @@ impl Brains {
             permit = permits.acquire() => permit,
         };
         let Some(harness) = member.harnesses.get(attempt.key) else {
-            return Err(BrainError::new(crate::brain::FailureClass::Auth, "it has no key"));
+            return Err(BrainError::new(FailureClass::Auth, "it has no key"));
         };
         let result = harness.run(task, host, end.clone()).await;
         self.remember(member, attempt, &result);

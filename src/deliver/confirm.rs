@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::journal::{Journal, NewMessage, Recipient};
+use super::journal::{Journal, NewMessage};
 use super::notifier::{MessageKind, Notifier, Outgoing, SendOutcome};
 use super::words::compose;
 use crate::deliver::journal::Result;
@@ -49,13 +49,5 @@ fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> 
 
 fn new(kind: MessageKind, body: String, now: Timestamp) -> NewMessage {
     let key = format!("{kind}:{}:{}", now.as_millisecond(), ulid::Ulid::generate());
-    NewMessage {
-        key,
-        kind,
-        to: Recipient::Primary,
-        scope: None,
-        body,
-        deliveries: Vec::new(),
-        lookup_since: None,
-    }
+    NewMessage::plain(key, kind, None, body)
 }

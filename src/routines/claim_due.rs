@@ -142,8 +142,7 @@ pub fn gather_now(
     let known =
         known.unwrap_or(RoutineProgress { since: yesterday(now), handled: None, ran: None, seen: None });
     let known = RoutineProgress { seen: None, ..known };
-    run_material::gather((workspace, journal, turns), (name, routine), &known, now)
-        .map_err(RunError::Material)
+    run_material::gather((workspace, journal, turns), (name, routine), &known, now).map_err(RunError::Problem)
 }
 
 fn yesterday(now: Timestamp) -> Timestamp {

@@ -42,7 +42,7 @@ pub fn preview(workspace: &Workspace, note: &RoutineNote) -> Result<Preview, Run
     let question =
         route::Question { text: &routine.prompt, routine: Some(&note.name), ..route::Question::default() };
     let routed = route::route(&workspace.settings, &question, None);
-    let mut routed = routed.map_err(|error| RunError::Material(error.to_string()))?;
+    let mut routed = routed.map_err(|error| RunError::Problem(error.to_string()))?;
     if let Some(brain) = &routine.brain {
         routed.ask_first(&workspace.settings, brain);
     }

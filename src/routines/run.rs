@@ -38,23 +38,12 @@ pub enum RunError {
     /// A note can't be written.
     #[error(transparent)]
     Write(#[from] EditError),
-    /// The routine's material can't be read.
+    /// Anything else that keeps it from running, in a sentence.
     #[error("{0}")]
-    Material(String),
+    Problem(String),
     /// The note isn't understood.
     #[error("the routine `{0}` is not understood; `vault-agent check` says why")]
     NoRoutine(String),
-    /// The lock of the run can't be made.
-    #[error("can't use `{}`: {source}", path.display())]
-    Lock {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// Brains can't be asked at all.
-    #[error("no brain can be asked: {0}")]
-    Engine(String),
 }
 
 /// The progress of a run.
@@ -170,7 +159,8 @@ impl Runner {
 
     fn lock(&self, key: &str) -> Result<Option<RunLock>, RunError> {
         let path = self.parts.workspace.dirs.state.join(format!("run-{:016x}.lock", message_of(key)));
-        let wrap = |source| RunError::Lock { path: path.clone(), source };
+        let wrap =
+            |error: std::io::Error| RunError::Problem(format!("can't use `{}`: {error}", path.display()));
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrap)?;
         match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(RunLock { path, file })),
@@ -269,7 +259,8 @@ impl Runner {
             budget: routine.budget,
             tainted: routine.only_if.iter().any(others),
         };
-        Ok(engine.map_err(|error| RunError::Engine(error.to_string()))?.for_routine(purpose))
+        let cant = |error| RunError::Problem(format!("no brain can be asked: {error}"));
+        Ok(engine.map_err(cant)?.for_routine(purpose))
     }
 
     fn fix(&self, run: &Run, routine: &Routine, answer: &TurnAnswer) -> Result<(), RunError> {
@@ -319,7 +310,7 @@ impl Runner {
             match self.append(run, text) {
                 Ok(path) => outcome = Some(path),
                 // The settings changed since: the text stands in the log.
-                Err(RunError::Material(why)) => outcome = Some(why),
+                Err(RunError::Problem(why)) => outcome = Some(why),
                 Err(error) => return Ok(Some(error.to_string())),
             }
         } else if run.outcome.as_deref() == Some("sent") {
@@ -342,7 +333,7 @@ impl Runner {
         let workspace = &self.parts.workspace;
         let routine = routine::parse(&run.note).0.ok_or_else(|| RunError::NoRoutine(run.routine.clone()))?;
         let day = workspace.zone.tz().to_datetime(run.started).date();
-        let path = run_texts::target(workspace, &routine, day).map_err(RunError::Material)?;
+        let path = run_texts::target(workspace, &routine, day).map_err(RunError::Problem)?;
         let Some(path) = path else { return Ok("it is in its log".to_owned()) };
         let text = workspace.settings.hooks.redactor().apply(text);
         let id = format!("run-{:016x}", message_of(&run.key));

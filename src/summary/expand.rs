@@ -1,5 +1,6 @@
 //! Expands a summary: into the summaries below it, or into its events, byte for byte.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::located::LocatedSummary;
@@ -21,7 +22,7 @@ pub struct Options {
 }
 
 /// One block of an expansion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExpandedBlock {
     /// `[msg#^id]` or `[sum_…]`.
     #[serde(rename = "ref")]

@@ -6,6 +6,7 @@
 
 use jiff::Timestamp;
 use regex_lite::{Regex, RegexBuilder};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::store::SummaryError;
@@ -61,7 +62,7 @@ enum Pattern {
 }
 
 /// Something that was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Hit {
     /// `[msg#^id]` or `[sum_…]`.
     #[serde(rename = "ref")]
@@ -72,7 +73,8 @@ pub struct Hit {
     pub line: usize,
     /// The words around the first match, on one line.
     pub snippet: String,
-    /// The time of the message or summary.
+    /// When it was said, or summarised.
+    #[schemars(with = "String")]
     pub at: Timestamp,
 }
 

@@ -34,33 +34,28 @@ impl DateOrder {
         }
     }
 
+    /// How an instant, a day with its year, and a day of a known week are written.
+    fn forms(self) -> [&'static str; 3] {
+        match self {
+            Self::Day => ["%a %-d %b %Y, %H:%M", "%-d %B %Y", "%A %-d %B"],
+            Self::Month => ["%a, %b %-d, %Y, %H:%M", "%B %-d, %Y", "%A, %B %-d"],
+            Self::Year => ["%Y %b %-d, %a, %H:%M", "%Y %B %-d", "%A, %B %-d"],
+        }
+    }
+
     /// An instant in its zone, to the minute.
     pub(super) fn instant(self, at: &Zoned) -> String {
-        let form = match self {
-            Self::Day => "%a %-d %b %Y, %H:%M",
-            Self::Month => "%a, %b %-d, %Y, %H:%M",
-            Self::Year => "%Y %b %-d, %a, %H:%M",
-        };
-        at.strftime(form).to_string()
+        at.strftime(self.forms()[0]).to_string()
     }
 
     /// A day with its year.
     pub(super) fn day(self, day: Date) -> String {
-        let form = match self {
-            Self::Day => "%-d %B %Y",
-            Self::Month => "%B %-d, %Y",
-            Self::Year => "%Y %B %-d",
-        };
-        day.strftime(form).to_string()
+        day.strftime(self.forms()[1]).to_string()
     }
 
     /// A day of a week that is known.
     pub(super) fn weekday(self, day: Date) -> String {
-        let form = match self {
-            Self::Day => "%A %-d %B",
-            Self::Month | Self::Year => "%A, %B %-d",
-        };
-        day.strftime(form).to_string()
+        day.strftime(self.forms()[2]).to_string()
     }
 }
 

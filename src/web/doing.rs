@@ -10,9 +10,10 @@ use super::answer::Problem;
 use super::visit::{Form, Visit};
 use crate::format::commitment::Status;
 use crate::format::reminder::{Recur, Reminder};
+use crate::memory::commitments::ListedFollowUp;
 use crate::reminders::{Changes, ReminderError, VaultReminders, check_message, local_after};
 use crate::schedule;
-use crate::tasks::{Rewrite, TaskError, VaultTasks, WrittenTask, is_task_id};
+use crate::tasks::{Rewrite, is_task_id};
 use crate::when;
 
 /// Snooze's minutes, where none are said.
@@ -34,56 +35,110 @@ impl<'v> Doing<'v> {
 
     /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.
     pub(super) fn act(&self, form: &Form) -> Result<Option<String>, Problem> {
-        let id = form.get("id");
-        let done = match form.get("do") {
+        let (id, what) = (form.get("id"), form.get("do"));
+        let memory = self.visit.workspace.memory();
+        let ledger = memory.ledger();
+        if what == "cancel" {
+            let closed = ledger.set(id, Status::Cancelled, &self.visit.origin())?;
+            return Ok(Some(format!("Cancelled: {}", closed.text)));
+        }
+        if is_task_id(id) {
+            return self.act_on_task(id, what, form);
+        }
+        match ledger.list(false)?.into_iter().find(|one| one.id == id) {
+            Some(one) => self.act_on_follow_up(&one, what, form),
+            None => self.act_on_reminder(id, what, form),
+        }
+    }
+
+    /// Does it with a task of another plugin.
+    fn act_on_task(&self, id: &str, what: &str, form: &Form) -> Result<Option<String>, Problem> {
+        let (tasks, origin) = (self.visit.workspace.vault_tasks(), self.visit.origin());
+        let due = self.task(id, form)?;
+        let (written, said) = match what {
+            "done" => (tasks.done(id, due, self.visit.now, origin)?, "Done"),
+            "skip" => (tasks.skip(id, due, origin)?, "Skipped"),
+            "snooze" => {
+                let (local, said) = self.until(form)?;
+                tasks.snooze(id, due, local, origin)?;
+                return Ok(Some(said));
+            }
+            "move" => {
+                let rewrite = Rewrite { to: Some(self.when(form.get("when"))?.local), words: None };
+                (tasks.rewrite(id, due, rewrite, origin)?, "Moved")
+            }
+            "edit" => {
+                let to = form.some("when").map(|text| self.when(text)).transpose()?;
+                if to.as_ref().is_some_and(|to| to.recur != Recur::None) {
+                    let words = "how a task of another plugin comes again is changed in its note";
+                    return Err(Problem::bad(words));
+                }
+                let rewrite = Rewrite { to: to.map(|to| to.local), words: form.some("message") };
+                (tasks.rewrite(id, due, rewrite, origin)?, "Changed")
+            }
+            "remove" => (tasks.remove(id, due, origin)?, "Removed"),
+            _ => return Ok(None),
+        };
+        let shown = written.shown();
+        let shown = if shown.is_empty() { shown } else { format!(": {shown}") };
+        Ok(Some(format!("{said} in {}{shown}", written.place())))
+    }
+
+    /// Does it with a follow-up that waits.
+    fn act_on_follow_up(
+        &self,
+        one: &ListedFollowUp,
+        what: &str,
+        form: &Form,
+    ) -> Result<Option<String>, Problem> {
+        let (workspace, origin) = (self.visit.workspace, self.visit.origin());
+        let (memory, now) = (workspace.memory(), one.fingerprint());
+        Ok(Some(match what {
+            "done" => format!("Done: {}", memory.ledger().set(&one.id, Status::Delivered, &origin)?.text),
+            "snooze" | "move" => self.snooze(&one.id, form)?,
+            "edit" if now != form.get("was") => {
+                return Err(
+                    Problem::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}"))
+                );
+            }
+            "edit" => {
+                let to = form.some("when").map(|text| self.when(text)).transpose()?;
+                let due = to.map(|to| schedule::resolve(&workspace.zone, to.local));
+                if let (None, None) = (form.some("message"), due) {
+                    return Err(ReminderError::NothingToChange.into());
+                }
+                let changed = memory.ledger().change(&one.id, (form.some("message"), due), &origin)?;
+                format!("Changed: {}", changed.text)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Does it with a reminder.
+    fn act_on_reminder(&self, id: &str, what: &str, form: &Form) -> Result<Option<String>, Problem> {
+        let (now, origin) = (self.visit.now, self.visit.origin());
+        Ok(Some(match what {
             "done" => self.done(id, form)?,
             "snooze" => self.snooze(id, form)?,
-            "skip" if is_task_id(id) => {
-                self.with_task(id, form, |book, due| book.skip(id, due, self.visit.origin()), "Skipped")?
-            }
             "skip" => {
                 self.is_next(id, form)?;
-                let written = self.book().skip_next(id, self.visit.now, self.visit.origin())?;
+                let written = self.book().skip_next(id, now, origin)?;
                 format!("Skipped; it goes on with: {}", in_words(self.visit, &written.line_text))
             }
-            "move" if is_task_id(id) => {
-                let rewrite = Rewrite { to: Some(self.when(form.get("when"))?.local), words: None };
-                let moved = |book: VaultTasks<'_>, due| book.rewrite(id, due, rewrite, self.visit.origin());
-                self.with_task(id, form, moved, "Moved")?
-            }
-            "move" if self.is_follow_up(id)? => self.snooze(id, form)?,
             "move" => {
                 self.is_next(id, form)?;
                 let to = self.when(form.get("when"))?.local;
-                let written = self.book().move_next(id, to, self.visit.now, self.visit.origin())?;
+                let written = self.book().move_next(id, to, now, origin)?;
                 format!("Moved: {}", in_words(self.visit, &written.line_text))
             }
-            "cancel" => format!("Cancelled: {}", self.close(id, Status::Cancelled)?),
-            "edit" if is_task_id(id) => {
-                let to = form.some("when").map(|text| self.when(text)).transpose()?;
-                if to.as_ref().is_some_and(|to| to.recur != Recur::None) {
-                    return Err(Problem::bad(
-                        "how a task of another plugin comes again is changed in its note",
-                    ));
-                }
-                let to = to.map(|to| to.local);
-                let rewrite = Rewrite { to, words: form.some("message") };
-                let changed = |book: VaultTasks<'_>, due| book.rewrite(id, due, rewrite, self.visit.origin());
-                self.with_task(id, form, changed, "Changed")?
-            }
-            "edit" if self.is_follow_up(id)? => self.edit_follow_up(id, form)?,
             "edit" => self.edit(id, form)?,
-            "remove" if is_task_id(id) => {
-                self.with_task(id, form, |book, due| book.remove(id, due, self.visit.origin()), "Removed")?
-            }
             "remove" => {
                 self.unchanged(id, form)?;
-                let written = self.book().remove(id, self.visit.origin())?;
+                let written = self.book().remove(id, origin)?;
                 format!("Removed: {}", in_words(self.visit, &written.line_text))
             }
             _ => return Ok(None),
-        };
-        Ok(Some(done))
+        }))
     }
 
     fn when(&self, text: &str) -> Result<when::Meaning, Problem> {
@@ -136,104 +191,43 @@ impl<'v> Doing<'v> {
         }
     }
 
-    /// Changes a task of another plugin that is as the form knows it; what was done, where.
-    fn with_task(
-        &self,
-        id: &str,
-        form: &Form,
-        act: impl FnOnce(VaultTasks<'_>, Option<DateTime>) -> Result<WrittenTask, TaskError>,
-        said: &str,
-    ) -> Result<String, Problem> {
-        let due = self.task(id, form)?;
-        let written = act(self.visit.workspace.vault_tasks(), due)?;
-        let shown = written.shown();
-        let shown = if shown.is_empty() { shown } else { format!(": {shown}") };
-        Ok(format!("{said} in {}{shown}", written.place()))
-    }
-
-    fn edit_follow_up(&self, id: &str, form: &Form) -> Result<String, Problem> {
-        self.unchanged_follow_up(id, form)?;
-        let local = form.some("when").map(|text| self.when(text)).transpose()?.map(|meaning| meaning.local);
-        let due = local.map(|local| schedule::resolve(&self.visit.workspace.zone, local));
-        if let (None, None) = (form.some("message"), due) {
-            return Err(ReminderError::NothingToChange.into());
-        }
-        let memory = self.visit.workspace.memory();
-        let changed = memory.ledger().change(id, (form.some("message"), due), &self.visit.origin());
-        Ok(format!("Changed: {}", changed?.text))
-    }
-
-    /// Refuses a form about a follow-up that says something else by now.
-    fn unchanged_follow_up(&self, id: &str, form: &Form) -> Result<(), Problem> {
-        let listed = self.visit.workspace.memory().ledger().list(false)?;
-        match listed.into_iter().find(|one| one.id == id).map(|one| one.fingerprint()) {
-            Some(now) if now != form.get("was") => {
-                Err(Problem::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}")))
-            }
-            // A missing item is reported by the code that looks for it.
-            _ => Ok(()),
-        }
-    }
-
     fn done(&self, id: &str, form: &Form) -> Result<String, Problem> {
         let (workspace, now) = (self.visit.workspace, self.visit.now);
-        if is_task_id(id) {
-            return self.with_task(
-                id,
-                form,
-                |book, due| book.done(id, due, now, self.visit.origin()),
-                "Done",
-            );
-        }
-        if self.is_follow_up(id)? {
-            let listed = self.close(id, Status::Delivered)?;
-            return Ok(format!("Done: {listed}"));
-        }
-        self.unchanged(id, form)?;
-        let line = self.book().line(id)?;
-        if line.reminder.recur == Recur::None {
+        let reminder = self.unchanged(id, form)?;
+        if reminder.recur == Recur::None {
             let written = self.book().remove(id, self.visit.origin())?;
             return Ok(format!("Done: {}", in_words(self.visit, &written.line_text)));
         }
-        let next = schedule::next_occurrence(&workspace.zone, &line.reminder, now);
-        let said =
-            next.map(|next| when::confirmation_with(next.local, line.reminder.recur, now, &workspace.zone));
+        let next = schedule::next_occurrence(&workspace.zone, &reminder, now);
+        let said = next.map(|next| when::confirmation_with(next.local, reminder.recur, now, &workspace.zone));
         let said = said.unwrap_or_else(|| "never".to_owned());
-        if schedule::due(&workspace.zone, &line.reminder, now).is_none() {
+        if schedule::due(&workspace.zone, &reminder, now).is_none() {
             return Err(Problem::bad(format!("it isn't due yet, and comes {said}"))
                 .hint("`Skip this one` leaves that time out"));
         }
         Ok(format!("Done; it comes again {said}"))
     }
 
-    /// Whether a follow-up that waits has this id.
-    fn is_follow_up(&self, id: &str) -> Result<bool, Problem> {
-        let listed = self.visit.workspace.memory().ledger().list(false)?;
-        Ok(listed.iter().any(|one| one.id == id))
-    }
-
-    /// Closes a follow-up; what was promised.
-    fn close(&self, id: &str, as_what: Status) -> Result<String, Problem> {
-        let memory = self.visit.workspace.memory();
-        let closed = memory.ledger().set(id, as_what, &self.visit.origin())?;
-        Ok(closed.text)
+    /// Until when it is snoozed, as a time and in a sentence.
+    fn until(&self, form: &Form) -> Result<(DateTime, String), Problem> {
+        let (zone, now) = (&self.visit.workspace.zone, self.visit.now);
+        let local = match form.some("when") {
+            Some(text) => self.when(text)?.local,
+            None => local_after(now, SignedDuration::from_mins(MINUTES), zone),
+        };
+        let said = when::confirmation_with(local, Recur::None, now, zone);
+        Ok((local, format!("Snoozed until {said}")))
     }
 
     fn snooze(&self, id: &str, form: &Form) -> Result<String, Problem> {
-        let (workspace, now, origin) = (self.visit.workspace, self.visit.now, self.visit.origin());
-        let local = match form.some("when") {
-            Some(text) => self.when(text)?.local,
-            None => local_after(now, SignedDuration::from_mins(MINUTES), &workspace.zone),
-        };
-        let said = when::confirmation_with(local, Recur::None, now, &workspace.zone);
-        if is_task_id(id) {
-            workspace.vault_tasks().snooze(id, self.task(id, form)?, local, origin)?;
-        } else if workspace.postponed(id, local, &origin)?.is_none() {
+        let (workspace, origin) = (self.visit.workspace, self.visit.origin());
+        let (local, said) = self.until(form)?;
+        if workspace.postponed(id, local, &origin)?.is_none() {
             let is_told = |local| workspace.may_be_sent(id, local);
             self.unchanged(id, form)?;
             self.book().snooze(id, local, workspace.last_message_of(id).as_deref(), is_told, origin)?;
         }
-        Ok(format!("Snoozed until {said}"))
+        Ok(said)
     }
 
     fn edit(&self, id: &str, form: &Form) -> Result<String, Problem> {

@@ -12,7 +12,7 @@ use crate::listen::secret;
 pub fn form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
     html! {
         form method="post" action=(action) {
-            (hidden(visit, what))
+            (hidden(visit, what, &new_id()))
             (fields)
             button { (button) }
         }
@@ -25,7 +25,7 @@ pub fn planned_form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup
     let id = visit.query("form").filter(|id| is_form_id(id)).map_or_else(new_id, str::to_owned);
     html! {
         form method="post" action=(action) {
-            (hidden_with(visit, what, &id))
+            (hidden(visit, what, &id))
             (fields)
             button { (button) }
         }
@@ -56,7 +56,7 @@ fn new_id() -> String {
 pub fn button(visit: &Visit<'_>, action: &str, what: &str, values: &[(&str, &str)], words: &str) -> Markup {
     let fields = hidden_values(values);
     html! {
-        form.one method="post" action=(action) { (hidden(visit, what)) (fields) button { (words) } }
+        form.one method="post" action=(action) { (hidden(visit, what, &new_id())) (fields) button { (words) } }
     }
 }
 
@@ -79,11 +79,7 @@ pub fn hidden_values(values: &[(&str, &str)]) -> Markup {
     html! { @for (name, value) in values { input type="hidden" name=(name) value=(value); } }
 }
 
-fn hidden(visit: &Visit<'_>, what: &str) -> Markup {
-    hidden_with(visit, what, &new_id())
-}
-
-fn hidden_with(visit: &Visit<'_>, what: &str, id: &str) -> Markup {
+fn hidden(visit: &Visit<'_>, what: &str, id: &str) -> Markup {
     html! {
         input type="hidden" name="do" value=(what);
         input type="hidden" name="form" value=(id);

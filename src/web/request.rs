@@ -13,7 +13,6 @@ use maud::Markup;
 use super::answer::{Done, Problem, View};
 use super::assets;
 use super::dates::DateOrder;
-use super::entry::codes::Tried;
 use super::entry::gate::{self, Called};
 use super::entry::store::{Claim, Session};
 use super::layout;
@@ -103,19 +102,7 @@ fn enter(shared: &Shared, called: &Called, parts: &Parts) -> Result<Response, Pr
     let (workspace, _) = shared.workspace();
     let now = workspace.clock.now();
     let query = Form::parse(parts.uri.query().unwrap_or_default().as_bytes());
-    match shared.codes.try_code(query.get("code"), now) {
-        Tried::Good => {}
-        Tried::Wrong => {
-            return Err(Problem::refused(401, "this address was used already, or its minute is over")
-                .hint("type `vault-agent web` again: each address lets one browser in, once"));
-        }
-        Tried::TooMany => {
-            return Err(Problem::refused(
-                429,
-                "there were too many wrong codes; none is looked at for a minute",
-            ));
-        }
-    }
+    shared.codes.try_code(query.get("code"), now)?;
     let value = secret::random::<32>().map_err(Problem::failed)?;
     let browser = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok()).unwrap_or_default();
     shared.store.begin(&value, browser, now).map_err(Problem::failed)?;
@@ -160,7 +147,7 @@ fn at_place(
             .and_then(|path| path.split_once('/'))
             .map_or_else(String::new, |(_, rest)| rest.to_owned()),
         session,
-        store: &shared.store,
+        shared,
         refused: settings_error.map(|error| {
             (Form::default(), Problem::failed(error).hint("the settings that were in force stay in force"))
         }),
@@ -172,10 +159,6 @@ fn at_place(
             parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default(),
         ),
         path: path.to_owned(),
-        questions: &shared.questions,
-        live: &shared.live,
-        tasks: &shared.tasks,
-        copies: &shared.copies,
         runtime,
     };
     let place = decoded.ok().and_then(|_| places::PLACES.iter().find(|place| place.name == name));

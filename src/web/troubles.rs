@@ -66,7 +66,8 @@ pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<V
 /// The copies that sync tools made beside notes.
 pub(super) fn copies(visit: &Visit<'_>) -> Vec<String> {
     let paths = visit.workspace.settings.paths.all();
-    let copies = visit.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
+    let copies =
+        visit.shared.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
     let said = |copy: &Copy| {
         let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
         let then = if is_own { "what stands in it is not told" } else { "the two differ" };

@@ -1,6 +1,6 @@
 //! Holds one request for a place: the vault, the address, the typed values, and ways to answer.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -9,10 +9,9 @@ use serde::Serialize;
 
 use super::answer::{Problem, View};
 use super::dates::DateOrder;
-use super::entry::store::{Session, Store};
-use super::live::Live;
-use super::shared::Questions;
-use crate::conflicts::Finder;
+use super::entry::store::Session;
+use super::live::Changed;
+use super::shared::Shared;
 use crate::listen::secret;
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
@@ -66,16 +65,8 @@ pub struct Visit<'a> {
     pub rest: String,
     /// The session.
     pub session: &'a Session,
-    /// The sessions of the page.
-    pub store: &'a Arc<Store>,
-    /// How questions are asked.
-    pub(super) questions: &'a Questions,
-    /// The sender of changes to open pages.
-    pub(super) live: &'a Live,
-    /// The tasks of other plugins as they were read last.
-    pub(super) tasks: &'a Mutex<Scanner>,
-    /// The copies of sync tools as they were found last.
-    pub(super) copies: &'a Mutex<Finder>,
+    /// The state that all requests share.
+    pub(super) shared: &'a Shared,
     /// The form that was just refused, as it was sent, and the reason.
     pub(super) refused: Option<(Form, Problem)>,
     /// The outcome of the form that led here.
@@ -93,7 +84,7 @@ pub struct Visit<'a> {
 impl Visit<'_> {
     /// The tasks of other plugins as they were last read: a repeated scan reads only changed notes.
     pub fn tasks(&self) -> MutexGuard<'_, Scanner> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A value of the address's query, trimmed; none where it is missing or blank.
@@ -141,6 +132,12 @@ impl Visit<'_> {
         (form.get("do") == action).then(|| form.first(name)).flatten()
     }
 
+    /// The same of a form about one item, whose fields with these names had these values.
+    pub fn typed_of(&self, action: &str, item: &[(&str, &str)], name: &str) -> Option<&str> {
+        let is_it = item.iter().all(|(name, value)| self.typed(action, name) == Some(*value));
+        self.typed(action, name).filter(|_| is_it)
+    }
+
     /// The origin of changes here: the person at the page.
     pub fn origin(&self) -> Origin {
         Origin::new(Actor::Page)
@@ -151,9 +148,13 @@ impl Visit<'_> {
         self.runtime.block_on(work)
     }
 
-    /// Lets work go on after the answer.
+    /// Lets work go on after the answer; open pages are told when it is done.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.runtime.spawn(work);
+        let live = self.shared.live.clone();
+        self.runtime.spawn(async move {
+            work.await;
+            live.tell(Changed::State);
+        });
     }
 
     /// An instant in the vault's zone, as a person reads it and with the instant for programs.

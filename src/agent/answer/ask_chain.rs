@@ -4,11 +4,9 @@
 //! brain, or the reason why no brain answered. Each call is in the turn journal before it is made, and its cost after
 //! it.
 
-use std::time::Instant;
-
 use super::engine::{Engine, Run};
 use super::fixed_texts;
-use crate::agent::brain_chain::{CallListener, ChainAnswer, ChainBrain, FailoverWalk};
+use crate::agent::brain_chain::{ChainAnswer, ChainBrain, FailoverWalk};
 use crate::brain::failover::Attempt;
 use crate::brain::{BrainError, Reply, Usage};
 use crate::format::log::LogBlock;
@@ -97,12 +95,9 @@ impl Engine {
             self.journal().record_call_start(message, &brain.name, self.now())?;
             fail::fail_point!("turn::after-called");
             run.place.progress(&format!("asking {}", brain.name));
-            let began = Instant::now();
-            let listener = CallListener::at(run.place);
-            let answered = self.brains.ask(member, attempt, &request, &listener, run.stop).await;
-            let used = listener.usage(&request, &answered);
+            let asking = self.brains.ask(member, attempt, &request, Some(run.place), run.stop, None);
+            let (answered, ms, used) = asking.await;
             let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
-            let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             let row = row(brain, &answered, ms, used);
             match answered {
                 Ok(reply) if reply.tool_calls.is_empty() => {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use super::ask_chain::row;
 use super::engine::{Engine, Run};
-use crate::agent::brain_chain::{CallListener, ChainBrain, FailoverWalk};
+use crate::agent::brain_chain::FailoverWalk;
 use crate::agent::turn_memory::RecalledContext;
-use crate::brain::{BrainError, FailureClass, Message, Reply, Request, StopReason, Usage};
+use crate::brain::{Message, Reply, Request, StopReason};
 use crate::format::invisible;
 use crate::format::log::{EventKind, INJECTED, LogBlock};
 use crate::turn::history;
@@ -51,13 +51,13 @@ impl Engine {
             .filter(|attempt| !attempt.last_resort)?;
         let left = TIME.checked_sub(began.elapsed())?;
         let request = request(&run.blocks, question, &found.injection);
-        let asked = Instant::now();
-        let listener = CallListener::default();
-        let asking = self.brains.ask(member, &attempt, &request, &listener, run.stop);
-        let late =
-            || BrainError::new(FailureClass::Timeout, format!("it took longer than {} s", TIME.as_secs()));
-        let answered = tokio::time::timeout(left, asking).await.unwrap_or_else(|_| Err(late()));
-        self.note_choice(run, member, &answered, listener.usage(&request, &answered), asked);
+        let asking = self.brains.ask(member, &attempt, &request, None, run.stop, Some(left));
+        let (answered, ms, used) = asking.await;
+        if !answered.as_ref().is_err_and(|error| error.cancelled) {
+            let row = row(&member.prepared.settings, &answered, ms, used);
+            let message = run.turn.asked.message;
+            self.keep(self.journal().record_background_call(message, "recall", &row, self.now()));
+        }
         let lines = chosen(&answered.ok()?, &format!("{}\n{question}", found.injection));
         if lines.is_none() {
             tracing::info!(brain = name, "it chose no memories in the form that was asked for");
@@ -66,22 +66,6 @@ impl Engine {
             [] => RecalledContext::default(),
             lines => RecalledContext { injection: injection(name, lines), links: found.links.clone() },
         })
-    }
-
-    fn note_choice(
-        &self,
-        run: &Run<'_>,
-        member: &ChainBrain,
-        answered: &Result<Reply, BrainError>,
-        used: Usage,
-        asked: Instant,
-    ) {
-        if answered.as_ref().is_err_and(|error| error.cancelled) {
-            return;
-        }
-        let ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let row = row(&member.prepared.settings, answered, ms, used);
-        self.keep(self.journal().record_background_call(run.turn.asked.message, "recall", &row, self.now()));
     }
 }
 

@@ -11,10 +11,10 @@ use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::answer::{fixed_texts, may_spend, queue_notices, row};
-use crate::agent::brain_chain::{Brains, CallListener, CallPermits, ChainAnswer, FailoverWalk};
+use crate::agent::brain_chain::{Brains, CallPermits, ChainAnswer, FailoverWalk};
 use crate::agent::budget;
+use crate::brain::Request;
 use crate::brain::wire::Watch;
-use crate::brain::{BrainError, FailureClass, Request};
 use crate::config::MEMORY;
 use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath};
 use crate::turn::journal::CallRow;
@@ -70,6 +70,14 @@ impl BackgroundCaller {
         Ok(names.into_iter().filter(|name| may_spend(&budgets, name)).collect())
     }
 
+    /// As [`Self::names`], where one of them can be asked now; else it is logged why not.
+    pub fn names_to_ask(&self, only: Option<&str>) -> Option<Vec<String>> {
+        let names = self.names(only).inspect_err(|why| {
+            tracing::warn!(purpose = self.purpose.name, "no brain is asked: {why}");
+        });
+        names.ok().filter(|names| self.can_ask(names))
+    }
+
     /// Whether any of these could be asked now, without a cooldown.
     pub fn can_ask(&self, names: &[String]) -> bool {
         let first = self.brains.next_attempt(&self.brains.chain(names), &FailoverWalk::default());
@@ -94,14 +102,9 @@ impl BackgroundCaller {
                 break;
             };
             let member = chain[attempt.index];
-            let listener = CallListener::default();
-            let asked = Instant::now();
-            let late = || BrainError::new(FailureClass::Timeout, "it took longer than there was time");
-            let asking = self.brains.ask(member, &attempt, request, &listener, stop);
-            let answered = tokio::time::timeout(left, asking).await.unwrap_or_else(|_| Err(late()));
-            let ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let asking = self.brains.ask(member, &attempt, request, None, stop, Some(left));
+            let (answered, ms, used) = asking.await;
             let brain = member.prepared.name().to_owned();
-            let used = listener.usage(request, &answered);
             calls.push(row(&member.prepared.settings, &answered, ms, used));
             match answered {
                 Ok(reply) => {

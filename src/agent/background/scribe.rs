@@ -132,17 +132,9 @@ impl Scribe {
     /// The text of a summary.
     async fn text(&self, due: &Due, is_recent: bool, stop: &CancellationToken) -> Text {
         let Some(caller) = self.caller.as_ref().filter(|_| is_recent) else { return Text::extract(due) };
-        let names = match caller.names(self.workspace.settings.summary.brain.as_deref()) {
-            Ok(names) => names,
-            Err(why) => {
-                tracing::warn!("no brain is asked for a summary: {why}");
-                return Text::extract(due);
-            }
-        };
         for firmness in [Firmness::Plain, Firmness::Firm] {
-            if !caller.can_ask(&names) {
-                break;
-            }
+            let names = caller.names_to_ask(self.workspace.settings.summary.brain.as_deref());
+            let Some(names) = names else { break };
             let wanted = ask::request(&due.texts, due.depth, plan::target(due.depth), firmness);
             let request = Request {
                 system: wanted.system.clone(),

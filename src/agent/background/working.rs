@@ -106,12 +106,7 @@ impl WorkingMemoryWriter {
     async fn ask(&self, sources: &[SourceText], stop: &CancellationToken) -> Option<(String, String)> {
         let caller = self.caller.as_ref()?;
         let settings = &self.workspace.settings;
-        let names = caller.names(settings.summary.brain.as_deref());
-        let names =
-            names.inspect_err(|why| tracing::warn!("no brain is asked for working memory: {why}")).ok()?;
-        if !caller.can_ask(&names) {
-            return None;
-        }
+        let names = caller.names_to_ask(settings.summary.brain.as_deref())?;
         let most = settings.memory.working_memory_max_tokens;
         let labels: Vec<String> = sources.iter().map(SourceText::label).collect();
         let request = Request {

@@ -4,7 +4,6 @@
 //! An answer is a message without deliveries: no note has a line for it. The channel that waits for it sends it, by the
 //! same steps as the scheduler's pass.
 
-use super::copies::Recipient;
 use super::keys::question_of;
 use super::message::{self, ChunkState, Message, NewMessage};
 use super::{Journal, Result};
@@ -37,15 +36,7 @@ impl Journal {
         text: &str,
         limit: usize,
     ) -> Result<Option<Message>> {
-        let message = NewMessage {
-            key: key.to_owned(),
-            kind,
-            to: Recipient::Primary,
-            scope,
-            body: text.to_owned(),
-            deliveries: Vec::new(),
-            lookup_since: None,
-        };
+        let message = NewMessage::plain(key.to_owned(), kind, scope, text.to_owned());
         self.claim(&[message], |_| limit)?;
         self.answer(key)
     }

@@ -83,6 +83,14 @@ words! {
     }
 }
 
+impl NewMessage {
+    /// A message for the notifier that counts, about no reminder, follow-up or task.
+    pub fn plain(key: String, kind: MessageKind, scope: Option<Scope>, body: String) -> Self {
+        let (to, deliveries) = (Recipient::Primary, Vec::new());
+        Self { key, kind, to, scope, body, deliveries, lookup_since: None }
+    }
+}
+
 impl Message {
     /// The chunk as a notifier takes it, for the given place.
     pub fn outgoing(&self, chunk: usize, scope: Option<Scope>) -> Outgoing {

@@ -8,7 +8,6 @@ use jiff::{Timestamp, civil};
 use rusqlite::{Row, Transaction, params};
 
 use super::chunks::claim_one;
-use super::copies::Recipient;
 use super::keys::{RUN, local_text};
 use super::message::{self, Message, NewMessage};
 use super::{Journal, Result};
@@ -245,16 +244,7 @@ impl Journal {
                 params![key, answer, facts, outcome],
             )?;
             if let Some((scope, body)) = message.filter(|_| fixed > 0) {
-                let key = message_key(key);
-                let message = NewMessage {
-                    key,
-                    kind: MessageKind::Routine,
-                    to: Recipient::Primary,
-                    scope,
-                    body,
-                    deliveries: Vec::new(),
-                    lookup_since: None,
-                };
+                let message = NewMessage::plain(message_key(key), MessageKind::Routine, scope, body);
                 claim_one(tx, &message, limit)?;
             }
             Ok(fixed > 0)

@@ -54,13 +54,6 @@ pub(crate) struct Sender<'c> {
     pub out_of_time: bool,
 }
 
-/// The consequence of a refusal by a place.
-enum Refusal {
-    Ended(Ended),
-    /// It goes to another place, from its beginning.
-    Rerouted(Box<Message>),
-}
-
 /// How one message ended.
 enum Ended {
     /// All of it arrived; whether the following message is marked as being sent already.
@@ -252,10 +245,9 @@ impl<'c> Sender<'c> {
                     return self.postponed(&message, chunk, &place.name(), after, &reason, report);
                 }
                 SendOutcome::Refused { reason } => {
-                    match self.refused(&message, chunk, &place.name(), &reason, report)? {
-                        Refusal::Ended(ended) => return Ok(ended),
-                        Refusal::Rerouted(rerouted) => (message, chunk) = (*rerouted, 0),
-                    }
+                    let rerouted = self.refused(&message, chunk, &place.name(), &reason, report)?;
+                    let Some(rerouted) = rerouted else { return Ok(Ended::NotSent) };
+                    (message, chunk) = (rerouted, 0);
                 }
             }
         }
@@ -314,7 +306,7 @@ impl<'c> Sender<'c> {
         place: &str,
         reason: &str,
         report: &mut PassReport,
-    ) -> Result<Refusal> {
+    ) -> Result<Option<Message>> {
         let journal = self.context.journal;
         tracing::error!(place, key = message.key, reason, "a notification was refused");
         let at = self.context.clock.now();
@@ -322,14 +314,15 @@ impl<'c> Sender<'c> {
         if matches!(message.kind, MessageKind::Answer | MessageKind::Approval) {
             let retry = retry_at(message, chunk, Some(ANSWER_PAUSE), self.context.clock.now());
             journal.unknown(&message.key, retry, reason)?;
-            return Ok(Refusal::Ended(self.not_sent(message, retry, reason, report)));
+            self.not_sent(message, retry, reason, report);
+            return Ok(None);
         }
         let route = message.route + 1;
         let Some(other) = self.context.delivery_order.place(&message.to, route, message.scope) else {
-            return self.give_up(message, reason, report).map(Refusal::Ended);
+            self.give_up(message, reason, report)?;
+            return Ok(None);
         };
-        let rerouted = journal.reroute(&message.key, route, other.notifier.limit())?;
-        Ok(rerouted.map_or(Refusal::Ended(Ended::NotSent), |message| Refusal::Rerouted(Box::new(message))))
+        journal.reroute(&message.key, route, other.notifier.limit())
     }
 
     /// Makes one attempt at one chunk: looks for it first if an earlier attempt may have delivered it.

@@ -9,7 +9,7 @@ use serenity::http::{LightMethod, Route};
 
 use crate::deliver::journal::approval_key;
 use crate::deliver::{MessageKind, Outgoing, Progress, Scope};
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::{self, Incoming};
 use crate::discord::buttons::approval::{ApprovalPress, parse, rows};
 use crate::discord::shared::{BotState, END_TIME, LONGEST_PAUSE, SHORTEST_PAUSE};
 use crate::format::approval;
@@ -119,12 +119,7 @@ fn block(text: &str) -> String {
 
 /// Untrusted words within a sentence, without markup and mentions.
 fn plain(text: &str) -> String {
-    let one_line = approval::shown(&text.replace('\n', " "));
-    let escaped = one_line.chars().flat_map(|c| {
-        let mark = c.is_ascii_punctuation() && !"-.,()'/".contains(c);
-        mark.then_some('\\').into_iter().chain([c])
-    });
-    escaped.collect()
+    message::escaped(&approval::shown(&text.replace('\n', " ")), "-.,()'/")
 }
 
 #[cfg(test)]

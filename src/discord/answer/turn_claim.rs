@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::progress;
 use crate::deliver::journal::{answer_key, claimed_turn, turn_claim};
+use crate::discord::api::message::Incoming;
 use crate::discord::api::{ApiError, history};
 use crate::discord::shared::BotState;
 use crate::machines::Want;
@@ -63,24 +64,13 @@ pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, H
 /// Whether a reply of ours to the question stands in its channel.
 async fn is_replied_to(shared: &BotState, turn: &TurnRow) -> Result<bool, ApiError> {
     let (own, question) = (shared.identity().user, turn.asked.message);
-    let mut after = question;
-    for _ in 0..PAGES {
-        let page = history::page(&shared.api, turn.asked.channel, after).await?;
-        let is_answer = |message: &crate::discord::api::message::Incoming| {
-            message.author.id == own
-                && message.reply_to == Some(question)
-                && message.custom_ids.is_empty()
-                && !progress::is_progress(&message.content)
-        };
-        if page.messages.iter().any(is_answer) {
-            return Ok(true);
-        }
-        match page.next {
-            Some(next) => after = next,
-            None => return Ok(false),
-        }
-    }
-    Ok(false)
+    let is_answer = |message: &Incoming| {
+        message.author.id == own
+            && message.reply_to == Some(question)
+            && message.custom_ids.is_empty()
+            && !progress::is_progress(&message.content)
+    };
+    Ok(history::find(&shared.api, turn.asked.channel, question, PAGES, is_answer).await?.is_some())
 }
 
 /// Marks claims of turns that ended before a restart as done.

@@ -37,6 +37,30 @@ pub async fn page(api: &Api, channel: u64, after: u64) -> Result<Page, ApiError>
     read(&answer, after).ok_or_else(|| ApiError::Unknown("the answer is no page of history".to_owned()))
 }
 
+/// The first message after the id `after` that is sought, on at most so many pages.
+///
+/// # Errors
+/// As the API's.
+pub async fn find(
+    api: &Api,
+    channel: u64,
+    mut after: u64,
+    pages: usize,
+    is_sought: impl Fn(&Incoming) -> bool,
+) -> Result<Option<Incoming>, ApiError> {
+    for _ in 0..pages {
+        let page = page(api, channel, after).await?;
+        if let Some(found) = page.messages.into_iter().find(&is_sought) {
+            return Ok(Some(found));
+        }
+        match page.next {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    Ok(None)
+}
+
 fn read(answer: &Value, after: u64) -> Option<Page> {
     let items = answer.as_array()?;
     let mut messages: Vec<Incoming> = items.iter().filter_map(Incoming::from_json).collect();

@@ -73,6 +73,15 @@ pub struct Attachment {
     pub kept: Option<String>,
 }
 
+/// Untrusted words without markup and mentions: all signs but these are escaped.
+pub fn escaped(text: &str, plain: &str) -> String {
+    let escaped = text.chars().flat_map(|c| {
+        let is_mark = c.is_ascii_punctuation() && !plain.contains(c);
+        is_mark.then_some('\\').into_iter().chain([c])
+    });
+    escaped.collect()
+}
+
 impl Incoming {
     /// Reads a message object. None if it has no id, channel or author: then it can't be logged.
     pub fn from_json(value: &Value) -> Option<Self> {

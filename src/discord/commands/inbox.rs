@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::capture::{HUMAN, Inbox, ListedCandidate};
+use crate::discord::api::message;
 use crate::discord::buttons::components::{button, row};
 use crate::discord::shared::VaultOperations;
 use crate::format::approval::shown;
@@ -95,12 +96,7 @@ pub fn act(operations: &VaultOperations, press: &InboxPress) -> Result<String, S
 /// Untrusted words within a message, without markup and mentions.
 fn plain(text: &str) -> String {
     let one_line = shown(&text.replace('\n', " "));
-    let shown = shortened(&one_line, MAX_TEXT_CHARS);
-    let escaped = shown.chars().flat_map(|c| {
-        let mark = c.is_ascii_punctuation() && !"-.,()'/:!?".contains(c);
-        mark.then_some('\\').into_iter().chain([c])
-    });
-    escaped.collect()
+    message::escaped(&shortened(&one_line, MAX_TEXT_CHARS), "-.,()'/:!?")
 }
 
 #[cfg(test)]

@@ -21,9 +21,9 @@ use tokio::time::Instant;
 use crate::discord::answer::{approvals, progress, turns};
 use crate::discord::api::message::Incoming;
 use crate::discord::log::logbook as log;
-use crate::discord::log::logbook::LogError;
 use crate::discord::shared::access::{self, MessagePolicy};
 use crate::discord::shared::{BotState, LaneItem, LaneKind, mentions};
+use crate::vault::EditError;
 
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -140,7 +140,7 @@ impl Lane {
         }
     }
 
-    fn open(&self) -> Result<(), LogError> {
+    fn open(&self) -> Result<(), EditError> {
         let bot = self.shared.identity();
         let title = self.place.title.as_deref();
         self.shared
@@ -211,7 +211,7 @@ impl Lane {
     }
 
     /// Retries until the log is written: a full disk or a conflict copy must not lose a message.
-    async fn until_written<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T, LogError>) -> T {
+    async fn until_written<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T, EditError>) -> T {
         let mut pause = Duration::from_millis(200);
         loop {
             match write(self) {
@@ -232,7 +232,7 @@ impl Lane {
     }
 
     /// Appends the messages that the log doesn't hold yet; returns for each whether it was new.
-    fn store(&mut self, messages: &[Incoming]) -> Result<Vec<bool>, LogError> {
+    fn store(&mut self, messages: &[Incoming]) -> Result<Vec<bool>, EditError> {
         let bot = self.shared.identity().user;
         let mut entries = vec![];
         let mut firsts = vec![];
@@ -271,7 +271,7 @@ impl Lane {
         Ok(firsts.into_iter().map(|at| at.is_some_and(|at| new[at])).collect())
     }
 
-    fn change(&mut self, id: u64, change: Option<&(String, Timestamp)>) -> Result<(), LogError> {
+    fn change(&mut self, id: u64, change: Option<&(String, Timestamp)>) -> Result<(), EditError> {
         // A message that isn't in the log was dropped, or comes with its newest text from history.
         if !self.shared.log.holds(self.id, id) {
             return Ok(());

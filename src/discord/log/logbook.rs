@@ -20,24 +20,10 @@ use crate::discord::api::snowflake::{self, Part};
 use crate::format::log::{self, EventKind, LogHeader, LogPath};
 use crate::redact::Redactor;
 use crate::turn::facts;
-use crate::vault::{EditError, Editor, NotePath, PathError, VaultError};
+use crate::vault::{EditError, Editor, NotePath};
 
 /// How much of the log is read at the start.
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// A log can't be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum LogError {
-    /// The vault's folder of logs is no path.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// Reading failed.
-    #[error(transparent)]
-    Read(#[from] VaultError),
-    /// Writing failed.
-    #[error(transparent)]
-    Write(#[from] EditError),
-}
-
 /// The logs of all contexts.
 pub struct Logbook {
     editor: Arc<Editor>,
@@ -73,7 +59,7 @@ impl Logbook {
         id: u64,
         title: Option<&str>,
         mentions: impl Fn(&str) -> bool,
-    ) -> Result<(), LogError> {
+    ) -> Result<(), EditError> {
         if self.lock().contains_key(&id) {
             return Ok(());
         }
@@ -88,7 +74,7 @@ impl Logbook {
         id: u64,
         title: Option<&str>,
         mentions: impl Fn(&str) -> bool,
-    ) -> Result<ChannelLog, LogError> {
+    ) -> Result<ChannelLog, EditError> {
         let windows = self.windows(surface, id);
         let mut context = ChannelLog {
             surface,
@@ -98,7 +84,7 @@ impl Logbook {
         };
         let mut oldest: Option<Timestamp> = None;
         for (index, window) in windows.iter().enumerate().rev() {
-            let bytes = self.editor.vault().read(&self.path(window)?)?;
+            let bytes = self.editor.vault().read(&self.path(window))?;
             let mut older = CurrentTexts::default();
             for block in log::parse(&bytes).blocks {
                 context.add_event(&block.event, index, &mut older, &mentions);
@@ -129,8 +115,9 @@ impl Logbook {
         windows
     }
 
-    fn path(&self, window: &LogPath) -> Result<NotePath, LogError> {
-        Ok(NotePath::new(&window.in_folder(&self.logs))?)
+    fn path(&self, window: &LogPath) -> NotePath {
+        NotePath::new(&window.in_folder(&self.logs))
+            .expect("the settings' paths are validated when they are read")
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, ChannelLog>> {
@@ -141,7 +128,7 @@ impl Logbook {
     ///
     /// # Errors
     /// The log can't be written; then none counts as logged.
-    pub fn record(&self, id: u64, entries: &[LogEntry]) -> Result<Vec<bool>, LogError> {
+    pub fn record(&self, id: u64, entries: &[LogEntry]) -> Result<Vec<bool>, EditError> {
         let mut contexts = self.lock();
         let Some(context) = contexts.get_mut(&id) else { return Ok(vec![false; entries.len()]) };
         let without_secrets = |entry: &LogEntry| LogEntry {
@@ -183,7 +170,7 @@ impl Logbook {
     ///
     /// # Errors
     /// A log can't be written.
-    pub fn new_window(&self, id: u64, who: &str) -> Result<Option<String>, LogError> {
+    pub fn new_window(&self, id: u64, who: &str) -> Result<Option<String>, EditError> {
         let mut contexts = self.lock();
         let Some(context) = contexts.get_mut(&id) else { return Ok(None) };
         let now = self.clock.now();
@@ -192,13 +179,13 @@ impl Logbook {
             self.append(id, context, &log::render_event(&end))?;
         }
         let window = self.next_window(id, context);
-        let path = self.path(&window)?;
+        let path = self.path(&window);
         context.windows.push(window);
         self.append(id, context, "")?;
         Ok(Some(path.as_str().to_owned()))
     }
 
-    fn append(&self, id: u64, context: &ChannelLog, text: &str) -> Result<(), LogError> {
+    fn append(&self, id: u64, context: &ChannelLog, text: &str) -> Result<(), EditError> {
         let Some(window) = context.windows.last() else { return Ok(()) };
         let header = LogHeader {
             surface: context.surface.as_str().to_owned(),
@@ -207,8 +194,7 @@ impl Logbook {
             title: context.title.clone(),
         };
         let header = log::render_header(&header);
-        self.editor.append(&self.path(window)?, header.as_bytes(), text.as_bytes())?;
-        Ok(())
+        self.editor.append(&self.path(window), header.as_bytes(), text.as_bytes())
     }
 
     fn next_window(&self, id: u64, context: &ChannelLog) -> LogPath {
@@ -229,8 +215,8 @@ impl Logbook {
             // Older than the index: search the files.
             let marker = format!("\n^{block}\n");
             (0..context.windows.len()).rev().find(|index| {
-                let path = self.path(&context.windows[*index]).ok();
-                let bytes = path.and_then(|path| self.editor.vault().read(&path).ok()).unwrap_or_default();
+                let path = self.path(&context.windows[*index]);
+                let bytes = self.editor.vault().read(&path).unwrap_or_default();
                 memchr::memmem::find(&bytes, marker.as_bytes()).is_some()
             })
         })?;
@@ -283,7 +269,7 @@ impl Logbook {
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn keep_file(&self, id: u64, name: &str, bytes: &[u8]) -> Result<Option<String>, LogError> {
+    pub fn keep_file(&self, id: u64, name: &str, bytes: &[u8]) -> Result<Option<String>, EditError> {
         let Some(path) = self.file_path(id, name) else { return Ok(None) };
         self.editor.append(&path, bytes, &[])?;
         Ok(Some(path.as_str().to_owned()))

@@ -191,23 +191,13 @@ impl Notifier for BotNotifier {
         let search = async {
             let channel = self.place(message.scope).await?;
             let me = self.me().await?;
-            let mut after = snowflake::first_at(since.checked_sub(SKEW).unwrap_or(since));
-            for _ in 0..PAGES {
-                let page = history::page(&self.api, channel, after).await?;
-                if let Some(found) =
-                    page.messages.iter().find(|m| m.author.id == me && is_same_message(m, message))
-                {
-                    return Ok(Lookup::Found { message_id: found.id.to_string() });
-                }
-                match page.next {
-                    Some(next) => after = next,
-                    None => return Ok(Lookup::NotFound),
-                }
-            }
-            Ok(Lookup::NotFound)
+            let after = snowflake::first_at(since.checked_sub(SKEW).unwrap_or(since));
+            let is_it = |found: &message::Incoming| found.author.id == me && is_same_message(found, message);
+            history::find(&self.api, channel, after, PAGES, is_it).await
         };
         match search.await {
-            Ok(lookup) => lookup,
+            Ok(Some(found)) => Lookup::Found { message_id: found.id.to_string() },
+            Ok(None) => Lookup::NotFound,
             // Without access nothing was sent either: posting brings the exact refusal.
             Err(ApiError::Refused { .. }) => Lookup::NotFound,
             Err(ApiError::RateLimited { after }) => Lookup::Later { after, reason: "rate limit".to_owned() },

@@ -14,7 +14,7 @@ use crate::memory::{self, commitments};
 use crate::search;
 
 #[cfg(feature = "assistant")]
-pub use lcm::{Described, Expansion, Grepped, Piece};
+pub use lcm::{Described, Expansion, Grepped};
 pub use reminders::{DoneLine, Reminders, Written};
 
 /// What a search found.

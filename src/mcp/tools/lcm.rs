@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Call, ToolAnswer, ToolOutcome};
 use crate::mcp::failure::Failure;
-use crate::mcp::outputs::{Described, Expansion, Grepped, Piece};
+use crate::mcp::outputs::{Described, Expansion, Grepped};
 use crate::summary::expand::{self, DEPTH, Options};
 use crate::summary::grep::{GrepScope, LIMIT, MOST_TOKENS, Query};
 use crate::summary::{Summaries, SummaryError};
@@ -102,7 +102,7 @@ pub fn expand(call: &Call<'_>) -> ToolOutcome {
         );
         let used: u64 = expanded.blocks.iter().map(expand::ExpandedBlock::tokens).sum();
         left = left.saturating_sub(used);
-        expansion.blocks.extend(expanded.blocks.into_iter().map(Piece::from));
+        expansion.blocks.extend(expanded.blocks);
     }
     let blocks =
         expansion.blocks.iter().map(|block| format!("{}\n{}\n\n", block.cite, block.text.trim_end()));

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::listen::secret;
+use crate::web::answer::Problem;
 
 /// A code is good for so long.
 const GOOD_FOR: SignedDuration = SignedDuration::from_secs(60);
@@ -12,17 +13,6 @@ const GOOD_FOR: SignedDuration = SignedDuration::from_secs(60);
 const MOST_WRONG: usize = 10;
 /// In which time.
 const WITHIN: SignedDuration = SignedDuration::from_secs(60);
-
-/// The validity of a code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::web) enum Tried {
-    /// It was good, and is used now.
-    Good,
-    /// There is no such code, or it was used, or its time is over.
-    Wrong,
-    /// There were too many wrong ones: it wasn't looked at.
-    TooMany,
-}
 
 /// The codes that are good now, as hashes, and the wrong ones of the last minute.
 #[derive(Debug, Default)]
@@ -46,22 +36,27 @@ impl Codes {
     }
 
     /// Uses a code up.
-    pub(in crate::web) fn try_code(&self, code: &str, now: Timestamp) -> Tried {
+    ///
+    /// # Errors
+    /// There is no such code, it was used, or its time is over; or it wasn't looked at, after too many wrong ones.
+    pub(in crate::web) fn try_code(&self, code: &str, now: Timestamp) -> Result<(), Problem> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back brings no old mistakes back.
         state.wrong.retain(|at| now.duration_since(*at).abs() < WITHIN);
         if state.wrong.len() >= MOST_WRONG {
-            return Tried::TooMany;
+            let words = "there were too many wrong codes; none is looked at for a minute";
+            return Err(Problem::refused(429, words));
         }
         state.good.retain(|(_, until)| *until > now);
         let hash = secret::hash(code);
         let before = state.good.len();
         state.good.retain(|(good, _)| *good != hash);
         if state.good.len() < before {
-            return Tried::Good;
+            return Ok(());
         }
         state.wrong.push(now);
-        Tried::Wrong
+        Err(Problem::refused(401, "this address was used already, or its minute is over")
+            .hint("type `vault-agent web` again: each address lets one browser in, once"))
     }
 }
 
@@ -69,16 +64,20 @@ impl Codes {
 mod tests {
     use super::*;
 
+    fn status(tried: Result<(), Problem>) -> Option<u16> {
+        tried.err().map(|problem| problem.status)
+    }
+
     #[test]
     fn a_code_is_good_once_and_for_a_minute() {
         let codes = Codes::default();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let (code, until) = codes.make(now).unwrap();
         assert_eq!((code.len(), until), (32, now + GOOD_FOR));
-        assert_eq!(codes.try_code(&code, now), Tried::Good);
-        assert_eq!(codes.try_code(&code, now), Tried::Wrong);
+        assert_eq!(codes.try_code(&code, now), Ok(()));
+        assert_eq!(status(codes.try_code(&code, now)), Some(401));
         let (code, until) = codes.make(now).unwrap();
-        assert_eq!(codes.try_code(&code, until), Tried::Wrong);
+        assert_eq!(status(codes.try_code(&code, until)), Some(401));
     }
 
     #[test]
@@ -87,11 +86,11 @@ mod tests {
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let (code, _) = codes.make(now).unwrap();
         for _ in 0..MOST_WRONG {
-            assert_eq!(codes.try_code("x", now), Tried::Wrong);
+            assert_eq!(status(codes.try_code("x", now)), Some(401));
         }
-        assert_eq!(codes.try_code(&code, now), Tried::TooMany);
+        assert_eq!(status(codes.try_code(&code, now)), Some(429));
         let later = now + WITHIN;
         let (code, _) = codes.make(later).unwrap();
-        assert_eq!(codes.try_code(&code, later), Tried::Good);
+        assert_eq!(codes.try_code(&code, later), Ok(()));
     }
 }

@@ -243,11 +243,8 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
     let at = format!("{}T{}", entry.date, entry.time);
     let values = [("id", id), ("was", was), ("at", at.as_str())];
     let action = &visit.address_with(&[]);
-    let mine = |what: &str| visit.typed(what, "id") == Some(id);
+    let typed = |what: &str, name: &str| visit.typed_of(what, &[("id", id)], name);
     let hidden = parts::hidden_values(&values);
-    let value = |what: &str, name: &str, otherwise: &str| {
-        visit.typed(what, name).filter(|_| mine(what)).unwrap_or(otherwise).to_owned()
-    };
     let is_known = !was.is_empty();
     let is_own = entry.kind == EntryKind::Reminder && is_known;
     let is_coming = is_known && entry.state == EntryState::Coming;
@@ -255,7 +252,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
     let may_skip = is_coming && entry.recur.is_some();
     let time = format!("{} {}", entry.date, entry.time);
     let line = |what: &str, name: &str, label: &str, otherwise: &str| {
-        html! { label { span { (label) } input name=(name) value=(value(what, name, otherwise)) autocomplete="off"; } }
+        html! { label { span { (label) } input name=(name) value=(typed(what, name).unwrap_or(otherwise)) autocomplete="off"; } }
     };
     html! {
         @if entry.kind != EntryKind::Reminder || (is_own && (entry.recur.is_none() || entry.state == EntryState::Late)) { (parts::button(visit, action, "done", &values, "Done")) }
@@ -263,7 +260,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
         @if entry.kind == EntryKind::FollowUp {
             (parts::confirmed(visit, action, "cancel", &values, "Cancel", "It stays in the note, as cancelled."))
         }
-        details.more id={ "change-" (id) } open[["snooze", "move", "edit"].iter().any(|what| mine(what))] {
+        details.more id={ "change-" (id) } open[["snooze", "move", "edit"].iter().any(|what| typed(what, "id").is_some())] {
             summary { "Change" }
             (parts::form(visit, action, "snooze", &html! { (hidden) (line("snooze", "when", "Snooze until (empty: 10 minutes)", "")) }, "Snooze"))
             @if is_coming || (is_known && !is_own) {

@@ -20,7 +20,6 @@ use crate::machines::status::{MachineStatus, MachinesStatus};
 use crate::web::answer::{Done, Problem, View};
 use crate::web::entry::check;
 use crate::web::entry::store::Session;
-use crate::web::live::Changed;
 use crate::web::parts;
 use crate::web::troubles::copies;
 use crate::web::visit::{Form, Visit};
@@ -44,8 +43,12 @@ struct Health {
 fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let workspace = visit.workspace;
     let is_whole = visit.query("look") == Some("all");
-    let look = if is_whole { Look::Whole } else { Look::Quick };
-    let mut checks = doctor::examine(workspace, look, &further(is_whole));
+    // Checks over the network run only if a person asks.
+    let (look, further): (_, &[ExtraCheck]) = match is_whole {
+        true => (Look::Whole, &[doctor::discord, doctor::embeddings, check::checks]),
+        false => (Look::Quick, &[check::checks]),
+    };
+    let mut checks = doctor::examine(workspace, look, further);
     if !is_whole {
         let fix = "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`";
         checks.extend(copies(visit).into_iter().map(|copy| Check::warn("vault", copy, fix)));
@@ -53,7 +56,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let health = Health {
         checks,
         status: doctor::report(workspace, NEXT, &mut visit.tasks()).map_err(Problem::failed)?,
-        sessions: visit.store.sessions(visit.now).map_err(Problem::failed)?,
+        sessions: visit.shared.store.sessions(visit.now).map_err(Problem::failed)?,
     };
     let verified = visit.query("verify").map(|_| verified(visit)).transpose()?;
     visit.view("Health", &health, |health| {
@@ -80,17 +83,6 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
             (sessions(visit, &health.sessions))
         }
     })
-}
-
-/// Checks over the network, which run only if a person asks.
-fn further(is_whole: bool) -> Vec<ExtraCheck> {
-    let mut further: Vec<ExtraCheck> = Vec::new();
-    if is_whole {
-        further.push(doctor::discord);
-        further.push(doctor::embeddings);
-    }
-    further.push(check::checks);
-    further
 }
 
 /// The findings, problems first.
@@ -174,7 +166,7 @@ fn bring_back(visit: &Visit<'_>) -> Result<String, Problem> {
     written(&history.restore(&workspace.editor, &point, &held.deleted, false)?)
 }
 
-fn written(report: &RestoreReport) -> Result<String, Problem> {
+pub(super) fn written(report: &RestoreReport) -> Result<String, Problem> {
     if let Some(skip) = report.skipped.first() {
         return Err(Problem::changed(format!("`{}`: {}", skip.path, skip.reason)));
     }
@@ -304,19 +296,18 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
             Ok(Done::new("/health", format!("{name} {said}")))
         }
         "reindex" => {
-            let (workspace, live) = (Arc::clone(visit.workspace), visit.live.clone());
+            let workspace = Arc::clone(visit.workspace);
             visit.spawn(async move {
                 let made = tokio::task::spawn_blocking(move || reindex(&workspace)).await;
                 match made.map_err(|error| error.to_string()).flatten() {
                     Ok(files) => tracing::info!(files, "the index was made anew"),
                     Err(error) => tracing::error!("the index could not be made anew: {error}"),
                 }
-                live.tell(Changed::State);
             });
             Ok(Done::new("/health", "The index is being made anew; the old one answers until it is done."))
         }
         "end" => {
-            let ended = visit.store.end(form.get("id")).map_err(Problem::failed)?;
+            let ended = visit.shared.store.end(form.get("id")).map_err(Problem::failed)?;
             let problem = || Problem::not_found("there is no such session");
             ended
                 .then(|| Done::new("/health", "Ended: that browser is not let in any more."))

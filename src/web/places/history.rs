@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::Place;
 use crate::history::{
-    Deletions, Entry, Filter, History, HistoryError, TrailerValue, UndoPlan, UndoSelection, parse_time,
-    turn_of,
+    Deletions, Entry, FileDiff, Filter, History, HistoryError, TrailerValue, UndoPlan, UndoSelection,
+    parse_time, turn_of,
 };
 use crate::web::answer::{Done, Problem, View};
 use crate::web::parts;
@@ -146,7 +146,7 @@ fn one(visit: &Visit<'_>, history: &History) -> Result<View, Problem> {
             }
             @for diff in &diffs {
                 h2 { (visit.note_link(&diff.path)) }
-                (parts::diff(&text(diff.old.as_ref().map(|(_, bytes)| bytes)), &text(diff.new.as_ref().map(|(_, bytes)| bytes))))
+                (differences(&diff))
             }
             @if record.changes.len() > diffs.len() { p.soft { "and " (record.changes.len() - diffs.len()) " notes more" } }
         }
@@ -169,6 +169,12 @@ fn trailer(name: &str, value: &TrailerValue) -> Markup {
             }
         }
     }
+}
+
+/// What a change makes of a file, line by line.
+pub(super) fn differences(diff: &FileDiff) -> Markup {
+    let (old, new) = (diff.old.as_ref(), diff.new.as_ref());
+    parts::diff(&text(old.map(|(_, bytes)| bytes)), &text(new.map(|(_, bytes)| bytes)))
 }
 
 /// The contents of a file, for people.
@@ -213,7 +219,7 @@ pub(super) fn undo_plan(
             (parts::plan("Taking this back would undo", &lines, &html! {
                 @for diff in plan.diffs() {
                     h3 { (diff.path) }
-                    (parts::diff(&text(diff.old.as_ref().map(|(_, bytes)| bytes)), &text(diff.new.as_ref().map(|(_, bytes)| bytes))))
+                    (differences(&diff))
                 }
                 (parts::planned_form(visit, action, "undo", &parts::hidden_values(values), "Take it back"))
             }))

@@ -40,6 +40,7 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     // As a link of the note: without its ending, with the block behind it.
     let log = one.source.split('#').next().unwrap_or_default();
     let log = if log.ends_with(".md") { log.to_owned() } else { format!("{log}.md") };
+    let typed = visit.typed_of("edit", &[("id", &one.id)], "text").unwrap_or(&one.text);
     html! {
         article id=(one.id) {
             h2 { (one.text) }
@@ -58,7 +59,7 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
                         summary { "In other words" }
                         (parts::form(visit, "/inbox", "edit", &html! {
                             input type="hidden" name="id" value=(one.id);
-                            label { span { "What is remembered" } textarea name="text" rows="2" { (typed(visit, one)) } }
+                            label { span { "What is remembered" } textarea name="text" rows="2" { (typed) } }
                         }, "Keep that"))
                     }
                 },
@@ -67,12 +68,6 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
             }
         }
     }
-}
-
-/// The words of the entry, or what was typed over them and refused.
-fn typed<'v>(visit: &'v Visit<'_>, one: &'v ListedCandidate) -> &'v str {
-    let mine = visit.typed("edit", "id") == Some(one.id.as_str());
-    visit.typed("edit", "text").filter(|_| mine).unwrap_or(&one.text)
 }
 
 fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {

@@ -149,12 +149,10 @@ fn daily(visit: &Visit<'_>, days: &[ListedDay]) -> Markup {
 fn fact(visit: &Visit<'_>, path: &str, one: &ListedMemory, origin: Option<&LineOrigin>) -> Markup {
     let line = one.line.to_string();
     let values = [("path", path), ("line", line.as_str()), ("was", one.text.as_str())];
-    let mine =
-        visit.typed("edit", "line") == Some(line.as_str()) && visit.typed("edit", "path") == Some(path);
-    let text = visit.typed("edit", "text").filter(|_| mine).unwrap_or(&one.text);
+    let typed = visit.typed_of("edit", &[("path", path), ("line", &line)], "text");
     html! {
         li id={ "line-" (line) } {
-            details.more id={ "fact-" (line) } open[mine] {
+            details.more id={ "fact-" (line) } open[typed.is_some()] {
                 summary {
                     @match struck::parse(&one.text) {
                         Some(old) => { del { (old.words) } " " (old.rest) },
@@ -169,7 +167,7 @@ fn fact(visit: &Visit<'_>, path: &str, one: &ListedMemory, origin: Option<&LineO
                     input type="hidden" name="path" value=(path);
                     input type="hidden" name="line" value=(line);
                     input type="hidden" name="was" value=(one.text);
-                    label { span { "What it says" } textarea name="text" rows="2" { (text) } }
+                    label { span { "What it says" } textarea name="text" rows="2" { (typed.unwrap_or(&one.text)) } }
                 }, "Change"))
                 (parts::button(visit, "/memory", "pin-line", &values, "Pin"))
                 (parts::confirmed(visit, "/memory", "forget", &values, "Forget", "It goes from the note; history keeps it."))

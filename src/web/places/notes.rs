@@ -10,10 +10,11 @@ use serde::Serialize;
 use similar::{Change, ChangeTag, TextDiff};
 
 use super::Place;
-use super::history::{open, text};
+use super::health::written;
+use super::history::{differences, open, text};
 use crate::history::{
     Blame, BlameBound, BlamedLine, Deletions, Entry, FileDiff, Filter, History, LineOrigin, LineTarget,
-    PartPlan, Plan, Point, Writer, sections,
+    Point, Writer, sections,
 };
 use crate::vault::NotePath;
 use crate::web::answer::{Done, Problem, View};
@@ -243,9 +244,12 @@ fn section_links(visit: &Visit<'_>, shown: &Shown) -> Markup {
 }
 
 /// A note or a part of it that would come back.
-enum Planned {
-    Note(Point, Box<Plan>, Vec<FileDiff>),
-    Part(String, Box<PartPlan>),
+struct Planned {
+    point: Point,
+    /// `note`, or the part as the address names it.
+    part: String,
+    lines: Vec<String>,
+    diffs: Vec<FileDiff>,
 }
 
 fn target(part: &str) -> Result<LineTarget, Problem> {
@@ -268,10 +272,14 @@ fn plan_of(
     if what == "note" {
         let plan = history.plan_restore(point, &[path.to_string()], false)?;
         let diffs = plan.steps.iter().map(|step| history.step_diff(step)).collect::<Result<Vec<_>, _>>()?;
-        return Ok(Some(Planned::Note(point.clone(), Box::new(plan), diffs)));
+        let skipped = plan.blocked.iter().map(|skip| format!("{}: {}", skip.path, skip.reason));
+        let lines = plan.steps.iter().map(|step| format!("{} goes back", step.path)).chain(skipped).collect();
+        return Ok(Some(Planned { point: point.clone(), part: what.to_owned(), lines, diffs }));
     }
     let plan = history.plan_part(path, &target(what)?, Some(point.clone()))?;
-    Ok(Some(Planned::Part(what.to_owned(), Box::new(plan))))
+    let lines = if plan.is_unchanged() { Vec::new() } else { vec![format!("{} changes", plan.path)] };
+    let diffs = vec![plan.diff()];
+    Ok(Some(Planned { point: plan.point, part: what.to_owned(), lines, diffs }))
 }
 
 /// A fingerprint of a note's content, for a form.
@@ -280,27 +288,18 @@ fn fingerprint(bytes: &[u8]) -> String {
 }
 
 fn planned(visit: &Visit<'_>, planned: &Planned, now: &[u8]) -> Markup {
-    let (point, part, lines, diffs) = match planned {
-        Planned::Note(point, plan, diffs) => {
-            let skipped = plan.blocked.iter().map(|skip| format!("{}: {}", skip.path, skip.reason));
-            let lines = plan.steps.iter().map(|step| format!("{} goes back", step.path)).chain(skipped);
-            (point, "note", lines.collect::<Vec<_>>(), diffs.clone())
-        }
-        Planned::Part(part, plan) => {
-            let lines = if plan.is_unchanged() { Vec::new() } else { vec![format!("{} changes", plan.path)] };
-            (&plan.point, part.as_str(), lines, vec![plan.diff()])
-        }
-    };
+    let Planned { point, part, lines, diffs } = planned;
     let id = point.commit.id.to_string();
     let was = fingerprint(now);
-    let values = [("part", part), ("at", id.as_str()), ("path", visit.rest.as_str()), ("was", was.as_str())];
+    let values =
+        [("part", part.as_str()), ("at", id.as_str()), ("path", visit.rest.as_str()), ("was", was.as_str())];
     html! {
         @if lines.is_empty() {
             (parts::empty("Nothing would change: that is there as it was."))
         } @else {
-            (parts::plan("What would be brought back", &lines, &html! {
-                @for diff in &diffs {
-                    (parts::diff(&text(diff.old.as_ref().map(|(_, bytes)| bytes)), &text(diff.new.as_ref().map(|(_, bytes)| bytes))))
+            (parts::plan("What would be brought back", lines, &html! {
+                @for diff in diffs {
+                    (differences(diff))
                 }
                 (parts::planned_form(visit, "/notes", "restore", &parts::hidden_values(&values), "Bring it back"))
             }))
@@ -343,9 +342,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
         history.snapshot_all(Deletions::Hold)?;
         hold(&now, &history.read_at(&point.commit, path.as_str())?.unwrap_or_default())?;
         let report = history.restore(&workspace.editor, &point, &[path.to_string()], false)?;
-        if let Some(skip) = report.skipped.first() {
-            return Err(Problem::changed(format!("`{}`: {}", skip.path, skip.reason)));
-        }
+        written(&report)?;
         return done("The note");
     }
     let plan = history.plan_part(&path, &target(form.get("part"))?, Some(point))?;

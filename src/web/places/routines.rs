@@ -20,7 +20,6 @@ use crate::toolbox;
 use crate::turn::{Cost, Facts, TurnJournal};
 use crate::vault::Actor;
 use crate::web::answer::{Done, Problem, View};
-use crate::web::live::Changed;
 use crate::web::parts;
 use crate::web::visit::{Form, Visit, encoded};
 use crate::when;
@@ -304,12 +303,10 @@ fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<Done, Problem> {
     if let Some(why) = workspace.at_rest() {
         return Ok(Done::new(to, format!("{} waits: {why}", note.name)));
     }
-    let live = visit.live.clone();
     visit.spawn(async move {
         if let Err(error) = runner.drive(&key, &CancellationToken::new()).await {
             tracing::error!("the run {key} failed: {error}");
         }
-        live.tell(Changed::State);
     });
     Ok(Done::new(to, format!("{} runs now; what came of it stands below when it is done.", note.name)))
 }

@@ -15,7 +15,6 @@ use crate::routines::message_of;
 use crate::web::Question;
 use crate::web::answer::{Done, Problem, View};
 use crate::web::doing::in_words;
-use crate::web::live::Changed;
 use crate::web::troubles::troubles;
 use crate::web::visit::{Form, Visit};
 use crate::web::{markdown, parts};
@@ -192,7 +191,7 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<Understood, Problem> {
 /// A question with its answer, where one was asked just now.
 fn asked(visit: &Visit<'_>) -> Markup {
     let Some(id) = visit.query("answer") else { return html! {} };
-    let answer = visit.store.said(id, &visit.session.id).ok().flatten();
+    let answer = visit.shared.store.said(id, &visit.session.id).ok().flatten();
     html! {
         section aria-label="Answer" {
             h2 { "Answer" }
@@ -268,18 +267,18 @@ fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<Done, Problem> {
         return Err(Problem::bad(format!("the question is longer than {MOST_QUESTION} characters")));
     }
     let id = format!("answer{form}");
-    visit.store.claim(&id, &visit.session.id, "", visit.now).map_err(Problem::failed)?;
+    visit.shared.store.claim(&id, &visit.session.id, "", visit.now).map_err(Problem::failed)?;
     let asked = Question { message: turn_of(&id), text: question.to_owned() };
-    let asked = (visit.questions)(Arc::clone(visit.workspace), asked);
-    let (store, live, to) = (Arc::clone(visit.store), visit.live.clone(), format!("/?answer={id}"));
+    let asked = (visit.shared.questions)(Arc::clone(visit.workspace), asked);
+    let (store, to) = (Arc::clone(&visit.shared.store), format!("/?answer={id}"));
     let goes_to = to.clone();
     visit.spawn(async move {
         let answer = asked.await.unwrap_or_else(|error| format!("There is no answer: {error}"));
-        let kept = tokio::task::spawn_blocking(move || store.finish(&id, &goes_to, &answer)).await;
-        match kept {
-            Ok(Ok(())) => live.tell(Changed::State),
-            Ok(Err(error)) => tracing::error!(%error, "an answer could not be kept"),
-            Err(error) => tracing::error!(%error, "an answer could not be kept"),
+        let kept = tokio::task::spawn_blocking(move || {
+            store.finish(&id, &goes_to, &answer).map_err(|error| error.to_string())
+        });
+        if let Err(error) = kept.await.map_err(|error| error.to_string()).flatten() {
+            tracing::error!("an answer could not be kept: {error}");
         }
     });
     Ok(Done::new(to, "Asked."))

@@ -125,12 +125,22 @@ impl Judged {
 fn sent_by_another(
     context: &PassContext<'_>,
     message: &NewMessage,
-    (key, line, fact): &Delivery,
+    delivery: &Delivery,
     place: &str,
 ) -> Result<()> {
+    let (key, _, fact) = delivery;
     if message.to.is_copy() || !are_copies_settled(context, key, fact)? {
         return Ok(());
     }
+    record_sender(context, delivery, place)
+}
+
+/// Records which machine sent a delivery, where that is known.
+pub(super) fn record_sender(
+    context: &PassContext<'_>,
+    (key, line, fact): &Delivery,
+    place: &str,
+) -> Result<()> {
     let Some((sender_machine, at)) = context.machines.teller(&claim_key(key, place)) else { return Ok(()) };
     let told = OtherMachineDelivery {
         key: key.clone(),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::deliver::journal::{Message, OtherMachineDelivery, voice_claim};
+use super::claims::record_sender;
+use crate::deliver::journal::{Message, voice_claim};
 use crate::deliver::notifier::{Lookup, MessageKind};
 use crate::deliver::pass::PassContext;
 use crate::machines::protocol::{May, claim_key};
@@ -76,16 +77,9 @@ impl Rights {
             return Ok(Right::Yes(Duration::ZERO));
         }
         if !message.to.is_copy() {
-            for ((key, line, fact), claim) in
-                context.journal.carried(&message.key)?.into_iter().zip(&self.claims)
-            {
-                if let Some((sender_machine, at)) = context.machines.teller(claim) {
-                    let place = context.delivery_order.name(&message.to).unwrap_or_default().to_owned();
-                    let sender_machine = context.machines.is_other(&sender_machine).then_some(sender_machine);
-                    let told =
-                        OtherMachineDelivery { key, line, fact, place, sender_machine, at, delivered: None };
-                    context.journal.record_other_machine(&told)?;
-                }
+            let place = context.delivery_order.name(&message.to).unwrap_or_default();
+            for delivery in context.journal.carried(&message.key)? {
+                record_sender(context, &delivery, place)?;
             }
         }
         context.journal.drop_message(&message.key)?;
