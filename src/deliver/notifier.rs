@@ -36,8 +36,10 @@ pub trait Notifier: Send + Sync {
     async fn send(&self, message: &Outgoing) -> SendOutcome;
 
     /// Looks for a message that an earlier attempt may have left, by its nonce or its exact text,
-    /// among those since `since`.
-    async fn find(&self, message: &Outgoing, since: Timestamp) -> Lookup;
+    /// among those since `since`. Most channels can't be asked.
+    async fn find(&self, _message: &Outgoing, _since: Timestamp) -> Lookup {
+        Lookup::CannotAsk
+    }
 }
 
 /// One message on its way out: a whole notification, or one chunk of a long one.

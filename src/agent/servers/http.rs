@@ -116,7 +116,10 @@ impl HttpSession {
     }
 
     /// Hands on what an answer holds.
-    async fn read(&self, response: reqwest::Response, found: &mpsc::Sender<Value>) {
+    ///
+    /// # Errors
+    /// Why it holds no more, in words.
+    async fn read(&self, response: reqwest::Response, found: &mpsc::Sender<Value>) -> Result<(), String> {
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_stream = kind.starts_with("text/event-stream");
@@ -131,28 +134,18 @@ impl HttpSession {
         if is_stream {
             let mut events = std::pin::pin!(bytes.eventsource());
             while let Some(event) = events.next().await {
-                match event {
-                    Ok(event) => self.hand_on(event.data.as_bytes(), found).await,
-                    Err(error) => {
-                        self.wrong(&error.to_string());
-                        return;
-                    }
-                }
+                let event = event.map_err(|error| error.to_string())?;
+                self.hand_on(event.data.as_bytes(), found).await;
             }
-            return;
+            return Ok(());
         }
         let mut body = Vec::new();
         let mut bytes = std::pin::pin!(bytes);
         while let Some(piece) = bytes.next().await {
-            match piece {
-                Ok(piece) => body.extend_from_slice(&piece),
-                Err(error) => {
-                    self.wrong(&error.to_string());
-                    return;
-                }
-            }
+            body.extend_from_slice(&piece.map_err(|error| error.to_string())?);
         }
         self.hand_on(&body, found).await;
+        Ok(())
     }
 
     async fn hand_on(&self, bytes: &[u8], found: &mpsc::Sender<Value>) {
@@ -179,7 +172,9 @@ impl Transport<RoleClient> for Web {
             let id = message.get("id").filter(|_| message.get("method").is_some()).cloned();
             let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
             answers.spawn(async move {
-                line.read(response, &found).await;
+                if let Err(why) = line.read(response, &found).await {
+                    line.wrong(&why);
+                }
                 // A request whose response holds no result fails; where it held one, this message is ignored.
                 if let Some(id) = id {
                     let why = line.words.or("its answer held no result");

@@ -181,12 +181,12 @@ pub fn failed(
             let count = streak(health, brain, FailureClass::Billing, now) + 1;
             let pause = BILLING_PAUSE.saturating_mul(1 << (count - 1).min(4)).min(DAY);
             for brain in links.iter().filter(|other| other.account == brain.account) {
-                record_failure(health, brain, error, count, Some(pause), now);
+                health.record(row(brain, error, count, Some(pause), now));
             }
         }
         FailureClass::RateLimit => {
             let count = streak(health, brain, FailureClass::RateLimit, now) + 1;
-            record_failure(health, brain, error, count, Some(asked.unwrap_or(step(count))), now);
+            health.record(row(brain, error, count, Some(asked.unwrap_or(step(count))), now));
         }
         FailureClass::Timeout | FailureClass::Overloaded => {
             let count = streak(health, brain, error.class, now) + 1;
@@ -195,9 +195,10 @@ pub fn failed(
             } else {
                 FailureClass::Timeout
             };
-            let row = count + streak(health, brain, other, now);
-            let pause = row.checked_sub(TIMEOUTS_BEFORE_PAUSE).map(|over| asked.unwrap_or(step(over + 1)));
-            record_failure(health, brain, error, count, pause, now);
+            let in_a_row = count + streak(health, brain, other, now);
+            let pause =
+                in_a_row.checked_sub(TIMEOUTS_BEFORE_PAUSE).map(|over| asked.unwrap_or(step(over + 1)));
+            health.record(row(brain, error, count, pause, now));
         }
         FailureClass::Auth => {
             let refused = health.row(brain, FailureClass::Auth).filter(|row| row.settings == brain.settings);
@@ -207,7 +208,7 @@ pub fn failed(
                 FailureCount { keys, settings: brain.settings.clone(), ..row(brain, error, 1, None, now) };
             health.record(row);
         }
-        FailureClass::UnknownModel => record_failure(health, brain, error, 1, None, now),
+        FailureClass::UnknownModel => health.record(row(brain, error, 1, None, now)),
         // The next turn asks again.
         FailureClass::Format | FailureClass::Refusal | FailureClass::Crash => {}
     }
@@ -258,17 +259,6 @@ fn row(brain: &BrainId, error: &BrainError, count: u32, pause: Option<i64>, now:
         keys: Vec::new(),
         last_error: error.message.clone(),
     }
-}
-
-fn record_failure(
-    health: &mut BrainHealth,
-    brain: &BrainId,
-    error: &BrainError,
-    count: u32,
-    pause: Option<i64>,
-    now: Timestamp,
-) {
-    health.record(row(brain, error, count, pause, now));
 }
 
 /// Whole seconds, rounded up: a provider that says 1.5 s is asked after 2.

@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use jiff::{SignedDuration, tz::TimeZone};
 
-use crate::deliver::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, SendOutcome};
+use crate::deliver::notifier::{Fact, MessageKind, Notifier, Outgoing, SendOutcome};
 use crate::deliver::words::{Links, compose, link};
 use crate::reminders::rfc3339;
 
@@ -140,10 +140,6 @@ impl Notifier for Console {
                 SendOutcome::Retry { after: None, reason: format!("can't write to the console: {error}") }
             }
         }
-    }
-
-    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
-        Lookup::CannotAsk
     }
 }
 

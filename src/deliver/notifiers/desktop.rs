@@ -8,10 +8,9 @@
 use std::process::Stdio;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use tokio::process::Command;
 
-use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
+use crate::deliver::notifier::{Notifier, Outgoing, SendOutcome};
 use crate::deliver::words::compose;
 
 /// Shows notifications on the desktop.
@@ -46,10 +45,6 @@ impl Notifier for Desktop {
             }
         }
         SendOutcome::Refused { reason: NO_PROGRAM.to_owned() }
-    }
-
-    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
-        Lookup::CannotAsk
     }
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
@@ -20,7 +19,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::clock::Clock;
 use crate::config::{self, ConfigError, MailSecurity};
-use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
+use crate::deliver::notifier::{Notifier, Outgoing, SendOutcome};
 use crate::deliver::words::{Links, NotifyRules};
 use crate::format::shortened;
 
@@ -242,9 +241,5 @@ impl Notifier for Email {
         tokio::time::timeout(ANSWER, self.deliver(&mail)).await.unwrap_or_else(|_| SendOutcome::Unknown {
             reason: format!("the mail server `{}` did not answer in {} s", self.server, ANSWER.as_secs()),
         })
-    }
-
-    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
-        Lookup::CannotAsk
     }
 }

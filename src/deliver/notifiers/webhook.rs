@@ -10,7 +10,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit, Mac};
-use jiff::Timestamp;
 use reqwest::{Client, Url, header};
 use secrecy::{ExposeSecret, SecretBox, SecretString};
 use serde_json::{Value, json};
@@ -19,7 +18,7 @@ use sha2::Sha256;
 use super::http;
 use crate::clock::Clock;
 use crate::config::ConfigError;
-use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
+use crate::deliver::notifier::{Notifier, Outgoing, SendOutcome};
 use crate::deliver::words::{Links, NotifyRules};
 
 /// The prefix of a signing secret in base64.
@@ -125,10 +124,6 @@ impl Notifier for SignedWebhook {
             Ok(_) => SendOutcome::Sent { message_id: None },
             Err(outcome) => outcome,
         }
-    }
-
-    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
-        Lookup::CannotAsk
     }
 }
 

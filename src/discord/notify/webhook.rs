@@ -4,12 +4,11 @@
 //! notification may come twice. It is never lost.
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use serenity::http::{LightMethod, Request, Route};
 
-use crate::deliver::{Lookup, Notifier, Outgoing, Scope, SendOutcome};
+use crate::deliver::{Notifier, Outgoing, Scope, SendOutcome};
 use crate::discord::api::{Api, ApiError, DiscordError, message};
 use crate::discord::shared::access::Owners;
 
@@ -76,10 +75,6 @@ impl Notifier for WebhookNotifier {
             }
             Err(error) => super::notifier::outcome(Err(error)),
         }
-    }
-
-    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
-        Lookup::CannotAsk
     }
 }
 

@@ -86,13 +86,6 @@ pub fn message(
     ))
 }
 
-/// A turn that may be brought back.
-struct Candidate<'a> {
-    at: usize,
-    text: &'a str,
-    score: f64,
-}
-
 /// The turns under the summaries that the questions' words hit, best first to the bound, in the order of the log; empty
 /// if none is hit.
 pub fn matching_turns(
@@ -107,10 +100,12 @@ pub fn matching_turns(
         return String::new();
     }
     let mut candidates = candidates(located, blocks, &asked);
-    candidates.sort_by(|one, other| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at)));
+    candidates.sort_by(|(score, one), (other_score, other)| {
+        other_score.total_cmp(score).then(other.at.cmp(&one.at))
+    });
     let most = MOST_TURNS.min(budget / BUDGET_PART);
     let (mut tokens, mut kept) = (0, Vec::new());
-    for one in candidates {
+    for (_, one) in candidates {
         let event = &blocks[one.at].event;
         let when = event.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
         let id = event.id.as_deref().unwrap_or_default();
@@ -133,7 +128,7 @@ pub fn matching_turns(
     )
 }
 
-/// A covered event: how often it has each of the question's words, and its word count.
+/// A covered event with what it says now: how often it has each of the question's words, and its word count.
 struct PastTurn<'a> {
     at: usize,
     text: &'a str,
@@ -141,12 +136,12 @@ struct PastTurn<'a> {
     words: usize,
 }
 
-/// The covered events that have words of the question, or stand beside such, with what they say now.
+/// The covered events that have words of the question, or stand beside such, with their scores.
 fn candidates<'a>(
     located: &[(&PastSummary, Range<usize>)],
     blocks: &'a [LogBlock],
     asked: &HashSet<String>,
-) -> Vec<Candidate<'a>> {
+) -> Vec<(f64, PastTurn<'a>)> {
     let mut asked: Vec<&String> = asked.iter().collect();
     asked.sort();
     let turns = turns(located, blocks, &asked);
@@ -156,12 +151,8 @@ fn candidates<'a>(
         let before = BEFORE * of(at.checked_sub(1)) + BEFORE * BEFORE * of(at.checked_sub(2));
         before + AFTER * of(Some(at + 1)) + AFTER * AFTER * of(Some(at + 2))
     };
-    let candidate = |(at, turn): (usize, PastTurn<'a>)| Candidate {
-        at: turn.at,
-        text: turn.text,
-        score: own[at] + neighbours(at),
-    };
-    turns.into_iter().enumerate().map(candidate).filter(|one| one.score > 0.0).collect()
+    let scored = turns.into_iter().enumerate().map(|(at, turn)| (own[at] + neighbours(at), turn));
+    scored.filter(|(score, _)| *score > 0.0).collect()
 }
 
 /// The covered events in which something is said. Their author is one of their words.
