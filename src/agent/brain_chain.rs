@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -56,8 +55,8 @@ pub(super) struct ChainBrain {
 #[derive(Default)]
 pub(super) struct FailoverWalk {
     tried: Vec<FailedAttempt>,
-    /// Name and error of each that failed, in order.
-    pub failed: Vec<(String, BrainError)>,
+    /// The name of each that failed and what its error says, in order.
+    pub failed: Vec<(String, String)>,
     /// No person waits for the answer: an account that was found empty within the hour isn't the last resort then.
     unattended: bool,
 }
@@ -191,16 +190,16 @@ impl Brains {
         (!(walk.unattended && pointless)).then_some(next)
     }
 
-    /// The brains that were skipped because they are in cooldown, and until when.
-    pub fn skipped(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Vec<(String, Option<Timestamp>)> {
+    /// The brains that were skipped because they are in cooldown, with their last errors, scrubbed.
+    pub fn skipped(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Vec<(String, Option<String>)> {
         let asked: Vec<usize> = walk.tried.iter().map(|tried| tried.attempt.index).collect();
         let health = self.health.load();
-        failover::skipped(&Self::ids(chain), &health, &asked, false, self.clock.now())
-    }
-
-    /// A brain's last error, scrubbed.
-    pub fn last_error(&self, name: &str) -> Option<String> {
-        self.health.load().seen.get(name)?.last_error.clone()
+        let skipped = failover::skipped(&Self::ids(chain), &health, &asked, false, self.clock.now());
+        let with_error = |(name, _): (String, _)| {
+            let error = health.seen.get(&name).and_then(|seen| seen.last_error.clone());
+            (name, error)
+        };
+        skipped.into_iter().map(with_error).collect()
     }
 
     /// Makes one call, whose text is shown in `place` as it comes, and records its result in the health file. Gives its
@@ -300,6 +299,6 @@ impl FailoverWalk {
     /// Records an attempt that brought no answer.
     pub fn record(&mut self, attempt: Attempt, name: &str, error: BrainError) {
         self.tried.push(FailedAttempt { attempt, class: error.class, too_long: error.too_long });
-        self.failed.push((name.to_owned(), error));
+        self.failed.push((name.to_owned(), error.message));
     }
 }

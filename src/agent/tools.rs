@@ -134,7 +134,7 @@ impl Toolbox for CombinedToolbox {
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
         match self.of(&call.name) {
             Some(one) => one.call(call, caller, stop).await,
-            None => ToolEnd { text: format!("there is no tool `{}`", call.name), is_error: true, ms: 0 },
+            None => ToolEnd::failed(format!("there is no tool `{}`", call.name)),
         }
     }
 

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 
 use super::run_log::RunLog;
 use crate::deliver::{self, Journal};
-use crate::turn::{ApprovalRequest, Conversation, TurnNote};
+use crate::format::approval::Approval;
+use crate::turn::{Conversation, TurnNote};
 use crate::workspace::Workspace;
 
 /// The conversation of a run: its log.
@@ -26,7 +27,7 @@ impl Conversation for RunConversation<'_> {
 
     fn progress(&self, _: &str) {}
 
-    async fn ask_approval(&self, asked: &ApprovalRequest) {
+    async fn ask_approval(&self, asked: &Approval) {
         let note = &self.workspace.settings.paths.approvals;
         let text =
             format!("The routine `{}` asks for approval: tick `{}` in `{note}`.", self.routine, asked.id);

@@ -2,10 +2,10 @@
 //! [`Responder`], and the values that they exchange.
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::facts::Facts;
+use crate::format::approval::Approval;
 use crate::sqlite::DatabaseError;
 
 /// An entry that is logged with the question.
@@ -24,27 +24,6 @@ pub enum TurnNote {
     },
 }
 
-/// A request for a person's approval. The answer is read from the note that holds its line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApprovalRequest {
-    /// The line's id.
-    pub id: String,
-    /// The fingerprint by which a changed line is recognised.
-    pub digest: String,
-    /// Exactly what would run.
-    pub run: String,
-    /// The hash of the files that it would run.
-    pub hash: Option<String>,
-    /// Why approval is needed.
-    pub why: String,
-    /// The brain that made the call.
-    pub brain: String,
-    /// The pattern that "Always" adds to the settings; `None` if it must be asked every time.
-    pub always: Option<String>,
-    /// The deadline for an answer.
-    pub until: Timestamp,
-}
-
 /// The conversation of a turn, as the answering side sees it.
 #[async_trait]
 pub trait Conversation: Send + Sync {
@@ -59,10 +38,11 @@ pub trait Conversation: Send + Sync {
     async fn fetch(&self, _link: &str, _most: u64) -> Result<Vec<u8>, String> {
         Err("files can't be fetched here".to_owned())
     }
-    /// Shows an approval request in the conversation, once; a call after a restart shows the same request.
-    async fn ask_approval(&self, _: &ApprovalRequest) {}
-    /// Shows there how the approval request ended.
-    async fn approval_over(&self, _: &ApprovalRequest, _words: &str) {}
+    /// Shows a line of the note of approvals in the conversation, once; a call after a restart shows the same line. The
+    /// answer is read from the note.
+    async fn ask_approval(&self, _: &Approval) {}
+    /// Shows there how the question ended.
+    async fn approval_over(&self, _: &Approval, _words: &str) {}
     /// The partial text of an answer in progress; it may still be cut, or another brain may start again.
     fn partial_text(&self, _: &str) {}
 }

@@ -26,9 +26,7 @@ mod state;
 mod turn_notes;
 pub mod usage;
 
-pub use self::conversation::{
-    ApprovalRequest, Conversation, Halt, NoConversation, Responder, TurnAnswer, TurnNote,
-};
+pub use self::conversation::{Conversation, Halt, NoConversation, Responder, TurnAnswer, TurnNote};
 pub use self::detail::{Cost, ListedTurn, Step, Tool, TurnDetail};
 pub use self::facts::Facts;
 pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnRow};

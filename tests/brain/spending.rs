@@ -12,9 +12,8 @@ use vault_agent::agent::tools::Caller;
 use vault_agent::agent::{Approvals, Engine, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
-use vault_agent::turn::{
-    ApprovalRequest, Conversation, NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal,
-};
+use vault_agent::format::approval::{Approval, Mark};
+use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
@@ -69,16 +68,19 @@ impl Approvals for Person {
 }
 
 /// A question as it is shown.
-fn shown(wanted: &ApprovalSubject) -> ApprovalRequest {
-    ApprovalRequest {
+fn shown(wanted: &ApprovalSubject) -> Approval {
+    Approval {
+        mark: Mark::Open,
         id: "ap_AAAAAAAAAAAA".into(),
-        digest: "0".repeat(12),
         run: wanted.run.clone(),
         hash: None,
-        why: wanted.why.clone(),
+        why: Some(wanted.why.clone()),
         brain: "one".into(),
         always: None,
         until: jiff::Timestamp::MAX,
+        turn: None,
+        state: None,
+        block_id: None,
     }
 }
 

@@ -49,7 +49,7 @@ fn a_file_has_no_more_lines_than_one_reads() {
 /// The lines of code of each room: without tests, comments and blank lines. One is raised only with a reason beside it.
 const CODE_LINES: &[(&str, usize)] = &[
     ("agenda", 450),
-    ("agent", 5950),
+    ("agent", 5850),
     // Longer names take more lines.
     ("brain", 4050),
     ("capture", 1950),
@@ -58,7 +58,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("confine", 1950),
     ("conflicts", 250),
     ("daemon", 2250),
-    ("deliver", 6100),
+    ("deliver", 6050),
     ("discord", 4800),
     ("doctor", 1200),
     ("embed", 1350),
@@ -86,7 +86,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("transfer", 2200),
     ("turn", 2450),
     ("vault", 4350),
-    ("web", 4900),
+    ("web", 4850),
     ("when", 2100),
     ("workspace", 200),
 ];

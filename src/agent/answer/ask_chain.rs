@@ -37,16 +37,12 @@ impl Engine {
                 }
             }
         }
-        let failed: Vec<(String, String)> =
-            walk.failed.iter().map(|(name, error)| (name.clone(), error.message.clone())).collect();
-        let resting = self.brains.skipped(chain, &walk).into_iter().map(|(name, _)| {
-            match self.brains.last_error(&name) {
-                Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
-                None => name,
-            }
+        let resting = self.brains.skipped(chain, &walk).into_iter().map(|(name, error)| match error {
+            Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
+            None => name,
         });
         let resting: Vec<String> = resting.chain(run.skipped.iter().cloned()).collect();
-        Ok(Err(fixed_texts::memory_reason(&failed, &resting)))
+        Ok(Err(fixed_texts::memory_reason(&walk.failed, &resting)))
     }
 
     /// Asks one brain, with as many rounds of tools as it wants and may have.

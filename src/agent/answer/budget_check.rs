@@ -19,9 +19,10 @@ use crate::agent::budget::{self, Budget, DECLINED};
 use crate::agent::tools::Caller;
 use crate::config::MEMORY;
 use crate::deliver;
+use crate::format::approval::Approval;
 use crate::sqlite::DatabaseError;
 use crate::turn::journal::CallRow;
-use crate::turn::{ApprovalRequest, Conversation, NoConversation, TurnJournal, TurnNote};
+use crate::turn::{Conversation, NoConversation, TurnJournal, TurnNote};
 
 /// A turn waits this long for a decision that may be there already; then it goes on, as if it had crashed where
 /// it waits, and a background task waits for the decision: an answer from memory must not take half an hour.
@@ -206,7 +207,7 @@ impl Engine {
     }
 }
 
-/// The conversation of a turn, which also signals that a question is shown there.
+/// The conversation of a turn, for a question alone: it signals that the question is shown there.
 struct BudgetConversation<'a> {
     place: &'a dyn Conversation,
     shown: Notify,
@@ -214,29 +215,17 @@ struct BudgetConversation<'a> {
 
 #[async_trait]
 impl Conversation for BudgetConversation<'_> {
-    fn note(&self, note: TurnNote) {
-        self.place.note(note);
-    }
+    fn note(&self, _: TurnNote) {}
 
-    fn progress(&self, words: &str) {
-        self.place.progress(words);
-    }
+    fn progress(&self, _: &str) {}
 
-    async fn fetch(&self, link: &str, most: u64) -> Result<Vec<u8>, String> {
-        self.place.fetch(link, most).await
-    }
-
-    async fn ask_approval(&self, request: &ApprovalRequest) {
+    async fn ask_approval(&self, request: &Approval) {
         self.place.ask_approval(request).await;
         self.shown.notify_one();
     }
 
-    async fn approval_over(&self, request: &ApprovalRequest, words: &str) {
+    async fn approval_over(&self, request: &Approval, words: &str) {
         self.place.approval_over(request, words).await;
-    }
-
-    fn partial_text(&self, text: &str) {
-        self.place.partial_text(text);
     }
 }
 

@@ -24,7 +24,6 @@ use crate::brain::{
     BrainError, FailureClass, HarnessTask, Host, Message, Request, ToolCall, ToolResult, Usage,
 };
 use crate::config::{McpServer, mcp_hosts};
-use crate::sqlite::DatabaseError;
 use crate::turn::journal::{HarnessSession, ToolEnd};
 use crate::turn::session_match::SessionHashes;
 use crate::turn::{Halt, history};
@@ -217,7 +216,7 @@ impl<'a> HarnessWatcher<'a> {
     }
 
     /// Stops the run where a step can't be recorded.
-    fn check<T>(&self, kept: Result<T, DatabaseError>) -> Option<T> {
+    fn check<T>(&self, kept: Result<T, impl Into<Halt>>) -> Option<T> {
         kept.map_err(|error| {
             self.seen().halt.get_or_insert(error.into());
             self.end.cancel();
@@ -226,18 +225,8 @@ impl<'a> HarnessWatcher<'a> {
     }
 
     fn caller(&self, number: u32) -> Option<Caller> {
-        let tainted = self.engine.tainted(self.run, number);
-        match tainted {
-            Ok(tainted) => {
-                let turn = self.run.turn.name();
-                Some(Caller { turn, number, brain: self.brain.to_owned(), tainted })
-            }
-            Err(halt) => {
-                self.seen().halt.get_or_insert(halt);
-                self.end.cancel();
-                None
-            }
-        }
+        let tainted = self.check(self.engine.tainted(self.run, number))?;
+        Some(Caller { turn: self.run.turn.name(), number, brain: self.brain.to_owned(), tainted })
     }
 }
 

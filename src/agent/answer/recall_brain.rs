@@ -133,7 +133,7 @@ fn injection(brain: &str, lines: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::ToolCall;
+    use crate::brain::{ToolCall, Usage};
 
     fn said(text: &str) -> Reply {
         Reply {

@@ -12,7 +12,7 @@ use crate::agent::approval_request::{ApprovalVerdict, AskOutcome, OpenApproval};
 use crate::agent::tools::{Caller, Precondition};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::EventKind;
-use crate::turn::journal::ToolEnd;
+use crate::turn::journal::{ToolEnd, ToolRow};
 use crate::turn::{Halt, TurnNote, assemble, history};
 
 /// The most calls of one reply that are run.
@@ -29,17 +29,22 @@ impl Engine {
         let rounds = self.journal().rounds(message)?;
         let most = self.settings().max_rounds as usize;
         let spent = rounds.len() >= most;
+        let known = self.journal().tools(message)?;
         let mut messages = Vec::new();
         let mut number = 0;
         let last = rounds.len().saturating_sub(1);
         for (index, round) in rounds.into_iter().enumerate() {
             let mut results = Vec::new();
             for (nth, call) in round.tool_calls.iter().enumerate() {
-                let end = match call_limit_reached(index, nth, most) {
-                    Some(why) if !self.was_started(run, number)? => {
-                        ToolEnd { text: why, is_error: true, ms: 0 }
+                let started = known.iter().find(|row| row.number == number);
+                let end = match (started, call_limit_reached(index, nth, most)) {
+                    (None, Some(why)) => ToolEnd::failed(why),
+                    (Some(ToolRow { result: Some(end), .. }), _) => {
+                        // The crash may have come before the note.
+                        note_tool(run, number, call, end);
+                        end.clone()
                     }
-                    _ => self.run_tool(run, number, call, brain).await?,
+                    (started, _) => self.run_tool(run, number, call, brain, started.is_some()).await?,
                 };
                 let mut text = end.text;
                 if spent && index == last {
@@ -58,51 +63,37 @@ impl Engine {
         Ok(messages)
     }
 
-    /// Whether the call of this number was started before, by this process or a killed one.
-    fn was_started(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
-        let known = self.journal().tools(run.turn.asked.message)?;
-        Ok(known.iter().any(|row| row.number == number))
-    }
-
-    /// The result of a call, which is run now if it never was started.
-    pub(super) async fn run_tool(
+    /// The result of a call, which is run now if it wasn't `started` by a process that was killed.
+    async fn run_tool(
         &self,
         run: &Run<'_>,
         number: u32,
         call: &ToolCall,
         brain: &str,
+        started: bool,
     ) -> Result<ToolEnd, Halt> {
         let message = run.turn.asked.message;
-        let known = self.journal().tools(message)?;
-        let end = match known.into_iter().find(|row| row.number == number) {
-            Some(row) => match row.result {
-                Some(end) => {
-                    // The crash may have come before the note.
-                    note_tool(run, number, call, &end);
-                    return Ok(end);
+        let end = if started {
+            ToolEnd::failed(fixed_texts::OUTCOME_UNKNOWN)
+        } else {
+            let turn = run.turn.name();
+            let tainted = self.tainted(run, number)?;
+            let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
+            let end = match self.approve(run, call, &caller).await? {
+                Ok(()) => {
+                    run.place.progress(&format!("using {}", call.name));
+                    fail::fail_point!("turn::before-tool-started");
+                    self.journal().tool_started(message, number, call, self.now())?;
+                    fail::fail_point!("turn::after-tool-started");
+                    self.parts.tools.call(call, &caller, run.stop).await
                 }
-                None => ToolEnd { text: fixed_texts::OUTCOME_UNKNOWN.to_owned(), is_error: true, ms: 0 },
-            },
-            None => {
-                let turn = run.turn.name();
-                let tainted = self.tainted(run, number)?;
-                let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
-                let end = match self.approve(run, call, &caller).await? {
-                    Ok(()) => {
-                        run.place.progress(&format!("using {}", call.name));
-                        fail::fail_point!("turn::before-tool-started");
-                        self.journal().tool_started(message, number, call, self.now())?;
-                        fail::fail_point!("turn::after-tool-started");
-                        self.parts.tools.call(call, &caller, run.stop).await
-                    }
-                    Err(why) => {
-                        self.journal().tool_started(message, number, call, self.now())?;
-                        ToolEnd { text: why, is_error: true, ms: 0 }
-                    }
-                };
-                fail::fail_point!("turn::before-tool-finished");
-                end
-            }
+                Err(why) => {
+                    self.journal().tool_started(message, number, call, self.now())?;
+                    ToolEnd::failed(why)
+                }
+            };
+            fail::fail_point!("turn::before-tool-finished");
+            end
         };
         self.journal().tool_finished(message, number, &end, self.now())?;
         fail::fail_point!("turn::after-tool-finished");

@@ -26,12 +26,12 @@ use super::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals, AskOu
 use super::tools::Caller;
 use crate::config::FILE_NAME;
 use crate::format::approval::{self, Approval, ApprovalState, Mark};
-use crate::turn::{ApprovalRequest, Conversation};
+use crate::turn::Conversation;
 use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
 use allowed::is_allowed;
 pub use allowed::{allow, decide_without_asking};
-use note::{ApprovalsNote, NoteLookup, PendingApproval};
+use note::ApprovalsNote;
 
 /// The turn of a question without a waiting turn: a person runs `ask` again, as another turn.
 const UNBOUND_TURN: &str = "ask";
@@ -179,17 +179,18 @@ impl VaultApprovals {
     /// Waits until it is over.
     async fn wait(
         &self,
-        approval: &PendingApproval,
+        asked: &Approval,
+        reusable: bool,
         changes: &mut watch::Receiver<u64>,
     ) -> Result<ApprovalState, String> {
         let clock = Arc::clone(&self.workspace().clock);
         loop {
             changes.borrow_and_update();
-            let (now, pending) = (clock.now(), approval.clone());
-            if let NoteLookup::Over(state) = self.in_note(move |note| note.find_state(&pending, now)).await? {
+            let (now, line) = (clock.now(), asked.clone());
+            if let Some(state) = self.in_note(move |note| note.find_state(&line, reusable, now)).await? {
                 return Ok(state);
             }
-            let left = Duration::try_from(now.duration_until(approval.line.until)).unwrap_or(Duration::ZERO);
+            let left = Duration::try_from(now.duration_until(asked.until)).unwrap_or(Duration::ZERO);
             tokio::select! {
                 changed = changes.changed() => changed.map_err(|_| "the program is stopping".to_owned())?,
                 () = tokio::time::sleep(clock.sleep(left)) => {}
@@ -217,45 +218,37 @@ impl Approvals for VaultApprovals {
         let turn = if waits { turn_of(caller) } else { UNBOUND_TURN.to_owned() };
         let (question, brain, now) = (subject.clone(), caller.brain.clone(), workspace.clock.now());
         let line = self.in_note(move |note| note.add_or_find(&question, &brain, &turn, now)).await?;
-        let (ended, request) = (line.state, request(&line));
-        let approval = PendingApproval { line, reusable: subject.reusable };
+        let (asked, reusable) = (line.clone(), subject.reusable);
         fail::fail_point!("approval::after-line");
         if !waits {
-            let pending = approval.clone();
-            return Ok(match self.in_note(move |note| note.find_state(&pending, now)).await? {
-                NoteLookup::Waiting => {
-                    place.ask_approval(&request).await;
-                    ApprovalVerdict::Waits
-                }
-                NoteLookup::Over(state) => verdict(state),
-            });
+            let over = self.in_note(move |note| note.find_state(&asked, reusable, now)).await?;
+            if over.is_none() {
+                place.ask_approval(&line).await;
+            }
+            return Ok(over.map_or(ApprovalVerdict::Waits, verdict));
         }
         let shown = async {
-            place.ask_approval(&request).await;
+            place.ask_approval(&line).await;
             std::future::pending::<()>().await;
         };
         let state = tokio::select! {
             biased;
             () = stop.cancelled() => None,
-            state = self.wait(&approval, &mut changes) => Some(state?),
+            state = self.wait(&line, reusable, &mut changes) => Some(state?),
             // A decision that is there already needs no question.
-            () = shown, if ended.is_none() => None,
+            () = shown, if line.state.is_none() => None,
         };
         let state = match state {
             Some(state) => state,
             None => {
-                let (ended, now) = (approval.clone(), workspace.clock.now());
-                self.in_note(move |note| note.stop(&ended, now)).await?;
+                let now = workspace.clock.now();
+                self.in_note(move |note| note.stop(&asked, reusable, now)).await?;
                 ApprovalState::Stopped
             }
         };
         fail::fail_point!("approval::after-word");
-        place
-            .approval_over(
-                &request,
-                ending(state, state == ApprovalState::Used && is_allowed(&workspace, subject)),
-            )
-            .await;
+        let always = state == ApprovalState::Used && is_allowed(&workspace, subject);
+        place.approval_over(&line, ending(state, always)).await;
         Ok(verdict(state))
     }
 
@@ -284,13 +277,13 @@ impl Approvals for VaultApprovals {
         });
         let line = line.await?;
         fail::fail_point!("approval::after-line");
-        let pending = PendingApproval { line: line.clone(), reusable: true };
-        let found = self.in_note(move |note| note.find_state(&pending, now)).await?;
+        let asked = line.clone();
+        let over = self.in_note(move |note| note.find_state(&asked, true, now)).await?;
         fail::fail_point!("approval::after-word");
-        Ok(match found {
-            NoteLookup::Over(state) => AskOutcome::Decided(verdict(state)),
-            NoteLookup::Waiting => {
-                place.ask_approval(&request(&line)).await;
+        Ok(match over {
+            Some(state) => AskOutcome::Decided(verdict(state)),
+            None => {
+                place.ask_approval(&line).await;
                 AskOutcome::Open(OpenApproval { id: line.id, until: line.until })
             }
         })
@@ -318,19 +311,6 @@ fn ending(state: ApprovalState, always: bool) -> &'static str {
         ApprovalState::Expired => "Expired; ask again.",
         ApprovalState::Changed => "The line was changed, so nothing was approved.",
         ApprovalState::Stopped => "Stopped.",
-    }
-}
-
-fn request(approval: &Approval) -> ApprovalRequest {
-    ApprovalRequest {
-        id: approval.id.clone(),
-        digest: digest_of(approval),
-        run: approval.run.clone(),
-        hash: approval.hash.clone(),
-        why: approval.why.clone().unwrap_or_default(),
-        brain: approval.brain.clone(),
-        always: approval.always.clone(),
-        until: approval.until,
     }
 }
 

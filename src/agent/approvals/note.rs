@@ -30,24 +30,6 @@ pub(super) struct ApprovalsNote {
     pub path: NotePath,
 }
 
-/// A question in the note.
-#[derive(Debug, Clone)]
-pub(super) struct PendingApproval {
-    /// Its line.
-    pub line: Approval,
-    /// As [`ApprovalSubject::reusable`].
-    pub reusable: bool,
-}
-
-/// The state of a question in the note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoteLookup {
-    /// No decision yet.
-    Waiting,
-    /// It is over.
-    Over(ApprovalState),
-}
-
 impl ApprovalsNote {
     pub fn read(&self) -> Result<Vec<u8>, String> {
         self.editor.vault().read_or_empty(&self.path).map_err(|error| error.to_string())
@@ -121,36 +103,43 @@ impl ApprovalsNote {
         Ok(line(subject, brain, turn, before.clone()))
     }
 
-    /// The state of a question. If it has ended, the note says so, too, when this returns.
-    pub fn find_state(&self, asked: &PendingApproval, now: Timestamp) -> Result<NoteLookup, String> {
-        if judge(&self.read()?, asked, now).0 == NoteLookup::Waiting {
-            return Ok(NoteLookup::Waiting);
+    /// How a question has ended; none if there is no decision yet. If it has, the note says so, too, when this returns.
+    pub fn find_state(
+        &self,
+        asked: &Approval,
+        reusable: bool,
+        now: Timestamp,
+    ) -> Result<Option<ApprovalState>, String> {
+        match judge(&self.read()?, asked, reusable, now).0 {
+            None => Ok(None),
+            Some(_) => self.end(asked, reusable, now, None),
         }
-        self.end(asked, now, None)
     }
 
     /// Ends a question that needs no answer any more.
-    pub fn stop(&self, asked: &PendingApproval, now: Timestamp) -> Result<NoteLookup, String> {
-        self.end(asked, now, Some(ApprovalState::Stopped))
+    pub fn stop(
+        &self,
+        asked: &Approval,
+        reusable: bool,
+        now: Timestamp,
+    ) -> Result<Option<ApprovalState>, String> {
+        self.end(asked, reusable, now, Some(ApprovalState::Stopped))
     }
 
     fn end(
         &self,
-        asked: &PendingApproval,
+        asked: &Approval,
+        reusable: bool,
         now: Timestamp,
         otherwise: Option<ApprovalState>,
-    ) -> Result<NoteLookup, String> {
-        let id = &asked.line.id;
+    ) -> Result<Option<ApprovalState>, String> {
+        let id = &asked.id;
         let why = Why::new(Actor::Assistant, "approval settled").trailer("Approval", id);
-        let mut found = NoteLookup::Waiting;
-        let mut writes = false;
+        let (mut found, mut writes) = (None, false);
         let report = self.edit(&why, |bytes| {
-            let (judged, lines) = judge(bytes, asked, now);
-            found = match (judged, otherwise) {
-                (NoteLookup::Waiting, Some(state)) => NoteLookup::Over(state),
-                _ => judged,
-            };
-            let NoteLookup::Over(state) = found else { return Vec::new() };
+            let (judged, lines) = judge(bytes, asked, reusable, now);
+            found = judged.or(otherwise);
+            let Some(state) = found else { return Vec::new() };
             let mut operations: Vec<Operation> = lines
                 .into_iter()
                 .filter(|line| line.approval.is_open())
@@ -166,12 +155,11 @@ impl ApprovalsNote {
         // An approval counts only where this call wrote `used` into the note; a reusable one, whichever call did.
         let is_used =
             |line: &ApprovalLine| line.approval.id == *id && line.approval.state == Some(ApprovalState::Used);
-        if found == NoteLookup::Over(ApprovalState::Used)
-            && !((writes || asked.reusable) && approval::parse(&report.after).lines.iter().any(is_used))
-        {
-            return Ok(NoteLookup::Over(ApprovalState::Changed));
-        }
-        Ok(found)
+        let counts = || (writes || reusable) && approval::parse(&report.after).lines.iter().any(is_used);
+        Ok(match found {
+            Some(ApprovalState::Used) if !counts() => Some(ApprovalState::Changed),
+            found => found,
+        })
     }
 
     /// Marks expired questions without a waiting call.
@@ -233,40 +221,31 @@ fn matching_line(bytes: &[u8], new: &Approval, reusable: bool) -> Option<Approva
     lines.min_by_key(Approval::is_open)
 }
 
-/// The state of a question by the note's bytes, with the lines that carry its id.
-fn judge(bytes: &[u8], asked: &PendingApproval, now: Timestamp) -> (NoteLookup, Vec<ApprovalLine>) {
-    let PendingApproval { line: asked, reusable } = asked;
-    let expired = asked.until <= now;
-    let waiting = if expired { NoteLookup::Over(ApprovalState::Expired) } else { NoteLookup::Waiting };
+/// How a question has ended by the note's bytes, with the lines that carry its id.
+fn judge(
+    bytes: &[u8],
+    asked: &Approval,
+    reusable: bool,
+    now: Timestamp,
+) -> (Option<ApprovalState>, Vec<ApprovalLine>) {
+    let expired = (asked.until <= now).then_some(ApprovalState::Expired);
     let named = memchr::memmem::find(bytes, asked.id.as_bytes()).is_some();
     if !named {
         // A note that is missing or empty may be being moved: that is no decision.
         let is_blank = bytes.iter().all(u8::is_ascii_whitespace);
-        return (if is_blank { waiting } else { NoteLookup::Over(ApprovalState::Declined) }, Vec::new());
+        return (if is_blank { expired } else { Some(ApprovalState::Declined) }, Vec::new());
     }
     let mut lines = approval::parse(bytes).lines;
     lines.retain(|line| line.approval.id == asked.id);
     let over = lines.iter().find_map(|line| Some((line.approval.state?, line.approval.asks_as(asked))));
     let says = |mark: Mark| lines.iter().find(|line| line.approval.mark == mark);
-    let found = if let Some((state, same)) = over {
+    let used = |same: bool| if same { ApprovalState::Used } else { ApprovalState::Changed };
+    let found = match over {
         // The call that ended it used it up, unless it is reusable.
-        NoteLookup::Over(if state == ApprovalState::Used && !(*reusable && same) {
-            ApprovalState::Changed
-        } else {
-            state
-        })
-    } else if says(Mark::Declined).is_some() {
-        NoteLookup::Over(ApprovalState::Declined)
-    } else if expired {
-        NoteLookup::Over(ApprovalState::Expired)
-    } else if let Some(ticked) = says(Mark::Ticked) {
-        NoteLookup::Over(if ticked.approval.asks_as(asked) {
-            ApprovalState::Used
-        } else {
-            ApprovalState::Changed
-        })
-    } else {
-        waiting
+        Some((ApprovalState::Used, same)) => Some(used(reusable && same)),
+        Some((state, _)) => Some(state),
+        None if says(Mark::Declined).is_some() => Some(ApprovalState::Declined),
+        None => expired.or_else(|| says(Mark::Ticked).map(|ticked| used(ticked.approval.asks_as(asked)))),
     };
     (found, lines)
 }

@@ -4,6 +4,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::brain::scrub::HIDDEN;
 use crate::config::{DISCORD_TOKEN_VARIABLE, Settings, WEBHOOK_VARIABLE};
+use crate::deliver::link;
 
 /// Shorter secrets are no secrets, and hiding them would hide words.
 const SHORTEST: usize = 6;
@@ -86,11 +87,7 @@ fn forms(secret: &str) -> Vec<String> {
 
 /// Percent-encoded but for letters, digits and `-._~`.
 fn url(bytes: &[u8]) -> String {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
-    bytes
-        .iter()
-        .map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    percent_encoding::percent_encode(bytes, link::PLAIN).to_string()
 }
 
 #[cfg(test)]

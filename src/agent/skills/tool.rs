@@ -104,10 +104,8 @@ impl Toolbox for SkillTool {
     }
 
     async fn call(&self, call: &ToolCall, caller: &Caller, _: &CancellationToken) -> ToolEnd {
-        match self.read(call, caller) {
-            Ok(text) => ToolEnd { text, is_error: false, ms: 0 },
-            Err(text) => ToolEnd { text, is_error: true, ms: 0 },
-        }
+        let read = self.read(call, caller);
+        read.map_or_else(ToolEnd::failed, |text| ToolEnd { text, is_error: false, ms: 0 })
     }
 
     async fn turn_ended(&self, turn: &str) {

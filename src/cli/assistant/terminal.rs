@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::format::approval;
+use crate::format::approval::{self, Approval};
 use crate::terminal::{Ui, escape_control};
-use crate::turn::{ApprovalRequest, Conversation, TurnNote};
+use crate::turn::{Conversation, TurnNote};
 
 /// A terminal that shows the answer as it comes.
 pub(super) struct TerminalConversation {
@@ -30,7 +30,7 @@ impl TerminalConversation {
 impl Conversation for TerminalConversation {
     fn note(&self, _: TurnNote) {}
 
-    async fn ask_approval(&self, asked: &ApprovalRequest) {
+    async fn ask_approval(&self, asked: &Approval) {
         let run = approval::quoted(&asked.run);
         self.ui.note(format!("{} waits for a tick in {}: {run}; then ask again", asked.id, self.note));
     }

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, civil};
 
 use crate::deliver::notifier::{Fact, MessageKind, Outgoing};
+use crate::format::fenced;
 use crate::schedule;
 
 /// The text for one reminder or follow-up. `today` is the local date at which it is sent.
@@ -105,9 +106,7 @@ pub fn confirmation(what: &str, line: &str) -> String {
         .nth(CONFIRMED)
         .map(|(end, _)| format!("{}… (and {} more characters)", &line[..end], line[end..].chars().count()));
     let line = cut.as_deref().unwrap_or(line);
-    let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{what}:\n{fence}\n{line}\n{fence}")
+    format!("{what}:\n{}", fenced(line))
 }
 
 /// `due 09:00, 3 h late; 2 earlier ones folded in; next Tue 8 Dec 09:00`, or nothing.

@@ -1,6 +1,9 @@
 //! Makes links that open a note in Obsidian. Pure.
 
-use std::fmt::Write as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What an address holds as it is.
+pub const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// `obsidian://open?vault=…&file=…` for the note at `path` of the vault with this folder name. Opens the note wherever
 /// a vault of that name is known, so on a phone too.
@@ -18,6 +21,7 @@ pub fn obsidian_at(vault: &str, path: &str, place: Option<&str>) -> String {
         Some(headings) => headings.split(" > ").for_each(|heading| file.extend(["#", &plain(heading)])),
         None => {}
     }
+    let encoded = |text| utf8_percent_encode(text, PLAIN);
     format!("obsidian://open?vault={}&file={}", encoded(vault), encoded(&file))
 }
 
@@ -30,18 +34,6 @@ fn plain(heading: &str) -> String {
 /// Words that a terminal opens a link at (OSC 8).
 pub fn on_terminal(words: &str, url: &str) -> String {
     format!("\x1b]8;;{url}\x1b\\{words}\x1b]8;;\x1b\\")
-}
-
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@
 use serde_json::json;
 use serenity::http::{LightMethod, Route};
 
+use crate::agent::approvals::digest_of;
 use crate::deliver::journal::approval_key;
 use crate::deliver::{MessageKind, Outgoing, Progress, Scope};
 use crate::discord::api::message::{self, Incoming};
 use crate::discord::buttons::approval::{ApprovalPress, parse, rows};
 use crate::discord::shared::{BotState, END_TIME, LONGEST_PAUSE, SHORTEST_PAUSE};
-use crate::format::approval;
-use crate::turn::{ApprovalRequest, TurnRow};
+use crate::format::approval::{self, Approval};
+use crate::turn::TurnRow;
 use crate::vault::Actor;
 
 /// Whether a message of ours is such a question, or a part of one.
@@ -32,7 +33,7 @@ pub(in crate::discord) async fn act(shared: &BotState, press: &ApprovalPress) ->
 }
 
 /// Passes the question to `deliver` until it is shown.
-pub(in crate::discord) async fn show(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest) {
+pub(in crate::discord) async fn show(shared: &BotState, turn: &TurnRow, request: &Approval) {
     let (key, scope) = place(shared, turn, request);
     loop {
         let wait = match shared.answers.ask(&key, scope, &text(request)).await {
@@ -50,7 +51,7 @@ pub(in crate::discord) async fn show(shared: &BotState, turn: &TurnRow, request:
 }
 
 /// Shows below the question how it ended, and disables the buttons.
-pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest, words: &str) {
+pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &Approval, words: &str) {
     let (key, scope) = place(shared, turn, request);
     // A crash may have come between the message and its id.
     if shared.answers.is_begun(&key).unwrap_or_default() {
@@ -77,18 +78,19 @@ pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &Approv
 
 /// The key and place of the question. One line is one question: if another message asked it already (a day's budget is
 /// asked about by each that comes), it stays there.
-fn place(shared: &BotState, turn: &TurnRow, request: &ApprovalRequest) -> (String, Scope) {
+fn place(shared: &BotState, turn: &TurnRow, request: &Approval) -> (String, Scope) {
     let asked = &turn.asked;
     let replied = asked.reply.then_some(asked.message);
-    let first = shared.answers.journal.asked(&request.id, &request.digest).unwrap_or_default();
-    let key = first
-        .unwrap_or_else(|| approval_key(replied, &request.id, &request.digest, request.always.is_some()));
+    let (id, digest) = (&request.id, digest_of(request));
+    let first = shared.answers.journal.asked(id, &digest).unwrap_or_default();
+    let key = first.unwrap_or_else(|| approval_key(replied, id, &digest, request.always.is_some()));
     (key, if asked.thread { Scope::Thread(asked.channel) } else { Scope::Channel(asked.channel) })
 }
 
 /// The question's words.
-fn text(request: &ApprovalRequest) -> String {
-    let why = if request.why.is_empty() { String::new() } else { format!(" ({})", plain(&request.why)) };
+fn text(request: &Approval) -> String {
+    let why = request.why.as_deref().filter(|why| !why.is_empty());
+    let why = why.map(|why| format!(" ({})", plain(why))).unwrap_or_default();
     let files =
         request.hash.as_ref().map(|hash| format!(" Its files have the hash {hash}.")).unwrap_or_default();
     let always = request
@@ -126,17 +128,21 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::deliver::split;
+    use crate::format::approval::Mark;
 
-    fn request(run: &str) -> ApprovalRequest {
-        ApprovalRequest {
+    fn request(run: &str) -> Approval {
+        Approval {
+            mark: Mark::Open,
             id: "ap_K5V4M2J7Q2ZP".into(),
-            digest: "0123456789ab".into(),
             run: run.into(),
             hash: None,
-            why: "network <@42> **now**".into(),
+            why: Some("network <@42> **now**".into()),
             brain: "claude".into(),
             always: Some("bash:curl *".into()),
             until: "2026-12-01T09:30:00Z".parse().unwrap(),
+            turn: None,
+            state: None,
+            block_id: None,
         }
     }
 

@@ -8,8 +8,9 @@ use super::approvals;
 use crate::discord::api::snowflake::Part;
 use crate::discord::log::logbook::LogEntry;
 use crate::discord::shared::{BotState, LaneItem};
+use crate::format::approval::Approval;
 use crate::format::log::EventKind;
-use crate::turn::{ApprovalRequest, Conversation, TurnNote, TurnRow};
+use crate::turn::{Conversation, TurnNote, TurnRow};
 
 /// Sends notes to the channel's log, and progress to the progress message.
 pub(super) struct ChannelConversation<'a> {
@@ -36,11 +37,11 @@ impl Conversation for ChannelConversation<'_> {
         self.words.send_replace(words.to_owned());
     }
 
-    async fn ask_approval(&self, request: &ApprovalRequest) {
+    async fn ask_approval(&self, request: &Approval) {
         approvals::show(self.shared, self.turn, request).await;
     }
 
-    async fn approval_over(&self, request: &ApprovalRequest, words: &str) {
+    async fn approval_over(&self, request: &Approval, words: &str) {
         approvals::show_end(self.shared, self.turn, request, words).await;
     }
 }

@@ -81,14 +81,7 @@ struct Worker {
 }
 
 /// The result of one step of a turn. An error: something can't be read or written now.
-type Step = Result<TurnProgress, Halt>;
-
-enum TurnProgress {
-    /// It is at its end.
-    End,
-    /// There is more to do at once.
-    On,
-}
+type Step = Result<(), Halt>;
 
 impl Worker {
     /// Marks turns that waited for long while the program was down, and finished claims.
@@ -137,9 +130,15 @@ impl Worker {
         let shown = progress::Progress::start(Arc::clone(&self.shared), self.channel, message, heard);
         let mut pause = PAUSE;
         loop {
-            match self.step(message, &words).await {
-                Ok(TurnProgress::End) => break,
-                Ok(TurnProgress::On) => pause = PAUSE,
+            let step = match self.shared.turns.turn(message) {
+                Ok(Some(turn)) if !matches!(turn.state, TurnState::Done | TurnState::Dropped) => {
+                    self.step(&turn, &words).await
+                }
+                Ok(_) => break,
+                Err(error) => Err(error.into()),
+            };
+            match step {
+                Ok(()) => pause = PAUSE,
                 Err(why) => {
                     tracing::warn!(channel = self.channel, "a turn can't go on now: {why}");
                     self.wait(message, pause).await;
@@ -155,18 +154,15 @@ impl Worker {
         });
     }
 
-    async fn step(&self, message: u64, words: &watch::Sender<String>) -> Step {
-        let Some(turn) = self.shared.turns.turn(message)? else { return Ok(TurnProgress::End) };
-        match turn.state {
-            TurnState::Done | TurnState::Dropped => return Ok(TurnProgress::End),
-            TurnState::Sent => return self.log(&turn).await,
-            _ => {}
+    async fn step(&self, turn: &TurnRow, words: &watch::Sender<String>) -> Step {
+        if turn.state == TurnState::Sent {
+            return self.log(turn).await;
         }
         // Asked anew for an answer that waits, too: the voice may have gone and come back meanwhile.
-        match turn_claim::is_ours(&self.shared, &turn).await? {
-            true if turn.state == TurnState::Answered => self.send(&turn).await,
-            true => self.answer(&turn, words).await,
-            false => self.advance(message, TurnState::Dropped, "another machine answered it"),
+        match turn_claim::is_ours(&self.shared, turn).await? {
+            true if turn.state == TurnState::Answered => self.send(turn).await,
+            true => self.answer(turn, words).await,
+            false => self.advance(turn.asked.message, TurnState::Dropped, "another machine answered it"),
         }
     }
 
@@ -227,7 +223,7 @@ impl Worker {
 
     fn restart(&self, message: u64) -> Step {
         self.shared.turns.begin_again(message, self.shared.clock.now())?;
-        Ok(TurnProgress::On)
+        Ok(())
     }
 
     fn fix(&self, turn: &TurnRow, text: &str, facts: &Facts) -> Step {
@@ -243,12 +239,12 @@ impl Worker {
             self.shared.turns.record_answer(message, text, &facts.render(), chunks, self.shared.clock.now());
         fail::fail_point!("turn::after-answered");
         fixed?;
-        Ok(TurnProgress::On)
+        Ok(())
     }
 
     fn advance(&self, message: u64, state: TurnState, detail: &str) -> Step {
         self.shared.turns.advance(message, state, detail, self.shared.clock.now())?;
-        Ok(TurnProgress::On)
+        Ok(())
     }
 
     /// Passes the text to `deliver` until every chunk arrived.
@@ -270,7 +266,7 @@ impl Worker {
                 let now = self.shared.clock.now();
                 let wait = Duration::try_from(now.duration_until(at)).unwrap_or(PAUSE);
                 tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
-                Ok(TurnProgress::On)
+                Ok(())
             }
             Delivered::Refused(why) => {
                 tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");

@@ -17,6 +17,7 @@ use crate::discord::answer::approvals;
 use crate::discord::api::message::Incoming;
 use crate::discord::buttons::{approval as approval_buttons, notification as buttons};
 use crate::discord::shared::{BotState, LaneItem, VaultOperations};
+use crate::format::fenced;
 use crate::format::reminder::Recur;
 use crate::memory::Origin;
 use crate::reminders::ReminderError;
@@ -79,12 +80,12 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
             })
             .await?;
             shared.operations.services.confirm("Removed", &removed.line_text).await;
-            Ok(format!("Removed:\n{}", code(&removed.line_text)))
+            Ok(format!("Removed:\n{}", fenced(&removed.line_text)))
         }
         "remember" => {
             let text = required_option(command, "text")?;
             let bullet = blocking(shared, move |operations| operations.pin(&text, None)).await?;
-            Ok(format!("Pinned:\n{}", code(&bullet)))
+            Ok(format!("Pinned:\n{}", fenced(&bullet)))
         }
         definitions::REMEMBER_MESSAGE => remember_message(shared, command).await,
         "forget" => {
@@ -93,7 +94,7 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
                 operations.memory().unpin(&text, false, &Origin::new(Actor::Discord))
             })
             .await?;
-            Ok(format!("No longer pinned:\n{}", code(&bullet.text)))
+            Ok(format!("No longer pinned:\n{}", fenced(&bullet.text)))
         }
         "recall" => {
             let found = shared.operations.recall.recall(&required_option(command, "query")?, 5).await?;
@@ -146,7 +147,7 @@ async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<Strin
     })
     .await?;
     shared.operations.services.confirm("Added", &written.line_text).await;
-    Ok(format!("Added:\n{}\nIt comes {words}.", code(&written.line_text)))
+    Ok(format!("Added:\n{}\nIt comes {words}.", fenced(&written.line_text)))
 }
 
 /// The most tasks of other plugins in a list.
@@ -195,7 +196,7 @@ async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Re
     // A message that no log holds is pinned with its whole text.
     let words = if link.is_none() { format!("{}: {}", message.author.name, message.content) } else { words };
     let bullet = blocking(shared, move |operations| operations.pin(&words, link.as_deref())).await?;
-    Ok(format!("Pinned:\n{}", code(&bullet)))
+    Ok(format!("Pinned:\n{}", fenced(&bullet)))
 }
 
 /// A question as a turn of its own; its answer comes into the channel.
@@ -336,7 +337,7 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
     .await;
     match result {
         Ok(pressed) => {
-            let line = pressed.line.as_deref().map(|line| format!(":\n{}", code(line))).unwrap_or_default();
+            let line = pressed.line.as_deref().map(|line| format!(":\n{}", fenced(line))).unwrap_or_default();
             let remark = pressed.remark.as_deref().map(|remark| format!("\n{remark}")).unwrap_or_default();
             call.answer(&format!("{}{line}{remark}", pressed.words)).await;
             disable(shared, component, &pressed.words).await;
@@ -362,13 +363,6 @@ async fn disable(shared: &BotState, component: &ComponentInteraction, words: &st
     if let Err(error) = shared.api.send(LightMethod::Patch, route, &body).await {
         tracing::debug!(%error, words, "the buttons could not be switched off");
     }
-}
-
-/// Text in a code block, whatever it holds.
-fn code(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}\n{text}\n{fence}")
 }
 
 fn cut(text: &str, most: usize) -> String {

@@ -25,6 +25,7 @@ mod write;
 
 use std::ops::Range;
 
+use super::fenced;
 use crate::words::words;
 use jiff::Timestamp;
 
@@ -165,11 +166,6 @@ impl Default for Resume {
 /// A tool's call as the content of an event: the arguments, then the result, each in a fence that is
 /// longer than any in it.
 pub fn tool_content(arguments: &str, result: &str) -> String {
-    let fenced = |text: &str| {
-        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-        let fence = "`".repeat(longest.max(2) + 1);
-        format!("{fence}\n{text}\n{fence}")
-    };
     format!("arguments:\n{}\nresult:\n{}", fenced(arguments), fenced(result))
 }
 

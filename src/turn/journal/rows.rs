@@ -148,6 +148,13 @@ pub struct ToolEnd {
     pub ms: u64,
 }
 
+impl ToolEnd {
+    /// The end of a call that wasn't run.
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self { text: why.into(), is_error: true, ms: 0 }
+    }
+}
+
 /// A step with its time, as `turns ID` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRow {

@@ -8,49 +8,48 @@ fn asked() -> Approval {
     }
 }
 
-fn found(note: &str, now: &str) -> NoteLookup {
+fn found(note: &str, now: &str) -> Option<ApprovalState> {
     found_by(note, now, false)
 }
 
-fn found_by(note: &str, now: &str, reusable: bool) -> NoteLookup {
-    judge(note.as_bytes(), &PendingApproval { line: asked(), reusable }, now.parse().unwrap()).0
+fn found_by(note: &str, now: &str, reusable: bool) -> Option<ApprovalState> {
+    judge(note.as_bytes(), &asked(), reusable, now.parse().unwrap()).0
 }
 
 #[test]
 fn a_note_says_what_a_person_said() {
-    use NoteLookup::{Over, Waiting};
     let (before, after) = ("2026-12-01T09:29:59Z", "2026-12-01T09:30:00Z");
     let line = asked().to_line();
     let other = "- [x] ap_AAAAAAAAAAAA until=2026-12-01T09:30Z brain=claude run=\"ls\" turn=1/0";
     for (note, in_time, late) in [
-        (line.clone(), Waiting, ApprovalState::Expired),
-        (line.replace("[ ]", "[x]"), Over(ApprovalState::Used), ApprovalState::Expired),
-        (line.replace("[ ]", "[X]"), Over(ApprovalState::Used), ApprovalState::Expired),
-        (line.replace("[ ]", "[x]") + " ✅ 2026-12-01", Over(ApprovalState::Used), ApprovalState::Expired),
-        (line.replace("[ ]", "[-]"), Over(ApprovalState::Declined), ApprovalState::Declined),
-        (line.replace("[ ]", "[/]"), Waiting, ApprovalState::Expired),
+        (line.clone(), None, ApprovalState::Expired),
+        (line.replace("[ ]", "[x]"), Some(ApprovalState::Used), ApprovalState::Expired),
+        (line.replace("[ ]", "[X]"), Some(ApprovalState::Used), ApprovalState::Expired),
+        (line.replace("[ ]", "[x]") + " ✅ 2026-12-01", Some(ApprovalState::Used), ApprovalState::Expired),
+        (line.replace("[ ]", "[-]"), Some(ApprovalState::Declined), ApprovalState::Declined),
+        (line.replace("[ ]", "[/]"), None, ApprovalState::Expired),
         (
             line.replace("[ ]", "[x]").replace("\"ls\"", "\"rm\""),
-            Over(ApprovalState::Changed),
+            Some(ApprovalState::Changed),
             ApprovalState::Expired,
         ),
         (
             line.replace("[ ]", "[x]").replace("09:30Z", "10:30Z"),
-            Over(ApprovalState::Changed),
+            Some(ApprovalState::Changed),
             ApprovalState::Expired,
         ),
-        (line.replace("[ ]", "[x]").replace("\"ls\"", "ls"), Waiting, ApprovalState::Expired),
-        (line.replace("\"ls\"", "\"rm\""), Waiting, ApprovalState::Expired),
-        (format!("{line} state=expired"), Over(ApprovalState::Expired), ApprovalState::Expired),
-        (line.replace("[ ]", "[x]") + " state=used", Over(ApprovalState::Changed), ApprovalState::Changed),
-        (line.replace("[ ]", "[x]") + " state=stopped", Over(ApprovalState::Stopped), ApprovalState::Stopped),
-        (other.to_owned(), Over(ApprovalState::Declined), ApprovalState::Declined),
-        (format!("```\n{}\n```", line.replace("[ ]", "[x]")), Waiting, ApprovalState::Expired),
-        (String::new(), Waiting, ApprovalState::Expired),
-        ("# Approvals\n".to_owned(), Over(ApprovalState::Declined), ApprovalState::Declined),
+        (line.replace("[ ]", "[x]").replace("\"ls\"", "ls"), None, ApprovalState::Expired),
+        (line.replace("\"ls\"", "\"rm\""), None, ApprovalState::Expired),
+        (format!("{line} state=expired"), Some(ApprovalState::Expired), ApprovalState::Expired),
+        (line.replace("[ ]", "[x]") + " state=used", Some(ApprovalState::Changed), ApprovalState::Changed),
+        (line.replace("[ ]", "[x]") + " state=stopped", Some(ApprovalState::Stopped), ApprovalState::Stopped),
+        (other.to_owned(), Some(ApprovalState::Declined), ApprovalState::Declined),
+        (format!("```\n{}\n```", line.replace("[ ]", "[x]")), None, ApprovalState::Expired),
+        (String::new(), None, ApprovalState::Expired),
+        ("# Approvals\n".to_owned(), Some(ApprovalState::Declined), ApprovalState::Declined),
     ] {
         assert_eq!(found(&note, before), in_time, "{note}");
-        assert_eq!(found(&note, after), Over(late), "{note}");
+        assert_eq!(found(&note, after), Some(late), "{note}");
     }
 }
 
@@ -59,16 +58,10 @@ fn a_word_that_lasts_is_found_by_whoever_asks_the_same() {
     let (line, now) = (asked().to_line(), "2026-12-01T09:45:00Z");
     let yes = line.replace("[ ]", "[x]") + " state=used";
     let no = line.replace("[ ]", "[-]") + " state=declined";
-    assert_eq!(found_by(&yes, now, true), NoteLookup::Over(ApprovalState::Used));
-    assert_eq!(
-        found_by(&yes.replace("\"ls\"", "\"rm\""), now, true),
-        NoteLookup::Over(ApprovalState::Changed)
-    );
-    assert_eq!(found_by(&no, now, true), NoteLookup::Over(ApprovalState::Declined));
-    assert_eq!(
-        found_by(&(line.clone() + " state=expired"), now, true),
-        NoteLookup::Over(ApprovalState::Expired)
-    );
+    assert_eq!(found_by(&yes, now, true), Some(ApprovalState::Used));
+    assert_eq!(found_by(&yes.replace("\"ls\"", "\"rm\""), now, true), Some(ApprovalState::Changed));
+    assert_eq!(found_by(&no, now, true), Some(ApprovalState::Declined));
+    assert_eq!(found_by(&(line.clone() + " state=expired"), now, true), Some(ApprovalState::Expired));
     let new = Approval { id: "ap_AAAAAAAAAAAA".into(), brain: "other".into(), ..asked() };
     let stands =
         |note: &str, reusable| matching_line(note.as_bytes(), &new, reusable).map(|known| known.state);
