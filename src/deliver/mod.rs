@@ -32,7 +32,7 @@ pub use self::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, S
 pub use self::notifiers::Email;
 pub use self::notifiers::{Console, Desktop, takes_links};
 pub use self::notifiers::{NtfyNotifier, SignedWebhook};
-pub use self::pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, Upcoming, pass};
+pub use self::pass::{Fire, Memory, Mode, PassContext, PassError, PassReport, PassSettings, pass};
 pub use self::restored::{RestoredItem, hold_commitments, hold_reminders, restored, restored_commitment};
 pub use self::send_answer::{Answers, Progress, send_answer, send_run};
 pub use self::words::{Links, NotifyRules, compose, instants, link, phrase_check};

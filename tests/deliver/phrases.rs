@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use vault_agent::agent::Phraser;
 use vault_agent::clock::Clock;
 use vault_agent::config::Dirs;
-use vault_agent::deliver::{Mode, Upcoming};
+use vault_agent::deliver::{Fire, Mode};
 use vault_agent::turn::{TurnJournal, usage};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
@@ -34,7 +34,7 @@ fn world(text: &str) -> World {
 }
 
 /// What a daemon's pass sees coming.
-fn upcoming(world: &mut World) -> Vec<Upcoming> {
+fn upcoming(world: &mut World) -> Vec<Fire> {
     world.pass(Mode::Daemon).upcoming
 }
 

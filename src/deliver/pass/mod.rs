@@ -53,7 +53,7 @@ use crate::vault::{Editor, NotePath, Vault};
 
 pub use memory::Memory;
 pub(crate) use plan::{commitment_fact, text_hash};
-pub use planned::Upcoming;
+pub use planned::Fire;
 pub(crate) use reminders::meaning;
 pub use report::{Failed, Fired, PassReport};
 

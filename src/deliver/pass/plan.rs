@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use super::notes::{CommitmentNote, Notes};
-use super::planned::{Changed, Fire, Plan, Readiness, Settle, Upcoming, late_seconds, marks, readiness};
+use super::planned::{Changed, Fire, Plan, Readiness, Settle, late_seconds, marks, readiness};
 use super::reminders::Planner;
 use super::{Mode, PassContext, tasks};
 use crate::deliver::journal::{self, LineHash};
@@ -141,7 +141,7 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
 /// Lists items that are due within a minute after `now` and are sent once, alone. Recurring and late items, and those
 /// in a digest, keep the plain text.
-pub(super) fn upcoming(context: &PassContext<'_>, notes: &Notes, now: Timestamp) -> Result<Vec<Upcoming>> {
+pub(super) fn upcoming(context: &PassContext<'_>, notes: &Notes, now: Timestamp) -> Result<Vec<Fire>> {
     let ahead = now.saturating_add(AHEAD).unwrap_or(now);
     // A line gets its id within seconds, and a pass follows: until then it has no lasting key.
     let named: HashSet<String> = notes
@@ -155,9 +155,9 @@ pub(super) fn upcoming(context: &PassContext<'_>, notes: &Notes, now: Timestamp)
         let lasting = fact.kind == MessageKind::Commitment || named.contains(&fact.id);
         lasting && fact.due > now && !fact.recurring && fact.missed == 0 && phrase_check::fits(&fact.msg)
     };
-    let fires = plan(context, notes, Mode::DryRun, ahead, false)?.fires;
-    let upcoming = |fire: Fire| Upcoming { key: fire.key, line: fire.line, fact: fire.fact };
-    Ok(fires.into_iter().filter(may).map(upcoming).collect())
+    let mut fires = plan(context, notes, Mode::DryRun, ahead, false)?.fires;
+    fires.retain(may);
+    Ok(fires)
 }
 
 /// The phrases that were ready in time for the items that are due now.

@@ -40,12 +40,16 @@ pub(super) struct Changed {
     pub without_id: bool,
 }
 
-/// One notification that is due and not sent.
-#[derive(Debug, Clone)]
-pub(super) struct Fire {
+/// One notification that is due and not sent, or will be due within a minute, so that a brain may put it into words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fire {
+    /// The delivery's key.
     pub key: String,
+    /// The hash of the line or block that it stands in.
     pub line: LineHash,
+    /// The item.
     pub fact: Fact,
+    /// Its destination.
     pub scope: Option<Scope>,
 }
 
@@ -113,17 +117,6 @@ pub(super) fn marks(
     let plain = journal.row(&journal::key(id, local, None))?;
     let was_first = plain.is_some_and(|row| hashes.contains(&row.line));
     Ok(hashes.first().copied().filter(|_| !was_first))
-}
-
-/// Something that will be due within a minute, and that a brain may put into words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Upcoming {
-    /// The delivery's key.
-    pub key: String,
-    /// The hash of the line or block that it stands in.
-    pub line: LineHash,
-    /// The item.
-    pub fact: Fact,
 }
 
 /// Among several machines: a line that vanishes or is rescheduled this long before or after its occurrence is sent by

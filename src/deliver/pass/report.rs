@@ -3,7 +3,7 @@
 use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::Serialize;
 
-use super::planned::{Upcoming, late_seconds};
+use super::planned::{Fire, late_seconds};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::reminders::{PlacedFinding, rfc3339};
 
@@ -39,7 +39,7 @@ pub struct PassReport {
     pub next_pass: Option<Timestamp>,
     /// Items that are due within a minute, if phrases are asked for.
     #[serde(skip)]
-    pub upcoming: Vec<Upcoming>,
+    pub upcoming: Vec<Fire>,
     /// Whether the pass took longer than it may.
     #[serde(skip)]
     pub over_time: bool,

@@ -24,7 +24,7 @@ pub const MAX_KEY: usize = 200;
 pub type Entries = BTreeMap<String, String>;
 
 /// One entry as it is expected, and as it is to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Change {
     /// At most [`MAX_KEY`] bytes, see [`is_key`].
     pub key: String,

@@ -95,20 +95,12 @@ enum Purpose {
 }
 
 /// Changes to make at once, or not at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Attempt {
     /// For the engine.
     pub changes: Vec<Change>,
     purposes: Vec<Purpose>,
     from: Duration,
-}
-
-impl std::hash::Hash for Attempt {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        let changes = self.changes.iter().map(|change| (&change.key, &change.expected, &change.value));
-        changes.for_each(|change| change.hash(state));
-        (&self.purposes, self.from).hash(state);
-    }
 }
 
 impl Attempt {

@@ -17,12 +17,6 @@ pub struct Grepped {
     pub untrusted: bool,
 }
 
-impl From<grep::Hits> for Grepped {
-    fn from(found: grep::Hits) -> Self {
-        Self { hits: found.hits, more: found.more, untrusted: true }
-    }
-}
-
 /// A summary with its lineage.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Described {

@@ -46,7 +46,8 @@ pub fn grep(call: &Call<'_>) -> ToolOutcome {
         (_, 0) => {}
         (_, more) => text.push_str(&format!("{more} more; narrow it down with `since` and `before`.")),
     }
-    Ok(ToolAnswer::from_notes(&text, &Grepped::from(found)))
+    let output = Grepped { hits: found.hits, more: found.more, untrusted: true };
+    Ok(ToolAnswer::from_notes(&text, &output))
 }
 
 /// The instant of an argument: RFC 3339, or a day of the vault's zone.
