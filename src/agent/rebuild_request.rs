@@ -130,25 +130,17 @@ fn from_notes(
     tool_source: &ToolSource<'_>,
 ) -> RebuiltRequest {
     let recall = rebuild::recall_id(question);
-    let names = logged.facts.skills.as_ref();
-    let skills = |read: &dyn Fn(&str) -> Vec<u8>| {
-        let part = |name: &str| {
-            offered_skill(name, &read(&format!("{}/{name}/{NOTE}", workspace.settings.paths.skills)))
-        };
-        names.map(|names| names.with_descriptions(part)).unwrap_or_default()
-    };
-    let tools = |read: &dyn Fn(&str) -> Vec<u8>| tools(workspace, logged, question, read, tool_source);
-    let summaries_at =
-        |read: &dyn Fn(&str) -> Vec<u8>| summaries(workspace, &logged.facts, &logged.path, read);
     let facts = &logged.facts;
     let build = |read: &dyn Fn(&str) -> Vec<u8>| {
-        let (skills, tools, summaries) = (skills(read), tools(read), summaries_at(read));
+        let skill = |name: &str| {
+            offered_skill(name, &read(&format!("{}/{name}/{NOTE}", workspace.settings.paths.skills)))
+        };
         let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
         let around = RebuildContext {
             notes: super::notes(workspace, facts.at.unwrap_or_default(), read),
-            skills,
-            tools,
-            summaries,
+            skills: facts.skills.as_ref().map(|names| names.with_descriptions(skill)).unwrap_or_default(),
+            tools: tools(workspace, logged, question, read, tool_source),
+            summaries: summaries(workspace, facts, &logged.path, read),
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
             files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
         };

@@ -76,12 +76,18 @@ pub struct PartContext {
 pub struct PartEvents {
     events: broadcast::Receiver<DaemonEvent>,
     stop: CancellationToken,
+    is_vault_gone: bool,
 }
 
 impl PartEvents {
     /// The events that come on this channel, until `stop`.
     pub fn new(events: broadcast::Receiver<DaemonEvent>, stop: CancellationToken) -> Self {
-        Self { events, stop }
+        Self { events, stop, is_vault_gone: false }
+    }
+
+    /// Whether the vault's folder can't be reached, by the events so far.
+    pub fn is_vault_gone(&self) -> bool {
+        self.is_vault_gone
     }
 
     /// The next event; [`DaemonEvent::Rescan`] if events were lost, `None` when the part has to stop.
@@ -91,6 +97,11 @@ impl PartEvents {
             () = self.stop.cancelled() => return None,
             event = self.events.recv() => event,
         };
+        match &event {
+            Ok(DaemonEvent::VaultGone) => self.is_vault_gone = true,
+            Ok(DaemonEvent::VaultBack) => self.is_vault_gone = false,
+            _ => {}
+        }
         match event {
             Ok(event) => Some(event),
             Err(RecvError::Lagged(_)) => Some(DaemonEvent::Rescan("events were lost".to_owned())),

@@ -39,10 +39,10 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, stop, .. } = context;
     let mut work =
         PendingLooks { all: true, inbox: true, at: Some(Instant::now()), ..PendingLooks::default() };
-    let mut gone = false;
     loop {
+        let at = work.at.filter(|_| !events.is_vault_gone());
         let wait = async {
-            match work.at.filter(|_| !gone) {
+            match at {
                 Some(at) => tokio::time::sleep_until(at).await,
                 None => std::future::pending().await,
             }
@@ -55,13 +55,8 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     workspace = changed;
                     work.everything();
                 }
-                Some(DaemonEvent::VaultGone) => gone = true,
                 Some(DaemonEvent::Voice) if workspace.machines.is_voice() => work.everything(),
-                Some(DaemonEvent::VaultBack) => {
-                    gone = false;
-                    work.everything();
-                }
-                Some(DaemonEvent::Rescan(_)) => work.everything(),
+                Some(DaemonEvent::VaultBack | DaemonEvent::Rescan(_)) => work.everything(),
                 Some(_) => {}
                 None => return Ok(()),
             },

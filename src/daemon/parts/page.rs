@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixStream;
 
 use crate::daemon::assistant;
 use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
@@ -21,11 +21,7 @@ const SILENCE: Duration = Duration::from_secs(2);
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, .. } = context;
     let socket = door::socket(&workspace.dirs.state);
-    match std::fs::remove_file(&socket) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-        _ => {}
-    }
-    let listener = UnixListener::bind(&socket)?;
+    let listener = super::question_socket::bind(&socket)?;
     let questions = assistant::questions(permits);
     let mut page = Open { page: None, live: Live::default(), board, questions };
     if workspace.settings.web.enabled {

@@ -4,7 +4,7 @@
 //! delays no other, and at most [`AT_ONCE`] at a time; a client beyond that answers itself. Hooks report here, too,
 //! which session of a coding agent has gone on ([`crate::hooks::archive::delegate`]).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,17 +36,13 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Opens the door. The daemon's lock is held, so a socket that is there already is a dead daemon's.
+    /// Opens the door.
     ///
     /// # Errors
     /// The socket can't be made: the path of the state directory is too long for one, or it can't be written.
     pub fn open(workspace: Arc<Workspace>, recall: Arc<Recall>) -> std::io::Result<Self> {
         let socket = ask::socket(&workspace.dirs.state);
-        match std::fs::remove_file(&socket) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let listener = UnixListener::bind(&socket)?;
+        let listener = bind(&socket)?;
         Ok(Self { socket, task: tokio::spawn(listen(listener, workspace, recall)) })
     }
 }
@@ -55,6 +51,14 @@ impl Drop for Answers {
     fn drop(&mut self) {
         self.task.abort();
         let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+/// Opens a socket. The daemon's lock is held, so one that is there already is a dead daemon's.
+pub(super) fn bind(socket: &Path) -> std::io::Result<UnixListener> {
+    match std::fs::remove_file(socket) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => UnixListener::bind(socket),
     }
 }
 

@@ -39,10 +39,10 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
         running: HashSet::new(),
         stop: stop.child_token(),
     };
-    let (mut ticker, mut asked, mut is_vault_gone) = (Ticker::default(), false, false);
+    let (mut ticker, mut asked) = (Ticker::default(), false);
     loop {
         let clock = Arc::clone(&service.runner.workspace().clock);
-        if (ticker.is_due(clock.now()) || std::mem::take(&mut asked)) && !is_vault_gone {
+        if (ticker.is_due(clock.now()) || std::mem::take(&mut asked)) && !events.is_vault_gone() {
             service.check().await;
         }
         tokio::select! {
@@ -63,10 +63,8 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
                         Err(error) => tracing::error!("routines keep their old settings: {error}"),
                     },
                     DaemonEvent::Voice => asked = service.turned(&stop),
-                    DaemonEvent::VaultGone => is_vault_gone = true,
-                    DaemonEvent::VaultBack => (is_vault_gone, asked) = (false, true),
-                    DaemonEvent::Rescan(_) => asked = true,
-                    DaemonEvent::Unwatched(_) => {}
+                    DaemonEvent::VaultBack | DaemonEvent::Rescan(_) => asked = true,
+                    DaemonEvent::VaultGone | DaemonEvent::Unwatched(_) => {}
                 }
             }
             Some(ended) = service.runs.join_next() => service.ended(ended),

@@ -40,20 +40,14 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
     let make = |workspace: &Arc<Workspace>| Scribe::new(Arc::clone(workspace), Arc::clone(&permits));
     let scribe = make(&workspace).map_err(anyhow::Error::msg)?;
-    let mut queue = SummaryQueue {
-        scribe,
-        known: HashMap::new(),
-        wanted: BTreeMap::new(),
-        written: 0,
-        is_vault_gone: false,
-    };
+    let mut queue = SummaryQueue { scribe, known: HashMap::new(), wanted: BTreeMap::new(), written: 0 };
     queue.want_all();
     let mut rests = false;
     loop {
         if std::mem::replace(&mut rests, queue.scribe.workspace().at_rest().is_some()) && !rests {
             queue.want_all();
         }
-        let is_idle = queue.wanted.is_empty() || queue.is_vault_gone || rests;
+        let is_idle = queue.wanted.is_empty() || events.is_vault_gone() || rests;
         let minute = queue.scribe.workspace().clock.sleep(MINUTE);
         tokio::select! {
             biased;
@@ -66,12 +60,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     }
                     Err(error) => tracing::error!("summaries keep their old settings: {error}"),
                 },
-                Some(DaemonEvent::VaultGone) => queue.is_vault_gone = true,
-                Some(DaemonEvent::VaultBack) => {
-                    queue.is_vault_gone = false;
-                    queue.want_all();
-                }
-                Some(DaemonEvent::Rescan(_)) => queue.want_all(),
+                Some(DaemonEvent::VaultBack | DaemonEvent::Rescan(_)) => queue.want_all(),
                 Some(_) => {}
                 None => return Ok(()),
             },
@@ -88,7 +77,6 @@ struct SummaryQueue {
     wanted: BTreeMap<LogName, DueScope>,
     /// Summaries that were written since the start.
     written: usize,
-    is_vault_gone: bool,
 }
 
 impl SummaryQueue {

@@ -219,8 +219,7 @@ fn subject(message: &Outgoing) -> String {
 
 /// An error with its cause, on one line.
 fn words(error: &lettre::transport::smtp::Error) -> String {
-    let text: String = error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    text
+    error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[async_trait]
