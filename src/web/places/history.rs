@@ -146,7 +146,7 @@ fn one(visit: &Visit<'_>, history: &History) -> Result<View, Problem> {
             }
             @for diff in &diffs {
                 h2 { (visit.note_link(&diff.path)) }
-                (differences(&diff))
+                (differences(diff))
             }
             @if record.changes.len() > diffs.len() { p.soft { "and " (record.changes.len() - diffs.len()) " notes more" } }
         }
