@@ -127,6 +127,7 @@ problems!(
     std::io::Error,
     crate::vault::VaultError,
     crate::vault::EditError,
+    crate::workspace::SettingsFileError,
     #[cfg(feature = "assistant")]
     crate::routines::RunError,
 );
@@ -147,15 +148,5 @@ impl From<crate::agenda::AgendaError> for CommandError {
 impl From<crate::routines::ListError> for CommandError {
     fn from(error: crate::routines::ListError) -> Self {
         crate::agenda::AgendaError::from(error).into()
-    }
-}
-
-impl From<crate::workspace::SettingsFileError> for CommandError {
-    fn from(error: crate::workspace::SettingsFileError) -> Self {
-        match error {
-            crate::workspace::SettingsFileError::Read(error) => error.into(),
-            crate::workspace::SettingsFileError::Write(error) => error.into(),
-            error => Self::problem(error),
-        }
     }
 }

@@ -200,16 +200,12 @@ impl VaultReminders<'_> {
         };
         let just_before = from.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(from);
         let preview = |line: &reminder::ReminderLine| {
-            let mut after = just_before;
-            let occurrences = std::iter::from_fn(|| {
-                let next = schedule::next_occurrence(self.zone, &line.reminder, after)?;
-                after = next.at;
-                Some(next.at)
-            });
+            let occurrences = schedule::occurrences_after(self.zone, &line.reminder, just_before);
             Previewed {
                 id: line.reminder.id.as_ref().map(ToString::to_string),
                 msg: line.reminder.msg.clone(),
                 occurrences: occurrences
+                    .map(|occurrence| occurrence.at)
                     .take_while(|at| until.is_none_or(|until| *at <= until))
                     .take(count)
                     .map(|at| rfc3339(at, self.zone.tz()))

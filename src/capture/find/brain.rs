@@ -48,12 +48,12 @@ pub fn find(turns: &[PersonTurn]) -> Request {
         |(n, turn)| json!({ "n": n, "author": turn.author, "at": turn.at.to_string(), "text": turn.said }),
     );
     let text = json!({ "type": "string" });
-    let entry = object(json!({
+    let entry = object(&json!({
         "n": { "type": "integer" }, "quote": text, "about": text,
         "category": { "type": "string", "enum": Category::ALL },
         "abstract": text, "overview": text, "content": text, "utility": { "type": "number" },
     }));
-    request(FIND, shown.collect(), json!({ "memories": { "type": "array", "items": entry } }))
+    request(FIND, &shown.collect(), &json!({ "memories": { "type": "array", "items": entry } }))
 }
 
 /// The request about known facts that are near to candidates, each with its own.
@@ -61,15 +61,15 @@ pub fn judge(found: &[(&Extracted, Vec<&str>)]) -> Request {
     let shown = found.iter().enumerate().map(
         |(n, (found, near))| json!({ "n": n, "category": found.category, "fact": found.text, "known": near }),
     );
-    let entry = object(json!({
+    let entry = object(&json!({
         "n": { "type": "integer" },
         "decision": { "type": "string", "enum": ["create", "merge", "skip", "supersede"] },
         "match_index": { "type": "integer" }, "reason": { "type": "string" },
     }));
-    request(JUDGE, shown.collect(), json!({ "decisions": { "type": "array", "items": entry } }))
+    request(JUDGE, &shown.collect(), &json!({ "decisions": { "type": "array", "items": entry } }))
 }
 
-fn request(rules: &str, data: Value, form: Value) -> Request {
+fn request(rules: &str, data: &Value, form: &Value) -> Request {
     Request {
         system: rules.to_owned(),
         messages: vec![Message::user(data.to_string())],
@@ -80,7 +80,7 @@ fn request(rules: &str, data: Value, form: Value) -> Request {
 }
 
 /// The schema of an object that has all of these.
-fn object(properties: Value) -> Value {
+fn object(properties: &Value) -> Value {
     let required: Vec<&String> = properties.as_object().into_iter().flatten().map(|(name, _)| name).collect();
     json!({
         "type": "object", "required": required, "properties": properties, "additionalProperties": false,

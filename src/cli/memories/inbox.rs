@@ -142,12 +142,10 @@ fn for_each_id<T: Serialize>(
 impl From<InboxError> for CommandError {
     fn from(error: InboxError) -> Self {
         let hint = error.hint();
-        let error = match error {
+        match error {
             InboxError::Memory(error) => error.into(),
-            InboxError::Read(error) => error.into(),
-            other => Self::problem(other),
-        };
-        error.hints(hint)
+            other => Self::problem(other).hints(hint),
+        }
     }
 }
 

@@ -63,8 +63,6 @@ impl From<ConflictError> for CommandError {
             ConflictError::NoCopy(_) => {
                 Self::usage(error).hint("`vault-agent conflicts list` shows the copies")
             }
-            ConflictError::Vault(error) => error.into(),
-            ConflictError::Edit(error) => error.into(),
             ConflictError::History(error) => error.into(),
             error => Self::problem(error),
         }

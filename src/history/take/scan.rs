@@ -13,7 +13,7 @@ use super::select::{Selection, Treatment};
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
 use crate::history::store::{FileState, Mode, ObjectWriter, Store, TreeChange};
-use crate::vault::{NotePath, SkipReason, Stat, Vault, VaultError, WalkOptions};
+use crate::vault::{NotePath, SkipReason, Stat, Vault, VaultError, Walk, WalkOptions};
 
 /// A file that no snapshot holds, with the reason in words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,8 +67,7 @@ impl Scanner<'_> {
     /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
     pub(crate) fn full(&self, entries: &Entries, objects: &mut ObjectWriter<'_>) -> Result<Scan> {
         self.check_presence()?;
-        let all = WalkOptions { hidden: true, exclude: trash(), ..WalkOptions::every_file() };
-        let walk = self.vault.walk(&all)?;
+        let walk = self.walk(None)?;
         let from_tree;
         let known: Vec<TrackedFile<'_>> = if entries.tree == Some(self.base) {
             let known = entries.map.iter();
@@ -173,14 +172,7 @@ impl Scanner<'_> {
             }
             Ok(None) | Err(VaultError::NotFound(_)) => self.gone_below(path, &present, scan),
             Err(VaultError::NotAFile(_, "a folder")) => {
-                let options = WalkOptions {
-                    extensions: Vec::new(),
-                    hidden: true,
-                    under: Some(path.clone()),
-                    exclude: trash(),
-                    wide: false,
-                };
-                let walk = self.vault.walk(&options)?;
+                let walk = self.walk(Some(path.clone()))?;
                 for entry in walk.entries {
                     if self.takes(&entry.path, &entry.stat, scan, &mut present) {
                         present.add(entry.path.as_str());
@@ -200,6 +192,13 @@ impl Scanner<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// All files but the trash, of the vault or of one folder.
+    fn walk(&self, under: Option<NotePath>) -> Result<Walk> {
+        let (wide, exclude) = (under.is_none(), NotePath::new(".trash").into_iter().collect());
+        let options = WalkOptions { hidden: true, under, exclude, wide, ..WalkOptions::every_file() };
+        Ok(self.vault.walk(&options)?)
     }
 
     fn check_presence(&self) -> Result<()> {
@@ -335,10 +334,6 @@ impl Present {
     fn covers(&self, path: &str) -> bool {
         self.files.contains(path) || self.folders.iter().any(|folder| path.starts_with(folder.as_str()))
     }
-}
-
-fn trash() -> Vec<NotePath> {
-    NotePath::new(".trash").into_iter().collect()
 }
 
 /// git keeps one permission: whether the owner may execute the file.

@@ -4,7 +4,7 @@
 //! add at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
 //! that fits is given whole, and the host cuts nothing.
 
-use serde_json::{Map, Value};
+use serde_json::json;
 
 use super::event::HostEvent;
 
@@ -36,24 +36,21 @@ impl Answer {
     /// The line for standard output, without its line break; empty where there is nothing to say, and
     /// where the line would be longer than the host takes.
     pub fn to_line(&self, event: HostEvent) -> String {
-        let mut out = Map::new();
-        if let Some(reason) = &self.block {
-            out.insert("decision".to_owned(), "block".into());
-            out.insert("reason".to_owned(), reason.as_str().into());
-        }
-        if let Some(message) = &self.message {
-            out.insert("systemMessage".to_owned(), message.as_str().into());
-        }
-        if let Some(context) = &self.context {
-            let mut inner = Map::new();
-            inner.insert("hookEventName".to_owned(), event.host_name().into());
-            inner.insert("additionalContext".to_owned(), context.as_str().into());
-            out.insert("hookSpecificOutput".to_owned(), Value::Object(inner));
-        }
-        if out.is_empty() {
+        if *self == Self::nothing() {
             return String::new();
         }
-        let line = Value::Object(out).to_string();
+        let mut out = json!({});
+        if let Some(reason) = &self.block {
+            (out["decision"], out["reason"]) = ("block".into(), reason.as_str().into());
+        }
+        if let Some(message) = &self.message {
+            out["systemMessage"] = message.as_str().into();
+        }
+        if let Some(context) = &self.context {
+            out["hookSpecificOutput"] =
+                json!({ "hookEventName": event.host_name(), "additionalContext": context });
+        }
+        let line = out.to_string();
         if units(&line) < HOST_LIMIT { line } else { String::new() }
     }
 }
