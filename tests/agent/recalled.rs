@@ -89,8 +89,7 @@ impl TurnMemory for Ears {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stands_in_a_request_is_not_recalled_into_it() {
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::text("Done."));
+    let server = ModelServer::by(|_| Reply::text("Done.")).await;
     let log = "logs/discord-channel/2000/20261110T090000Z_0001";
     let mut fixture = format!(
         "//- now: 2026-12-01T09:30:00Z\n//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n[[brain]]\n\

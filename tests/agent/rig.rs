@@ -44,7 +44,7 @@ pub fn settings(server: &ModelServer, more: &str) -> String {
 /// Says the same to whatever is asked, and remembers it.
 pub struct Person {
     pub says: ApprovalVerdict,
-    pub asked: Mutex<Vec<ApprovalSubject>>,
+    pub asked: Mutex<Vec<(ApprovalSubject, Caller)>>,
 }
 
 impl Person {
@@ -54,7 +54,7 @@ impl Person {
 
     /// What was asked since the last look.
     pub fn asked(&self) -> Vec<ApprovalSubject> {
-        std::mem::take(&mut self.asked.lock().unwrap())
+        std::mem::take(&mut *self.asked.lock().unwrap()).into_iter().map(|(wanted, _)| wanted).collect()
     }
 }
 
@@ -63,11 +63,11 @@ impl Approvals for Person {
     async fn ask(
         &self,
         wanted: &ApprovalSubject,
-        _: &Caller,
+        caller: &Caller,
         _: &dyn Conversation,
         _: &CancellationToken,
     ) -> Result<ApprovalVerdict, String> {
-        self.asked.lock().unwrap().push(wanted.clone());
+        self.asked.lock().unwrap().push((wanted.clone(), caller.clone()));
         Ok(self.says)
     }
 }

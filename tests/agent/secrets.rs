@@ -1,7 +1,6 @@
 //! A skill's secrets: given to its command alone, and in nothing that is kept or shown.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use serde_json::json;
 use vault_agent::agent::approval_request::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, is_whole, left, settings};
+use crate::deliver::servers::Web;
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
 
@@ -126,35 +126,15 @@ async fn the_web_is_searched_with_the_key_and_the_key_stays_out_of_sight() {
         return;
     }
     // A stand-in for Brave on this machine: answers once, and echoes the key as bad servers do.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let brave = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut head = Vec::new();
-        for line in BufReader::new(stream.try_clone().unwrap()).lines() {
-            let line = line.unwrap();
-            if line.is_empty() {
-                break;
-            }
-            head.push(line);
-        }
-        let body = format!("{{\"web\":{{\"results\":[{{\"title\":\"Oolong\"}}]}},\"echo\":\"{CANARY}\"}}");
-        write!(
-            stream,
-            "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-            body.len()
-        )
-        .unwrap();
-        let _ = stream.read(&mut [0]);
-        head
-    });
+    let echo = format!("{{\"web\":{{\"results\":[{{\"title\":\"Oolong\"}}]}},\"echo\":\"{CANARY}\"}}");
+    let brave = Web::start(move |_| (200, echo.clone()));
     let server = ModelServer::start().await;
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
     let _ = vault.run(&["init", "."]).ok();
     let script = vault.read("skills/brave-search/scripts/search.sh");
     vault.write(
         "skills/brave-search/scripts/search.sh",
-        script.replace("https://api.search.brave.com", &format!("http://{address}")),
+        script.replace("https://api.search.brave.com", &brave.url),
     );
     let file = vault.home().join("key");
     std::fs::write(&file, CANARY).unwrap();
@@ -170,9 +150,9 @@ async fn the_web_is_searched_with_the_key_and_the_key_stays_out_of_sight() {
         "{}",
         results[1]
     );
-    let head = brave.join().unwrap();
-    assert_eq!(head[0], "GET /res/v1/web/search?q=green+tea+%26+cake&count=3 HTTP/1.1");
-    assert!(head.contains(&format!("X-Subscription-Token: {CANARY}")), "{head:?}");
+    let searched = brave.asked().remove(0);
+    assert_eq!(searched.path, "/res/v1/web/search?q=green+tea+%26+cake&count=3");
+    assert_eq!((searched.method.as_str(), searched.header("X-Subscription-Token")), ("GET", Some(CANARY)));
     let asked = yes.asked();
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[1].run, "skill brave-search, network: bash scripts/search.sh 'green tea & cake' 3");

@@ -29,8 +29,7 @@ fn ask(vault: &TestVault, args: &[&str]) -> Run {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_wire_answers_with_what_memory_gives() {
     for kind in ["messages", "responses", "chat"] {
-        let server = ModelServer::start().await;
-        server.script(vec![Reply::text("Oolong.").usage(1000, 400, 50)]);
+        let server = ModelServer::of(vec![Reply::text("Oolong.").usage(1000, 400, 50)]).await;
         let vault = vault(&[("b", kind)], &[&server]).await;
         let _ = tokio::task::block_in_place(|| vault.run(&["reindex"])).ok();
         let run = ask(&vault, &["What does Anna drink?"]).ok();
@@ -52,12 +51,12 @@ async fn each_wire_answers_with_what_memory_gives() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
-    let server = ModelServer::start().await;
-    server.script(vec![
+    let server = ModelServer::of(vec![
         Reply::tool("memory_save", json!({ "scope": "long", "content": "Bert keeps bees." })),
         Reply::tool("no_such_tool", json!({})),
         Reply::text("Saved."),
-    ]);
+    ])
+    .await;
     let vault = vault(&[("b", "chat")], &[&server]).await;
     let report = ask(&vault, &["Remember that Bert keeps bees."]).ok().json();
     assert_eq!(report["tools"][0]["name"], "memory_save");
@@ -93,10 +92,10 @@ async fn where_one_fails_the_next_answers_and_the_first_rests() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_nobody_answers_memory_does_and_says_why() {
-    let server = ModelServer::start().await;
-    server.respond(|_| {
+    let server = ModelServer::by(|_| {
         Reply::status(401).body(r#"{"error":{"message":"bad key sk-canary-0123456789abcdef"}}"#)
-    });
+    })
+    .await;
     let vault = vault(&[("b", "chat")], &[&server]).await;
     let run = ask(&vault, &["What does Anna drink?"]);
     run.exits(1);
@@ -119,8 +118,11 @@ async fn with_no_brain_memory_answers_and_says_how_to_set_one_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
-    let server = ModelServer::start().await;
-    server.script(vec![Reply::text("Sure: green"), Reply::text("```json\n{\"colour\": \"green\"}\n```")]);
+    let server = ModelServer::of(vec![
+        Reply::text("Sure: green"),
+        Reply::text("```json\n{\"colour\": \"green\"}\n```"),
+    ])
+    .await;
     server.respond(|_| Reply::text("{}"));
     let vault = vault(&[("b", "chat")], &[&server]).await;
     let schema = vault.home().join("schema.json");
@@ -138,8 +140,7 @@ async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_picture_is_shown_and_other_files_are_refused() {
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::text("A dot."));
+    let server = ModelServer::by(|_| Reply::text("A dot.")).await;
     let vault = vault(&[("b", "messages")], &[&server]).await;
     let picture = vault.home().join("dot.png");
     std::fs::write(&picture, b"\x89PNG dot").unwrap();
@@ -172,8 +173,9 @@ async fn what_says_nothing_is_no_answer_and_a_refusal_is_one() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_comes_from_standard_input_and_odd_ones_are_answered() {
-    let server = ModelServer::start().await;
-    server.respond(|asked| Reply::text(format!("{} characters", asked.last_user().chars().count())));
+    let server =
+        ModelServer::by(|asked| Reply::text(format!("{} characters", asked.last_user().chars().count())))
+            .await;
     let vault = vault(&[("b", "chat")], &[&server]).await;
     let run = tokio::task::block_in_place(|| vault.run_with(&["ask", "-"], "What does\nAnna drink?\n")).ok();
     assert!(run.stdout.trim().ends_with("characters"), "{run:?}");

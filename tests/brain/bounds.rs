@@ -36,8 +36,7 @@ fn ran(report: &Value) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_runs_no_more_rounds_than_it_may() {
-    let server = ModelServer::start().await;
-    server.script(vec![saves(1, "Oolong"), saves(1, "Sencha")]);
+    let server = ModelServer::of(vec![saves(1, "Oolong"), saves(1, "Sencha")]).await;
     let vault = vault(&server, "chat", "max_rounds = 1");
     let report = ask(&vault, "Go on.").ok().json();
     assert!(report["answer"].as_str().unwrap().starts_with("I stopped here: this turn had its 1 rounds"));
@@ -49,8 +48,7 @@ async fn a_turn_runs_no_more_rounds_than_it_may() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_one_reply_a_bounded_number_of_calls_runs_and_the_model_is_told() {
-    let server = ModelServer::start().await;
-    server.script(vec![saves(40, "Oolong"), saves(1, "Sencha"), Reply::text("Done.")]);
+    let server = ModelServer::of(vec![saves(40, "Oolong"), saves(1, "Sencha"), Reply::text("Done.")]).await;
     let vault = vault(&server, "messages", "");
     let report = ask(&vault, "Save all of it.").ok().json();
     assert_eq!((&report["answer"], ran(&report)), (&json!("Done."), 17), "{report}");
@@ -93,8 +91,7 @@ fn used(vault: &TestVault) -> u64 {
 async fn what_brought_no_answer_counts_too() {
     let cut = Reply::text("Half an answer. ".repeat(40)).usage(90_000, 0, 800).cut(1500);
     for (kind, reply) in [("chat", Reply::text("").usage(90_000, 0, 8_000)), ("messages", cut)] {
-        let server = ModelServer::start().await;
-        server.script(vec![reply]);
+        let server = ModelServer::of(vec![reply]).await;
         let vault = vault(&server, kind, "day_tokens = 50_000");
         let run = ask(&vault, "Are you there?");
         assert_eq!(run.code, 1, "{kind}: {run:?}");
@@ -107,8 +104,7 @@ async fn what_brought_no_answer_counts_too() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_tells_nothing_of_tokens_is_counted_by_characters() {
-    let server = ModelServer::start().await;
-    server.script(vec![Reply::text("word ".repeat(800)).bare()]);
+    let server = ModelServer::of(vec![Reply::text("word ".repeat(800)).bare()]).await;
     let vault = vault(&server, "chat", "day_tokens = 1_000");
     let report = ask(&vault, "Say a lot.").ok().json();
     let usage = &report["usage"];
@@ -117,8 +113,7 @@ async fn a_server_that_tells_nothing_of_tokens_is_counted_by_characters() {
     assert!(used(&vault) > 1_000);
     assert!(ask(&vault, "And now?").stderr.contains("is used up"));
     // Where nothing was heard nothing is counted.
-    let server = ModelServer::start().await;
-    server.script(vec![Reply::status(500)]);
+    let server = ModelServer::of(vec![Reply::status(500)]).await;
     let vault = self::vault(&server, "chat", "day_tokens = 1_000");
     assert_eq!(ask(&vault, "Are you there?").json()["usage"]["input"], 0);
 }
@@ -134,8 +129,7 @@ async fn where_no_brain_says_so_the_answer_tells_what_was_done() {
         ),
     ];
     for (script, bound, expected) in table {
-        let server = ModelServer::start().await;
-        server.script(script);
+        let server = ModelServer::of(script).await;
         let vault = vault(&server, "chat", bound);
         let report = ask(&vault, "Save it.").json();
         let answer = report["answer"].as_str().unwrap();

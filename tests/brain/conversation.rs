@@ -153,8 +153,7 @@ async fn answers_end_for_different_reasons() {
         [("stop", StopReason::End), ("length", StopReason::Length), ("content_filter", StopReason::Refusal)];
     for wire in Wire::ALL {
         for (said, stop) in table {
-            let server = ModelServer::start().await;
-            server.script(vec![Reply::text("Well").stop(said)]);
+            let server = ModelServer::of(vec![Reply::text("Well").stop(said)]).await;
             let answer = ask(&brain(wire, &server.url(), PATIENT), &question("?")).await.0.unwrap();
             assert_eq!((answer.stop, answer.text.as_str()), (stop, "Well"), "{wire:?}");
         }

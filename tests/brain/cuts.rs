@@ -24,8 +24,7 @@ fn replies() -> impl Strategy<Value = Reply> {
 }
 
 async fn heard(wire: Wire, reply: Reply) -> (Answer, Vec<BrainEvent>) {
-    let server = ModelServer::start().await;
-    server.script(vec![reply]);
+    let server = ModelServer::of(vec![reply]).await;
     let (answer, events) = ask(&brain(wire, &server.url(), PATIENT), &with_tool("?")).await;
     // Another server has another port.
     let mut answer = answer.unwrap();

@@ -11,8 +11,7 @@ use crate::brain::rig::{KEY, PATIENT, ask, brain, question};
 use crate::models::{Fault, ModelServer, Reply};
 
 async fn fails(wire: Wire, reply: Reply, watch: Watch) -> BrainError {
-    let server = ModelServer::start().await;
-    server.script(vec![reply]);
+    let server = ModelServer::of(vec![reply]).await;
     let (answer, _) = ask(&brain(wire, &server.url(), watch), &question("?")).await;
     let error = answer.expect_err("no answer");
     assert!(!error.message.contains(KEY) && !error.message.contains("127.0.0.1"), "{error}");
@@ -126,8 +125,7 @@ async fn watchdogs_bite_and_the_server_notices() {
     ];
     for wire in Wire::ALL {
         for (watch, reply) in table.clone() {
-            let server = ModelServer::start().await;
-            server.script(vec![reply]);
+            let server = ModelServer::of(vec![reply]).await;
             let (answer, _) = ask(&brain(wire, &server.url(), watch), &question("?")).await;
             assert_eq!(answer.unwrap_err().class, FailureClass::Timeout, "{wire:?}");
             server.wait_for_gone(1).await;
@@ -139,8 +137,9 @@ async fn watchdogs_bite_and_the_server_notices() {
 async fn slow_is_not_silent() {
     let patient = Watch { silence: Duration::from_secs(20), ..PATIENT };
     for wire in Wire::ALL {
-        let server = ModelServer::start().await;
-        server.script(vec![Reply::text("In the end all of it.").slow(200, Duration::from_millis(5))]);
+        let server =
+            ModelServer::of(vec![Reply::text("In the end all of it.").slow(200, Duration::from_millis(5))])
+                .await;
         let answer = ask(&brain(wire, &server.url(), patient), &question("?")).await.0.unwrap();
         assert_eq!(answer.text, "In the end all of it.");
     }
@@ -160,8 +159,7 @@ async fn a_whole_answer_does_not_wait_for_its_usage() {
 #[tokio::test]
 async fn a_stopped_call_ends_at_once() {
     for wire in Wire::ALL {
-        let server = ModelServer::start().await;
-        server.script(vec![Reply::hang()]);
+        let server = ModelServer::of(vec![Reply::hang()]).await;
         let (cancel, brain) = (CancellationToken::new(), brain(wire, &server.url(), PATIENT));
         let (events, heard) = mpsc::channel(1);
         drop(heard);
@@ -180,8 +178,7 @@ async fn a_stopped_call_ends_at_once() {
 #[tokio::test]
 async fn nobody_has_to_listen() {
     for wire in Wire::ALL {
-        let server = ModelServer::start().await;
-        server.script(vec![Reply::text("word ".repeat(300))]);
+        let server = ModelServer::of(vec![Reply::text("word ".repeat(300))]).await;
         let (events, heard) = mpsc::channel(1);
         drop(heard);
         let answer =

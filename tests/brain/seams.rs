@@ -84,8 +84,7 @@ const IDS: [&str; 3] =
 
 /// Whether the first call of a turn of Anna's is tainted, after these events of its log and with these files.
 async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<Part>) -> bool {
-    let server = ModelServer::start().await;
-    server.script(vec![Reply::tool("note", json!({})), Reply::text("Done.")]);
+    let server = ModelServer::of(vec![Reply::tool("note", json!({})), Reply::text("Done.")]).await;
     let world = World::new(&brain(&server, "one", ""));
     let at = "2026-12-01T09:00:00Z".parse().unwrap();
     let header =
@@ -134,8 +133,7 @@ async fn what_strangers_wrote_before_the_question_counts_as_read() {
 
 #[tokio::test]
 async fn a_turn_that_breaks_inside_leaves_nothing_of_its_tools() {
-    let server = ModelServer::start().await;
-    server.script(vec![Reply::tool("note", json!({"now": "panic"}))]);
+    let server = ModelServer::of(vec![Reply::tool("note", json!({"now": "panic"}))]).await;
     let world = World::new(&brain(&server, "one", ""));
     let hands = Arc::new(Hands::default());
     let turn = NewTurn { message: 1, text: "?".into(), channel: 7, ..NewTurn::default() };
@@ -149,8 +147,7 @@ async fn a_turn_that_breaks_inside_leaves_nothing_of_its_tools() {
 
 #[tokio::test]
 async fn a_stop_says_nothing_about_the_day_s_budget() {
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::text("Yes.").usage(1000, 0, 0));
+    let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 0)).await;
     let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
     assert_eq!(world.say("a").await, "Yes.");
     let approvals = Arc::new(VaultApprovals::new(&world.workspace(), Waiter::Call));

@@ -170,8 +170,7 @@ pub fn brain(server: &ModelServer, name: &str, more: &str) -> String {
 
 #[tokio::test]
 async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_day() {
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::text("Yes.").usage(400, 0, 25));
+    let server = ModelServer::by(|_| Reply::text("Yes.").usage(400, 0, 25)).await;
     let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
     assert_eq!(world.say("a").await, "Yes.");
     assert!(world.notices().is_empty());
@@ -220,8 +219,7 @@ async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_
 
 #[tokio::test]
 async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::text("Yes.").usage(1000, 0, 0));
+    let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 0)).await;
     let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
     assert_eq!(world.say("a").await, "Yes.");
     assert!(world.say("b").await.ends_with("From memory."));
@@ -272,8 +270,7 @@ async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
 
 #[tokio::test]
 async fn what_runs_by_itself_does_not_hammer_an_empty_account() {
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::status(402));
+    let server = ModelServer::by(|_| Reply::status(402)).await;
     let world = World::new(&format!("{}{}", brain(&server, "a", ""), brain(&server, "b", "")));
     let routine = || NewTurn { text: "go".into(), author: "routine:r".into(), ..NewTurn::default() };
     for _ in 0..40 {
@@ -335,8 +332,7 @@ async fn list_status_usage_and_ask_show_what_is_left() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_yes_to_ask_lasts_for_the_day_too() {
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::text("Yes.").usage(1000, 0, 25));
+    let server = ModelServer::by(|_| Reply::text("Yes.").usage(1000, 0, 25)).await;
     let vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n");
     let settings = format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", ""));
     vault.write("vault-agent.toml", settings);

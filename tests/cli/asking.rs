@@ -30,11 +30,7 @@ fn without_freshness(run: &Run) -> serde_json::Value {
 }
 
 fn wait_for_socket(vault: &TestVault) {
-    let limit = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    while !vault.state().join("ask.sock").exists() {
-        assert!(std::time::Instant::now() < limit, "the daemon never listened");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    crate::support::until("the daemon's socket", || vault.state().join("ask.sock").exists());
 }
 
 #[test]

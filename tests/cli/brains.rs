@@ -1,10 +1,10 @@
 //! `brain` and `usage`: who would be asked, how brains are, what answers took.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::io::{BufRead, Write};
 
 use serde_json::json;
 
+use crate::deliver::servers::Web;
 use crate::support::TestVault;
 
 const SETTINGS: &str = r#"
@@ -40,30 +40,8 @@ fn vault(url: &str) -> TestVault {
 }
 
 /// A server on this machine that gives each caller the same answer, until the test ends.
-pub fn server(status: &'static str, body: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let (mut line, mut length) = (String::new(), 0);
-            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
-                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                    length = value.trim().parse().unwrap_or(0);
-                }
-                line.clear();
-            }
-            let mut request = vec![0; length];
-            let _ = reader.read_exact(&mut request);
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-                body.len()
-            );
-        }
-    });
-    url
+pub fn server(status: u16, body: &'static str) -> String {
+    Web::start(move |_| (status, body.to_owned())).url
 }
 
 const ANSWER: &str = r#"{"id":"1","object":"chat.completion","model":"qwen3:4b","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"OK"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}"#;
@@ -134,12 +112,12 @@ fn brains_are_listed_as_they_are_remembered() {
 
 #[test]
 fn a_test_says_what_is_wrong_and_a_reset_forgets_it() {
-    let well = vault(&server("200 OK", ANSWER));
+    let well = vault(&server(200, ANSWER));
     let tested = well.run(&["--json", "brain", "test", "local"]).ok().json();
     assert_eq!((&tested[0]["name"], &tested[0]["ok"]), (&json!("local"), &json!(true)));
     assert!(tested[0]["ms"].is_u64() && tested[0]["last_ok"].is_string(), "{tested}");
 
-    let ill = vault(&server("401 Unauthorized", REFUSED));
+    let ill = vault(&server(401, REFUSED));
     let run = ill.run(&["--json", "brain", "test", "local"]);
     run.exits(1);
     let tested = run.json();
@@ -233,7 +211,7 @@ fn usage_is_added_up_from_the_logs() {
 
 #[test]
 fn a_brain_that_only_failed_says_so_and_when() {
-    let vault = vault(&server("500 Internal Server Error", "{}"));
+    let vault = vault(&server(500, "{}"));
     let test = vault.run(&["brain", "test", "local"]);
     test.exits(1);
     assert!(test.stderr.starts_with("asking `local` (") && test.stderr.contains("at most 30 s"), "{test:?}");

@@ -92,11 +92,9 @@ fn status_says_when_the_watcher_last_agreed_with_a_look_at_every_file() {
     let vault = TestVault::new("//- /a.md\n- mine\n");
     let daemon = Daemon::start(&vault, &["run"]);
     daemon.hear("watching");
-    let limit = Instant::now() + Duration::from_secs(30);
-    while !vault.run(&["status"]).stdout.contains("vault     watching; agreed with a look at every file") {
-        assert!(Instant::now() < limit, "{:?}", vault.run(&["status"]));
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    crate::support::until("the status", || {
+        vault.run(&["status"]).stdout.contains("vault     watching; agreed with a look at every file")
+    });
     daemon.kill();
 }
 
@@ -246,19 +244,11 @@ fn a_daemon_that_begins_with_broken_settings_goes_on_with_the_last_good_ones() {
 }
 
 fn wait_for_status(vault: &TestVault) {
-    let limit = Instant::now() + Duration::from_secs(30);
-    while !report(vault).contains("\"last_pass\":\"") {
-        assert!(Instant::now() < limit, "the daemon never made a pass");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    crate::support::until("a pass", || report(vault).contains("\"last_pass\":\""));
 }
 
 fn until_fired(vault: &TestVault, count: u32) {
-    let limit = Instant::now() + Duration::from_secs(30);
-    while !report(vault).contains(&format!("\"fired\":{count}")) {
-        assert!(Instant::now() < limit, "the status never counted {count}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    crate::support::until("the status", || report(vault).contains(&format!("\"fired\":{count}")));
 }
 
 fn report(vault: &TestVault) -> String {

@@ -160,7 +160,7 @@ data: [DONE]
 
 "#;
     let vault = machine();
-    let url = super::brains::server("200 OK\r\nContent-Type: text/event-stream", ANSWER);
+    let url = super::brains::server(200, ANSWER);
     let mut at = start(&vault, &["setup"]);
     at.answer("Which folder?", "v");
     at.answer("Which time zone", "");

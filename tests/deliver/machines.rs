@@ -106,6 +106,15 @@ fn through_the_minute(several: &mut Several) {
     }
 }
 
+/// Both were told, and only the first copy says so, until the sync tool brings that to the second.
+fn the_other_copy_follows(several: &mut Several, coffee: &str) {
+    assert_eq!(several.told().len(), 2);
+    assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea() + coffee));
+    several.all[1].write(coffee);
+    several.settle();
+    assert_eq!((several.told().len(), several.all[1].read().as_str()), (2, ""));
+}
+
 #[test]
 fn one_machine_tells_in_the_minute_and_the_others_leave_the_line() {
     let mut several = Several::new(3, "2026-12-01T09:29:00Z", &tea());
@@ -450,12 +459,7 @@ fn a_machine_whose_copy_lags_writes_after_the_one_that_told_before_it() {
     for now in ["09:29:00", "09:30:00", "09:30:20", "09:31:00"] {
         several.at(&format!("2026-12-01T{now}Z")).settle();
     }
-    assert_eq!(several.told().len(), 2);
-    assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea() + &coffee));
-    // The sync tool brings what the first one wrote, and finds no change on the other side.
-    several.all[1].write(&coffee);
-    several.settle();
-    assert_eq!((several.told().len(), several.all[1].read().as_str()), (2, ""));
+    the_other_copy_follows(&mut several, &coffee);
 }
 
 /// Each tells a line of its own when the engine is back, long after both were due.
@@ -471,11 +475,7 @@ fn a_machine_whose_copy_lags_writes_after_the_one_that_told_late() {
     several.engines.iter().for_each(|engine| engine.cut(false));
     several.at("2026-12-01T09:48:00Z").settle();
     several.at("2026-12-01T09:48:30Z").settle();
-    assert_eq!(several.told().len(), 2);
-    assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea() + &coffee));
-    several.all[1].write(&coffee);
-    several.settle();
-    assert_eq!((several.told().len(), several.all[1].read().as_str()), (2, ""));
+    the_other_copy_follows(&mut several, &coffee);
 }
 
 /// The right was got before the engine was out of reach, so the other machine can't know that it was used.

@@ -21,7 +21,7 @@ mod passes;
 #[cfg(feature = "assistant")]
 mod phrases;
 mod quiet;
-mod servers;
+pub mod servers;
 #[cfg(unix)]
 mod setting_up;
 mod simulation;

@@ -8,12 +8,11 @@ use secrecy::SecretString;
 use vault_agent::config::{self, MailSecurity};
 
 use vault_agent::deliver::{
-    Email, Links, Lookup, MessageKind, Notifier, NotifyRules, NtfyNotifier, Outgoing, SendOutcome,
-    SignedWebhook,
+    Email, Links, Lookup, MessageKind, Notifier, NotifyRules, NtfyNotifier, SendOutcome, SignedWebhook,
 };
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
-use crate::deliver::world::{World, id, line};
+use crate::deliver::world::{World, id, line, message};
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
@@ -51,23 +50,9 @@ fn email(port: u16, world: &World) -> Arc<Email> {
     Arc::new(Email::new(&settings, password, None, links(), notify_rules(), clock).unwrap())
 }
 
-fn message(text: &str) -> Outgoing {
-    Outgoing {
-        key: "k".to_owned(),
-        nonce: "NONCE".to_owned(),
-        chunk: 0,
-        chunks: 1,
-        kind: MessageKind::Notice,
-        text: text.to_owned(),
-        scope: None,
-        facts: Vec::new(),
-        reply_to: None,
-    }
-}
-
 fn send(notifier: &dyn Notifier) -> SendOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(notifier.send(&message("hello")))
+    runtime.block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")))
 }
 
 fn one(msg: &str) -> World {
@@ -93,7 +78,8 @@ fn shown(outcome: &SendOutcome) -> (&'static str, &str) {
 fn send_to_the_silent(notifier: Arc<dyn Notifier>, has_heard: impl Fn() -> bool) -> SendOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async move {
-        let sending = tokio::spawn(async move { notifier.send(&message("hello")).await });
+        let sending =
+            tokio::spawn(async move { notifier.send(&message(MessageKind::Notice, "k", "hello")).await });
         while !has_heard() {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
@@ -358,11 +344,12 @@ fn a_topic_of_ntfy_is_asked_and_not_guessed() {
     let server = NtfyServer::start(true, true);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let notifier = ntfy(&server.web.url);
-    let found =
-        |notifier: &NtfyNotifier| runtime.block_on(notifier.find(&message("hello"), NOW.parse().unwrap()));
+    let found = |notifier: &NtfyNotifier| {
+        runtime.block_on(notifier.find(&message(MessageKind::Notice, "k", "hello"), NOW.parse().unwrap()))
+    };
     assert_eq!(found(&notifier), Lookup::NotFound);
     server.web.fault(Fault::Status(500, ""));
     assert!(matches!(found(&notifier), Lookup::Later { .. }));
-    runtime.block_on(notifier.send(&message("hello")));
+    runtime.block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")));
     assert_eq!(found(&notifier), Lookup::Found { message_id: "m0".to_owned() });
 }

@@ -152,8 +152,7 @@ fn runtime() -> Runtime {
 #[test]
 fn a_brain_is_asked_once_and_what_it_took_is_counted() {
     let runtime = runtime();
-    let server = runtime.block_on(ModelServer::start());
-    server.respond(|_| Reply::text(WORDS).usage(100, 0, 10));
+    let server = runtime.block_on(ModelServer::by(|_| Reply::text(WORDS).usage(100, 0, 10)));
     let mut world = world(&call_mum());
     let phraser = phraser(&world, &server, "");
     let coming = upcoming(&mut world);
@@ -193,8 +192,7 @@ fn what_fails_or_lost_the_persons_words_leaves_the_plain_text() {
         (Reply::reset(), 1),
         (Reply::garbage(), 1),
     ] {
-        let server = runtime.block_on(ModelServer::start());
-        server.script(vec![reply]);
+        let server = runtime.block_on(ModelServer::of(vec![reply]));
         let mut world = world(&call_mum());
         let phraser = phraser(&world, &server, "");
         let coming = upcoming(&mut world);
@@ -210,8 +208,7 @@ fn what_fails_or_lost_the_persons_words_leaves_the_plain_text() {
 #[test]
 fn a_brain_that_hangs_changes_no_delivery_and_is_not_asked_again_after_a_crash() {
     let runtime = runtime();
-    let server = runtime.block_on(ModelServer::start());
-    server.respond(|_| Reply::hang());
+    let server = runtime.block_on(ModelServer::by(|_| Reply::hang()));
     let text = call_mum() + &line("2026-12-01", "09:31", "none", "Tea", &id('B'));
     let came = |world: &World| -> Vec<(String, String)> {
         let arrived = world.place.arrived.lock().unwrap();
@@ -246,8 +243,7 @@ fn a_brain_that_hangs_changes_no_delivery_and_is_not_asked_again_after_a_crash()
 #[test]
 fn nobody_is_asked_too_late_over_budget_or_while_resting() {
     let runtime = runtime();
-    let server = runtime.block_on(ModelServer::start());
-    server.respond(|_| Reply::status(402));
+    let server = runtime.block_on(ModelServer::by(|_| Reply::status(402)));
     let mut world = world(&(call_mum() + &line("2026-12-01", "09:30", "none", "Tea", &id('B'))));
     let one = phraser(&world, &server, "");
     let coming = upcoming(&mut world);
@@ -298,8 +294,7 @@ fn said_by_the_daemon(server: &ModelServer) -> String {
 #[test]
 fn the_daemon_says_what_a_brain_found_and_does_not_wait_for_one_that_hangs() {
     let runtime = runtime();
-    let server = runtime.block_on(ModelServer::start());
-    server.respond(|_| Reply::text(WORDS));
+    let server = runtime.block_on(ModelServer::by(|_| Reply::text(WORDS)));
     let said = said_by_the_daemon(&server);
     assert!(said.ends_with(WORDS), "{said}");
     server.respond(|_| Reply::hang());

@@ -94,7 +94,8 @@ fn serve(stream: TcpStream, asked: &Mutex<Vec<Asked>>, faults: &Mutex<VecDeque<F
         match fault {
             None => {
                 let (status, body) = handler(&request);
-                answer(status, "content-type: application/json\r\n", &body, usize::MAX);
+                let kind = if body.starts_with("data:") { "text/event-stream" } else { "application/json" };
+                answer(status, &format!("content-type: {kind}\r\n"), &body, usize::MAX);
             }
             Some(Fault::Status(status, more)) => answer(status, more, "{\"error\":\"so it is\"}", usize::MAX),
             Some(Fault::LostAnswer) => {

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::deliver::{
-    DeliveryOrder, Journal, Lookup, Memory, Mode, Notifier, NotifyRules, Outgoing, PassContext, PassReport,
-    PassSettings, Scope, SendOutcome, pass,
+    DeliveryOrder, Fact, Journal, Lookup, Memory, MessageKind, Mode, Notifier, NotifyRules, Outgoing,
+    PassContext, PassError, PassReport, PassSettings, Scope, SendOutcome, notifier::nonce, pass,
 };
 use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
@@ -184,6 +184,13 @@ impl World {
         world
     }
 
+    /// The same over another world's folder.
+    pub fn of(root: PathBuf, now: &str) -> Self {
+        let mut world = Self::new(now, "");
+        world.root = Some(root);
+        world
+    }
+
     fn root(&self) -> PathBuf {
         self.root.clone().unwrap_or_else(|| self.dir.path().to_owned())
     }
@@ -224,6 +231,10 @@ impl World {
 
     /// One pass as a process of its own makes it.
     pub fn pass(&mut self, mode: Mode) -> PassReport {
+        self.try_pass(mode).unwrap()
+    }
+
+    pub fn try_pass(&mut self, mode: Mode) -> Result<PassReport, PassError> {
         let vault = Vault::open(&self.root().join("vault")).unwrap();
         let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
         let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
@@ -244,11 +255,42 @@ impl World {
             machines: &self.machines,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(pass(&context, &mut self.memory, mode)).unwrap()
+        runtime.block_on(pass(&context, &mut self.memory, mode))
     }
 
     pub fn tick(&mut self) -> PassReport {
         self.pass(Mode::Tick)
+    }
+}
+
+/// A message of this kind and key, with no facts.
+pub fn message(kind: MessageKind, key: &str, text: &str) -> Outgoing {
+    Outgoing {
+        reply_to: None,
+        key: key.to_owned(),
+        nonce: nonce(kind, key, 0, 0),
+        chunk: 0,
+        chunks: 1,
+        kind,
+        text: text.to_owned(),
+        scope: None,
+        facts: Vec::new(),
+    }
+}
+
+/// What a message tells of.
+pub fn fact(kind: MessageKind, id: &str, local: &str, msg: &str) -> Fact {
+    Fact {
+        kind,
+        id: id.to_owned(),
+        local: local.parse().unwrap(),
+        due: Timestamp::now(),
+        late_seconds: 0,
+        missed: 0,
+        msg: msg.to_owned(),
+        recurring: false,
+        next: None,
+        note: None,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Slash commands, buttons, and what is offered while somebody types.
 
 use super::rig::*;
-use jiff::{Timestamp, civil};
+use crate::deliver::world::{fact, message};
 use serde_json::{Value, json};
-use vault_agent::deliver::{Fact, MessageKind, Notifier, Outgoing, SendOutcome, notifier::nonce};
+use vault_agent::deliver::{Fact, MessageKind, Notifier, Outgoing, SendOutcome};
 use vault_agent::discord::{BotNotifier, Owners};
 
 fn reminders(rig: &Rig) -> String {
@@ -118,30 +118,8 @@ async fn notify(rig: &Rig, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Va
 }
 
 async fn notify_of(rig: &Rig, kind: MessageKind, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Value>) {
-    let local: civil::DateTime = "2026-11-20T09:30".parse().unwrap();
-    let fact = Fact {
-        kind,
-        id: id.into(),
-        local,
-        due: Timestamp::now(),
-        late_seconds: 0,
-        missed: 0,
-        msg: msg.into(),
-        recurring,
-        next: None,
-        note: None,
-    };
-    let message = Outgoing {
-        reply_to: None,
-        key: id.into(),
-        nonce: nonce(kind, id, 0, 0),
-        chunk: 0,
-        chunks: 1,
-        kind,
-        text: format!("Reminder: {msg}"),
-        scope: None,
-        facts: vec![fact],
-    };
+    let fact = Fact { recurring, ..fact(kind, id, "2026-11-20T09:30", msg) };
+    let message = Outgoing { facts: vec![fact], ..message(kind, id, &format!("Reminder: {msg}")) };
     let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]));
     let SendOutcome::Sent { message_id: Some(message) } = notifier.send(&message).await else {
         panic!("sent")

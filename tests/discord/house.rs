@@ -2,6 +2,7 @@
 //! a Discord and a model server of our own.
 
 use super::rig::*;
+pub use crate::agent::rig::is_whole;
 use crate::harness::stand_in;
 use crate::support::processes::Killed;
 use std::collections::HashMap;
@@ -238,23 +239,4 @@ pub fn named(place: &Path) -> Vec<String> {
         *pid != std::process::id() && stat(*pid).is_some() && (has(pid, "cmdline") || has(pid, "environ"))
     });
     pids.into_iter().map(line).collect()
-}
-
-/// Whether there is Python; without it a test says so and leaves that part out.
-pub fn python() -> bool {
-    let there = Command::new("python3").arg("--version").output().is_ok_and(|run| run.status.success());
-    if !there {
-        eprintln!("skipped: there is no python3");
-    }
-    there
-}
-
-/// Whether this machine builds the whole box.
-pub fn is_whole() -> bool {
-    vault_agent::confine::Helper::new(PROGRAM).install();
-    let whole = vault_agent::confine::enforcement().is_whole();
-    if !whole {
-        eprintln!("skipped: this machine can't confine a command wholly");
-    }
-    whole
 }

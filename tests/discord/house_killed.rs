@@ -5,6 +5,7 @@
 use super::house::*;
 use super::rig::*;
 use crate::models::{Asked, Reply};
+use crate::support::processes::python;
 use crate::support::random::Random;
 use serde_json::json;
 use std::time::Duration;

@@ -4,6 +4,7 @@
 use super::house::*;
 use super::rig::*;
 use crate::models::{Asked, Reply};
+use crate::support::processes::python;
 use serde_json::json;
 use std::fs;
 use std::path::Path;

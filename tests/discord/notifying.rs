@@ -2,43 +2,18 @@
 
 use super::fake::{Access, FakeDiscord, Fault, Scope as Limit};
 use super::rig::*;
-use jiff::{SignedDuration, Timestamp, civil};
+use crate::deliver::world::{fact, message};
+use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use serde_json::json;
 use std::time::{Duration, Instant};
-use vault_agent::deliver::{
-    Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome, notifier::nonce,
-};
+use vault_agent::deliver::{Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome, notifier::nonce};
 use vault_agent::discord::{Api, BotNotifier, Owners, WebhookNotifier};
 
 fn notification(number: u32, text: &str) -> Outgoing {
-    let local: civil::DateTime = "2026-12-01T09:30".parse().unwrap();
-    let key = format!("rid_AAAAAAAAA{number:03}@2026-12-01T09:30");
-    let fact = Fact {
-        kind: MessageKind::Reminder,
-        id: format!("rid_AAAAAAAAA{number:03}"),
-        local,
-        due: Timestamp::now(),
-        late_seconds: 0,
-        missed: 0,
-        msg: text.into(),
-        recurring: false,
-        next: None,
-        note: None,
-    };
-    let nonce = nonce(MessageKind::Reminder, &key, 0, 0);
-    let text = text.to_owned();
-    Outgoing {
-        reply_to: None,
-        key,
-        nonce,
-        chunk: 0,
-        chunks: 1,
-        kind: MessageKind::Reminder,
-        text,
-        scope: None,
-        facts: vec![fact],
-    }
+    let (kind, id) = (MessageKind::Reminder, format!("rid_AAAAAAAAA{number:03}"));
+    let facts = vec![fact(kind, &id, "2026-12-01T09:30", text)];
+    Outgoing { facts, ..message(kind, &format!("{id}@2026-12-01T09:30"), text) }
 }
 
 fn bot(fake: &FakeDiscord) -> BotNotifier {

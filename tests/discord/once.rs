@@ -3,19 +3,16 @@
 use super::fake::{FakeDiscord, Fault};
 use super::rig::*;
 use super::traps::Traps;
+use crate::deliver::world::World;
 use crate::support::random::Random;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vault_agent::clock::ManualClock;
-use vault_agent::deliver::pass::{PassContext, pass};
-use vault_agent::deliver::{DeliveryOrder, Journal, Memory, Mode, NotifyRules, PassSettings};
+use vault_agent::deliver::Mode;
 use vault_agent::discord::{Api, BotNotifier, Owners};
-use vault_agent::machines::Machines;
-use vault_agent::schedule::{DigestRule, Zone};
-use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+use vault_agent::schedule::DigestRule;
 
 /// So many reminders a round.
 const COUNT: usize = 40;
@@ -45,44 +42,15 @@ fn told(fake: &FakeDiscord, count: usize) -> Vec<usize> {
 
 /// One pass in a thread of its own, which may die of a failpoint.
 async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
-    let (dir, api) = (rig.temp.path().to_owned(), rig.api());
-    let work = async move {
-        let clock = Arc::new(ManualClock::new(now));
-        let vault = Vault::open(&dir.join("vault")).unwrap();
-        let editor = Editor::new(vault.clone(), &dir.join("state"), clock.clone(), EditOptions::default());
-        editor.recover().unwrap();
-        let journal = Journal::open(&dir.join("state")).unwrap();
-        let delivery_order =
-            DeliveryOrder::only(Arc::new(BotNotifier::new(api, Some(CHANNEL), Owners::new(&[ALICE]))));
-        let settings = PassSettings {
-            zone: Zone::get("Europe/London").unwrap(),
-            reminders: NotePath::new("Reminders.md").unwrap(),
-            commitments: NotePath::new("COMMITMENTS.md").unwrap(),
-            tasks: None,
-            digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
-            read_only: None,
-            pause: None,
-            notifiers: String::new(),
-            notify_rules: NotifyRules::default(),
-            phrase: false,
-        };
-        let context = PassContext {
-            vault: &vault,
-            editor: &editor,
-            journal: &journal,
-            delivery_order: &delivery_order,
-            clock: &*clock,
-            settings: &settings,
-            machines: &Machines::alone(),
-        };
-        pass(&context, &mut Memory::default(), Mode::Tick)
-            .await
-            .map(|_| ())
-            .map_err(|error| error.to_string())
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let thread = std::thread::Builder::new().name(rig.thread_name());
-    let thread = thread.spawn(move || runtime.block_on(work)).unwrap();
+    let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]));
+    let (root, at) = (rig.temp.path().to_owned(), now.to_string());
+    let thread = std::thread::Builder::new().name(rig.thread_name()).spawn(move || {
+        let mut world = World::of(root, &at);
+        world.notifier = Some(Arc::new(notifier));
+        world.settings.digest = DigestRule { over: 3, after: SignedDuration::from_hours(24) };
+        world.try_pass(Mode::Tick).map(drop).map_err(|error| error.to_string())
+    });
+    let thread = thread.unwrap();
     let joined = tokio::task::spawn_blocking(move || thread.join()).await.unwrap();
     joined.map_err(|_| "a crash".to_owned())?
 }

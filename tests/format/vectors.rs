@@ -27,10 +27,23 @@ fn each(file: &str, check: impl Fn(&Value, &[u8]) -> (Value, Value)) {
     }
 }
 
+/// What a vector expects, under the one of these keys that it has; and what came under which.
+fn one_of(vector: &Value, keys: &[&str], key: &str, found: Value) -> (Value, Value) {
+    let expected = keys.iter().find(|key| !vector[**key].is_null()).unwrap();
+    (json!([expected, vector[*expected]]), json!([key, found]))
+}
+
 /// An object without what is null or empty.
 fn object<const N: usize>(pairs: [(&str, Value); N]) -> Value {
     let kept = pairs.into_iter().filter(|(_, value)| !value.is_null() && *value != json!([]));
     Value::Object(kept.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
+}
+
+/// An object of fields by their own names, without what is null or empty.
+macro_rules! fields {
+    ($of:ident => $($field:ident),+ $(; $($key:literal: $value:expr),+)?) => {
+        object([$((stringify!($field), json!($of.$field)),)+ $($(($key, json!($value)),)+)?])
+    };
 }
 
 fn places(findings: &[Finding]) -> Value {
@@ -42,15 +55,10 @@ fn clock(time: Time) -> String {
 }
 
 fn reminder_value(reminder: &Reminder) -> Value {
-    object([
-        ("date", json!(reminder.date.to_string())),
-        ("time", json!(clock(reminder.time))),
-        ("recur", json!(reminder.recur)),
-        ("day", json!(reminder.day)),
-        ("msg", json!(reminder.msg)),
-        ("id", json!(reminder.id)),
-        ("block_id", json!(reminder.block_id)),
-    ])
+    fields!(
+        reminder => recur, day, msg, id, block_id;
+        "date": reminder.date.to_string(), "time": clock(reminder.time)
+    )
 }
 
 #[test]
@@ -73,9 +81,7 @@ fn reminder_lines() {
             Parsed::Ticked => ("ticked", json!(true)),
             Parsed::Other => ("other", json!(true)),
         };
-        let expected =
-            ["value", "near_miss", "ticked", "other"].iter().find(|key| !vector[**key].is_null()).unwrap();
-        (json!([expected, vector[*expected]]), json!([key, found]))
+        one_of(vector, &["value", "near_miss", "ticked", "other"], key, found)
     });
 }
 
@@ -117,18 +123,10 @@ fn commitments() {
             .iter()
             .map(|block| {
                 let c = &block.commitment;
-                object([
-                    ("line", json!(block.line)),
-                    ("end_line", json!(block.end_line)),
-                    ("id", json!(c.id)),
-                    ("status", json!(c.status)),
-                    ("precision", json!(c.precision)),
-                    ("due", json!(c.due)),
-                    ("scope", json!(c.scope)),
-                    ("created", json!(c.created)),
-                    ("source", json!(c.source)),
-                    ("text", json!(c.text)),
-                ])
+                fields!(
+                    c => id, status, precision, due, scope, created, source, text;
+                    "line": block.line, "end_line": block.end_line
+                )
             })
             .collect();
         let mut expected = json!({"blocks": vector["blocks"], "findings": vector["findings"]});
@@ -153,16 +151,7 @@ fn memories() {
         let bullets: Value = memory::parse(input)
             .bullets
             .iter()
-            .map(|bullet| {
-                object([
-                    ("line", json!(bullet.line)),
-                    ("end_line", json!(bullet.end_line)),
-                    ("section", json!(bullet.section)),
-                    ("timestamp", json!(bullet.timestamp)),
-                    ("text", json!(bullet.text)),
-                    ("fields", json!(bullet.fields)),
-                ])
-            })
+            .map(|bullet| fields!(bullet => line, end_line, section, timestamp, text, fields))
             .collect();
         (vector["bullets"].clone(), bullets)
     });
@@ -174,14 +163,7 @@ fn days() {
         let bullets: Value = daily::parse(input)
             .bullets
             .iter()
-            .map(|bullet| {
-                object([
-                    ("line", json!(bullet.line)),
-                    ("end_line", json!(bullet.end_line)),
-                    ("time", json!(bullet.time.map(clock))),
-                    ("text", json!(bullet.text)),
-                ])
-            })
+            .map(|bullet| fields!(bullet => line, end_line, text; "time": bullet.time.map(clock)))
             .collect();
         (vector["bullets"].clone(), bullets)
     });
@@ -195,18 +177,11 @@ fn pins() {
             .iter()
             .map(|bullet| {
                 let target = bullet.target.as_ref().map(|target| {
-                    object([
-                        ("path", json!(target.path)),
-                        ("block_id", json!(target.block_id)),
-                        ("heading", json!(target.heading)),
-                    ])
+                    fields!(
+                        target => path, block_id, heading
+                    )
                 });
-                object([
-                    ("line", json!(bullet.line)),
-                    ("end_line", json!(bullet.end_line)),
-                    ("text", json!(bullet.text)),
-                    ("target", json!(target)),
-                ])
+                fields!(bullet => line, end_line, text; "target": target)
             })
             .collect();
         (vector["bullets"].clone(), bullets)
@@ -282,19 +257,8 @@ fn approvals() {
     each("approvals.json", |vector, input| {
         let (key, found) = match approval::parse_line(input) {
             approval::Parsed::Line(a) => {
-                let value = object([
-                    ("mark", json!(a.mark)),
-                    ("id", json!(a.id)),
-                    ("until", json!(a.until)),
-                    ("brain", json!(a.brain)),
-                    ("run", json!(a.run)),
-                    ("hash", json!(a.hash)),
-                    ("why", json!(a.why)),
-                    ("always", json!(a.always)),
-                    ("turn", json!(a.turn)),
-                    ("state", json!(a.state)),
-                    ("block_id", json!(a.block_id)),
-                ]);
+                let value =
+                    fields!(a => mark, id, until, brain, run, hash, why, always, turn, state, block_id);
                 let again = approval::parse_line(a.to_line().as_bytes());
                 assert_eq!(again, approval::Parsed::Line(a), "{}", vector["name"]);
                 ("value", value)
@@ -302,8 +266,7 @@ fn approvals() {
             approval::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),
             approval::Parsed::Other => ("other", json!(true)),
         };
-        let expected = ["value", "near_miss", "other"].iter().find(|key| !vector[**key].is_null()).unwrap();
-        (json!([expected, vector[*expected]]), json!([key, found]))
+        one_of(vector, &["value", "near_miss", "other"], key, found)
     });
 }
 
@@ -317,27 +280,11 @@ fn candidates() {
                     Some(candidate::FactChange::Joins(words)) => (None, Some(words)),
                     None => (None, None),
                 };
-                let record = c.record.as_ref().map(|record| {
-                    object([
-                        ("asked", json!(record.asked)),
-                        ("by", json!(record.by)),
-                        ("kept", json!(record.kept)),
-                        ("on", json!(record.on)),
-                    ])
-                });
-                let value = object([
-                    ("mark", json!(c.mark)),
-                    ("category", json!(c.category)),
-                    ("section", json!(c.section)),
-                    ("text", json!(c.text)),
-                    ("quote", json!(c.quote)),
-                    ("ref", json!(c.source())),
-                    ("replaces", json!(replaces)),
-                    ("joins", json!(joins)),
-                    ("id", json!(c.id)),
-                    ("record", json!(record)),
-                    ("block_id", json!(c.block_id)),
-                ]);
+                let record = c.record.as_ref().map(|record| fields!(record => asked, by, kept, on));
+                let value = fields!(
+                    c => mark, category, section, text, quote, id, block_id;
+                    "ref": c.source(), "replaces": replaces, "joins": joins, "record": record
+                );
                 let again = candidate::parse_line(c.to_line().as_bytes());
                 assert_eq!(again, candidate::Parsed::Line(c), "{}", vector["name"]);
                 ("value", value)
@@ -345,8 +292,7 @@ fn candidates() {
             candidate::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),
             candidate::Parsed::Other => ("other", json!(true)),
         };
-        let expected = ["value", "near_miss", "other"].iter().find(|key| !vector[**key].is_null()).unwrap();
-        (json!([expected, vector[*expected]]), json!([key, found]))
+        one_of(vector, &["value", "near_miss", "other"], key, found)
     });
 }
 
@@ -354,15 +300,9 @@ fn candidates() {
 fn skills() {
     each("skill.json", |vector, input| {
         let (read, findings) = skill::parse(input, vector["folder"].as_str().unwrap());
-        let found = object([
-            ("name", json!(read.name)),
-            ("description", json!(read.description)),
-            ("license", json!(read.license)),
-            ("compatibility", json!(read.compatibility)),
-            ("secrets", json!(read.secrets)),
-            ("allowed_tools", json!(read.allowed_tools)),
-            ("body", json!(read.body)),
-        ]);
+        let found = fields!(
+            read => name, description, license, compatibility, secrets, allowed_tools, body
+        );
         (json!([vector["value"], vector["findings"]]), json!([found, places(&findings)]))
     });
 }
@@ -373,20 +313,7 @@ fn summaries() {
         let (found, findings) = summary::parse(input);
         let found = found.map(|it| {
             assert_eq!(summary::parse(summary::render(&it).as_bytes()), (Some(it.clone()), vec![]));
-            object([
-                ("id", json!(it.id)),
-                ("kind", json!(it.kind)),
-                ("depth", json!(it.depth)),
-                ("covers", json!(it.covers)),
-                ("sources", json!(it.sources)),
-                ("log", json!(it.log)),
-                ("sha256", json!(it.sha256)),
-                ("tokens", json!(it.tokens)),
-                ("brain", json!(it.brain)),
-                ("by", json!(it.by)),
-                ("at", json!(it.at)),
-                ("text", json!(it.text)),
-            ])
+            fields!(it => id, kind, depth, covers, sources, log, sha256, tokens, brain, by, at, text)
         });
         let places = places(&findings);
         let findings = if places == json!([]) { Value::Null } else { places };
@@ -400,20 +327,12 @@ fn routines() {
         let (found, findings) = routine::parse(input);
         let places: Vec<Value> = findings.iter().map(|it| json!([it.line, it.column])).collect();
         let found = found.map(|it| {
-            object([
-                ("schedule", json!(it.schedule.to_string())),
-                ("scope", json!(it.scope)),
-                ("enabled", json!(it.enabled)),
-                ("brain", json!(it.brain)),
-                ("skills", json!(it.skills)),
-                ("mcp", json!(it.mcp)),
-                ("budget", json!(it.budget)),
-                ("only_if", json!(it.only_if.iter().map(ToString::to_string).collect::<Vec<_>>())),
-                ("quiet", if it.quiet { json!(true) } else { Value::Null }),
-                ("deliver", json!(it.deliver.as_str())),
-                ("note", json!(it.note)),
-                ("prompt", json!(it.prompt)),
-            ])
+            fields!(
+                it => scope, enabled, brain, skills, mcp, budget, note, prompt;
+                "schedule": it.schedule.to_string(),
+                "only_if": it.only_if.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "quiet": if it.quiet { json!(true) } else { Value::Null }, "deliver": it.deliver.as_str()
+            )
         });
         let expected = (vector["routine"].clone(), vector["findings"].clone());
         let found = (json!(found), if places.is_empty() { Value::Null } else { json!(places) });

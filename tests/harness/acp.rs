@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vault_agent::brain::acp::Acp;
-use vault_agent::brain::{Class, Message, Request, Stop};
+use vault_agent::brain::{FailureClass, Message, Request, StopReason};
 
 use crate::harness::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
 
@@ -34,7 +34,7 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
     ]));
     let host = Record::default();
     let reply = ask(&acp(&stand), &question("What does Anna like, pray?"), &host).await.unwrap();
-    assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", Stop::End));
+    assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", StopReason::End));
     assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (30, 20, 9));
     assert_eq!(prompted(&stand, 0), "<instructions>\nBe brief.\n</instructions>What does Anna like, pray?");
     let heard = stand.heard();
@@ -85,7 +85,7 @@ async fn a_session_is_gone_on_with_where_the_agent_can() {
         stand.script(&json!([[save(), {"kill": 9}], [{"say": "It is."}], [{"say": "Again."}]]));
         let host = Record::default();
         let error = ask(&acp(&stand), &question("Tea?"), &host).await.unwrap_err();
-        assert_eq!(error.class, Class::Crash);
+        assert_eq!(error.class, FailureClass::Crash);
         assert_eq!(host.finished().len(), 1);
         stand.nothing_is_left().await;
         let session = host.sessions().remove(0);
@@ -109,7 +109,7 @@ async fn a_key_is_given_where_the_agent_asks_for_a_login() {
     assert!(!stand.heard()[0]["argv"].to_string().contains(KEY));
     let nobody = Acp::new(stand.setup.clone(), None);
     let error = ask(&nobody, &question("?"), &Record::default()).await.unwrap_err();
-    assert_eq!(error.class, Class::Auth, "{error}");
+    assert_eq!(error.class, FailureClass::Auth, "{error}");
 }
 
 #[tokio::test]
@@ -118,14 +118,14 @@ async fn failures_have_their_class_and_hold_no_key() {
     let internal =
         |words: String| json!({"code": -32603, "message": "Internal error", "data": {"message": words}});
     let cases = [
-        (internal(format!("API Error: 401 no {KEY}")), Class::Auth),
-        (internal("unexpected status 429 Too Many Requests".into()), Class::RateLimit),
-        (internal("API Error: 529 overloaded".into()), Class::RateLimit),
-        (internal("API Error: 503 down".into()), Class::Overloaded),
-        (internal("Your credit balance is too low".into()), Class::Billing),
-        (internal("API Error: 400 prompt is too long".into()), Class::Format),
-        (json!({"code": -32000, "message": "Authentication required"}), Class::Auth),
-        (internal("it fell over".into()), Class::Crash),
+        (internal(format!("API Error: 401 no {KEY}")), FailureClass::Auth),
+        (internal("unexpected status 429 Too Many Requests".into()), FailureClass::RateLimit),
+        (internal("API Error: 529 overloaded".into()), FailureClass::RateLimit),
+        (internal("API Error: 503 down".into()), FailureClass::Overloaded),
+        (internal("Your credit balance is too low".into()), FailureClass::Billing),
+        (internal("API Error: 400 prompt is too long".into()), FailureClass::Format),
+        (json!({"code": -32000, "message": "Authentication required"}), FailureClass::Auth),
+        (internal("it fell over".into()), FailureClass::Crash),
     ];
     stand.script(&cases.iter().map(|(error, _)| json!([{"fail": error}])).collect());
     for (error, class) in &cases {
@@ -139,9 +139,9 @@ async fn failures_have_their_class_and_hold_no_key() {
     for _ in 0..3 {
         stops.push(ask(&acp(&stand), &question("?"), &Record::default()).await);
     }
-    assert!(stops[0].as_ref().is_ok_and(|reply| reply.stop == Stop::Refusal && reply.text.is_empty()));
-    assert!(stops[1].as_ref().is_ok_and(|reply| reply.stop == Stop::Length && reply.text == "Half"));
-    assert!(stops[2].as_ref().is_err_and(|error| error.class == Class::Crash));
+    assert!(stops[0].as_ref().is_ok_and(|reply| reply.stop == StopReason::Refusal && reply.text.is_empty()));
+    assert!(stops[1].as_ref().is_ok_and(|reply| reply.stop == StopReason::Length && reply.text == "Half"));
+    assert!(stops[2].as_ref().is_err_and(|error| error.class == FailureClass::Crash));
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn what_misbehaves_is_passed_over_or_ended() {
         &json!([[{"say": "Half"}, {"hang": 1}], [{"stderr": format!("broken: {KEY}\n")}, {"exit": 3}]]),
     );
     let error = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert_eq!(error.class, Class::Timeout, "{error}");
+    assert_eq!(error.class, FailureClass::Timeout, "{error}");
     stand.nothing_is_left().await;
     let error = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap_err();
     assert!(error.message.contains("status 3") && error.message.contains("broken"), "{error}");

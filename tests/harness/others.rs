@@ -11,8 +11,9 @@ use vault_agent::brain::{Harness, HarnessTask};
 use vault_agent::config::{McpServer, Settings};
 
 use crate::harness::rig::{Person, Rig};
-use crate::harness::stand::{Record, Stand, Told, has_python, question, stand};
+use crate::harness::stand::{Record, Stand, Told, question, stand};
 use crate::models::Reply;
+use crate::support::processes::python;
 
 /// A server that does what its mode says, with the tools `look` and `walk`; a variable that every test run has is
 /// named.
@@ -33,7 +34,7 @@ fn call(tool: &str) -> Reply {
 async fn claude(more: &str, verdict: ApprovalVerdict) -> Rig {
     let mut rig =
         Rig::new(|rig| rig.brain("claude-code", "cc") + &server("children", rig.temp.path(), more)).await;
-    rig.person = Arc::new(Person { verdict, asked: Default::default() });
+    rig.person = Person::who_says(verdict);
     rig
 }
 
@@ -48,7 +49,7 @@ fn is_gone(rig: &Rig) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_free_tool_is_called_one_is_asked_about_and_no_other_is_there() {
-    if !has_python() {
+    if !python() {
         return;
     }
     for (verdict, ran) in [(ApprovalVerdict::Yes, true), (ApprovalVerdict::No, false)] {
@@ -71,7 +72,7 @@ async fn a_free_tool_is_called_one_is_asked_about_and_no_other_is_there() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_it_says_taints_the_turn() {
-    if !has_python() {
+    if !python() {
         return;
     }
     let rig = claude("", ApprovalVerdict::No).await;
@@ -88,7 +89,7 @@ async fn what_it_says_taints_the_turn() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_cannot_be_given_is_left_out() {
-    if !has_python() {
+    if !python() {
         return;
     }
     let rig = Rig::new(|rig| {

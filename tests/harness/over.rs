@@ -2,14 +2,14 @@
 
 use vault_agent::turn::Responder;
 
-use crate::harness::rig::{Rig, remind, words};
-use crate::harness::stand;
+use crate::harness::rig::{Person, Rig, remind, words};
 use crate::models::Reply;
+use crate::support::processes::python;
 
 /// Every kind that can be tried here.
 fn kinds() -> Vec<&'static str> {
     let mut kinds = vec!["messages", "responses", "chat", "claude-code"];
-    if stand::has_python() {
+    if python() {
         kinds.push("codex");
         if cfg!(feature = "acp") {
             kinds.push("acp");
@@ -75,7 +75,7 @@ async fn tools_of_a_programs_own_are_told_to_a_wire_in_words() {
         })
         .await;
         let verdict = vault_agent::agent::approval_request::ApprovalVerdict::Yes;
-        rig.person = std::sync::Arc::new(crate::harness::rig::Person { verdict, asked: Default::default() });
+        rig.person = Person::who_says(verdict);
         let call = Reply::tool("Bash", serde_json::json!({"command": "echo the number is $((6 * 7))"}));
         rig.server.script(vec![call, Reply::text("42.")]);
         assert_eq!(rig.ask(1, "?").await.unwrap().text, "42.");

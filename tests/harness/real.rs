@@ -75,7 +75,7 @@ async fn an_approval_is_given_and_declined() {
         (ApprovalVerdict::No, "ls /"),
     ] {
         let mut rig = rig(&real, "tools = [\"Bash\"]\n").await;
-        rig.person = std::sync::Arc::new(Person { verdict, asked: Default::default() });
+        rig.person = Person::who_says(verdict);
         let call = Reply::tool("Bash", json!({"command": command, "description": "d"}));
         rig.server.script(vec![call, Reply::text("So be it.")]);
         assert_eq!(rig.ask(1, "make it").await.unwrap().text, "So be it.");

@@ -21,6 +21,7 @@ use vault_agent::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal, 
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
+pub use crate::agent::rig::Person;
 use crate::harness::{stand, stand_in};
 use crate::models::{Asked, ModelServer, Reply};
 
@@ -43,26 +44,6 @@ impl TurnMemory for Nothing {
     }
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok("nothing is remembered".into())
-    }
-}
-
-/// A person who always says the same.
-pub struct Person {
-    pub verdict: ApprovalVerdict,
-    pub asked: Mutex<Vec<(ApprovalSubject, Caller)>>,
-}
-
-#[async_trait]
-impl Approvals for Person {
-    async fn ask(
-        &self,
-        wanted: &ApprovalSubject,
-        caller: &Caller,
-        _: &dyn Conversation,
-        _: &CancellationToken,
-    ) -> Result<ApprovalVerdict, String> {
-        self.asked.lock().unwrap().push((wanted.clone(), caller.clone()));
-        Ok(self.verdict)
     }
 }
 
@@ -101,7 +82,7 @@ impl Rig {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         std::fs::set_permissions(temp.path().join("key"), mode).unwrap();
         let journal = Arc::new(TurnJournal::open(&temp.path().join("state")).unwrap());
-        let person = Arc::new(Person { verdict: ApprovalVerdict::No, asked: Mutex::default() });
+        let person = Person::who_says(ApprovalVerdict::No);
         let server = ModelServer::start().await;
         let rig = Self { temp, server, journal, person, desk: Desk::default(), watch: PATIENT };
         let settings = brains(&rig);

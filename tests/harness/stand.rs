@@ -17,6 +17,7 @@ use vault_agent::brain::{
 };
 
 use crate::harness::rig::PATIENT;
+use crate::support::processes::python;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 pub const KEY: &str = "sk-canary-0123456789";
@@ -33,19 +34,13 @@ pub struct Stand {
 
 /// The stand-in of this file name; none where there is no Python that it needs.
 pub fn stand(script: &str) -> Option<Stand> {
-    if !has_python() {
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: no python3 with tomllib here\n");
+    if !python() {
         return None;
     }
     let mut stand = stand_of(vec!["python3".into(), program(script)]);
     let script = stand.temp.path().join("script.json");
     stand.setup.command.push(script.to_str().unwrap().to_owned());
     Some(stand)
-}
-
-pub fn has_python() -> bool {
-    let asked = std::process::Command::new("python3").args(["-c", "import tomllib"]).output();
-    asked.is_ok_and(|output| output.status.success())
 }
 
 /// Where the stand-in of this file name stands.

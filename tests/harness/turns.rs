@@ -6,7 +6,7 @@ use vault_agent::agent::approval_request::ApprovalVerdict;
 use vault_agent::brain::FailureClass;
 use vault_agent::turn::{Responder, TurnNote};
 
-use crate::harness::rig::{KEY, Rig, remind, words};
+use crate::harness::rig::{KEY, Person, Rig, remind, words};
 use crate::models::Reply;
 use serde_json::json;
 
@@ -67,7 +67,7 @@ async fn a_tool_of_its_own_is_asked_about() {
         [(ApprovalVerdict::Yes, true), (ApprovalVerdict::No, false), (ApprovalVerdict::Nobody, false)]
     {
         let mut rig = Rig::new(|rig| format!("{}tools = [\"Bash\"]\n", rig.brain("claude-code", "cc"))).await;
-        rig.person = std::sync::Arc::new(crate::harness::rig::Person { verdict, asked: Default::default() });
+        rig.person = Person::who_says(verdict);
         let file = rig.temp.path().join("made");
         let command = format!("touch {} && echo made it", file.display());
         rig.server.script(vec![Reply::tool("Bash", json!({"command": command})), Reply::text("So be it.")]);

@@ -90,8 +90,7 @@ fn ended(settings: &str) -> (TestVault, Killed) {
 #[test]
 fn a_new_window_writes_working_memory_by_a_brain() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let server = runtime.block_on(ModelServer::start());
-    server.respond(|_| Reply::text("## Status\n- Tulips go into bed nine."));
+    let server = runtime.block_on(ModelServer::by(|_| Reply::text("## Status\n- Tulips go into bed nine.")));
     let (vault, _daemon) = ended(&format!(
         "[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
         server.url()
@@ -137,11 +136,10 @@ fn a_start_gives_back_what_the_hook_before_the_compaction_was_killed_at() {
 #[test]
 fn at_a_compaction_there_is_an_extract_at_once_and_a_brains_words_for_the_next_start() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let server = runtime.block_on(ModelServer::start());
-    server.respond(|asked| {
+    let server = runtime.block_on(ModelServer::by(|asked| {
         let is_memory = asked.system().contains("personal assistant");
         Reply::text(if is_memory { "## Status\n- Bed 2 is planted." } else { "A summary of beds." })
-    });
+    }));
     let vault = TestVault::new(&format!(
         "{ON}[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
         server.url()

@@ -27,12 +27,12 @@ fn tools(asked: &crate::models::Asked) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_asks_a_brain() {
-    let server = ModelServer::start().await;
-    server.script(vec![
+    let server = ModelServer::of(vec![
         Reply::tool("memory_save", json!({"scope": "long", "content": "asked about tea", "key": "Ann"})),
         Reply::text("Green tea."),
         Reply::status(400).body("{\"error\":{\"message\":\"no\"}}"),
-    ]);
+    ])
+    .await;
     let vault = vault(&server, "");
     let run = tokio::task::spawn_blocking(move || {
         let mut client = Client::new(&vault);
@@ -70,14 +70,14 @@ async fn a_client_asks_a_brain() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_brain_asks_another_within_its_turn_and_budget() {
-    let server = ModelServer::start().await;
-    server.script(vec![
+    let server = ModelServer::of(vec![
         Reply::tool("ask_brain", json!({"name": "b", "question": "Is 91 prime?"})).usage(100, 0, 10),
         Reply::tool("ask_brain", json!({"name": "a", "question": "and 97?"})).usage(40, 0, 2),
         Reply::text("No: 7 times 13.").usage(50, 0, 5),
         Reply::tool("ask_brain", json!({"name": "a", "question": "are you there?"})).usage(200, 0, 5),
         Reply::text("It isn't.").usage(300, 0, 5),
-    ]);
+    ])
+    .await;
     let vault = vault(&server, "");
     let run = tokio::task::spawn_blocking(move || {
         vault.run(&["--json", "ask", "--brain", "a", "is 91 prime?"]).ok()
@@ -105,11 +105,11 @@ async fn a_brain_asks_another_within_its_turn_and_budget() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_to_another_brain_is_within_the_turns_tokens() {
-    let server = ModelServer::start().await;
-    server.script(vec![
+    let server = ModelServer::of(vec![
         Reply::tool("ask_brain", json!({"name": "b", "question": "Is 91 prime?"})).usage(4_500, 0, 10),
         Reply::text("I don't know.").usage(100, 0, 5),
-    ]);
+    ])
+    .await;
     let vault = vault(&server, "[assistant]\nturn_tokens = 5000\n");
     let run = tokio::task::spawn_blocking(move || {
         vault.run(&["--json", "ask", "--brain", "a", "is 91 prime?"]).ok()
@@ -122,8 +122,7 @@ async fn a_question_to_another_brain_is_within_the_turns_tokens() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_asks_counts_towards_the_day() {
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::text("Yes.").usage(900, 0, 200));
+    let server = ModelServer::by(|_| Reply::text("Yes.").usage(900, 0, 200)).await;
     let vault = vault(&server, "[assistant]\nday_tokens = 1000\n");
     let run = tokio::task::spawn_blocking(move || {
         let mut client = Client::new(&vault);

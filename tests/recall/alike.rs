@@ -53,9 +53,7 @@ fn made_up(root: &Path) -> Vec<String> {
 }
 
 fn in_vault(fill: impl FnOnce(&Path)) -> (tempfile::TempDir, Recall) {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().join("vault");
-    std::fs::create_dir(&root).unwrap();
+    let (dir, root) = crate::recall::folder();
     fill(&root);
     let recall = open(&root, &dir.path().join("cache"));
     (dir, recall)

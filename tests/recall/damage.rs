@@ -135,9 +135,7 @@ fn damage(cache: &Path, dice: &mut Dice) -> (String, bool) {
 
 #[test]
 fn no_damage_changes_an_answer_and_it_is_said() {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().join("vault");
-    std::fs::create_dir(&root).unwrap();
+    let (dir, root) = crate::recall::folder();
     vault(&root);
     // File systems' clocks have a grain: the notes are to be trusted by their times.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);

@@ -1,7 +1,7 @@
 //! Recall and embeddings, from the outside: the program over small vaults, the tokenizer against the
 //! reference implementation, endpoints that misbehave.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use vault_agent::clock::SystemClock;
@@ -24,6 +24,14 @@ mod small;
 mod step;
 mod table;
 mod tokenizer;
+
+/// A folder, and an empty one for notes in it.
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("vault");
+    std::fs::create_dir(&root).unwrap();
+    (dir, root)
+}
 
 /// Recall of the vault at `root`, as a process of its own has it.
 fn open(root: &Path, cache: &Path) -> Recall {

@@ -10,9 +10,7 @@ use crate::support::until;
 
 #[test]
 fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().join("vault");
-    std::fs::create_dir(&root).unwrap();
+    let (dir, root) = crate::recall::folder();
     let write = |text: &str| std::fs::write(root.join("a.md"), text).unwrap();
     write("the kitten\n");
     let open = || open(&root, &dir.path().join("cache"));
@@ -39,9 +37,7 @@ fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {
 
 #[test]
 fn what_a_rest_gave_back_is_made_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().join("vault");
-    std::fs::create_dir(&root).unwrap();
+    let (dir, root) = crate::recall::folder();
     std::fs::write(root.join("a.md"), "the kitten\n\nthe zebra and its kitten\n").unwrap();
     let recall = open(&root, &dir.path().join("cache")).resident();
     let first = recall.search(&Query::new("kitten zebra")).unwrap().hits;
@@ -54,9 +50,7 @@ fn what_a_rest_gave_back_is_made_again() {
 
 #[test]
 fn few_hits_are_the_first_of_many() {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().join("vault");
-    std::fs::create_dir(&root).unwrap();
+    let (dir, root) = crate::recall::folder();
     let words = ["kitten", "shelter", "garden", "kettle", "river", "adopted", "a cat", "young dog"];
     for n in 0..60 {
         let of = |by: usize| words[n * by % words.len()];
@@ -82,9 +76,7 @@ fn few_hits_are_the_first_of_many() {
 
 #[test]
 fn others_memories_don_t_crowd_out_what_is_seen() {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().join("vault");
-    std::fs::create_dir(&root).unwrap();
+    let (dir, root) = crate::recall::folder();
     for n in 0..30 {
         std::fs::write(root.join(format!("{n}.md")), "kitten shelter #project/x\n").unwrap();
     }

@@ -18,34 +18,7 @@ use vault_agent::turn::journal::ToolEnd;
 
 use crate::models::{Asked, Reply};
 use crate::routines::by_hand::{Served, served};
-use crate::routines::rig::Rig;
-
-/// A tool that always has to be asked about.
-struct Outside;
-
-#[async_trait]
-impl Toolbox for Outside {
-    fn specs(&self) -> Vec<ToolSpec> {
-        vec![ToolSpec {
-            name: "fetch".into(),
-            description: "Fetches a page.".into(),
-            schema: json!({"type": "object"}),
-        }]
-    }
-    fn precondition(&self, _: &ToolCall, _: &Caller) -> Precondition {
-        let run = "curl https://example.org".to_owned();
-        Precondition::Ask(ApprovalSubject {
-            run,
-            hash: None,
-            why: "network".into(),
-            always: None,
-            reusable: false,
-        })
-    }
-    async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
-        ToolEnd { text: "the page".into(), is_error: false, ms: 0 }
-    }
-}
+use crate::routines::rig::{Outside, Rig};
 
 /// Calls this once, and says what it said.
 fn calls(name: &'static str, arguments: serde_json::Value) -> impl FnMut(&Asked) -> Reply + Send + 'static {
@@ -66,7 +39,7 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
         let runner = Runner::new(RunnerParts {
             workspace: Arc::clone(&workspace),
             turns: Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap()),
-            tools: Arc::new(|_: &str, _: &Routine| Arc::new(Outside) as Arc<dyn Toolbox>),
+            tools: Arc::new(|_: &str, _: &Routine| Arc::<Outside>::default() as Arc<dyn Toolbox>),
             approvals: Arc::clone(&approvals) as _,
             memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
             permits: Arc::default(),

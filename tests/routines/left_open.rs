@@ -14,33 +14,7 @@ use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::turn::journal::ToolEnd;
 
 use crate::models::Reply;
-use crate::routines::rig::Rig;
-
-/// A tool that has to be asked about, and counts how often it ran.
-#[derive(Default)]
-struct Outside(AtomicU32);
-
-#[async_trait]
-impl Toolbox for Outside {
-    fn specs(&self) -> Vec<ToolSpec> {
-        let schema = json!({"type": "object"});
-        vec![ToolSpec { name: "fetch".into(), description: "Fetches a page.".into(), schema }]
-    }
-    fn precondition(&self, call: &ToolCall, _: &Caller) -> Precondition {
-        let run = format!("fetch {}", call.arguments);
-        Precondition::Ask(ApprovalSubject {
-            run,
-            hash: None,
-            why: "network".into(),
-            always: None,
-            reusable: false,
-        })
-    }
-    async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        ToolEnd { text: "the page".into(), is_error: false, ms: 0 }
-    }
-}
+use crate::routines::rig::{Outside, Rig};
 
 /// A rig with routines of these names, each of which calls the tool once and then says what it said.
 fn rig(names: &[&str]) -> (Rig, Arc<Outside>) {

@@ -1,9 +1,18 @@
 //! A vault with routines, a model server, a place, and steps that are processes of their own.
 
+use async_trait::async_trait;
+use serde_json::json;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Once};
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::Toolbox;
+use vault_agent::agent::approval_request::ApprovalSubject;
+use vault_agent::agent::tools::{Caller, Precondition};
+use vault_agent::brain::{ToolCall, ToolSpec};
+use vault_agent::turn::journal::ToolEnd;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -218,6 +227,32 @@ impl Rig {
         let all = self.logs(routine);
         let answers = all.iter().flatten().filter(|event| event.kind == EventKind::Agent);
         answers.map(|event| event.said().to_owned()).collect()
+    }
+}
+
+/// A tool that has to be asked about, and counts how often it ran.
+#[derive(Default)]
+pub struct Outside(pub AtomicU32);
+
+#[async_trait]
+impl Toolbox for Outside {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let schema = json!({"type": "object"});
+        vec![ToolSpec { name: "fetch".into(), description: "Fetches a page.".into(), schema }]
+    }
+    fn precondition(&self, call: &ToolCall, _: &Caller) -> Precondition {
+        let run = format!("fetch {}", call.arguments);
+        Precondition::Ask(ApprovalSubject {
+            run,
+            hash: None,
+            why: "network".into(),
+            always: None,
+            reusable: false,
+        })
+    }
+    async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        ToolEnd { text: "the page".into(), is_error: false, ms: 0 }
     }
 }
 

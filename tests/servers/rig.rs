@@ -1,7 +1,6 @@
 //! Servers of a vault, called as a turn calls them.
 
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -17,6 +16,8 @@ use vault_agent::turn::journal::ToolEnd;
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
+use crate::support::processes::python;
+
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 
 /// A vault with servers.
@@ -24,15 +25,6 @@ pub struct Rig {
     pub temp: tempfile::TempDir,
     pub servers: Arc<Servers>,
     pub workspace: Arc<Workspace>,
-}
-
-/// Whether there is Python; without it a test says so and is over.
-pub fn python() -> bool {
-    let there = Command::new("python3").arg("--version").output().is_ok_and(|run| run.status.success());
-    if !there {
-        eprintln!("skipped: there is no python3");
-    }
-    there
 }
 
 /// The settings of a server that behaves in a way.

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::models::{ModelServer, Reply};
-use crate::servers::rig::{children_of, lives, python, scripted};
+use crate::servers::rig::{children_of, lives, scripted};
+use crate::support::processes::python;
 use crate::support::{TestVault, until};
 
 fn vault(server: &ModelServer, mode: &str) -> TestVault {
@@ -27,8 +28,9 @@ async fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
     }
     let mut tools = Vec::new();
     for mode in ["good", "exit"] {
-        let server = ModelServer::start().await;
-        server.script(vec![Reply::tool("mcp_tools", json!({"server": "web"})), Reply::text("Done.")]);
+        let server =
+            ModelServer::of(vec![Reply::tool("mcp_tools", json!({"server": "web"})), Reply::text("Done.")])
+                .await;
         let vault = vault(&server, mode);
         let run = tokio::task::spawn_blocking(move || {
             let asked = vault.json(&["ask", "look!"]);
@@ -61,8 +63,7 @@ async fn nothing_outlives_a_program_that_is_killed() {
     if !python() {
         return;
     }
-    let server = ModelServer::start().await;
-    server.respond(|_| Reply::tool("mcp_call", json!({"server": "web", "tool": "look"})));
+    let server = ModelServer::by(|_| Reply::tool("mcp_call", json!({"server": "web", "tool": "look"}))).await;
     let vault = vault(&server, "stuck");
     let run = tokio::task::spawn_blocking(move || {
         let mut program = vault.command(&["ask", "look!"]).spawn().unwrap();

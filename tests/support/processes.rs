@@ -33,6 +33,16 @@ pub fn alone<T: Fn()>(test: &T) -> bool {
     false
 }
 
+/// Whether there is Python with its modules for TOML; without it a test says so and leaves that part out.
+pub fn python() -> bool {
+    let asked = Command::new("python3").args(["-c", "import tomllib"]).output();
+    let is_there = asked.is_ok_and(|output| output.status.success());
+    if !is_there {
+        eprintln!("skipped: there is no python3 with tomllib");
+    }
+    is_there
+}
+
 /// A process that is killed when it is dropped.
 pub struct Killed(pub Child);
 

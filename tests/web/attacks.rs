@@ -1,16 +1,23 @@
 //! Requests that no page of ours makes: other names, other origins, no token, forms of somebody else. None gets through.
 
+use std::collections::BTreeMap;
+
 use crate::forms::Form;
 use crate::http::{Reply, Request};
-use crate::served::{LISTEN, Served, Visitor};
+use crate::served::{LISTEN, Served, Visitor, listening};
 use crate::support::TestVault;
 
 /// A vault with one reminder and a page.
 fn vault() -> TestVault {
-    let vault =
-        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
-    vault.write("vault-agent.toml", LISTEN);
-    vault
+    listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n")
+}
+
+/// Such a page, a person who has come in, and how the vault stands.
+fn attacked() -> (TestVault, Served, Visitor, BTreeMap<String, String>) {
+    let vault = vault();
+    let (served, visitor) = Served::visited(&vault);
+    let before = vault.tree();
+    (vault, served, visitor, before)
 }
 
 /// The form that adds a reminder `Stolen`, as the page gives it to the visitor.
@@ -152,9 +159,7 @@ pub const FORGED: [Spoil; 26] = [
 
 #[test]
 fn a_change_that_comes_from_elsewhere_changes_nothing() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
-    let before = vault.tree();
+    let (vault, _served, visitor, before) = attacked();
     for (name, spoil) in FORGED {
         let reply = visitor.send(&spoil(good(&visitor), &visitor));
         assert!(matches!(reply.status, 400 | 401 | 403 | 415), "{name}: {} {}", reply.status, reply.text());
@@ -183,9 +188,7 @@ pub const FIELDS: [(&str, &str); 12] = [
 
 #[test]
 fn a_form_without_its_token_its_id_or_its_action_changes_nothing() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
-    let before = vault.tree();
+    let (vault, _served, visitor, before) = attacked();
     for (field, value) in FIELDS {
         let reply = visitor.submit(&loot(&visitor).with(field, value));
         assert!(matches!(reply.status, 400 | 403), "{field}={value:?}: {} {}", reply.status, reply.text());
@@ -219,9 +222,7 @@ fn a_token_is_worth_nothing_in_another_session() {
 /// Methods and ways by which a GET might change something, or another method get past.
 #[test]
 fn nothing_but_a_post_changes_anything() {
-    let vault = vault();
-    let (served, visitor) = Served::visited(&vault);
-    let before = vault.tree();
+    let (vault, served, visitor, before) = attacked();
     let form = loot(&visitor);
     let query: Vec<String> =
         form.fields.iter().map(|(name, value)| format!("{name}={}", crate::http::encoded(value))).collect();
@@ -243,9 +244,7 @@ fn nothing_but_a_post_changes_anything() {
 
 #[test]
 fn a_body_that_is_too_long_is_refused() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
-    let before = vault.tree();
+    let (vault, _served, visitor, before) = attacked();
     let reply = visitor.submit(&loot(&visitor).with("message", &"x".repeat(1 << 20)));
     assert_eq!(reply.status, 413, "{}", reply.text());
     assert_eq!(vault.tree(), before);

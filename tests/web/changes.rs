@@ -1,13 +1,12 @@
 //! Changes by forms, as a client without scripts sends them.
 
 use crate::sample::Sample;
-use crate::served::{LISTEN, Served};
+use crate::served::{LISTEN, Served, listening};
 use crate::support::TestVault;
 
 #[test]
 fn a_plan_fetched_anew_holds_the_same_form() {
-    let vault = TestVault::new("//- /Reminders.md\n# Reminders\n");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("//- /Reminders.md\n# Reminders\n");
     let (_served, visitor) = Served::visited(&vault);
     let page = visitor.get("/").is(200).text();
     let id = page.split("name=\"form\" value=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -21,8 +20,7 @@ fn a_plan_fetched_anew_holds_the_same_form() {
 
 #[test]
 fn a_note_behind_a_link_that_leads_out_is_refused_in_a_sentence() {
-    let vault = TestVault::new("//- /Reminders.md\n# Reminders\n");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("//- /Reminders.md\n# Reminders\n");
     std::os::unix::fs::symlink("/etc/hostname", vault.path("Out.md")).unwrap();
     let served = Served::start(&vault);
     let page = served.visitor().get("/notes/Out.md").is(403).text();
@@ -51,11 +49,10 @@ fn a_routine_runs_at_once_and_a_pause_is_resumed_at_once() {
 
 #[test]
 fn a_follow_up_is_moved_and_done_in_the_calendar() {
-    let vault = TestVault::new(
+    let vault = listening(
         "//- now: 2026-12-01T09:00:00Z\n//- /COMMITMENTS.md\n# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\n\
          due: 2026-12-02T10:00:00Z\n---\nAsk Ann\n",
     );
-    vault.write("vault-agent.toml", LISTEN);
     let (_served, visitor) = Served::visited(&vault);
     let week = "/calendar?week=2026-12-01";
     let form = |what: &str| {

@@ -3,14 +3,11 @@
 use jiff::ToSpan;
 
 use crate::http::Request;
-use crate::served::{LISTEN, Served, Visitor, path_of};
+use crate::served::{LISTEN, Served, Visitor, listening, path_of};
 use crate::support::TestVault;
 
 fn vault() -> TestVault {
-    let vault =
-        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
-    vault.write("vault-agent.toml", LISTEN);
-    vault
+    listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n")
 }
 
 fn try_at(served: &Served, path: &str) -> u16 {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::served::{LISTEN, PATIENCE, Served};
+use crate::served::{LISTEN, PATIENCE, Served, listening};
 use crate::support::TestVault;
 use crate::tab::Tab;
 
@@ -99,10 +99,7 @@ fn serve(page: String) -> SocketAddr {
 }
 
 fn vault() -> TestVault {
-    let vault =
-        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
-    vault.write("vault-agent.toml", LISTEN);
-    vault
+    listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n")
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Paths that lead out of the vault, or to what of it isn't shown.
 
 use crate::http::Reply;
-use crate::served::{LISTEN, Served, Visitor};
+use crate::served::{LISTEN, Served, Visitor, listening};
 use crate::support::TestVault;
 
 /// What an attacker wants to read.
@@ -56,8 +56,7 @@ pub const PATHS: [&str; 44] = [
 ];
 
 fn vault() -> TestVault {
-    let vault = TestVault::new("//- /a/note.md\nhello\n");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("//- /a/note.md\nhello\n");
     let outside = vault.root().parent().unwrap().to_owned();
     for name in ["secret.md", "secret.png", "secret"] {
         std::fs::write(outside.join(name), SECRET).unwrap();

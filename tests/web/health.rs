@@ -1,15 +1,14 @@
 //! `/health`, and the request of a turn: what the commands say, on the page.
 
 use crate::sample::Sample;
-use crate::served::{LISTEN, Served};
+use crate::served::{LISTEN, Served, listening};
 use crate::support::{TestVault, until};
 
 #[test]
 fn health_says_what_doctor_says_and_ends_a_session() {
-    let vault = TestVault::new(
+    let vault = listening(
         "//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n- [ ] date=someday time=09:30 recur=none msg=\"Odd\"\n",
     );
-    vault.write("vault-agent.toml", LISTEN);
     let (_served, visitor) = Served::visited(&vault);
     let health = visitor.json("/health?look=all");
     let doctor = vault.run(&["--json", "doctor"]).json();
@@ -86,8 +85,7 @@ fn a_turn_shows_what_the_model_was_given() {
 
 #[test]
 fn a_finding_is_mended_by_its_button() {
-    let vault = TestVault::new("");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("");
     for number in 0..50 {
         vault.write(&format!("{number}.md"), number.to_string());
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::served::LISTEN;
+use crate::served::{LISTEN, listening};
 use crate::support::TestVault;
 
 /// How much of each.
@@ -23,8 +23,7 @@ const WRITERS: [&str; 5] = ["scheduler", "scheduler", "cli", "assistant", "human
 
 impl Large {
     pub fn vault(self) -> TestVault {
-        let vault = TestVault::new("");
-        vault.write("vault-agent.toml", LISTEN);
+        let vault = listening("");
         vault.write("MEMORY.md", self.memory());
         vault.write("Reminders.md", self.lines());
         drop(vault.run(&["history"]).ok());

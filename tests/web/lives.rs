@@ -3,12 +3,11 @@
 use crate::http::encoded;
 use crate::models::Reply;
 use crate::sample::Sample;
-use crate::served::{LISTEN, PATIENCE, Served};
+use crate::served::{LISTEN, PATIENCE, Served, listening};
 use crate::support::TestVault;
 
 fn vault() -> TestVault {
-    let vault = TestVault::new("//- /a.md\n# N\n## A\none\n## B\ntwo <script>x</script>\n");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("//- /a.md\n# N\n## A\none\n## B\ntwo <script>x</script>\n");
     vault.write("routines/morning.md", "---\nschedule: daily 08:00\n---\nGo.\n");
     drop(vault.run(&["history"]).ok());
     vault.write("a.md", "# N\n## A\nspoilt\n## B\ntwo <script>x</script>\n");

@@ -2,7 +2,7 @@
 
 use crate::http::encoded;
 use crate::sample::Sample;
-use crate::served::{LISTEN, Served};
+use crate::served::{LISTEN, Served, listening};
 use crate::support::TestVault;
 
 const NOTES: &str = "\
@@ -151,8 +151,7 @@ fn links_to_where_something_was_said_and_done_lead_there() {
 /// Obsidian's links name a file by its name alone, in whatever folder it stands.
 #[test]
 fn a_link_and_a_picture_lead_to_the_file_in_another_folder() {
-    let vault = TestVault::new(NOTES);
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening(NOTES);
     vault.write("attachments/pic.png", "png");
     vault.write("Projects/garden.md", "![[pic.png]] [[overview]] [[Plan]] ![[deep/plan]] [[nothing]]\n");
     let (_served, visitor) = Served::visited(&vault);

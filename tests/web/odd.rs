@@ -3,7 +3,7 @@
 use crate::http::encoded;
 use crate::large::LARGE;
 use crate::sample::places;
-use crate::served::{LISTEN, Served, Visitor};
+use crate::served::{LISTEN, Served, Visitor, listening};
 use crate::support::TestVault;
 
 /// Every place answers; gives the longest page in bytes.
@@ -22,8 +22,7 @@ fn all_places(visitor: &Visitor) -> usize {
 
 #[test]
 fn an_empty_vault_has_every_place() {
-    let vault = TestVault::new("");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("");
     let served = Served::start(&vault);
     all_places(&served.visitor());
     assert_eq!(vault.tree().len(), 1, "looking writes nothing: {:?}", vault.tree().keys());
@@ -71,8 +70,7 @@ fn a_large_vault_is_shown_in_pages() {
 
 #[test]
 fn notes_of_every_name_have_an_address() {
-    let vault = TestVault::new("");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("");
     let names = [
         "a & b.md",
         "a#b.md",
@@ -115,9 +113,7 @@ fn notes_of_every_name_have_an_address() {
 
 #[test]
 fn broken_settings_and_a_conflict_are_told_and_stop_nothing() {
-    let vault =
-        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
     let (_served, visitor) = Served::visited(&vault);
     vault.write(
         "Reminders.sync-conflict-20261201-093000-ABCDEFG.md",
@@ -143,9 +139,7 @@ fn broken_settings_and_a_conflict_are_told_and_stop_nothing() {
 
 #[test]
 fn a_vault_that_is_gone_is_told_and_may_come_back() {
-    let vault =
-        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
     let (_served, visitor) = Served::visited(&vault);
     let away = vault.root().with_extension("away");
     std::fs::rename(vault.root(), &away).unwrap();
@@ -162,8 +156,7 @@ fn a_vault_that_is_gone_is_told_and_may_come_back() {
 
 #[test]
 fn what_cannot_be_understood_is_said_as_the_command_says_it() {
-    let vault = TestVault::new("");
-    vault.write("vault-agent.toml", LISTEN);
+    let vault = listening("");
     let (_served, visitor) = Served::visited(&vault);
     let lost = visitor.get("/nowhere").is(404).text();
     assert!(lost.contains("href=\"/\""), "a way home: {lost}");

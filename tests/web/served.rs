@@ -13,6 +13,13 @@ use crate::support::TestVault;
 /// The settings by which a test's page listens: a free port.
 pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.0.1:0\"\n";
 
+/// A vault of a fixture whose page listens.
+pub fn listening(fixture: &str) -> TestVault {
+    let vault = TestVault::new(fixture);
+    vault.write("vault-agent.toml", LISTEN);
+    vault
+}
+
 /// A running page. Dropping it kills its program.
 pub struct Served {
     child: Child,

@@ -1,7 +1,7 @@
 //! The page in a real browser, as a person uses it: with scripts and without, by mouse and by keys, narrow and dark.
 
 use crate::sample::{Sample, places};
-use crate::served::{LISTEN, Served};
+use crate::served::{LISTEN, Served, listening};
 use crate::support::TestVault;
 use crate::tab::Tab;
 
@@ -16,10 +16,7 @@ macro_rules! enter {
 }
 
 fn small() -> TestVault {
-    let vault =
-        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n");
-    vault.write("vault-agent.toml", LISTEN);
-    vault
+    listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n")
 }
 
 /// Writes a reminder by words, reads what was understood, and adds it.

@@ -129,6 +129,20 @@ impl ModelServer {
         Self { shared, address, task }
     }
 
+    /// One that says these.
+    pub async fn of(replies: Vec<Reply>) -> Self {
+        let server = Self::start().await;
+        server.script(replies);
+        server
+    }
+
+    /// One that answers so.
+    pub async fn by(responder: impl FnMut(&Asked) -> Reply + Send + 'static) -> Self {
+        let server = Self::start().await;
+        server.respond(responder);
+        server
+    }
+
     /// The URL without `/v1`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
