@@ -1,6 +1,5 @@
 //! A skill's secrets: given to its command alone, and in nothing that is kept or shown.
 
-use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 

@@ -1,7 +1,5 @@
 //! `brain` and `usage`: who would be asked, how brains are, what answers took.
 
-use std::io::{BufRead, Write};
-
 use serde_json::json;
 
 use crate::deliver::servers::Web;

@@ -1,7 +1,5 @@
 //! Other people's MCP servers, started by a program that is a brain.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::ApprovalVerdict;

@@ -2,19 +2,14 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use jiff::SignedDuration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval_request::ApprovalSubject;
-use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::agent::{Toolbox, VaultApprovals, VaultMemory, Waiter};
-use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::routine::Routine;
 use vault_agent::routines::{RunProgress, Runner, RunnerParts, claim_due_runs};
 use vault_agent::turn::TurnJournal;
-use vault_agent::turn::journal::ToolEnd;
 
 use crate::models::{Asked, Reply};
 use crate::routines::by_hand::{Served, served};

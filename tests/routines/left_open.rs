@@ -1,17 +1,10 @@
 //! Runs that are left at a call until a person has answered, as `tick` leaves them: at each crash, and for each word.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
-use async_trait::async_trait;
 use jiff::SignedDuration;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
-use vault_agent::agent::Toolbox;
-use vault_agent::agent::approval_request::ApprovalSubject;
-use vault_agent::agent::tools::{Caller, Precondition};
-use vault_agent::brain::{ToolCall, ToolSpec};
-use vault_agent::turn::journal::ToolEnd;
 
 use crate::models::Reply;
 use crate::routines::rig::{Outside, Rig};

@@ -1,14 +1,11 @@
 //! A vault with routines, a model server, a place, and steps that are processes of their own.
 
-use async_trait::async_trait;
 use serde_json::json;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Once};
-use tokio_util::sync::CancellationToken;
-use vault_agent::agent::Toolbox;
 use vault_agent::agent::approval_request::ApprovalSubject;
 use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::{ToolCall, ToolSpec};

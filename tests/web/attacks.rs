@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::forms::Form;
 use crate::http::{Reply, Request};
-use crate::served::{LISTEN, Served, Visitor, listening};
+use crate::served::{Served, Visitor, listening};
 use crate::support::TestVault;
 
 /// A vault with one reminder and a page.

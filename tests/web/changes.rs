@@ -1,8 +1,7 @@
 //! Changes by forms, as a client without scripts sends them.
 
 use crate::sample::Sample;
-use crate::served::{LISTEN, Served, listening};
-use crate::support::TestVault;
+use crate::served::{Served, listening};
 
 #[test]
 fn a_plan_fetched_anew_holds_the_same_form() {

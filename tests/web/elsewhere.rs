@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::served::{LISTEN, PATIENCE, Served, listening};
+use crate::served::{PATIENCE, Served, listening};
 use crate::support::TestVault;
 use crate::tab::Tab;
 

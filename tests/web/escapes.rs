@@ -1,7 +1,7 @@
 //! Paths that lead out of the vault, or to what of it isn't shown.
 
 use crate::http::Reply;
-use crate::served::{LISTEN, Served, Visitor, listening};
+use crate::served::{Served, Visitor, listening};
 use crate::support::TestVault;
 
 /// What an attacker wants to read.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::served::{LISTEN, listening};
+use crate::served::listening;
 use crate::support::TestVault;
 
 /// How much of each.

@@ -3,7 +3,7 @@
 use crate::http::encoded;
 use crate::models::Reply;
 use crate::sample::Sample;
-use crate::served::{LISTEN, PATIENCE, Served, listening};
+use crate::served::{PATIENCE, Served, listening};
 use crate::support::TestVault;
 
 fn vault() -> TestVault {

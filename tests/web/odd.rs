@@ -4,7 +4,6 @@ use crate::http::encoded;
 use crate::large::LARGE;
 use crate::sample::places;
 use crate::served::{LISTEN, Served, Visitor, listening};
-use crate::support::TestVault;
 
 /// Every place answers; gives the longest page in bytes.
 fn all_places(visitor: &Visitor) -> usize {

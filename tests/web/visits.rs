@@ -1,7 +1,7 @@
 //! The page in a real browser, as a person uses it: with scripts and without, by mouse and by keys, narrow and dark.
 
 use crate::sample::{Sample, places};
-use crate::served::{LISTEN, Served, listening};
+use crate::served::{Served, listening};
 use crate::support::TestVault;
 use crate::tab::Tab;
 
