@@ -16,10 +16,10 @@ use std::cmp::Ordering;
 use roaring::{MultiOps, RoaringBitmap};
 
 use crate::search::IndexError;
-use crate::search::analyze::text::{Analyzer, fold};
+use crate::search::analyze::text::Analyzer;
 use crate::search::query::syntax::Item;
 use crate::search::retrieve::sets::Sets;
-use crate::search::retrieve::terms::words;
+use crate::search::retrieve::terms::{Wanted, wanted};
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 use crate::search::weights::COMMENT;
@@ -83,30 +83,18 @@ pub(in crate::search) fn clauses(
     items: &[Item],
     notes: &mut Vec<String>,
 ) -> Result<Vec<Clause>, IndexError> {
-    let (mut analyzer, living) = (Analyzer::new(), sets.living());
-    let mut found: Vec<RoaringBitmap> = Vec::new();
-    let mut left_out = false;
-    for item in items {
-        if let Item::Prefix(text) = item {
-            found.push(sets.with_prefix(&fold(text))?);
-            continue;
-        }
-        for word in words(&mut analyzer, item.text()) {
-            if found.len() == MOST {
-                left_out = true;
-                break;
-            }
-            found.push(sets.with(&word)?);
-        }
-    }
-    if left_out {
+    let mut analyzer = Analyzer::new();
+    let mut all: Vec<Wanted> = items.iter().flat_map(|item| wanted(&mut analyzer, item)).collect();
+    if all.len() > MOST {
         notes.push(format!("it has very many words; the first {MOST} were searched for"));
+        all.truncate(MOST);
     }
-    let clause = |set: RoaringBitmap| {
-        let docs = set & &living;
-        Clause { weight: idf(docs.len(), living.len()), docs }
+    let living = sets.living();
+    let clause = |wanted: Wanted| {
+        let docs = sets.with(&wanted)? & &living;
+        Ok(Clause { weight: idf(docs.len(), living.len()), docs })
     };
-    Ok(found.into_iter().map(clause).collect())
+    all.into_iter().map(clause).collect()
 }
 
 /// The `most` best documents for `clauses`, best first: of `all` documents, or of those with one of the words. `allowed` are

@@ -12,7 +12,7 @@ use crate::search::query::syntax::{Filter, Item, Syntax};
 use crate::search::read::block::Block;
 use crate::search::retrieve::sets::{Sets, has_all};
 use crate::search::retrieve::terms;
-use crate::search::retrieve::terms::{Word, is_lone};
+use crate::search::retrieve::terms::{Wanted, Word, wanted};
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 
@@ -132,7 +132,7 @@ impl<'s> Filters<'s> {
             let Item::Phrase(text) = item else { continue };
             for word in terms::words(self.analyzer.get_mut(), text) {
                 if word.form != Form::Whole {
-                    *kept &= sets.with(&word)?;
+                    *kept &= sets.with(&Wanted::of(word))?;
                 }
             }
             self.checks.phrases.push((flat(text), true));
@@ -149,22 +149,12 @@ impl<'s> Filters<'s> {
     ) -> Result<(), IndexError> {
         for item in &syntax.not {
             match &wanted(self.analyzer.get_mut(), item)[..] {
-                [Wanted::Form(word)] => *kept -= sets.with_word(word)?,
+                [word @ Wanted::Form(_)] => *kept -= sets.with(word)?,
                 [Wanted::Prefix(prefix)] => self.checks.no_prefixes.push(prefix.clone()),
                 _ => self.checks.phrases.push((flat(item.text()), false)),
             }
         }
         Ok(())
-    }
-}
-
-/// The words to look for of an item.
-fn wanted(analyzer: &mut Analyzer, item: &Item) -> Vec<Wanted> {
-    match item {
-        Item::Prefix(text) => vec![Wanted::Prefix(fold(text))],
-        Item::Words(text) | Item::Phrase(text) => {
-            terms::words(analyzer, text).into_iter().map(Wanted::of).collect()
-        }
     }
 }
 
@@ -184,28 +174,6 @@ struct TextChecks {
     no_prefixes: Vec<String>,
     /// Words of headings that it stands below, or (true) doesn't.
     sections: Vec<(Vec<Word>, bool)>,
-}
-
-/// A word to look for in a text.
-#[derive(Debug)]
-enum Wanted {
-    /// Any that begins so.
-    Prefix(String),
-    /// This one, or another with its stem.
-    Form(Word),
-}
-
-impl Wanted {
-    fn of(word: Word) -> Self {
-        if is_lone(&word) { Self::Prefix(word.exact) } else { Self::Form(word) }
-    }
-
-    fn is(&self, exact: &str, stem: Option<&str>) -> bool {
-        match self {
-            Self::Prefix(prefix) => exact.starts_with(prefix.as_str()),
-            Self::Form(word) => *exact == word.exact || stem.unwrap_or(exact) == word.stem,
-        }
-    }
 }
 
 impl TextChecks {

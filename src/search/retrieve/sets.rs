@@ -15,7 +15,7 @@ use crate::search::IndexError;
 use crate::search::analyze::stems::{Terms, has_function_word};
 use crate::search::analyze::text::{Analyzer, STEM};
 use crate::search::retrieve::terms;
-use crate::search::retrieve::terms::{Word, is_lone};
+use crate::search::retrieve::terms::{Wanted, Word};
 use crate::search::store::corpus::times::Times;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, Seg, View};
@@ -85,13 +85,16 @@ impl<'a> Sets<'a> {
         Ok(all.unwrap_or_default())
     }
 
-    /// Documents that have a word or a form of it; for a lone character of a script without spaces those that may have it.
-    pub fn with(&mut self, word: &Word) -> Result<RoaringBitmap, IndexError> {
-        if is_lone(word) { self.with_prefix(&word.exact) } else { self.with_word(word) }
+    /// Documents that may have what is wanted.
+    pub fn with(&mut self, wanted: &Wanted) -> Result<RoaringBitmap, IndexError> {
+        match wanted {
+            Wanted::Prefix(prefix) => self.with_prefix(prefix),
+            Wanted::Form(word) => self.with_word(word),
+        }
     }
 
     /// Documents that have a word or, at least, a form of it.
-    pub fn with_word(&mut self, word: &Word) -> Result<RoaringBitmap, IndexError> {
+    fn with_word(&mut self, word: &Word) -> Result<RoaringBitmap, IndexError> {
         // `Müller's` has Müller, too.
         let (marked, owner) = (format!("{STEM}{}", word.stem), format!("{}'s", word.exact));
         let terms = [word.exact.clone(), word.stem.clone(), marked, owner];
@@ -104,7 +107,7 @@ impl<'a> Sets<'a> {
     }
 
     /// Documents that may have a word that begins so.
-    pub fn with_prefix(&mut self, prefix: &str) -> Result<RoaringBitmap, IndexError> {
+    fn with_prefix(&mut self, prefix: &str) -> Result<RoaringBitmap, IndexError> {
         // Of a compound all parts but the last are words.
         let (words, last) = prefix.rsplit_once(|c: char| !c.is_alphanumeric()).unwrap_or(("", prefix));
         let mut parts = self.parts(words);

@@ -2,7 +2,8 @@
 //!
 //! Text comes in; words go out, each once. Pure.
 
-use crate::search::analyze::text::{Analyzer, Form};
+use crate::search::analyze::text::{Analyzer, Form, fold};
+use crate::search::query::syntax::Item;
 
 /// One word as the index may hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,38 @@ pub fn words(analyzer: &mut Analyzer, text: &str) -> Vec<Word> {
 
 /// Whether a word is a single character of a script without spaces, which stands for all pairs that
 /// begin with it.
-pub fn is_lone(word: &Word) -> bool {
+fn is_lone(word: &Word) -> bool {
     word.form == Form::Pair && word.exact.chars().nth(1).is_none()
+}
+
+/// A word of a query to look for.
+#[derive(Debug)]
+pub enum Wanted {
+    /// Any that begins so.
+    Prefix(String),
+    /// This one, or another with its stem.
+    Form(Word),
+}
+
+impl Wanted {
+    /// A word; a lone character of a script without spaces begins pairs.
+    pub fn of(word: Word) -> Self {
+        if is_lone(&word) { Self::Prefix(word.exact) } else { Self::Form(word) }
+    }
+
+    /// Whether a term of a text is that.
+    pub fn is(&self, exact: &str, stem: Option<&str>) -> bool {
+        match self {
+            Self::Prefix(prefix) => exact.starts_with(prefix.as_str()),
+            Self::Form(word) => *exact == word.exact || stem.unwrap_or(exact) == word.stem,
+        }
+    }
+}
+
+/// The words to look for of an item.
+pub fn wanted(analyzer: &mut Analyzer, item: &Item) -> Vec<Wanted> {
+    match item {
+        Item::Prefix(text) => vec![Wanted::Prefix(fold(text))],
+        Item::Words(text) | Item::Phrase(text) => words(analyzer, text).into_iter().map(Wanted::of).collect(),
+    }
 }

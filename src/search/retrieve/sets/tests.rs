@@ -41,10 +41,10 @@ proptest! {
         for (doc, (text, extra)) in (0..).zip(&texts) {
             for text in [text, extra] {
                 for word in terms::words(&mut analyzer, text) {
-                    let found = sets.with_word(&word).unwrap();
+                    let found = sets.with(&Wanted::Form(word.clone())).unwrap();
                     prop_assert!(found.contains(doc), "{word:?} of {text:?}");
                     for (end, _) in word.exact.char_indices().skip(2).filter(|_| word.form != Form::Whole) {
-                        let found = sets.with_prefix(&word.exact[..end]).unwrap();
+                        let found = sets.with(&Wanted::Prefix(word.exact[..end].to_owned())).unwrap();
                         prop_assert!(found.contains(doc), "{word:?} to {end} of {text:?}");
                     }
                 }
@@ -60,7 +60,7 @@ proptest! {
         let (fields, view, mut analyzer) = (Fields::new(), view(&texts), Analyzer::new());
         let mut sets = Sets::new(&view, &fields);
         for word in terms::words(&mut analyzer, "running note muller happy hope") {
-            for doc in sets.with_word(&word).unwrap() {
+            for doc in sets.with(&Wanted::Form(word.clone())).unwrap() {
                 let text = &texts[doc as usize].0;
                 let has = terms::words(&mut analyzer, text).iter().any(|own| own.stem == word.stem);
                 prop_assert!(has, "{word:?} in {text:?}");
