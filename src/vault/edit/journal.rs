@@ -24,7 +24,7 @@ use crate::vault::path::NotePath;
 use crate::vault::plan::{ImageChange, OldImageGuard};
 use crate::vault::why::Why;
 
-const MAGIC: &[u8; 16] = b"vault-agent-j02\n";
+const MAGIC: &[u8; 16] = b"vault-agent-j01\n";
 const STATE_AT: u64 = 16;
 const OPEN: u8 = b'o';
 const CLEAR: u8 = b'c';
@@ -68,25 +68,73 @@ pub(super) struct JournalEntry {
     pub guard: OldImageGuard,
 }
 
+#[derive(Serialize, Deserialize)]
+struct Head {
+    kind: Kind,
+    path: NotePath,
+    why: Why,
+    pre_len: usize,
+    post_len: usize,
+    at: usize,
+    context: Option<u32>,
+}
+
 impl JournalEntry {
     fn encode(&self) -> io::Result<Vec<u8>> {
-        let task = serde_json::to_string(&(&self.kind, &self.path, &self.why))?;
-        let (script, guard) = (bitcode::encode(&self.script), bitcode::encode(&self.guard));
-        let payload = bitcode::encode(&(task, script, guard));
+        let (context, pre, sums, edges): (_, &[u8], Vec<u8>, &[u8]) = match &self.guard {
+            OldImageGuard::Whole(pre) => (None, pre, Vec::new(), &[]),
+            OldImageGuard::Sectors { context, sums, edges } => {
+                (Some(*context), &[], sums.iter().flat_map(|sum| sum.to_le_bytes()).collect(), edges)
+            }
+        };
+        let head = serde_json::to_vec(&Head {
+            kind: self.kind.clone(),
+            path: self.path.clone(),
+            why: self.why.clone(),
+            pre_len: self.script.pre_len,
+            post_len: self.script.post_len,
+            at: self.script.at,
+            context,
+        })?;
+        let parts: [&[u8]; 6] = [&head, &self.script.old, &self.script.new, pre, &sums, edges];
         let mut bytes = vec![0; HEADER];
+        for part in parts {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part);
+        }
+        let sum = blake3::hash(&bytes[HEADER..]);
+        let len = (bytes.len() - HEADER) as u64;
         bytes[..16].copy_from_slice(MAGIC);
         bytes[16] = OPEN;
-        bytes[24..32].copy_from_slice(&(payload.len() as u64).to_le_bytes());
-        bytes[32..64].copy_from_slice(blake3::hash(&payload).as_bytes());
-        bytes.extend(payload);
+        bytes[24..32].copy_from_slice(&len.to_le_bytes());
+        bytes[32..64].copy_from_slice(sum.as_bytes());
         Ok(bytes)
     }
 
     fn decode(payload: &[u8]) -> Option<Self> {
-        let (task, script, guard): (String, Vec<u8>, Vec<u8>) = bitcode::decode(payload).ok()?;
-        let (kind, path, why) = serde_json::from_str(&task).ok()?;
-        let (script, guard) = (bitcode::decode(&script).ok()?, bitcode::decode(&guard).ok()?);
-        Some(Self { kind, path, why, script, guard })
+        let mut rest = payload;
+        let mut part = || {
+            let (len, after) = rest.split_first_chunk::<8>()?;
+            let (part, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+            rest = after;
+            Some(part)
+        };
+        let head: Head = serde_json::from_slice(part()?).ok()?;
+        let (old, new, pre) = (part()?.to_vec(), part()?.to_vec(), part()?.to_vec());
+        let (sums, edges) = (part()?, part()?);
+        let guard = match head.context {
+            None => OldImageGuard::Whole(pre),
+            Some(context) => OldImageGuard::Sectors {
+                context,
+                sums: sums
+                    .chunks_exact(4)
+                    .map(|sum| u32::from_le_bytes([sum[0], sum[1], sum[2], sum[3]]))
+                    .collect(),
+                edges: edges.to_vec(),
+            },
+        };
+        let script = ImageChange { pre_len: head.pre_len, post_len: head.post_len, at: head.at, old, new };
+        Some(Self { kind: head.kind, path: head.path, why: head.why, script, guard })
     }
 }
 

@@ -23,7 +23,7 @@ const SECTOR: usize = 512;
 const CONTEXT: usize = 64 * 1024;
 
 /// The one contiguous change that turns the old image into the new one.
-#[derive(Debug, Clone, PartialEq, Eq, bitcode::Encode, bitcode::Decode)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::vault) struct ImageChange {
     /// Length of the old image.
     pub pre_len: usize,
@@ -132,7 +132,7 @@ fn common_suffix(left: &[u8], right: &[u8]) -> usize {
 }
 
 /// The part of the old image that is kept while the new one is being written.
-#[derive(Debug, Clone, PartialEq, Eq, bitcode::Encode, bitcode::Decode)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::vault) enum OldImageGuard {
     /// All of it.
     Whole(Vec<u8>),
