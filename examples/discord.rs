@@ -11,9 +11,18 @@ mod fake;
 mod discord {
     pub(crate) use crate::fake;
 }
+#[path = "../tests/support/models/mod.rs"]
+mod models;
+#[path = "../tests/support/processes.rs"]
+#[allow(dead_code)]
+mod processes;
 #[path = "../tests/discord/rig.rs"]
 #[allow(dead_code)]
 mod rig;
+/// Where the rig looks for a process's guard.
+mod support {
+    pub(crate) use crate::processes;
+}
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -52,7 +61,7 @@ async fn conversation() {
     ] {
         println!("/{name}\n{}\n", rig.fake.reply(slash(ALICE, name, &options)).await);
     }
-    running.stop().await.unwrap();
+    drop(running);
     let mut files = rig.log_files();
     files.extend(["Reminders.md", "Pinned.md"].map(|name| rig.vault().join(name)));
     for file in files {

@@ -228,7 +228,7 @@ fn what_needs_no_decision_is_mended_and_said() {
             with = with.replace(&format!("#{key} = \"~/{name}\""), &format!("{key} = \"~/{name}\""));
         }
         vault.write("vault-agent.toml", with);
-        vault.run(&["doctor", "--fix"]).says(&format!("fixed: `~/{name}` is yours alone now"));
+        vault.run(&["doctor", "--fix"]).says(format!("fixed: `~/{name}` is yours alone now"));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -113,7 +113,7 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     let _ = vault.run(&["lcm", "verify"]).ok();
     // A note whose head somebody broke is a finding of `check`.
     vault.write(&note(0), vault.read(&note(0)).replace("sha256: ", "sha256: x"));
-    vault.run(&["check"]).exits(1).says(&format!("{}:7:9: ", note(0)));
+    vault.run(&["check"]).exits(1).says(format!("{}:7:9: ", note(0)));
 }
 
 #[test]

@@ -300,7 +300,7 @@ impl Rig {
 
     /// The real program with this vault, before it is started.
     pub fn program(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
+        let mut command = Command::new(option_env!("CARGO_BIN_EXE_vault-agent").unwrap_or("vault-agent"));
         command
             .args(args)
             .env("VAULT_AGENT_VAULT", self.vault())

@@ -31,7 +31,7 @@ fn a_copy_is_merged_as_one_operation_and_taken_back() {
         !vault.has(COPY) && merged["merged"] == true && merged["both"][0]["copy"] == "zwei\n",
         "{merged}"
     );
-    vault.run(&["history"]).ok().says(&format!("merged {COPY} into a.md"));
+    vault.run(&["history"]).ok().says(format!("merged {COPY} into a.md"));
 
     let undone = vault.run(&["undo"]);
     assert_eq!((undone.code, vault.tree()), (0, before), "one undo takes back all of it: {undone:?}");

@@ -99,16 +99,16 @@ type Tampering = (&'static str, fn(&TestVault));
 
 const REWRITTEN: &[Tampering] = &[
     ("the last snapshot amended", |vault| {
-        set_main(vault, &commit(vault, "main", "human: nothing to see", DATE, Some("main~1")))
+        set_main(vault, &commit(vault, "main", "human: nothing to see", DATE, Some("main~1")));
     }),
     ("the last snapshot's time changed", |vault| {
         set_main(
             vault,
             &commit(vault, "main", &newest_message(vault), "2020-01-01T00:00:00Z", Some("main~1")),
-        )
+        );
     }),
     ("the last snapshot's files changed", |vault| {
-        set_main(vault, &commit(vault, "main~3", &newest_message(vault), DATE, Some("main~1")))
+        set_main(vault, &commit(vault, "main~3", &newest_message(vault), DATE, Some("main~1")));
     }),
     ("a snapshot in the middle dropped", |vault| set_main(vault, &replay(vault, 2, "main~3"))),
     ("a snapshot in the middle relabelled as the agent's", |vault| {
@@ -127,7 +127,7 @@ const REWRITTEN: &[Tampering] = &[
         set_main(
             vault,
             &commit(vault, "main~1", "changed a.md\n\nActor: human\nNote: a.md", DATE, Some("main")),
-        )
+        );
     }),
     ("a line cut out of the list of snapshots", |vault| {
         let log = vault.state().join("history.log");

@@ -34,6 +34,7 @@ pub fn alone<T: Fn()>(test: &T) -> bool {
 }
 
 /// Whether there is Python with its modules for TOML; without it a test says so and leaves that part out.
+#[allow(clippy::print_stderr, reason = "says what is left out")]
 pub fn python() -> bool {
     let asked = Command::new("python3").args(["-c", "import tomllib"]).output();
     let is_there = asked.is_ok_and(|output| output.status.success());
