@@ -75,7 +75,7 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
             tokio::task::spawn_blocking(move || {
                 recall.rest();
                 keep_free_memory(false);
-                // The threads that helped with questions have their own.
+                // The threads that helped with questions have free memory of their own.
                 rayon::broadcast(|_| keep_free_memory(false));
             });
             is_resting = true;

@@ -16,6 +16,9 @@ pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in
     have had having were been being would could should may might can i me my you your we our us he him his she \
     her its them from about any some than so s t d m ll re ve don didn";
 
+static STOP_WORDS: LazyLock<FastSet<&'static str>> =
+    LazyLock::new(|| STOP.split_ascii_whitespace().collect());
+
 /// Words longer than this (in bytes) are cut: nobody asks for the 200th letter of a base64 blob.
 const LONGEST: usize = 64;
 /// So many words' stems are kept.
@@ -24,7 +27,6 @@ const MOST_STEMS: usize = 20_000;
 /// Turns text into terms; keeps each word's stem, so that a vault's words are stemmed once.
 pub struct Terms {
     stemmer: Stemmer,
-    stop: HashMap<&'static str, ()>,
     stems: HashMap<Box<str>, Option<Box<str>>>,
 }
 
@@ -43,14 +45,13 @@ impl Default for Terms {
 impl Terms {
     /// With an empty memory.
     pub fn new() -> Self {
-        let stop = STOP.split_ascii_whitespace().map(|word| (word, ())).collect();
-        Self { stemmer: Stemmer::new(Algorithm::English), stop, stems: HashMap::new() }
+        Self { stemmer: Stemmer::new(Algorithm::English), stems: HashMap::new() }
     }
 
     /// The term of one lower-case word, or `None` for a function word.
     pub fn term(&mut self, word: &str) -> Option<&str> {
         if !self.stems.contains_key(word) {
-            let stem = (!self.stop.contains_key(word)).then(|| Box::from(&*self.stemmer.stem(word)));
+            let stem = (!STOP_WORDS.contains(word)).then(|| Box::from(&*self.stemmer.stem(word)));
             if self.stems.len() > MOST_STEMS {
                 self.stems.clear();
             }
@@ -71,12 +72,11 @@ impl Terms {
 
 /// Whether one of the lower-case words of `term` is a function word.
 pub(in crate::search) fn has_function_word(term: &str) -> bool {
-    static WORDS: LazyLock<FastSet<&'static str>> = LazyLock::new(|| STOP.split_ascii_whitespace().collect());
     if term.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        return WORDS.contains(term);
+        return STOP_WORDS.contains(term);
     }
     let mut has = false;
-    words(term, |word| has |= WORDS.contains(word));
+    words(term, |word| has |= STOP_WORDS.contains(word));
     has
 }
 

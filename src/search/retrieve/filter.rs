@@ -104,9 +104,12 @@ impl<'s> Filters<'s> {
                 Filter::Tag(tag) => (sets.with_filter(&format!("tag:{tag}"))?, None),
                 Filter::Section(text) => {
                     let words = terms::words(analyzer, text);
-                    self.checks.sections.push((words, *negative));
-                    // Which of them it is not, the check of their texts says.
-                    if *negative { (RoaringBitmap::new(), None) } else { (sets.below(analyzer, text)?, None) }
+                    if *negative {
+                        // The few blocks that are looked at are asked for their headings.
+                        self.checks.no_sections.push(words);
+                        continue;
+                    }
+                    (sets.below(analyzer, &words)?, None)
                 }
                 Filter::Before(date) => (sets.dated(&kept, i64::MIN + 1..instant(*date, zone)), None),
                 Filter::After(date) => (sets.dated(&kept, instant(*date, zone)..i64::MAX), None),
@@ -172,14 +175,14 @@ struct TextChecks {
     any: Vec<Wanted>,
     /// It has no word that begins so.
     no_prefixes: Vec<String>,
-    /// Words of headings that it stands below, or (true) doesn't.
-    sections: Vec<(Vec<Word>, bool)>,
+    /// It stands below no heading with all of these.
+    no_sections: Vec<Vec<Word>>,
 }
 
 impl TextChecks {
     fn is_empty(&self) -> bool {
-        let Self { phrases, any, no_prefixes, sections } = self;
-        phrases.is_empty() && any.is_empty() && no_prefixes.is_empty() && sections.is_empty()
+        let Self { phrases, any, no_prefixes, no_sections } = self;
+        phrases.is_empty() && any.is_empty() && no_prefixes.is_empty() && no_sections.is_empty()
     }
 
     /// Whether a block passes, by its text, its extra words and the headings above it.
@@ -199,8 +202,7 @@ impl TextChecks {
                 });
             }
         }
-        let mut is_below = |words: &[Word]| has_all(analyzer, section, words);
-        has_any && has_none && self.sections.iter().all(|(words, negative)| is_below(words) != *negative)
+        has_any && has_none && !self.no_sections.iter().any(|words| has_all(analyzer, section, words))
     }
 }
 

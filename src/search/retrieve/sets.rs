@@ -127,12 +127,12 @@ impl<'a> Sets<'a> {
 
     /// The terms that words may have that begin so.
     fn terms(&self, field: Field, prefix: &str) -> Result<Vec<String>, IndexError> {
-        let first = prefix.chars().next().map_or("", |c| &prefix[..c.len_utf8()]);
+        let Some(first) = prefix.chars().next().filter(|first| *first != STEM) else { return Ok(Vec::new()) };
         let is_stem = field == self.fields.rank;
         // A stem is seldom as long as its word.
-        let from = if is_stem { first } else { prefix };
+        let from = if is_stem { &prefix[..first.len_utf8()] } else { prefix };
         let mut found = Vec::new();
-        for (_, seg) in self.segs().filter(|_| !first.is_empty() && first != STEM.to_string()) {
+        for (_, seg) in self.segs() {
             let inverted = seg.reader.inverted_index(field)?;
             let range = inverted.terms().range().ge(from.as_bytes());
             let mut terms = range.into_stream().map_err(tantivy::TantivyError::from)?;
@@ -148,10 +148,9 @@ impl<'a> Sets<'a> {
         Ok(found)
     }
 
-    /// Documents below a heading with all words of `text`.
-    pub fn below(&self, analyzer: &mut Analyzer, text: &str) -> Result<RoaringBitmap, IndexError> {
+    /// Documents below a heading with all of these words.
+    pub fn below(&self, analyzer: &mut Analyzer, wanted: &[Word]) -> Result<RoaringBitmap, IndexError> {
         let mut set = RoaringBitmap::new();
-        let wanted = terms::words(analyzer, text);
         let mut known: HashMap<Arc<str>, bool> = HashMap::new();
         for (first, seg) in self.segs() {
             let notes = seg.rows.notes().iter().enumerate();
@@ -159,7 +158,7 @@ impl<'a> Sets<'a> {
                 for (doc, block) in (note.start..).zip(seg.blocks(at)?) {
                     let Some(section) = block.section else { continue };
                     let is_below = known.entry(section);
-                    if *is_below.or_insert_with_key(|section| has_all(analyzer, section, &wanted)) {
+                    if *is_below.or_insert_with_key(|section| has_all(analyzer, section, wanted)) {
                         set.insert(first + doc);
                     }
                 }
