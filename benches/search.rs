@@ -17,7 +17,7 @@ use tantivy::query::QueryParser;
 use tantivy::schema::{IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions};
 use vault_agent::clock::SystemClock;
 use vault_agent::config::Settings;
-use vault_agent::search::follow::live::Follower;
+use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{Index, Query};
 use vault_agent::vault::Vault;
 

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         give_back_after(Some(0));
         let keep = |keeps| give_back_after(Some(if keeps { 1000 } else { 0 }));
         let _ = vault_agent::daemon::KEEP_FREE_MEMORY.set(keep);
-        let _ = vault_agent::search::follow::live::GIVE_BACK.set(|| give_back_after(None));
+        let _ = vault_agent::search::follow::follower::GIVE_BACK.set(|| give_back_after(None));
     }
     // Only test builds have failpoints; they are set by the environment variable `FAILPOINTS`.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);

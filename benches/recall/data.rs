@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use vault_agent::search::Role;
 use vault_agent::search::analyze::days::About;
 use vault_agent::search::store::corpus::blocks::Corpus;
-use vault_agent::search::store::corpus::grow::Passage;
+use vault_agent::search::store::corpus::note_rows::Passage;
 
 /// So many questions of a collection of logs are asked: each has half a megabyte of its own.
 const MOST_LOGS: usize = 80;

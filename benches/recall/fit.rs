@@ -4,9 +4,9 @@
 //! answer teaches nothing more.
 
 use vault_agent::search::query::question::Question;
-use vault_agent::search::rank::signal::{SIGNALS, Signal, Weights};
-use vault_agent::search::rank::signals;
-use vault_agent::search::rank::signals::{Candidates, Prompt, Table, Vectors, Work};
+use vault_agent::search::rank::signal_names::{SIGNALS, Signal, Weights};
+use vault_agent::search::rank::turn_signals;
+use vault_agent::search::rank::turn_signals::{Candidates, Prompt, Table, Vectors, Work};
 use vault_agent::search::store::corpus::blocks::{names_of, without_names};
 use vault_agent::search::store::corpus::matrix::{Matrix, Probe};
 use vault_agent::search::weights::TURNS;
@@ -98,7 +98,7 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let zone = &jiff::tz::TimeZone::UTC;
             let (candidates, question) = (&candidates, &question);
             let prompt = Prompt { corpus, candidates, question, vectors, nearest: None, others: &[], zone };
-            signals::signals(prompt, &mut Work::default(), &mut sink);
+            turn_signals::compute(prompt, &mut Work::default(), &mut sink);
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => matrix.cosine(probe, slot),
                 (Some(probe), None) => {
@@ -115,7 +115,7 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
                 category: asked.category,
                 sessions: (0..corpus.len()).map(|slot| corpus.meta(slot as u32).file).collect(),
                 signals: sink.0,
-                bm25: signals::plain_bm25(corpus, candidates, question),
+                bm25: turn_signals::plain_bm25(corpus, candidates, question),
                 cosine,
                 evidence: asked.evidence.clone(),
             });

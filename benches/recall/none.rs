@@ -2,8 +2,8 @@
 //!
 //! The gate's logistics, of each kind of place, are fitted here (`--none`).
 
-use vault_agent::search::rank::gate::{FIRST, Measured, NAMES, as_built, sureness};
-use vault_agent::search::weights::{Logistic, MEASURES, SURE_ENOUGH};
+use vault_agent::search::rank::confidence::{FIRST, Measured, NAMES, confidence, default_confidence};
+use vault_agent::search::weights::{LEAST_CONFIDENCE, Logistic, MEASURES};
 
 use crate::data::{Conversation, Vault};
 use crate::fit::FOLDS;
@@ -242,10 +242,10 @@ fn fit(samples: &[&Sample]) -> Logistic {
     weights
 }
 
-/// The weights, shifted so that at [`SURE_ENOUGH`] so many of each group of answerable ones stay.
+/// The weights, shifted so that at [`LEAST_CONFIDENCE`] so many of each group of answerable ones stay.
 fn calibrated(samples: &[&Sample]) -> Logistic {
     let mut weights = fit(samples);
-    let sure = |sample: &Sample| sample.surest(|find| sureness(&weights, find));
+    let sure = |sample: &Sample| sample.surest(|find| confidence(&weights, find));
     let mut least = 1.0_f64;
     for of in samples.iter().filter(|sample| sample.answers) {
         let mut group: Vec<f64> = samples.iter().filter(|one| one.is_same(of)).map(|one| sure(one)).collect();
@@ -253,7 +253,7 @@ fn calibrated(samples: &[&Sample]) -> Logistic {
         least = least.min(group[((1.0 - KEEP[of.kind]) * group.len() as f64) as usize]);
     }
     let logit = |p: f64| (p / (1.0 - p)).ln();
-    weights[0] += logit(SURE_ENOUGH) - logit(least.clamp(1e-6, 1.0 - 1e-6));
+    weights[0] += logit(LEAST_CONFIDENCE) - logit(least.clamp(1e-6, 1.0 - 1e-6));
     weights
 }
 
@@ -306,7 +306,7 @@ fn show(title: &str, samples: &[&Sample], gate: impl Fn(&Sample) -> bool) {
 pub fn report(conversations: &[Conversation], notes: &[Vault], fits: bool) {
     let samples = samples(conversations, notes);
     let all: Vec<&Sample> = samples.iter().collect();
-    show("as built", &all, |sample| sample.surest(as_built) >= SURE_ENOUGH);
+    show("as built", &all, |sample| sample.surest(default_confidence) >= LEAST_CONFIDENCE);
     if !fits {
         return;
     }
@@ -323,9 +323,11 @@ pub fn report(conversations: &[Conversation], notes: &[Vault], fits: bool) {
             let unseen: Vec<Logistic> = (0..FOLDS).map(without).collect();
             let fold = |sample: &Sample| &unseen[sample.of[1] % FOLDS];
             show(&format!("{measures}, unseen"), &of, |sample| {
-                sample.surest(|find| sureness(fold(sample), find)) >= SURE_ENOUGH
+                sample.surest(|find| confidence(fold(sample), find)) >= LEAST_CONFIDENCE
             });
-            show(measures, &of, |sample| sample.surest(|find| sureness(&weights, find)) >= SURE_ENOUGH);
+            show(measures, &of, |sample| {
+                sample.surest(|find| confidence(&weights, find)) >= LEAST_CONFIDENCE
+            });
             println!("{name}: {measures} {weights:.2?} of 1 and {NAMES:?}");
             own.iter_mut().flat_map(|sample| &mut sample.finds).for_each(|find| find.of[cosine] = 0.0);
         }

@@ -6,12 +6,12 @@ use jiff::tz::TimeZone;
 use vault_agent::embed::Table;
 use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
-use vault_agent::search::rank::signal::weights;
-use vault_agent::search::rank::signals;
-use vault_agent::search::rank::signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
+use vault_agent::search::rank::signal_names::weights;
+use vault_agent::search::rank::turn_signals;
+use vault_agent::search::rank::turn_signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
 use vault_agent::search::store::corpus::blocks::Corpus;
-use vault_agent::search::store::corpus::grow::Passage;
 use vault_agent::search::store::corpus::matrix::Probe;
+use vault_agent::search::store::corpus::note_rows::Passage;
 use vault_agent::search::weights::NEAR;
 
 use crate::data::{Conversation, Said};
@@ -67,7 +67,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             others: &[],
             zone: &TimeZone::UTC,
         };
-        signals::signals(prompt, &mut Work::default(), &mut scores);
+        turn_signals::compute(prompt, &mut Work::default(), &mut scores);
         std::hint::black_box(scores.best(&corpus, &candidates, None, 24));
         whole.push(start.elapsed());
         let start = Instant::now();

@@ -63,7 +63,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     let (sender, watched) = mpsc::unbounded_channel::<WatchEvent>();
     let (events, _) = broadcast::channel(256);
     let parts_hear = events.clone();
-    let cookies = Some(crate::search::follow::live::cookies(&workspace.dirs.cache));
+    let cookies = Some(crate::search::follow::follower::cookies(&workspace.dirs.cache));
     // The index hears the watcher by itself, and first: a question waits for its word.
     let (index_hears, for_index) = mpsc::unbounded_channel::<WatchEvent>();
     let on_event = move |event: WatchEvent| {

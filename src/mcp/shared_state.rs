@@ -12,7 +12,7 @@ use super::tool_set::ToolSet;
 use crate::deliver::pass::flush;
 use crate::deliver::{self, Console};
 use crate::memory::{self, Scope};
-use crate::search::{Asker, Progress};
+use crate::search::{Progress, SearchClient};
 use crate::workspace::Workspace;
 
 /// The longest time for unsent confirmations when the client leaves; the rest waits for the next pass.
@@ -42,7 +42,7 @@ impl ServerScopes {
 #[derive(Debug)]
 pub struct SharedState {
     workspace: RwLock<Arc<Workspace>>,
-    asker: Mutex<Option<Arc<Asker>>>,
+    search_client: Mutex<Option<Arc<SearchClient>>>,
     tools: ToolSet,
     place: ServerScopes,
     #[cfg(feature = "assistant")]
@@ -58,7 +58,7 @@ impl SharedState {
         workspace.editor.count_as_settled(true);
         Self {
             workspace: RwLock::new(Arc::new(workspace)),
-            asker: Mutex::default(),
+            search_client: Mutex::default(),
             tools,
             place,
             #[cfg(feature = "assistant")]
@@ -101,14 +101,14 @@ impl SharedState {
     }
 
     /// The answerer from memory: the daemon where one runs, else this process, which keeps its own warm.
-    pub fn asker(&self, workspace: &Arc<Workspace>) -> Arc<Asker> {
-        let mut asker = self.asker.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(asker) = &*asker
-            && Arc::ptr_eq(asker.workspace(), workspace)
+    pub fn search_client(&self, workspace: &Arc<Workspace>) -> Arc<SearchClient> {
+        let mut search_client = self.search_client.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(search_client) = &*search_client
+            && Arc::ptr_eq(search_client.workspace(), workspace)
         {
-            return Arc::clone(asker);
+            return Arc::clone(search_client);
         }
-        Arc::clone(asker.insert(Arc::new(Asker::new(Arc::clone(workspace)))))
+        Arc::clone(search_client.insert(Arc::new(SearchClient::new(Arc::clone(workspace)))))
     }
 
     /// Indexes the vault where that was never done: once, however many calls ask at the same time.
@@ -117,11 +117,11 @@ impl SharedState {
     /// The vault can't be read, the cache can't be written, or `stop` was set.
     pub fn index_first(
         &self,
-        asker: &Asker,
+        search_client: &SearchClient,
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
     ) -> Result<(), Failure> {
-        let recall = asker.own()?;
+        let recall = search_client.own()?;
         let index = recall.index();
         if index.is_empty()? {
             let _alone = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Opens the cache of a vault's words once, for many queries ([`Index`]).
 //!
 //! A vault and the folder of its cache come in; a missing, old or damaged cache is rebuilt. Other files add the
-//! methods: [`crate::search::follow`] updates the index, [`crate::search::give`] answers from it.
+//! methods: [`crate::search::follow`] updates the index, [`crate::search::results`] answers from it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::embed::{EmbedError, Fixed};
 use crate::search::error::IndexError;
 use crate::search::read::note::Options;
-use crate::search::store::corpus::grow::Basis;
+use crate::search::store::corpus::note_rows::RowInputs;
 use crate::search::store::{cache, view};
 use crate::vault::Vault;
 
@@ -21,7 +21,7 @@ pub struct Index {
     pub(in crate::search) vault: Vault,
     pub(in crate::search) options: Options,
     /// The inputs of ranking's rows.
-    pub(in crate::search) basis: Basis,
+    pub(in crate::search) basis: RowInputs,
     /// Why its table isn't the settings' one.
     pub(in crate::search) table_error: Option<EmbedError>,
     fingerprint: String,
@@ -61,7 +61,7 @@ impl Index {
         let store = cache::Store::open(cache, &fingerprint)?;
         Ok(Self {
             vault,
-            basis: Basis { table, zone: options.zone.clone() },
+            basis: RowInputs { table, zone: options.zone.clone() },
             table_error,
             fingerprint,
             options,

@@ -16,47 +16,47 @@
 //! | [`query`] | the typed text | words, filters, scopes, the kind of answer that is wanted |
 //! | [`retrieve`] | words, vectors | candidates |
 //! | [`rank`] | candidates | scores: every signal and threshold of ranking stands here; the weights of all rooms stand in [`weights`] |
-//! | [`give`] | what ranks best | hits, excerpts, injections, or `NONE` |
+//! | [`results`] | what ranks best | hits, excerpts, injections, or `NONE` |
 //!
 //! The rest of the program uses three types. [`Index`] answers by words alone and keeps the cache. [`Recall`] is built
 //! on it and answers by words and meaning, for questions ([`Recall::search`]) and for prompts ([`Recall::recall`]).
-//! [`Asker`] puts the same questions to a running daemon first, which has everything in memory.
+//! [`SearchClient`] puts the same questions to a running daemon first, which has everything in memory.
 //!
 //! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
 
 pub mod analyze;
 pub mod follow;
-pub mod give;
 pub mod query;
 pub mod rank;
 pub mod read;
+pub mod results;
 pub mod retrieve;
 pub mod store;
 pub mod weights;
 
 mod answer;
-pub(crate) mod cores;
 mod error;
 mod index;
-mod opened;
+pub(crate) mod parallel;
 mod recall;
+mod workspace_index;
 
 pub use answer::{Answer, CheckedBy, Freshness, Hit, KindName, Query, Reranked, RoleName};
 pub use error::IndexError;
-pub use follow::basis::Basis;
 pub use follow::reindex::{Progress, Reindexed};
 pub use follow::report::{Finding, Severity, Stats};
 pub use follow::snapshot::{Note, Snapshot, Stored};
+pub use follow::source_check::AnswerSource;
 pub use follow::update::Updated;
-pub use give::ask::Asker;
-pub use give::given::{MemoryPrompt, Recalled};
-pub use give::hit::HitMaker;
-pub use give::words::Found;
 pub use index::Index;
-pub use rank::worth::{Judge, Worth};
+pub use rank::rating::{Rater, Rating};
 pub use read::block::{Block, Kind, Role};
 pub use read::note::Options;
 #[cfg(feature = "assistant")]
-pub(crate) use read::shipped::is_shipped;
+pub(crate) use read::template_text::is_shipped;
 pub use recall::{Recall, RecallError};
+pub use results::daemon_client::SearchClient;
+pub use results::hit::HitMaker;
+pub use results::prompt_memories::{MemoryPrompt, Recalled};
+pub use results::word_search::FoundBlock;
 pub use store::SCHEMA;

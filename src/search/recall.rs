@@ -1,7 +1,7 @@
 //! Searches one vault by words and meaning ([`Recall`]); opened once, queried often.
 //!
 //! [`Recall`] is built on an [`Index`] and holds the ranking's view of its segments (the corpus).
-//! [`crate::search::follow`] updates the corpus; [`crate::search::give`] has the methods that answer.
+//! [`crate::search::follow`] updates the corpus; [`crate::search::results`] has the methods that answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::config::Settings;
 use crate::embed::http::wait;
 use crate::embed::retry::{self, Backoff};
 use crate::embed::{self, EmbedError, Fixed, Provider, Purpose};
-use crate::search::rank::signals::{Candidates, Work};
+use crate::search::rank::turn_signals::{Candidates, Work};
 use crate::search::store::corpus::blocks::{Corpus, names_of, without_names};
 use crate::search::store::corpus::matrix::{Matrix, Probe};
 use crate::search::store::view::View;
@@ -50,7 +50,7 @@ pub struct Recall {
     /// Whose vectors blocks have, beside the settings' model.
     pub(in crate::search) table: Fixed,
     /// The last question's state of the index, for the next one.
-    pub(in crate::search) state: Mutex<Option<Arc<State>>>,
+    pub(in crate::search) state: Mutex<Option<Arc<CorpusState>>>,
     /// The last question's room, for the next one.
     pub(in crate::search) work: Mutex<Option<Work>>,
     /// Whether it answers repeatedly, and is notified of idle times ([`Recall::rest`]).
@@ -61,7 +61,7 @@ pub struct Recall {
 
 /// A state of the index as ranking sees it, kept between questions.
 #[derive(Debug)]
-pub(in crate::search) struct State {
+pub(in crate::search) struct CorpusState {
     /// The blocks.
     pub corpus: Corpus,
     /// The view that they were seen in.
@@ -69,7 +69,7 @@ pub(in crate::search) struct State {
     /// All living blocks, as candidates, once they were asked for.
     pub all: OnceLock<Candidates>,
     /// Those that may be given unasked, where that isn't all.
-    pub told: OnceLock<Candidates>,
+    pub unasked: OnceLock<Candidates>,
     /// Which notes' blocks are documents of their own, by number, once that was asked for.
     pub lists: OnceLock<Vec<bool>>,
     /// The vectors of the settings' model, by slot, where it isn't the built-in one.
@@ -166,29 +166,29 @@ impl Recall {
     pub(in crate::search) fn ask(
         &self,
         text: &str,
-        state: &State,
+        state: &CorpusState,
         candidates: &Candidates,
     ) -> QuestionVector {
-        let mut asked = self.ask_model(text, state, candidates);
+        let mut vector = self.ask_model(text, state, candidates);
         if let Some(error) = &self.index.table_error {
             let words = format!("{error}; the built-in table is used");
-            asked.warning = Some(asked.warning.map_or(words.clone(), |other| format!("{other}; {words}")));
+            vector.warning = Some(vector.warning.map_or(words.clone(), |other| format!("{other}; {words}")));
         }
-        asked
+        vector
     }
 
     /// The vector of a question by the table in the binary, where blocks have vectors by it.
     pub(in crate::search) fn builtin_probe(
         &self,
         text: &str,
-        state: &State,
+        state: &CorpusState,
         candidates: &Candidates,
     ) -> Option<Probe> {
         let is_builtin = embed::is_on(&self.settings) && self.table.is_builtin();
         is_builtin.then(|| Probe::new(&self.table.embed(&nameless(text, state, candidates)))).flatten()
     }
 
-    fn ask_model(&self, text: &str, state: &State, candidates: &Candidates) -> QuestionVector {
+    fn ask_model(&self, text: &str, state: &CorpusState, candidates: &Candidates) -> QuestionVector {
         let text = nameless(text, state, candidates);
         let is_on = embed::is_on(&self.settings);
         let builtin = |warning: Option<String>, embedded| QuestionVector {
@@ -231,7 +231,7 @@ impl Recall {
 }
 
 /// A question without the names of who speaks here; another conversation's Rose is a flower in this one.
-fn nameless<'t>(text: &'t str, state: &State, candidates: &Candidates) -> std::borrow::Cow<'t, str> {
+fn nameless<'t>(text: &'t str, state: &CorpusState, candidates: &Candidates) -> std::borrow::Cow<'t, str> {
     let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
     without_names(text, &names)
 }

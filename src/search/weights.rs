@@ -1,7 +1,7 @@
 //! Holds every weight and threshold of ranking and recall in one table, each with the way it was found. Comments where
 //! a number is used say what it does.
 
-/// Signals of turns ([`crate::search::rank::signal::Signal`], in its order): name, weight, and what is added to the weight where a question
+/// Signals of turns ([`crate::search::rank::signal_names::Signal`], in its order): name, weight, and what is added to the weight where a question
 /// asks for several things ("Which cities has she seen?"): their mentions stand in many places, so the one place that
 /// matches best says less.
 ///
@@ -89,20 +89,20 @@ pub(in crate::search) const AGENT: f32 = 0.3;
 /// How many things the gate weighs.
 pub const MEASURES: usize = 9;
 
-/// Constant and weights, by [`crate::search::rank::gate::NAMES`].
+/// Constant and weights, by [`crate::search::rank::confidence::NAMES`].
 pub type Logistic = [f64; MEASURES + 1];
 
 /// The logistics of one place: with the cosine, and without built-in vectors.
 #[derive(Debug, Clone, Copy)]
-pub struct Gate {
+pub struct ConfidenceWeights {
     /// With the cosine.
     pub by_meaning: Logistic,
     /// By words alone.
     pub by_words: Logistic,
 }
 
-/// The logistics that turn what is measured of a find into how sure it is to be about the prompt, by [`crate::search::rank::gate::Place`]: the
-/// constant, then the weights of [`crate::search::rank::gate::NAMES`]. Fitted on what `--none` of `benches/recall.rs` measures: questions asked of
+/// The logistics that turn what is measured of a find into how sure it is to be about the prompt, by [`crate::search::rank::confidence::Place`]: the
+/// constant, then the weights of [`crate::search::rank::confidence::NAMES`]. Fitted on what `--none` of `benches/recall.rs` measures: questions asked of
 /// their own memory and of another's, and small talk in many languages, bare and dressed, over LoCoMo, LongMemEval and
 /// `notes-dev`. Each keeps so many of its answerable prompts: 97, 95 and 93 of 100. That a speaker is named weighs no more
 /// than 3 in conversations: all of LoCoMo's questions name one, real ones need not. Further measures (a standardised
@@ -117,24 +117,24 @@ pub struct Gate {
 ///
 /// The last one is fitted on `tests/recall/small/fit.txt`, small memories with questions that they answer and questions that
 /// they don't, `missing` and `amiss` in it; the others know nothing of those two.
-pub const GATES: [Gate; 4] = [
-    Gate {
+pub const CONFIDENCE_WEIGHTS: [ConfidenceWeights; 4] = [
+    ConfidenceWeights {
         by_meaning: [-4.75, 2.48, 0.46, -0.54, 2.21, 3.0, 0.0, 0.0, 0.0, 0.0],
         by_words: [-4.42, 2.74, 0.58, -0.77, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0],
     },
-    Gate {
+    ConfidenceWeights {
         by_meaning: [-6.29, 1.61, 0.85, -2.15, 6.0, 0.0, 0.0, 0.0, 1.6, -1.24],
         by_words: [-4.99, 2.25, 1.2, -2.44, 0.0, 0.0, 0.0, 0.0, 1.87, -1.15],
     },
-    Gate {
+    ConfidenceWeights {
         by_meaning: [-5.41, 1.37, 0.89, -1.65, 4.82, 0.0, 0.0, 0.0, 0.0, 0.0],
         by_words: [-3.55, 1.29, 1.29, -0.02, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
     },
-    Gate {
+    ConfidenceWeights {
         by_meaning: [5.93, 1.76, 0.0, 0.0, 2.67, 0.0, -4.48, -3.21, 0.0, 0.0],
         by_words: [6.85, 2.38, 0.0, 0.0, 0.0, 0.0, -4.43, -3.37, 0.0, 0.0],
     },
 ];
 
 /// Nothing below this is given without being asked for.
-pub const SURE_ENOUGH: f64 = 0.31;
+pub const LEAST_CONFIDENCE: f64 = 0.31;

@@ -52,6 +52,6 @@ pub fn socket(state: &Path) -> PathBuf {
 /// Asks the daemon; none where no daemon answers.
 pub fn ask(state: &Path, request: Request) -> Option<Reply> {
     let line = serde_json::to_string(&request).ok()?;
-    let reply = crate::search::give::ask::exchange(&socket(state), &line, PATIENCE).ok()?;
+    let reply = crate::search::results::daemon_client::exchange(&socket(state), &line, PATIENCE).ok()?;
     serde_json::from_str(&reply).ok()
 }

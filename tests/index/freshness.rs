@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use vault_agent::search::follow::live::Follower;
+use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{CheckedBy, Index, Query};
 
 use super::vault::{Daemon, TestVault, Told, beside_a_daemon, show};
@@ -235,7 +235,7 @@ fn a_follower_survives_the_deletion_of_the_cache() {
     vault.write("b.md", "second");
     follower.changed(["b.md".to_owned()]);
     until("following again", || follower.following().following && follower.following().behind == 0);
-    until("the new lock", || vault_agent::search::follow::live::is_held(&vault.cache()));
+    until("the new lock", || vault_agent::search::follow::follower::is_held(&vault.cache()));
     assert_eq!(vault.find("second").len(), 1);
 }
 

@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use vault_agent::clock::SystemClock;
-use vault_agent::search::follow::live;
-use vault_agent::search::follow::live::Follower;
+use vault_agent::search::follow::follower;
+use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{Answer, CheckedBy, Index, Options, Query};
 use vault_agent::vault::{NotePath, Vault, WatchEvent, WatchTimes, Watcher};
 
@@ -78,7 +78,7 @@ pub struct Told {
 impl Told {
     pub fn start(index: &Arc<Index>) -> Self {
         let follower = Arc::new(Follower::start(Arc::clone(index)).unwrap());
-        let folder = live::cookies(index.cache());
+        let folder = follower::cookies(index.cache());
         std::fs::create_dir_all(&folder).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let taker = std::thread::spawn({
@@ -135,7 +135,7 @@ impl Daemon {
             WatchEvent::Polled { .. } => {}
             event => panic!("{event:?}"),
         };
-        let cookies = live::cookies(index.cache());
+        let cookies = follower::cookies(index.cache());
         let watcher = Watcher::start_with(index.vault(), WatchTimes::default(), Some(&cookies), on).unwrap();
         until("the first look", || follower.following().following);
         Self { _watcher: watcher, follower }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use vault_agent::search::follow::live::Follower;
+use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{Hit, Query, Recall};
 
 use crate::recall::open;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use vault_agent::search::follow::live::Follower;
+use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{Query, Recall};
 
 use crate::recall::open;

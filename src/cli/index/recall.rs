@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cli::memories::expand_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::hooks::recall_gate::needs_recall;
-use crate::search::{Asker, Freshness, Hit, MemoryPrompt, RecallError};
+use crate::search::{Freshness, Hit, MemoryPrompt, RecallError, SearchClient};
 
 /// Gives the memories that help with a question or a prompt: a few lines, or `NONE`.
 ///
@@ -37,7 +37,7 @@ struct Answer<'a> {
     digest: Option<&'a str>,
     hits: &'a [Hit],
     #[serde(skip_serializing_if = "Option::is_none")]
-    injected: Option<&'a crate::search::give::choose::Injection>,
+    injected: Option<&'a crate::search::results::injection::Injection>,
     #[serde(skip_serializing_if = "Option::is_none")]
     freshness: Option<&'a Freshness>,
     notes: &'a [String],
@@ -45,7 +45,7 @@ struct Answer<'a> {
 
 /// Runs `recall`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let asker = Asker::new(Arc::new(context.workspace_or_last()?));
+    let search_client = SearchClient::new(Arc::new(context.workspace_or_last()?));
     let query = args.query.join(" ");
     if !needs_recall(&query) {
         context.ui.json(&Answer { digest: None, hits: &[], injected: None, freshness: None, notes: &[] });
@@ -54,7 +54,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         return Ok(Status::Fine);
     }
-    let found = asker.recall(&MemoryPrompt {
+    let found = search_client.recall(&MemoryPrompt {
         scope: expand_here(args.scope.as_deref())?,
         expand: args.expand,
         ..MemoryPrompt::new(query, args.max_chars)

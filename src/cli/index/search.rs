@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::memories::expand_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::{link, takes_links};
-use crate::search::{Answer, Asker, Hit, IndexError, Query, Reranked};
+use crate::search::{Answer, Hit, IndexError, Query, Reranked, SearchClient};
 
 /// Searches all notes, logs and memories.
 ///
@@ -67,9 +67,9 @@ struct Reply {
 
 /// Runs `search`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let asker = Asker::new(Arc::new(context.workspace_or_last()?));
+    let search_client = SearchClient::new(Arc::new(context.workspace_or_last()?));
     if args.stdin {
-        return answer_lines(context, args, &asker);
+        return answer_lines(context, args, &search_client);
     }
     let query = Query {
         text: args.query.join(" "),
@@ -77,17 +77,17 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         limit: args.limit,
         exact: args.exact,
     };
-    let answer = if args.deep { asker.deep(&query)? } else { asker.search(&query)? };
+    let answer = if args.deep { search_client.deep(&query)? } else { search_client.search(&query)? };
     context.ui.json(&answer);
     for word in answer.notes.iter().chain(&answer.freshness.warnings) {
         context.ui.note(word);
     }
-    show(context, &answer, asker.workspace().vault.root());
+    show(context, &answer, search_client.workspace().vault.root());
     Ok(Status::Fine)
 }
 
 /// Answers queries from standard input until it ends.
-fn answer_lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult {
+fn answer_lines(context: &Context, args: &Args, search_client: &SearchClient) -> CommandResult {
     let mut status = Status::Fine;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -95,7 +95,7 @@ fn answer_lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult 
             continue;
         }
         let reply = match serde_json::from_str::<Line>(&line) {
-            Ok(asked) => reply(asker, args, asked),
+            Ok(asked) => reply(search_client, args, asked),
             Err(error) => Reply { error: Some(format!("not a query: {error}")), ..Reply::default() },
         };
         if reply.error.is_some() {
@@ -109,7 +109,7 @@ fn answer_lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult 
     Ok(status)
 }
 
-fn reply(asker: &Asker, args: &Args, asked: Line) -> Reply {
+fn reply(search_client: &SearchClient, args: &Args, asked: Line) -> Reply {
     let scope = asked.scope.or_else(|| args.scope.clone());
     let query = Query {
         text: asked.query,
@@ -117,7 +117,8 @@ fn reply(asker: &Asker, args: &Args, asked: Line) -> Reply {
         limit: asked.limit.unwrap_or(args.limit),
         exact: asked.exact || args.exact,
     };
-    let found = if asked.deep || args.deep { asker.deep(&query) } else { asker.search(&query) };
+    let found =
+        if asked.deep || args.deep { search_client.deep(&query) } else { search_client.search(&query) };
     match found {
         Ok(answer) => {
             let notes = answer.notes.into_iter().chain(answer.freshness.warnings).collect();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::daemon::part::{DaemonEvent, PartContext};
-use crate::search::follow::live::{Follower, Following};
+use crate::search::follow::follower::{Follower, Following};
 use crate::vault::{NotePath, WatchEvent};
 use crate::workspace::Workspace;
 

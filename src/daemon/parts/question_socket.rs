@@ -1,6 +1,6 @@
 //! Answers questions of other processes on a Unix socket that only the owner can reach: one line in, one line out.
 //!
-//! The protocol is [`crate::search::give::ask`]'s. Each question is answered on a thread of its own, so a long one
+//! The protocol is [`crate::search::results::daemon_client`]'s. Each question is answered on a thread of its own, so a long one
 //! delays no other, and at most [`AT_ONCE`] at a time; a client beyond that answers itself. Hooks report here, too,
 //! which session of a coding agent has gone on ([`crate::hooks::archive::delegate`]).
 
@@ -17,8 +17,8 @@ use crate::daemon::KEEP_FREE_MEMORY;
 use crate::hooks::archive::delegate::{self, ArchiveMessage};
 use crate::machines::person::TakeMessage;
 use crate::search::Recall;
-use crate::search::give::ask;
-use crate::search::give::ask::{LONGEST_LINE, Who};
+use crate::search::results::daemon_client;
+use crate::search::results::daemon_client::{LONGEST_LINE, ProcessIdentity};
 use crate::workspace::Workspace;
 
 /// Questions that are answered at the same time.
@@ -41,7 +41,7 @@ impl Answers {
     /// # Errors
     /// The socket can't be made: the path of the state directory is too long for one, or it can't be written.
     pub fn open(workspace: Arc<Workspace>, recall: Arc<Recall>) -> std::io::Result<Self> {
-        let socket = ask::socket(&workspace.dirs.state);
+        let socket = daemon_client::socket(&workspace.dirs.state);
         let listener = bind(&socket)?;
         Ok(Self { socket, task: tokio::spawn(listen(listener, workspace, recall)) })
     }
@@ -64,7 +64,7 @@ pub(super) fn bind(socket: &Path) -> std::io::Result<UnixListener> {
 
 async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<Recall>) {
     let places = Arc::new(Semaphore::new(AT_ONCE));
-    let me = Who::new(&workspace.settings, &*workspace.clock);
+    let me = ProcessIdentity::new(&workspace.settings, &*workspace.clock);
     let mut is_resting = true;
     keep_free_memory(false);
     loop {
@@ -86,7 +86,7 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
                 if std::mem::take(&mut is_resting) {
                     keep_free_memory(true);
                 }
-                // Full: the asker sees its question shut out and answers itself.
+                // Full: the search_client sees its question shut out and answers itself.
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
                 let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));
                 let me = me.clone();
@@ -111,12 +111,12 @@ fn keep_free_memory(keeps: bool) {
     }
 }
 
-/// Answers one asker, line by line, until it goes or falls silent.
+/// Answers one search_client, line by line, until it goes or falls silent.
 async fn converse(
     stream: UnixStream,
     workspace: Arc<Workspace>,
     recall: Arc<Recall>,
-    me: &Who,
+    me: &ProcessIdentity,
 ) -> std::io::Result<()> {
     // The directory is private already; this check is for one whose mode was changed.
     if stream.peer_cred()?.uid() != rustix::process::getuid().as_raw() {
@@ -149,7 +149,7 @@ async fn converse(
             continue;
         }
         let me = me.at(workspace.clock.now());
-        let answered = tokio::task::spawn_blocking(move || ask::answer(&recall, &me, &line));
+        let answered = tokio::task::spawn_blocking(move || daemon_client::answer(&recall, &me, &line));
         let mut answer = answered.await.map_err(std::io::Error::other)?;
         answer.push('\n');
         write.write_all(answer.as_bytes()).await?;

@@ -110,11 +110,11 @@ pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>
 
 /// Sends the request to the daemon; true where it accepted.
 fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> bool {
-    use crate::search::give::ask;
+    use crate::search::results::daemon_client;
 
-    let socket = ask::socket(&workspace.dirs.state);
+    let socket = daemon_client::socket(&workspace.dirs.state);
     let Ok(line) = serde_json::to_string(&ArchiveMessage { archive: request.clone() }) else { return false };
-    ask::exchange(&socket, &line, time / 3).is_ok_and(|reply| reply.trim_end() == ACCEPTED)
+    daemon_client::exchange(&socket, &line, time / 3).is_ok_and(|reply| reply.trim_end() == ACCEPTED)
 }
 
 /// Starts a detached process for the rest. The hook does not wait for it.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::config::Dirs;
 use crate::hooks::context::start_detached;
-use crate::search::follow::live;
+use crate::search::follow::follower;
 
 const MIN_INTERVAL: Duration = Duration::from_secs(600);
 
@@ -18,7 +18,7 @@ pub(crate) fn start_if_due(vault: &Path) {
     let mark = dirs.cache.join("hooks-behind");
     let age = std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok();
     let is_young = |at| SystemTime::now().duration_since(at).is_ok_and(|age| age < MIN_INTERVAL);
-    if age.is_some_and(is_young) || live::is_held(&dirs.cache) || std::fs::write(&mark, "").is_err() {
+    if age.is_some_and(is_young) || follower::is_held(&dirs.cache) || std::fs::write(&mark, "").is_err() {
         return;
     }
     start_detached(vault, ["recall", "index"]);

@@ -4,7 +4,7 @@
 //! `\u003c`, so that no note can close the frame that the host puts around a hook's words.
 
 use crate::config::Settings;
-use crate::search::give::choose::{Injection, Memory};
+use crate::search::results::injection::{Injection, Memory};
 
 use crate::hooks::host::{Answer, HOST_LIMIT, HostEvent, units};
 
@@ -33,7 +33,7 @@ pub fn format_memories(
         let each = settings.recall.memory_tokens;
         let injection = Injection::new(
             memories[..count].iter(),
-            most / crate::search::give::choose::CHARS_PER_TOKEN,
+            most / crate::search::results::injection::CHARS_PER_TOKEN,
             each,
         );
         // A memory that found no room in the budget ends the list.

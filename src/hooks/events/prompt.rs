@@ -8,9 +8,9 @@ use crate::hooks::host::input::Input;
 use crate::hooks::host::timeout::PATIENCE;
 use crate::hooks::host::{Answer, HostEvent};
 use crate::memory::{Scope, is_visible};
-use crate::search::follow::live;
-use crate::search::give::choose::Memory;
-use crate::search::{Asker, Hit, MemoryPrompt, Recall};
+use crate::search::follow::follower;
+use crate::search::results::injection::Memory;
+use crate::search::{Hit, MemoryPrompt, Recall, SearchClient};
 use crate::workspace::Workspace;
 
 /// Answers a prompt that the gate let through.
@@ -37,10 +37,10 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> anyhow
 fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> anyhow::Result<Vec<Hit>> {
     let scopes: Vec<String> = scopes.iter().map(Scope::to_string).collect();
     let prompt = MemoryPrompt { scope: Some(scopes.join(",")), ..MemoryPrompt::new(prompt, 0) };
-    if live::is_held(&workspace.dirs.cache) {
+    if follower::is_held(&workspace.dirs.cache) {
         // A daemon has everything at hand.
-        let asker = Asker::new(Arc::clone(workspace)).patience(PATIENCE / 2);
-        return Ok(asker.recall(&prompt)?.hits);
+        let search_client = SearchClient::new(Arc::clone(workspace)).patience(PATIENCE / 2);
+        return Ok(search_client.recall(&prompt)?.hits);
     }
     Ok(Recall::of(workspace)?.recall(&prompt)?.hits)
 }

@@ -12,7 +12,7 @@ use crate::hooks::context::memory_name;
 use crate::hooks::host::input::Input;
 use crate::hooks::host::{Answer, HostEvent};
 use crate::memory::{ListedMemory, ListedSection, Scope, pins::Pin, session_context};
-use crate::search::give::choose::Memory;
+use crate::search::results::injection::Memory;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 

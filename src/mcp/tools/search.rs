@@ -8,7 +8,7 @@ use crate::hooks::recall_gate::needs_recall;
 use crate::mcp::failure::Failure;
 use crate::mcp::outputs::{Recalled, Searched};
 use crate::memory::Scope;
-use crate::search::{Asker, Hit, MemoryPrompt, Query};
+use crate::search::{Hit, MemoryPrompt, Query, SearchClient};
 use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 
@@ -20,8 +20,9 @@ pub fn search(call: &Call<'_>) -> ToolOutcome {
     let text = arguments.text("query").unwrap_or_default().to_owned();
     let visible = call.visible_scopes()?;
     let query = Query { text, scope: Some(within(scope, &visible)), limit, exact: false };
-    let asker = warm(call)?;
-    let answer = if arguments.flag("deep") { asker.deep(&query)? } else { asker.search(&query)? };
+    let search_client = warm(call)?;
+    let answer =
+        if arguments.flag("deep") { search_client.deep(&query)? } else { search_client.search(&query)? };
     let mut notes = answer.notes;
     notes.extend(answer.freshness.warnings);
     let mut words = shown(&answer.hits);
@@ -64,10 +65,10 @@ pub fn recall(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// The vault's memory; the first call of all indexes the notes, and says how far it is.
-fn warm(call: &Call<'_>) -> Result<Arc<Asker>, Failure> {
-    let asker = call.shared.asker(&call.workspace);
-    call.shared.index_first(&asker, call.progress, call.stop)?;
-    Ok(asker)
+fn warm(call: &Call<'_>) -> Result<Arc<SearchClient>, Failure> {
+    let search_client = call.shared.search_client(&call.workspace);
+    call.shared.index_first(&search_client, call.progress, call.stop)?;
+    Ok(search_client)
 }
 
 /// A place and whose memories, as recall takes them.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::vault::{NotePath, Stat};
 
 use crate::search::follow::scan;
-use crate::search::follow::scan::Suspect;
+use crate::search::follow::scan::ChangedFile;
 use crate::search::store::cache::Store;
 use crate::search::store::commit;
 use crate::search::store::delta::{Delta, DeltaBuilder};
@@ -136,7 +136,7 @@ impl Work<'_> {
                 if self.stop.load(Ordering::Relaxed) {
                     return Err(IndexError::Interrupted);
                 }
-                let suspect = Suspect { path: path.to_string(), known: None, stat: Some(*stat) };
+                let suspect = ChangedFile { path: path.to_string(), known: None, stat: Some(*stat) };
                 let change = scan::look(&self.index.vault, &self.index.options, suspect, now);
                 change.map_or(Ok(()), |change| open.add(change))?;
                 if open.memory() > ARENA {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::search::follow::{live, scan};
-use crate::search::retrieve::sets::Sets;
+use crate::search::follow::{follower, scan};
+use crate::search::retrieve::document_sets::DocumentSets;
 use crate::search::store::cache::Mode;
 use crate::search::store::catalog;
 use crate::search::{Index, IndexError, Kind, Snapshot};
@@ -88,7 +88,7 @@ impl Index {
                 committed: jiff::Timestamp::from_second(view.totals.committed)
                     .ok()
                     .filter(|_| view.totals.committed > 0),
-                followed: live::is_held(&self.root),
+                followed: follower::is_held(&self.root),
                 index_bytes: folder_bytes(&self.root),
                 ..Stats::default()
             };
@@ -111,7 +111,7 @@ impl Index {
             view.segs.iter().flat_map(|seg| &seg.memory).cloned().for_each(count);
             let dead = view.segs.iter().map(|seg| u64::from(seg.reader.max_doc()) - seg.living());
             stats.dead_blocks = dead.sum();
-            let sets = Sets::new(&view, &store.fields);
+            let sets = DocumentSets::new(&view, &store.fields);
             let living = sets.living();
             for kind in Kind::ALL {
                 let blocks = sets.with_filter(&format!("kind:{kind}"))?.intersection_len(&living);

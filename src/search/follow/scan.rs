@@ -17,7 +17,7 @@ use crate::search::IndexError;
 use crate::search::read::file;
 use crate::search::read::note::{Options, Parsed};
 use crate::search::store::catalog;
-use crate::search::store::catalog::{FileRow, Look};
+use crate::search::store::catalog::{FileRow, FileStat};
 use crate::search::store::delta::Change;
 
 /// A file's change time is trusted once it is this old, in nanoseconds: the coarsest clock of a file
@@ -26,7 +26,7 @@ const GRAIN: i64 = 2_100_000_000;
 
 /// A file that may have changed: as known, and as it is.
 #[derive(Debug, Clone)]
-pub struct Suspect {
+pub struct ChangedFile {
     /// Its path.
     pub path: String,
     /// The index's row.
@@ -65,7 +65,7 @@ pub fn list(vault: &Vault, options: &Options) -> Result<Listing, VaultError> {
 }
 
 /// The files of `listing` that may differ from what is known, the vanished ones included.
-pub fn suspects(conn: &Connection, listing: &Listing) -> Result<Vec<Suspect>, IndexError> {
+pub fn suspects(conn: &Connection, listing: &Listing) -> Result<Vec<ChangedFile>, IndexError> {
     let mut listed: FastMap<&str, Stat> = FastMap::default();
     listed.extend(listing.files.iter().map(|(path, stat)| (path.as_str(), *stat)));
     let mut differing = Vec::new();
@@ -75,10 +75,10 @@ pub fn suspects(conn: &Connection, listing: &Listing) -> Result<Vec<Suspect>, In
     })?;
     let known = differing.into_iter().map(|(path, stat)| {
         let known = catalog::file(conn, &path)?;
-        Ok(Suspect { path, known, stat })
+        Ok(ChangedFile { path, known, stat })
     });
     let mut suspects = known.collect::<Result<Vec<_>, IndexError>>()?;
-    let new = |(path, stat): (&str, _)| Suspect { path: path.to_owned(), known: None, stat: Some(stat) };
+    let new = |(path, stat): (&str, _)| ChangedFile { path: path.to_owned(), known: None, stat: Some(stat) };
     suspects.extend(listed.into_iter().map(new));
     suspects.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(suspects)
@@ -90,7 +90,7 @@ pub fn suspects_at(
     vault: &Vault,
     options: &Options,
     paths: &[String],
-) -> Result<Vec<Suspect>, IndexError> {
+) -> Result<Vec<ChangedFile>, IndexError> {
     let mut found = BTreeMap::new();
     let is_present = vault.is_present();
     for path in paths {
@@ -113,7 +113,7 @@ pub fn suspects_at(
             (known, stat) => known.is_none() && stat.is_none(),
         };
         if !is_same {
-            suspects.push(Suspect { path, known, stat });
+            suspects.push(ChangedFile { path, known, stat });
         }
     }
     Ok(suspects)
@@ -155,12 +155,12 @@ fn look_at(
 }
 
 /// Whether the file system says of a file what the index recorded.
-fn is_as_known(look: &Look, stat: &Stat) -> bool {
+fn is_as_known(look: &FileStat, stat: &Stat) -> bool {
     look.ctime != 0 && *look == look_of(stat)
 }
 
-fn look_of(stat: &Stat) -> Look {
-    Look { size: stat.size, mtime: stat.mtime_ns, ctime: stat.ctime_ns, inode: stat.inode }
+fn look_of(stat: &Stat) -> FileStat {
+    FileStat { size: stat.size, mtime: stat.mtime_ns, ctime: stat.ctime_ns, inode: stat.inode }
 }
 
 /// What the file system says of a file, at the price of one look. Where it is other than known, only the
@@ -189,18 +189,18 @@ fn is_there(vault: &Vault, path: &str) -> bool {
 const WORTH_A_CORE: usize = 16;
 
 /// Looks at the suspects' bytes, on all cores where there are many. `now` is in nanoseconds since 1970.
-pub fn inspect(vault: &Vault, options: &Options, suspects: Vec<Suspect>, now: i64) -> Vec<Change> {
+pub fn inspect(vault: &Vault, options: &Options, suspects: Vec<ChangedFile>, now: i64) -> Vec<Change> {
     let suspects = suspects.into_par_iter().with_min_len(WORTH_A_CORE);
     suspects.filter_map(|suspect| look(vault, options, suspect, now)).collect()
 }
 
 /// The result of one suspect; `None` without a change.
-pub fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<Change> {
-    let Suspect { path, known, stat } = suspect;
+pub fn look(vault: &Vault, options: &Options, suspect: ChangedFile, now: i64) -> Option<Change> {
+    let ChangedFile { path, known, stat } = suspect;
     let Some(stat) = stat else { return known.map(Change::Removed) };
     // A change time that later scans may trust, else 0.
     let is_old = now.saturating_sub(stat.ctime_ns.max(stat.mtime_ns)) > GRAIN;
-    let look = Look { ctime: if is_old { stat.ctime_ns } else { 0 }, ..look_of(&stat) };
+    let look = FileStat { ctime: if is_old { stat.ctime_ns } else { 0 }, ..look_of(&stat) };
     let note = NotePath::new(&path).ok()?;
     let Some(bytes) = read(vault, options, &note, &stat) else { return known.map(Change::Removed) };
     let hash = bytes.as_ref().map_or([0; 32], |bytes| *blake3::hash(bytes).as_bytes());

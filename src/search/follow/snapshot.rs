@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::search::follow::scan;
-use crate::search::follow::scan::Suspect;
+use crate::search::follow::scan::ChangedFile;
 use crate::search::read::block::Block;
 use crate::search::read::note;
 use crate::search::store::cache::Store;
@@ -84,7 +84,7 @@ impl Index {
         &self,
         store: &Store,
         snapshot: &mut Snapshot<'_>,
-        mut suspects: Vec<Suspect>,
+        mut suspects: Vec<ChangedFile>,
     ) -> Result<(), IndexError> {
         // From the committed state on: a file that is looked at twice counts once.
         let memory = snapshot.view.segs.iter().flat_map(|seg| &seg.memory).map(|file| &file.path);

@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError};
 
 use rusqlite::Connection;
 
+use crate::search::follow::freshness::{FreshnessProof, is_held, prove_freshness};
 use crate::search::follow::scan;
-use crate::search::follow::scan::Suspect;
-use crate::search::follow::vouch::{Word, is_held, vouch};
+use crate::search::follow::scan::ChangedFile;
 use crate::search::store::cache::{Mode, Pooled, Store};
 use crate::search::store::delta::{Change, Delta};
 use crate::search::store::segment::file::Target;
@@ -145,14 +145,14 @@ impl Index {
             Mode::Memory(why) => warnings.push(format!("{why} (the notes were read without a cache)")),
         }
         // The word comes first: what was committed after it was given is in the snapshot.
-        let word = vouch(&store.root);
+        let word = prove_freshness(&store.root);
         let (mut conn, mut view) = store.snapshot()?;
         // It is about the index that the daemon filled, not about one that was made anew since.
         let (epoch, generation) = catalog::last_commit(&conn)?;
         let word = word.filter(|word| word.commit.0 == epoch && word.commit.1 <= generation);
         let mut checked_by = CheckedBy::Daemon;
         let mut suspects = match word {
-            Some(Word { mut dirty, .. }) => {
+            Some(FreshnessProof { mut dirty, .. }) => {
                 // Who has just told the agent something asks for it at once, faster than a watcher hears.
                 dirty.extend(self.options.own_notes(self.clock.now()));
                 scan::suspects_at(&conn, &self.vault, &self.options, &dirty)
@@ -199,7 +199,11 @@ impl Index {
         Ok((conn, view, freshness))
     }
 
-    pub(in crate::search) fn scan(&self, conn: &Connection, view: &View) -> Result<Vec<Suspect>, IndexError> {
+    pub(in crate::search) fn scan(
+        &self,
+        conn: &Connection,
+        view: &View,
+    ) -> Result<Vec<ChangedFile>, IndexError> {
         let listing = scan::list(&self.vault, &self.options)?;
         if listing.files.is_empty() && view.totals.files > 0 {
             return Err(IndexError::VaultEmpty {
@@ -214,7 +218,7 @@ impl Index {
     pub(in crate::search) fn look_through(
         &self,
         view: Arc<View>,
-        mut suspects: Vec<Suspect>,
+        mut suspects: Vec<ChangedFile>,
         freshness: &mut Freshness,
     ) -> Result<Arc<View>, IndexError> {
         if suspects.len() > DIRECT {
@@ -232,7 +236,7 @@ impl Index {
     fn read_all(
         &self,
         view: Arc<View>,
-        suspects: Vec<Suspect>,
+        suspects: Vec<ChangedFile>,
         freshness: &mut Freshness,
     ) -> Result<Arc<View>, IndexError> {
         let of = *blake3::hash(format!("{suspects:?}").as_bytes()).as_bytes();
@@ -249,7 +253,7 @@ impl Index {
     fn overlay(
         &self,
         view: Arc<View>,
-        suspects: Vec<Suspect>,
+        suspects: Vec<ChangedFile>,
         freshness: &mut Freshness,
     ) -> Result<Arc<View>, IndexError> {
         let mut changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());

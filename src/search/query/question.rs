@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use crate::embed::{Table, cut};
 use crate::search::analyze::days::{Named, named_days};
 use crate::search::analyze::stems::{Terms, words};
-use crate::search::query::dressed::{is_polite, undressed};
+use crate::search::query::strip_phrases::{is_polite, strip_phrases};
 
 /// Questions longer than this (in bytes) are cut: a pasted page is answered by its beginning.
 pub const LONGEST: usize = 4000;
@@ -19,7 +19,7 @@ const MOST_TERMS: usize = 48;
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTerm {
     /// The stem.
-    pub term: String,
+    pub stem: String,
     /// The word as asked, lower case.
     pub word: String,
     /// Stems of near words with their similarity, 0.5 to 1; never the term itself.
@@ -48,14 +48,14 @@ pub struct Wants {
 /// A question, taken apart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Question {
-    /// Its text, cut to [`LONGEST`], without what it is dressed in ([`crate::search::query::dressed`]).
+    /// Its text, cut to [`LONGEST`], without what it is dressed in ([`crate::search::query::strip_phrases`]).
     pub text: String,
     /// Whether it was typed on one line, asks for one thing, and has nothing behind its question mark.
     pub is_plain: bool,
     /// All its words, lower case.
     pub words: Vec<String>,
     /// Its terms, each once, in order.
-    pub asked: Vec<QueryTerm>,
+    pub terms: Vec<QueryTerm>,
     /// Days and months.
     pub dates: Vec<Named>,
     /// The kind of answer.
@@ -71,16 +71,16 @@ impl Question {
         if text.len() < whole.len() {
             text = text.rsplit_once(char::is_whitespace).map_or(text, |(before, _)| before);
         }
-        let bare = undressed(text);
+        let bare = strip_phrases(text);
         let text = bare.as_str();
         let mut all = Vec::new();
         words(text, |word| all.push(word.to_owned()));
         let (mut terms, table) = (Terms::new(), Table::builtin());
-        let mut asked: Vec<QueryTerm> = Vec::new();
+        let mut found: Vec<QueryTerm> = Vec::new();
         let says_more = all.iter().any(|word| !is_polite(word) && terms.term(word).is_some());
         for word in all.iter().filter(|word| !says_more || !is_polite(word)) {
             let Some(term) = terms.term(word).map(str::to_owned) else { continue };
-            if asked.len() == MOST_TERMS || asked.iter().any(|asked| asked.term == term) {
+            if found.len() == MOST_TERMS || found.iter().any(|known| known.stem == term) {
                 continue;
             }
             let mut near: Vec<(String, f32)> = Vec::new();
@@ -90,13 +90,13 @@ impl Question {
                     near.push((stem.to_owned(), likeness));
                 }
             }
-            asked.push(QueryTerm { term, word: word.clone(), near });
+            found.push(QueryTerm { stem: term, word: word.clone(), near });
         }
         let dates = named_days(&all, today);
         let wants = Wants::of(&all);
         let is_one_line = !whole.contains('\n') && !text.trim_end_matches(['?', ' ']).contains('?');
         let is_plain = is_one_line && !asks_twice(whole);
-        Self { text: text.to_owned(), is_plain, words: all, asked, dates, wants }
+        Self { text: text.to_owned(), is_plain, words: all, terms: found, dates, wants }
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use roaring::RoaringBitmap;
 
-use crate::search::rank::signal::{SIGNALS, Signal, Weights};
+use crate::search::rank::signal_names::{SIGNALS, Signal, Weights};
 use crate::search::retrieve::candidates::{Candidates, MANY};
-use crate::search::retrieve::scope::Occurrences;
+use crate::search::retrieve::term_blocks::Occurrences;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_turn;
 
@@ -43,7 +43,7 @@ const TOUCHED: u8 = 8;
 /// numbers, so that a large corpus's cells come as zeroed pages, of which those alone cost time that are touched.
 type Cell = (f32, u8);
 
-/// Weighted sums, one a slot, and whether anything speaks for it.
+/// WeightedCount sums, one a slot, and whether anything speaks for it.
 #[derive(Debug)]
 pub struct Scores {
     weights: Weights,

@@ -1,25 +1,25 @@
 //! Orders candidates. Pure: a question and a corpus give the same scores however the corpus grew.
 //!
-//! - Turns of conversations: [`signal`] lists their signals, [`signals`] computes them, `lexical` from words (`term`:
-//!   the rarity of each), `meaning` from vectors; `accumulator` adds them up.
-//! - Notes: `notes` ranks them; `sought` expands a question's words, `note_parts` finds the parts of a note that have
+//! - Turns of conversations: [`signal_names`] lists their signals, [`turn_signals`] computes them: `word_signals` from
+//!   words (`term_rarity`: the rarity of each), `vector_signals` from vectors; `accumulator` adds them up.
+//! - Notes: `note_ranking` ranks them; `expanded_word` expands a question's words, `note_parts` finds the parts of a note that have
 //!   them.
-//! - Recall for a prompt: [`sure`] measures how much a block has to do with the prompt, [`gate`] makes a probability of
-//!   that; `worth` rates the block's content, [`uses`] counts how often a memory was used.
-//! - [`formula`] has the published formulas for memories.
+//! - Recall for a prompt: [`measures`] tells how much a block has to do with the prompt, [`confidence`] makes a
+//!   probability of that; `rating` rates the block's content, [`recall_counts`] counts how often a memory was recalled.
+//! - [`memory_formulas`] has the published formulas for memories.
 
-pub mod formula;
-pub mod gate;
-pub mod signal;
-pub mod signals;
-pub mod sure;
-pub mod uses;
+pub mod confidence;
+pub mod measures;
+pub mod memory_formulas;
+pub mod recall_counts;
+pub mod signal_names;
+pub mod turn_signals;
 
 pub(in crate::search) mod accumulator;
-pub(in crate::search) mod lexical;
-pub(in crate::search) mod meaning;
+pub(in crate::search) mod expanded_word;
 pub(in crate::search) mod note_parts;
-pub(in crate::search) mod notes;
-pub(in crate::search) mod sought;
-pub(in crate::search) mod term;
-pub(in crate::search) mod worth;
+pub(in crate::search) mod note_ranking;
+pub(in crate::search) mod rating;
+pub(in crate::search) mod term_rarity;
+pub(in crate::search) mod vector_signals;
+pub(in crate::search) mod word_signals;

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use crate::search::analyze::stems::Shape;
-use crate::search::rank::sought::{Match, Sought};
-use crate::search::retrieve::scope::Scope;
+use crate::search::rank::expanded_word::{ExpandedWord, WordMatch};
+use crate::search::retrieve::term_blocks::CorpusScope;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_said;
 
@@ -31,7 +31,7 @@ pub(in crate::search) struct Unit {
 }
 
 /// The documents in which a word stands.
-pub(in crate::search) struct Places {
+pub(in crate::search) struct WordPlaces {
     /// Document, weighted count, in the order of their slots.
     pub units: Vec<(Unit, f32)>,
     /// The sums of likenesses, in [`STEPS`].
@@ -46,18 +46,18 @@ pub(in crate::search) struct Section {
     pub score: f32,
 }
 
-impl Places {
+impl WordPlaces {
     /// Where what is looked for stands in a scope's notes: in the blocks that are documents of their own (all of a note of
     /// which `lists` says so) and in whole notes.
-    pub fn new(scope: Scope<'_>, lists: &[bool], sought: &Sought) -> Self {
-        let Scope { corpus, candidates } = scope;
-        let (mut units, mut block_steps) = (Vec::<(Unit, Match)>::new(), 0);
-        for (slot, matches) in sought.blocks() {
+    pub fn new(scope: CorpusScope<'_>, lists: &[bool], expanded: &ExpandedWord) -> Self {
+        let CorpusScope { corpus, candidates } = scope;
+        let (mut units, mut block_steps) = (Vec::<(Unit, WordMatch)>::new(), 0);
+        for (slot, matches) in expanded.blocks() {
             let Some(own) = candidates.reaching(slot) else { break };
             if own.has_turns && is_said(corpus, slot) {
                 continue;
             }
-            let found = matches.fold(Match::default(), Match::and);
+            let found = matches.fold(WordMatch::default(), WordMatch::and);
             block_steps += steps(found.best);
             let is_own = own.has_turns || lists[own.note as usize];
             let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };

@@ -2,7 +2,7 @@
 //! program wrote into a new vault.
 
 use crate::search::read::note::{self, Options, Parsed};
-use crate::search::read::{decode, shipped, transcript};
+use crate::search::read::{decode, template_text, transcript};
 
 /// Reads a file.
 ///
@@ -16,7 +16,7 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
     }
     let mut parsed = note::read(path, bytes, options)?;
     if let Some((text, _)) = decode::decode(bytes).filter(|_| !parsed.note.blocks.is_empty()) {
-        shipped::take_out(path, &text, &mut parsed.note.blocks);
+        template_text::take_out(path, &text, &mut parsed.note.blocks);
     }
     Ok(parsed)
 }

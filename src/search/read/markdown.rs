@@ -15,7 +15,7 @@ use std::sync::Arc;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 use crate::search::read::block::{Block, Kind, Lines};
-use crate::search::read::{comment, cut, inline};
+use crate::search::read::{comment, inline, split_long};
 use plain::{callout_text, strip_html};
 
 /// A longer block is cut into several, at sentence ends, in bytes.
@@ -49,7 +49,7 @@ fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, bl
         let above = blocks[first..shown].iter().filter(|block| (block.start as usize) < range.start);
         let section = above.max_by_key(|block| block.start).and_then(|block| block.section.clone());
         let words = comment::words(text, range);
-        for piece in cut::pieces(&text[words.clone()], MOST) {
+        for piece in split_long::pieces(&text[words.clone()], MOST) {
             let (from, said) = (words.start + piece.start, text[words.clone()][piece].trim_end());
             if said.trim().is_empty() {
                 continue;
@@ -338,7 +338,7 @@ impl Walk<'_> {
         // The pieces' places: exact where the text stands in the note as it is, else in proportion.
         let source = &self.text[leaf.start..end];
         let mut from = 0;
-        for (n, piece) in cut::pieces(text, MOST).into_iter().enumerate() {
+        for (n, piece) in split_long::pieces(text, MOST).into_iter().enumerate() {
             let part = text[piece].trim();
             if part.is_empty() {
                 continue;

@@ -3,9 +3,9 @@
 //! - [`mod@file`]: chooses the reader; [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]:
 //!   the reader of Markdown, with `frontmatter`, `comment`, `inline` (tags, dates, block ids) and `markdown::plain` for
 //!   its parts.
-//! - `cut`: cuts long blocks.
+//! - `split_long`: cuts long blocks.
 //! - [`block`]: the parts of a note.
-//! - `shipped`: text that this program wrote into a new vault, which is no memory.
+//! - `template_text`: text that this program wrote into a new vault, which is no memory.
 
 pub mod block;
 
@@ -15,8 +15,8 @@ pub mod markdown;
 pub mod note;
 
 mod comment;
-mod cut;
 mod frontmatter;
 mod inline;
-pub(in crate::search) mod shipped;
+mod split_long;
+pub(in crate::search) mod template_text;
 pub(in crate::search) mod transcript;

@@ -7,7 +7,7 @@ use crate::format::log;
 
 use crate::search::analyze::glob::Pattern;
 use crate::search::read::block::{Block, Kind, Lines, Note};
-use crate::search::read::{cut, decode, frontmatter, inline, markdown};
+use crate::search::read::{decode, frontmatter, inline, markdown, split_long};
 
 /// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -275,7 +275,7 @@ fn plain(text: &str, note: &mut Note) {
     let mut start = 0;
     let mut stretch = 0..0;
     let mut flush = |stretch: std::ops::Range<usize>| {
-        for piece in cut::pieces(&text[stretch.clone()], markdown::MOST) {
+        for piece in split_long::pieces(&text[stretch.clone()], markdown::MOST) {
             let words = &text[stretch.start + piece.start..stretch.start + piece.end];
             if !words.trim().is_empty() {
                 let from = stretch.start + piece.start;

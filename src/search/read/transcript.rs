@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::format::log::{self, EventKind};
 use crate::search::read::block::{Block, Kind, Lines, Role};
 use crate::search::read::note::{Options, Parsed};
-use crate::search::read::{cut, frontmatter, inline, markdown};
+use crate::search::read::{frontmatter, inline, markdown, split_long};
 
 /// Reads the log at `path`; none where it has neither events nor a log's header.
 pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<Parsed> {
@@ -69,7 +69,7 @@ fn turns(log: log::LogFile) -> Parsed {
             continue;
         }
         let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
-        for piece in cut::pieces(content, most) {
+        for piece in split_long::pieces(content, most) {
             let text = content[piece].trim();
             if text.is_empty() {
                 continue;

@@ -18,8 +18,8 @@ use roaring::{MultiOps, RoaringBitmap};
 use crate::search::IndexError;
 use crate::search::analyze::text::Analyzer;
 use crate::search::query::syntax::Item;
-use crate::search::retrieve::sets::Sets;
-use crate::search::retrieve::terms::{Wanted, wanted};
+use crate::search::retrieve::document_sets::DocumentSets;
+use crate::search::retrieve::query_words::{WordMatcher, matchers};
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 use crate::search::weights::COMMENT;
@@ -79,18 +79,18 @@ pub fn saturation(length: f64, mean: f64) -> f64 {
 
 /// The scored words of `items`; what was left out is said in `notes`, for a person.
 pub(in crate::search) fn clauses(
-    sets: &mut Sets<'_>,
+    sets: &mut DocumentSets<'_>,
     items: &[Item],
     notes: &mut Vec<String>,
 ) -> Result<Vec<Clause>, IndexError> {
     let mut analyzer = Analyzer::new();
-    let mut all: Vec<Wanted> = items.iter().flat_map(|item| wanted(&mut analyzer, item)).collect();
+    let mut all: Vec<WordMatcher> = items.iter().flat_map(|item| matchers(&mut analyzer, item)).collect();
     if all.len() > MOST {
         notes.push(format!("it has very many words; the first {MOST} were searched for"));
         all.truncate(MOST);
     }
     let living = sets.living();
-    let clause = |wanted: Wanted| {
+    let clause = |wanted: WordMatcher| {
         let docs = sets.with(&wanted)? & &living;
         Ok(Clause { weight: idf(docs.len(), living.len()), docs })
     };
@@ -113,7 +113,7 @@ pub fn top(
     all: bool,
     most: usize,
 ) -> Result<Vec<Scored>, IndexError> {
-    let sets = Sets::new(view, fields);
+    let sets = DocumentSets::new(view, fields);
     let mut may = if all { sets.living() } else { clauses.iter().map(|clause| &clause.docs).union() };
     allowed.into_iter().for_each(|allowed| may &= allowed);
     let (comments, mean) = (sets.with_filter("kind:comment")?, view.mean_length());

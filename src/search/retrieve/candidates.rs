@@ -33,7 +33,7 @@ pub struct NoteSlots {
     pub has_turns: bool,
 }
 
-/// A block by whose vector the nearness of the others is judged ([`crate::search::retrieve::nearest`]).
+/// A block by whose vector the nearness of the others is judged ([`crate::search::retrieve::nearest_vectors`]).
 #[derive(Debug)]
 pub(in crate::search) struct SampledBlock {
     pub slot: u32,
@@ -144,9 +144,9 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
     let mut out = vec![0.0; corpus.len()];
     #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
     let n = candidates.count as f32;
-    for asked in &question.asked {
+    for term in &question.terms {
         let mut found = Vec::new();
-        corpus.each_posting(&asked.term, |slot, times| {
+        corpus.each_posting(&term.stem, |slot, times| {
             if candidates.reaching(slot).is_some_and(|own| own.slots.contains(&slot)) {
                 found.push((slot, times.all() as f32));
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::matrix::{Matrix, Probe};
 use crate::search::store::corpus::rows::Rows;
-use crate::search::store::corpus::wide;
+use crate::search::store::corpus::vector_loops;
 
 /// The vectors to compare with, and the question's own.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl Vectors<'_> {
         let rows = slots.filter(|slot| matrix.has(*slot as usize));
         let rows: Vec<_> = rows.map(|slot| (slot, matrix.row_parts(slot as usize))).collect();
         let mut out: Vec<(u32, f32)> = rows.iter().map(|(slot, ..)| (*slot, 0.0)).collect();
-        wide::wide(|| {
+        vector_loops::wide(|| {
             for ((_, (values, scale)), (_, cosine)) in rows.iter().zip(&mut out) {
                 *cosine = self.probe.cosine(values, *scale);
             }

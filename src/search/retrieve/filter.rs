@@ -10,9 +10,9 @@ use crate::search::analyze::glob;
 use crate::search::analyze::text::{Analyzer, Form, fold};
 use crate::search::query::syntax::{Filter, Item, Syntax};
 use crate::search::read::block::Block;
-use crate::search::retrieve::sets::{Sets, has_all};
-use crate::search::retrieve::terms;
-use crate::search::retrieve::terms::{Wanted, Word, wanted};
+use crate::search::retrieve::document_sets::{DocumentSets, has_all};
+use crate::search::retrieve::query_words;
+use crate::search::retrieve::query_words::{QueryWord, WordMatcher, matchers};
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{DocRef, View};
 
@@ -42,7 +42,7 @@ impl<'s> Filters<'s> {
             Self { view, allowed: None, checks: TextChecks::default(), analyzer: RefCell::default() };
         let phrases = syntax.items.iter().any(|item| matches!(item, Item::Phrase(_)));
         if syntax.is_filtered() || !prefixes.is_empty() || phrases {
-            let mut sets = Sets::new(view, fields);
+            let mut sets = DocumentSets::new(view, fields);
             let mut kept = this.filtered(&sets, syntax, zone, prefixes)?;
             this.phrases(&mut sets, syntax, &mut kept)?;
             this.exclusions(&mut sets, syntax, &mut kept)?;
@@ -50,7 +50,7 @@ impl<'s> Filters<'s> {
         }
         if !phrases && syntax.items.iter().any(|item| matches!(item, Item::Prefix(_))) {
             let analyzer = this.analyzer.get_mut();
-            this.checks.any = syntax.items.iter().flat_map(|item| wanted(analyzer, item)).collect();
+            this.checks.any = syntax.items.iter().flat_map(|item| matchers(analyzer, item)).collect();
         }
         Ok(this)
     }
@@ -79,7 +79,7 @@ impl<'s> Filters<'s> {
     /// The documents that scope and filters let through.
     fn filtered(
         &mut self,
-        sets: &Sets<'_>,
+        sets: &DocumentSets<'_>,
         syntax: &Syntax,
         zone: &TimeZone,
         prefixes: &[String],
@@ -103,7 +103,7 @@ impl<'s> Filters<'s> {
                 }
                 Filter::Tag(tag) => (sets.with_filter(&format!("tag:{tag}"))?, None),
                 Filter::Section(text) => {
-                    let words = terms::words(analyzer, text);
+                    let words = query_words::words(analyzer, text);
                     if *negative {
                         // The few blocks that are looked at are asked for their headings.
                         self.checks.no_sections.push(words);
@@ -127,15 +127,15 @@ impl<'s> Filters<'s> {
     /// Keeps the documents that have the words of all phrases; their texts are looked at afterwards.
     fn phrases(
         &mut self,
-        sets: &mut Sets<'_>,
+        sets: &mut DocumentSets<'_>,
         syntax: &Syntax,
         kept: &mut RoaringBitmap,
     ) -> Result<(), IndexError> {
         for item in &syntax.items {
             let Item::Phrase(text) = item else { continue };
-            for word in terms::words(self.analyzer.get_mut(), text) {
+            for word in query_words::words(self.analyzer.get_mut(), text) {
                 if word.form != Form::Whole {
-                    *kept &= sets.with(&Wanted::of(word))?;
+                    *kept &= sets.with(&WordMatcher::of(word))?;
                 }
             }
             self.checks.phrases.push((flat(text), true));
@@ -146,14 +146,14 @@ impl<'s> Filters<'s> {
     /// Leaves out the documents with a word that is not wanted. For prefixes, compounds and phrases their texts are looked at.
     fn exclusions(
         &mut self,
-        sets: &mut Sets<'_>,
+        sets: &mut DocumentSets<'_>,
         syntax: &Syntax,
         kept: &mut RoaringBitmap,
     ) -> Result<(), IndexError> {
         for item in &syntax.not {
-            match &wanted(self.analyzer.get_mut(), item)[..] {
-                [word @ Wanted::Form(_)] => *kept -= sets.with(word)?,
-                [Wanted::Prefix(prefix)] => self.checks.no_prefixes.push(prefix.clone()),
+            match &matchers(self.analyzer.get_mut(), item)[..] {
+                [word @ WordMatcher::Form(_)] => *kept -= sets.with(word)?,
+                [WordMatcher::Prefix(prefix)] => self.checks.no_prefixes.push(prefix.clone()),
                 _ => self.checks.phrases.push((flat(item.text()), false)),
             }
         }
@@ -172,11 +172,11 @@ struct TextChecks {
     /// Phrases that it has, and such that it has not, [`flat`].
     phrases: Vec<(String, bool)>,
     /// It has one of these, where there are some.
-    any: Vec<Wanted>,
+    any: Vec<WordMatcher>,
     /// It has no word that begins so.
     no_prefixes: Vec<String>,
     /// It stands below no heading with all of these.
-    no_sections: Vec<Vec<Word>>,
+    no_sections: Vec<Vec<QueryWord>>,
 }
 
 impl TextChecks {

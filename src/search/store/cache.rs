@@ -2,11 +2,11 @@
 //! that queries read.
 //!
 //! A missing, damaged or outdated cache is made new; on a full or read-only disk it is only read, or kept in memory.
-//! `certain` records checksums of the files at each commit and compares them on opening; `anew` replaces a damaged
+//! `verify` records checksums of the files at each commit and compares them on opening; `recreate` replaces a damaged
 //! cache by an empty one.
 
-mod anew;
-mod certain;
+mod recreate;
+mod verify;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,9 +20,9 @@ use crate::search::store::segment::file::SegmentFiles;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{Readers, View};
 use crate::search::store::{catalog, commit};
-use anew::drop_logs;
-pub use anew::{mend, wipe};
-use certain::quick_check;
+use recreate::drop_logs;
+pub use recreate::{mend, wipe};
+use verify::quick_check;
 
 /// How the cache can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]

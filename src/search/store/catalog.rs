@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::search::IndexError;
 pub use files::{
-    FileRow, Look, Place, begins, each_file, each_look, file, knows, left_out, move_file, paths, put_file,
-    remove_file,
+    FileRow, FileStat, Place, begins, each_file, each_look, file, knows, left_out, move_file, paths,
+    put_file, remove_file,
 };
 pub use segments::{SegmentRow, dead, put_dead, put_segment, remove_segment, segments};
 

@@ -10,7 +10,7 @@ use crate::search::IndexError;
 use crate::search::read::note::Parsed;
 use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, Place};
-use crate::search::store::corpus::grow::Basis;
+use crate::search::store::corpus::note_rows::RowInputs;
 use crate::search::store::segment::file;
 use crate::search::store::segment::file::{NewSegment, SegmentBuilder, Target, Texts};
 use crate::search::store::view::{Seg, View};
@@ -53,14 +53,14 @@ pub struct Delta {
 /// Gathers changes until they are a [`Delta`].
 pub struct DeltaBuilder<'a> {
     target: &'a Target,
-    basis: &'a Basis,
+    basis: &'a RowInputs,
     delta: Delta,
     blocks: Option<SegmentBuilder>,
 }
 
 impl<'a> DeltaBuilder<'a> {
     /// None yet; new blocks go to `target`.
-    pub fn new(target: &'a Target, basis: &'a Basis) -> Self {
+    pub fn new(target: &'a Target, basis: &'a RowInputs) -> Self {
         Self { target, basis, delta: Delta::default(), blocks: None }
     }
 
@@ -105,7 +105,7 @@ impl<'a> DeltaBuilder<'a> {
 
 impl Delta {
     /// Works out the change that `changes` make to the index.
-    pub fn build(changes: Vec<Change>, target: &Target, basis: &Basis) -> Result<Self, IndexError> {
+    pub fn build(changes: Vec<Change>, target: &Target, basis: &RowInputs) -> Result<Self, IndexError> {
         let mut builder = DeltaBuilder::new(target, basis);
         changes.into_iter().try_for_each(|change| builder.add(change))?;
         builder.finish()

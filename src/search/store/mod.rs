@@ -2,7 +2,7 @@
 //!
 //! Blocks with their terms come in; views that questions are answered from go out. The store is never the only copy.
 //!
-//! - [`cache`]: the folder with its database, segments and locks; `cache::certain` verifies its files, `cache::anew`
+//! - [`cache`]: the folder with its database, segments and locks; `cache::verify` verifies its files, `cache::recreate`
 //!   replaces one that can't be used. `version`: the fingerprint by which an outdated cache is recognised.
 //! - [`catalog`]: `index.sqlite`, with the positions of each file's blocks (`catalog::files`, `catalog::segments`) and
 //!   their deletions. One transaction there commits all, so after a crash only unlisted files have to be removed.
@@ -13,7 +13,7 @@
 //! - [`view`]: one snapshot of all of that, with exact statistics of living documents, so that an index that grew by
 //!   edits and a new one give the same answers.
 //! - [`corpus`]: the ranking's data on each block beside its words, in a file that is mapped beside each segment;
-//!   `ranked` builds it from a view.
+//!   `build_corpus` builds it from a view.
 
 pub mod cache;
 pub mod catalog;
@@ -24,9 +24,9 @@ pub mod seal;
 pub mod segment;
 pub mod view;
 
+pub(in crate::search) mod build_corpus;
 pub(in crate::search) mod lock;
 pub(in crate::search) mod postings;
-pub(in crate::search) mod ranked;
 mod version;
 
 pub use version::SCHEMA;

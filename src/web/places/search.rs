@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Place, nothing};
-use crate::search::{Answer, Asker, CheckedBy, Hit, IndexError, Query, RecallError};
+use crate::search::{Answer, CheckedBy, Hit, IndexError, Query, RecallError, SearchClient};
 use crate::web::answer::{Problem, View};
 use crate::web::parts;
 use crate::web::visit::{Visit, line_address};
@@ -27,8 +27,9 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let limit = limit.map_err(|_| Problem::bad("`limit` is a number"))?.clamp(1, MOST);
     let (scope, exact) = (visit.query("scope").map(str::to_owned), visit.query("exact").is_some());
     let query = Query { text: text.to_owned(), scope, limit, exact };
-    let asker = Asker::new(Arc::clone(visit.workspace));
-    let found = if visit.query("deep").is_some() { asker.deep(&query) } else { asker.search(&query) };
+    let search_client = SearchClient::new(Arc::clone(visit.workspace));
+    let found =
+        if visit.query("deep").is_some() { search_client.deep(&query) } else { search_client.search(&query) };
     let answer = found.map_err(|error| match error {
         RecallError::Index(error @ IndexError::Scope { .. }) => Problem::bad(error),
         error => Problem::failed(error),

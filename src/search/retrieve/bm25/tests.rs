@@ -7,7 +7,7 @@ use tantivy::BitSet;
 use super::*;
 use crate::search::read::block::{Block, Kind, Note};
 use crate::search::read::note::Parsed;
-use crate::search::store::corpus::grow::Basis;
+use crate::search::store::corpus::note_rows::RowInputs;
 use crate::search::store::segment::file;
 use crate::search::store::segment::file::{SegmentBuilder, Target, Texts};
 use crate::search::store::view::Seg;
@@ -21,7 +21,7 @@ fn view(notes: &[usize]) -> View {
     };
     let mut view = View::default();
     for count in notes {
-        let mut builder = SegmentBuilder::new(&Target::Memory, &Basis::default()).unwrap();
+        let mut builder = SegmentBuilder::new(&Target::Memory, &RowInputs::default()).unwrap();
         for n in 0..*count {
             let mut note = Note::default();
             for place in 0..next(40.0) {
@@ -90,7 +90,7 @@ fn the_best_are_those_of_scoring_everything() {
         &["w2", "absent"],
     ] {
         let items: Vec<Item> = words.iter().map(|word| Item::Words((*word).to_owned())).collect();
-        let clauses = clauses(&mut Sets::new(&view, &fields), &items, &mut Vec::new()).unwrap();
+        let clauses = clauses(&mut DocumentSets::new(&view, &fields), &items, &mut Vec::new()).unwrap();
         let named: Vec<_> = words.iter().copied().zip(&clauses).collect();
         for (docs, allowed) in
             [(all.clone(), None), (all.iter().copied().filter(|at| at.doc % 2 == 1).collect(), Some(&odd))]

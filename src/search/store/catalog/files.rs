@@ -1,6 +1,6 @@
 //! Stores the known files, one row each.
 //!
-//! Paths and rows come in, rows go out. A scan of a folder compares with [`Look`], a part of the row.
+//! Paths and rows come in, rows go out. A scan of a folder compares with [`FileStat`], a part of the row.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -19,7 +19,7 @@ pub struct Place {
 
 /// What the file system said of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct FileStat {
     /// Length in bytes when it was read.
     pub size: u64,
     /// Last change of its bytes, nanoseconds since 1970.
@@ -36,7 +36,7 @@ pub struct FileRow {
     /// Its path in the vault.
     pub path: String,
     /// What the file system said of it.
-    pub look: Look,
+    pub look: FileStat,
     /// BLAKE3 of its bytes.
     pub hash: [u8; 32],
     /// Why it isn't indexed.
@@ -49,9 +49,9 @@ pub struct FileRow {
 
 const FILE: &str = "path, size, mtime, ctime, inode, hash, skipped, findings, segment, start, count";
 
-fn look(row: &rusqlite::Row<'_>) -> rusqlite::Result<Look> {
+fn look(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileStat> {
     let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-    Ok(Look { size: number(1)?, mtime: row.get(2)?, ctime: row.get(3)?, inode: number(4)? })
+    Ok(FileStat { size: number(1)?, mtime: row.get(2)?, ctime: row.get(3)?, inode: number(4)? })
 }
 
 fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
@@ -92,7 +92,7 @@ pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(),
 }
 
 /// Paths of all files, in no order, with what the file system said of them, handed to `each`.
-pub fn each_look(conn: &Connection, mut each: impl FnMut(&str, Look)) -> Result<(), IndexError> {
+pub fn each_look(conn: &Connection, mut each: impl FnMut(&str, FileStat)) -> Result<(), IndexError> {
     let mut all = conn.prepare_cached("SELECT path, size, mtime, ctime, inode FROM files")?;
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {

@@ -15,13 +15,13 @@ use crate::search::Role;
 use crate::search::analyze::authors::Authors;
 pub use crate::search::analyze::authors::{names_of, without_names};
 use crate::search::analyze::stems::Shape;
-use crate::search::store::corpus::code::{Code, Sums};
-use crate::search::store::corpus::meta::{Meta, NO_ROW, role_of};
-pub use crate::search::store::corpus::meta::{NEVER, NOBODY};
+use crate::search::store::corpus::block_meta::{Meta, NO_ROW, role_of};
+pub use crate::search::store::corpus::block_meta::{NEVER, NOBODY};
 use crate::search::store::corpus::rows::{NoteRow, Rows};
-use crate::search::store::corpus::times::Times;
+use crate::search::store::corpus::term_count::TermCount;
+use crate::search::store::corpus::vector_code::{Code, Sums};
+use crate::search::store::corpus::vector_loops::wide;
 use crate::search::store::corpus::vectors::Hash;
-use crate::search::store::corpus::wide::wide;
 
 /// One note of the corpus.
 #[derive(Debug, Clone)]
@@ -244,11 +244,11 @@ impl Corpus {
     ///
     /// The terms of the title and the headings are posted at the block that opens a section alone; they stand above all
     /// blocks up to the next one that opens another, and above no turn but their own.
-    pub(in crate::search) fn each_posting(&self, term: &str, mut each: impl FnMut(u32, Times)) {
+    pub(in crate::search) fn each_posting(&self, term: &str, mut each: impl FnMut(u32, TermCount)) {
         (0..self.parts()).for_each(|at| self.each_in(at, term, &mut each));
     }
 
-    fn each_in(&self, at: usize, term: &str, each: &mut impl FnMut(u32, Times)) {
+    fn each_in(&self, at: usize, term: &str, each: &mut impl FnMut(u32, TermCount)) {
         let (part, first) = (&self.parts[at], self.first(at));
         let term = Term::from_field_text(part.field, term);
         let found = part.terms.read_postings(&term, IndexRecordOption::WithFreqs);
@@ -263,7 +263,7 @@ impl Corpus {
                 if below < part.rows.len() as u32 && is(below, Shape::OPENING | Shape::TURN) {
                     section = None;
                 } else if below < end {
-                    each(first + below, Times::ABOVE);
+                    each(first + below, TermCount::ABOVE);
                     section = Some(below + 1);
                 } else {
                     break;
@@ -272,7 +272,7 @@ impl Corpus {
             if doc == TERMINATED {
                 return;
             }
-            let times = Times(postings.term_freq() | u32::from(section.is_some()));
+            let times = TermCount(postings.term_freq() | u32::from(section.is_some()));
             each(first + doc, times);
             section = (times.is_above() && !is(doc, Shape::TURN)).then_some(doc + 1);
             postings.advance();
@@ -315,7 +315,7 @@ mod tests {
 
     use super::*;
     use crate::search::analyze::days::About;
-    use crate::search::store::corpus::grow::Passage;
+    use crate::search::store::corpus::note_rows::Passage;
 
     const WORDS: [&str; 4] = ["apple", "river", "stone", "violin"];
 
@@ -350,7 +350,7 @@ mod tests {
                 let term = crate::search::analyze::stems::Terms::default().term(word).unwrap().to_owned();
                 let count = |text: &str| text.split(' ').filter(|other| *other == word).count() as u32;
                 let expected: Vec<_> = (0..).zip(&blocks)
-                    .map(|(slot, (head, text))| (slot, Times(count(text) << 1 | count(head).min(1))))
+                    .map(|(slot, (head, text))| (slot, TermCount(count(text) << 1 | count(head).min(1))))
                     .filter(|(_, times)| times.all() > 0).collect();
                 let mut found = Vec::new();
                 corpus.each_posting(&term, |slot, times| found.push((slot, times)));

@@ -3,11 +3,11 @@
 //! A unit vector keeps its direction in a byte a dimension with one scale a row; the cosine of two such rows differs
 //! from the exact one by less than 0.01. Every row is compared, which is exact and, for a person's vault, faster than
 //! maintaining a graph. Vectors of external models are kept so; the built-in ones are codes
-//! ([`crate::search::store::corpus::code`]).
+//! ([`crate::search::store::corpus::vector_code`]).
 
 use crate::embed::table::normalise;
-use crate::search::store::corpus::code::Sums;
-use crate::search::store::corpus::wide;
+use crate::search::store::corpus::vector_code::Sums;
+use crate::search::store::corpus::vector_loops;
 
 /// Rows of one dimension.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,7 +48,7 @@ impl Probe {
             clippy::cast_precision_loss,
             reason = "a sum of byte products, below 2^24 for our dimensions"
         )]
-        let dot = |row| wide::dot(&self.row.wide, row) as f32;
+        let dot = |row| vector_loops::dot(&self.row.wide, row) as f32;
         if row.len() == self.row.wide.len() { dot(row) * scale * self.row.scale } else { 0.0 }
     }
 }

@@ -1,19 +1,19 @@
 //! Stores the ranking's data on the vault's blocks: terms, shapes of sentences, speakers, times, built-in vectors.
 //!
 //! - [`blocks`]: the corpus, which is the blocks of all segments; `neighbours`: the blocks beside a block.
-//! - [`rows`]: the file beside a segment, with the fixed-size data of each block ([`meta`]) and its vector in 64 bytes
-//!   ([`code`]). [`grow`] computes these for a note's blocks (`memory`: its cache of words). Terms are in the segment's
-//!   field `rank`; `times` reads their counts.
-//! - [`vectors`] and [`matrix`] store and compare the vectors of external models; `wide` has the loops that compare
-//!   vectors.
+//! - [`rows`]: the file beside a segment, with the fixed-size data of each block ([`block_meta`]) and its vector in
+//!   64 bytes ([`vector_code`]). [`note_rows`] computes these for a note's blocks (`word_cache`: the terms of words that
+//!   it met before). Terms are in the segment's field `rank`; `term_count` reads their counts.
+//! - [`vectors`] and [`matrix`] store and compare the vectors of external models; `vector_loops` compares
+//!   vectors with the widest instructions.
+pub mod block_meta;
 pub mod blocks;
-pub mod code;
-pub mod grow;
 pub mod matrix;
-pub(in crate::search) mod memory;
-pub mod meta;
 pub(in crate::search) mod neighbours;
+pub mod note_rows;
 pub mod rows;
-pub(in crate::search) mod times;
+pub(in crate::search) mod term_count;
+pub mod vector_code;
+pub(in crate::search) mod vector_loops;
 pub mod vectors;
-pub(in crate::search) mod wide;
+pub(in crate::search) mod word_cache;

@@ -1,7 +1,7 @@
 //! Stores the ranking's data on a segment's blocks as bytes: row *n* is document *n*. It is written once with the
 //! segment, mapped into memory, and read in place.
 //!
-//! A block's data is a row of fixed size; vectors are codes ([`crate::search::store::corpus::code`]), the first word of
+//! A block's data is a row of fixed size; vectors are codes ([`crate::search::store::corpus::vector_code`]), the first word of
 //! each block's signs in the order of the blocks, the rest and the text's hash once for each different text. The terms
 //! are in the segment's field `rank`; their signatures are here, in their order. The packed blocks of each note follow,
 //! then the notes with their speakers.
@@ -14,8 +14,8 @@ use tantivy::directory::OwnedBytes;
 use crate::embed::fast::FastMap;
 use crate::search::analyze::authors::Authors;
 use crate::search::analyze::pieces::signature;
-use crate::search::store::corpus::code::{Code, Signs};
-use crate::search::store::corpus::meta::{META, Meta, NO_ROW, NOBODY, Rest};
+use crate::search::store::corpus::block_meta::{META, Meta, NO_ROW, NOBODY, Rest};
+use crate::search::store::corpus::vector_code::{Code, Signs};
 use crate::search::store::corpus::vectors::Hash;
 
 const MAGIC: &[u8; 8] = b"VAROWS04";

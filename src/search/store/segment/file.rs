@@ -27,7 +27,7 @@ use crate::search::analyze::text::Analyzer;
 use crate::search::read::block::{Block, Kind};
 use crate::search::read::note::Parsed;
 use crate::search::store::catalog::Place;
-use crate::search::store::corpus::grow::{Basis, Gathered, Passage};
+use crate::search::store::corpus::note_rows::{Gathered, Passage, RowInputs};
 use crate::search::store::corpus::rows::{NewRows, NewTerms};
 use crate::search::store::postings::{Postings, decode};
 use crate::search::store::seal;
@@ -78,7 +78,7 @@ pub struct SegmentBuilder {
 
 impl SegmentBuilder {
     /// An empty segment at `target`, whose rows are made by `basis`.
-    pub fn new(target: &Target, basis: &Basis) -> Result<Self, IndexError> {
+    pub fn new(target: &Target, basis: &RowInputs) -> Result<Self, IndexError> {
         let directory: Box<dyn Directory> = match target {
             Target::Disk(root) => {
                 Box::new(SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?)

@@ -14,7 +14,7 @@ fn block(kind: Kind, section: u8, words: &str) -> Block {
 
 #[test]
 fn a_segment_of_empty_texts_can_be_read() {
-    let mut builder = SegmentBuilder::new(&Target::Memory, &Basis::default()).unwrap();
+    let mut builder = SegmentBuilder::new(&Target::Memory, &RowInputs::default()).unwrap();
     let blocks = vec![block(Kind::Item, 0, ""); 3];
     let note = Note { blocks, ..Note::default() };
     builder.add("a.md", &Parsed { note, ..Parsed::default() }).unwrap();
@@ -35,7 +35,7 @@ proptest! {
             1..4,
         )
     ) {
-        let mut builder = SegmentBuilder::new(&Target::Memory, &Basis::default()).unwrap();
+        let mut builder = SegmentBuilder::new(&Target::Memory, &RowInputs::default()).unwrap();
         let mut texts = Vec::new();
         for blocks in &notes {
             let blocks = blocks.iter().map(|(kind, section, words)| block(Kind::ALL[*kind], *section, words));

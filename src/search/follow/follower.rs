@@ -1,0 +1,400 @@
+//! Follows the vault in the daemon: commits changes, and proves the cache's freshness to other processes.
+//!
+//! The follower holds `live.lock` as long as it lives. It keeps the file `live` up to date: the files that changed on
+//! disk and are not committed yet. A query in another process trusts that file under three conditions: the lock is
+//! held; the file is fresh (the thread that does the work touches it every two seconds); and the watcher has seen
+//! everything before the question. For the last one the query makes a cookie, a file in [`cookies`], which is removed
+//! when all earlier events are reported and published. The proof is valid for one build of the index, because an index
+//! that was rebuilt since (after damage, or by `reindex`) may be empty. Without the proof a query checks every file
+//! itself, so a dead, hung or late watcher costs time, never an answer.
+//!
+//! [`prove_freshness`] reads the follower's file and leaves the cookie.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+pub use crate::search::follow::freshness::{FreshnessProof, cookies, is_held, prove_freshness};
+use crate::search::store::catalog;
+use crate::search::store::lock::Lock;
+use crate::search::{Index, IndexError};
+
+/// The follower says at least so often that it lives.
+const BEAT: Duration = Duration::from_secs(2);
+/// Every file is looked at so often, whatever the watcher said.
+const SWEEP: Duration = Duration::from_secs(300);
+/// After so many beats without a change the memory that changes took is given back.
+const QUIET: u32 = 5;
+/// Merges of at most so many living documents; a larger one would keep what is saved meanwhile waiting.
+const MERGE: u64 = 300_000;
+
+/// Gives the calling thread's free memory back to the system. Set by the program, which alone knows its allocator.
+pub static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// The state of a follower, for `status`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Following {
+    /// Whether the index is as the vault is, but for `behind` files.
+    pub following: bool,
+    /// Files that changed and are not committed.
+    pub behind: usize,
+    /// The last error, in a person's words.
+    pub error: Option<String>,
+    /// Files committed since the start.
+    pub committed: u64,
+}
+
+/// A process that only checks whether a follower lives holds the lock for an instant, so it is tried more than once.
+fn take_lock(root: &Path) -> Result<Lock, IndexError> {
+    for _ in 0..20 {
+        if let Some(lock) = Lock::try_take(&root.join("live.lock"))? {
+            return Ok(lock);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Err(IndexError::Busy)
+}
+
+/// How far the news of a file have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It is changing, and not settled yet.
+    Stirring,
+    /// It changed, and isn't being committed.
+    Dirty,
+    /// It is being committed.
+    Working,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The files that are not as committed.
+    behind: BTreeMap<String, Stage>,
+    /// The watcher doesn't see everything, so nothing can be vouched for.
+    blind: bool,
+    /// How often something happened after which only a look at every file helps. A look that began before the last time
+    /// proves nothing.
+    distrusted: u64,
+    /// The making of the index at the last whole look at every file, and the last commit that is known of it.
+    commit: Option<(i64, u64)>,
+    following: Following,
+}
+
+impl State {
+    /// The files of one stage are of another from now on; which they are.
+    fn step(&mut self, from: Stage, to: Stage) -> Vec<String> {
+        let of_stage = self.behind.iter_mut().filter(|(_, stage)| **stage == from);
+        of_stage
+            .map(|(path, stage)| {
+                *stage = to;
+                path.clone()
+            })
+            .collect()
+    }
+
+    /// What was being committed is, or else is dirty still.
+    fn worked(&mut self, is_done: bool) {
+        if is_done {
+            self.behind.retain(|_, stage| *stage != Stage::Working);
+        } else {
+            self.step(Stage::Working, Stage::Dirty);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    index: Arc<Index>,
+    root: PathBuf,
+    state: Mutex<State>,
+    stop: AtomicBool,
+}
+
+#[derive(Debug)]
+enum Task {
+    Changed,
+    Rescan(String),
+    Gone,
+}
+
+/// Follows the vault in a thread of its own, until it is dropped.
+#[derive(Debug)]
+pub struct Follower {
+    shared: Arc<Shared>,
+    tasks: mpsc::Sender<Task>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Follower {
+    /// Begins to follow: first a look at every file, then what [`Follower::changed`] says. Returns at once.
+    ///
+    /// # Errors
+    /// Another process follows already, or the cache can't be used.
+    pub fn start(index: Arc<Index>) -> Result<Self, IndexError> {
+        let root = index.cache().to_owned();
+        let lock = take_lock(&root)?;
+        let shared = Arc::new(Shared { index, root, state: Mutex::default(), stop: AtomicBool::new(false) });
+        shared.publish();
+        let (tasks, received) = mpsc::channel();
+        let _ = tasks.send(Task::Rescan("start".to_owned()));
+        let thread = std::thread::Builder::new()
+            .name("index".to_owned())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || follow(&shared, &received, lock)
+            })
+            .map_err(|error| IndexError::cache(&shared.root, error))?;
+        Ok(Self { shared, tasks, thread: Some(thread) })
+    }
+
+    /// These files are changing, and [`Follower::changed`] or [`Follower::rescan`] will follow: from now on
+    /// other processes read them directly.
+    pub fn stirring(&self, paths: impl IntoIterator<Item = String>) {
+        self.shared.heard(paths, Stage::Stirring);
+    }
+
+    /// These files changed on disk (folders stand for what is below them). Returns at once; from then on
+    /// other processes know of it.
+    pub fn changed(&self, paths: impl IntoIterator<Item = String>) {
+        self.shared.heard(paths, Stage::Dirty);
+        let _ = self.tasks.send(Task::Changed);
+    }
+
+    /// The watcher has told everything that happened before these cookies were made: whoever left them is told.
+    pub fn caught_up<'a>(&self, names: impl IntoIterator<Item = &'a String>) {
+        // Earlier reports are published.
+        for name in names {
+            let _ = std::fs::remove_file(cookies(&self.shared.root).join(name));
+        }
+    }
+
+    /// The watcher may have missed something: look at every file.
+    pub fn rescan(&self, why: &str) {
+        self.shared.distrust();
+        let _ = self.tasks.send(Task::Rescan(why.to_owned()));
+    }
+
+    /// The watcher can't see every change: from now on others look at every file themselves.
+    pub fn unwatched(&self, why: &str) {
+        let mut state = self.shared.state();
+        state.blind = true;
+        state.following.error = Some(format!("not every change is seen: {why}"));
+        drop(state);
+        self.shared.publish();
+        self.rescan(why);
+    }
+
+    /// The vault is not there at the moment; the index stays as it is, and says so.
+    pub fn vault_gone(&self) {
+        self.shared.distrust();
+        let _ = self.tasks.send(Task::Gone);
+    }
+
+    /// Its present state.
+    pub fn following(&self) -> Following {
+        let state = self.shared.state();
+        Following { behind: state.behind.len(), ..state.following.clone() }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.index.stop();
+        let _ = self.tasks.send(Task::Changed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let _ = std::fs::remove_file(self.shared.root.join("live"));
+    }
+}
+
+impl Shared {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These files are not as committed.
+    fn heard(&self, paths: impl IntoIterator<Item = String>, stage: Stage) {
+        self.state().behind.extend(paths.into_iter().map(|path| (path, stage)));
+        self.publish();
+    }
+
+    /// Until the next look at every file is done, nobody is told that all is as committed.
+    fn distrust(&self) {
+        {
+            let mut state = self.state();
+            state.step(Stage::Stirring, Stage::Dirty);
+            state.distrusted += 1;
+            state.following.following = false;
+        }
+        self.publish();
+    }
+
+    /// Tells other processes how things stand.
+    fn publish(&self) {
+        let state = self.state();
+        let commit = state.commit.filter(|_| state.following.following && !state.blind);
+        let following = |(epoch, generation)| format!("following {epoch} {generation}");
+        let mut text = commit.map_or_else(|| "catching up".to_owned(), following);
+        // A very long list is no help: others had better look themselves.
+        if state.behind.len() > 1000 {
+            text = "catching up".to_owned();
+        } else {
+            text.extend(state.behind.keys().flat_map(|path| ["\n", path]));
+        }
+        // Under the lock, so that an older word never replaces a newer one.
+        let new = self.root.join("live.new");
+        if std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, self.root.join("live"))).is_err() {
+            let _ = std::fs::remove_file(self.root.join("live"));
+        }
+    }
+
+    /// Which making of the index is there, and its last commit.
+    fn last_commit(&self) -> Option<(i64, u64)> {
+        let store = self.index.store().ok()?;
+        let conn = store.conn().ok()?;
+        catalog::last_commit(&conn).ok()
+    }
+
+    /// Whether the index is another one than that of the last whole look at every file.
+    fn is_anew(&self) -> bool {
+        let known = self.state().commit;
+        known.is_some() && known.map(epoch) != self.last_commit().map(epoch)
+    }
+
+    /// Looks at every file, and again where the index was made anew meanwhile; the commit that has them all.
+    fn catch_up(&self) -> Option<(i64, u64)> {
+        loop {
+            let before = self.last_commit();
+            if !self.note(self.index.catch_up()) || self.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            let after = self.last_commit();
+            if before.map(epoch) == after.map(epoch) {
+                return after;
+            }
+        }
+    }
+
+    fn note(&self, result: Result<crate::search::Updated, IndexError>) -> bool {
+        let mut state = self.state();
+        match result {
+            Ok(done) => {
+                if !state.blind {
+                    state.following.error = None;
+                }
+                state.following.committed += (done.changed + done.removed) as u64;
+                true
+            }
+            // The caller that stops it knows.
+            Err(IndexError::Interrupted) => false,
+            Err(error) => {
+                tracing::warn!(%error, "the index could not follow the vault");
+                state.following.error = Some(error.to_string());
+                false
+            }
+        }
+    }
+}
+
+/// Which making of the index a commit is of.
+fn epoch(commit: (i64, u64)) -> i64 {
+    commit.0
+}
+
+fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
+    let (mut lock, mut rescan) = (Some(lock), None);
+    let mut swept = Instant::now();
+    let (mut committed, mut quiet) = (false, QUIET);
+    while !shared.stop.load(Ordering::Relaxed) {
+        let mut wait = BEAT;
+        loop {
+            match tasks.recv_timeout(wait) {
+                Ok(Task::Changed) => {}
+                Ok(Task::Rescan(why)) => rescan = Some(why),
+                Ok(Task::Gone) => rescan = None,
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            // Take all that waits, then work.
+            wait = Duration::ZERO;
+        }
+        if shared.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        if shared.is_anew() {
+            shared.distrust();
+            rescan = Some("the index was made anew".to_owned());
+        }
+        if !is_held(&shared.root) {
+            // The cache was deleted, and the lock with it.
+            shared.distrust();
+            let _ = std::fs::create_dir_all(&shared.root);
+            lock = None;
+            lock = Lock::try_take(&shared.root.join("live.lock")).ok().flatten().or(lock);
+            rescan = Some("the cache was deleted".to_owned());
+        }
+        if swept.elapsed() > SWEEP {
+            rescan.get_or_insert_with(|| "a regular look".to_owned());
+        }
+        let vault_there = shared.index.vault().is_present();
+        if let Some(why) = rescan.take_if(|_| vault_there) {
+            tracing::debug!(why, "looking at every file");
+            let distrusted = {
+                let mut state = shared.state();
+                state.step(Stage::Dirty, Stage::Working);
+                state.distrusted
+            };
+            let commit = shared.catch_up();
+            if let Ok(store) = shared.index.store() {
+                let _ = store.sweep();
+            }
+            swept = Instant::now();
+            let mut state = shared.state();
+            state.worked(commit.is_some());
+            state.commit = commit;
+            state.following.following = commit.is_some() && state.distrusted == distrusted;
+            committed = true;
+        } else if vault_there {
+            committed |= commit_dirty(shared);
+        } else {
+            shared.distrust();
+            rescan.get_or_insert_with(|| "the vault was away".to_owned());
+        }
+        shared.publish();
+        quiet = if committed { 0 } else { quiet + 1 };
+        if std::mem::take(&mut committed) {
+            let merged = shared.index.store().and_then(|store| store.compact(MERGE));
+            if let Err(error) = merged {
+                tracing::warn!(%error, "segments could not be merged");
+            }
+            shared.index.rest();
+        }
+        if let Some(give_back) = GIVE_BACK.get().filter(|_| quiet == QUIET) {
+            give_back();
+        }
+    }
+    drop(lock);
+}
+
+/// Commits the dirty files; they stay dirty for others until it is done, and longer if they change again
+/// meanwhile. Whether anything was committed.
+fn commit_dirty(shared: &Shared) -> bool {
+    let paths = shared.state().step(Stage::Dirty, Stage::Working);
+    if paths.is_empty() {
+        return false;
+    }
+    let is_done = shared.note(shared.index.update(&paths));
+    let now = shared.last_commit();
+    let mut state = shared.state();
+    state.worked(is_done);
+    if state.commit.map(epoch) == now.map(epoch) {
+        state.commit = now;
+    }
+    is_done
+}

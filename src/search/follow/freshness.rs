@@ -1,0 +1,83 @@
+//! Reads the follower's proof of freshness in another process.
+//!
+//! The cache's folder comes in. The changed and uncommitted files go out, if a follower lives and has reported
+//! everything before the question; else nothing.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::search::store::lock::Lock;
+
+/// A follower's word counts for so long.
+const STALE: Duration = Duration::from_secs(10);
+
+/// So long a question waits for its cookie; a small vault is looked at whole in less.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How often a question looks for its cookie.
+const LOOK: Duration = Duration::from_micros(50);
+
+/// The proof of a daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FreshnessProof {
+    /// The making of the index that it is given for, and a commit of it ([`crate::search::store::catalog::last_commit`]):
+    /// one that was made anew meanwhile, or lost that commit, may lack anything.
+    pub commit: (i64, u64),
+    /// Files that changed and are not committed; everything else is as committed.
+    pub dirty: Vec<String>,
+}
+
+/// Whether a follower lives.
+pub fn is_held(root: &Path) -> bool {
+    Lock::is_held(&root.join("live.lock"))
+}
+
+/// The folder of the cookies.
+pub fn cookies(root: &Path) -> PathBuf {
+    root.join("cookies")
+}
+
+/// The word of a living follower that knows the vault to be as committed but for some files, given for all that happened
+/// before the call.
+pub fn prove_freshness(root: &Path) -> Option<FreshnessProof> {
+    word(root)?;
+    leave_cookie(root).then(|| word(root)).flatten()
+}
+
+/// The follower's present proof.
+fn word(root: &Path) -> Option<FreshnessProof> {
+    let file = root.join("live");
+    let age =
+        SystemTime::now().duration_since(std::fs::metadata(&file).ok()?.modified().ok()?).unwrap_or_default();
+    if age > STALE || !is_held(root) {
+        return None;
+    }
+    let text = std::fs::read_to_string(&file).ok()?;
+    let mut lines = text.split('\n');
+    let (epoch, generation) = lines.next()?.strip_prefix("following ")?.split_once(' ')?;
+    let commit = (epoch.parse().ok()?, generation.parse().ok()?);
+    Some(FreshnessProof { commit, dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
+}
+
+/// Leaves a cookie, and waits until it is taken: everything before it is in the follower's word then.
+fn leave_cookie(root: &Path) -> bool {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let cookie = cookies(root).join(name);
+    // Without a watcher there is no folder for it.
+    if File::create_new(&cookie).is_err() {
+        return false;
+    }
+    let left = Instant::now();
+    while left.elapsed() < PATIENCE {
+        if std::fs::symlink_metadata(&cookie).is_err() {
+            return true;
+        }
+        std::thread::sleep(LOOK);
+    }
+    // Removed at the last moment: the first to remove it decides.
+    std::fs::remove_file(&cookie).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}

@@ -1,0 +1,165 @@
+//! Measures how much a found block has to do with a prompt. [`crate::search::rank::confidence`] turns the measures into a
+//! probability.
+//!
+//! The measures don't compare a block with other blocks, since the best block of a vault that holds no answer is still
+//! no answer. They are the share of the prompt's content that stands in the block or beside it, and the share that
+//! stands nowhere in the vault; each word is weighted by its rarity in the vault and in any text ([`Table::weight`]).
+//! The first share alone isn't enough, because a word of small talk stands in any memory. Pure.
+
+use std::ops::Range;
+
+use crate::embed::Table;
+use crate::embed::fast::FastMap;
+use crate::search::Role;
+use crate::search::analyze::stems::Shape;
+use crate::search::parallel::share;
+use crate::search::query::question::{Question, Wants};
+use crate::search::rank::confidence::{Measured, SourceKind};
+use crate::search::rank::expanded_word::ExpandedWord;
+use crate::search::rank::term_rarity::{FEW, MOST_IDF};
+use crate::search::retrieve::candidates::idf;
+use crate::search::retrieve::cosines::Vectors;
+use crate::search::retrieve::term_blocks::{CorpusScope, count};
+use crate::search::store::corpus::neighbours::{beside, is_said};
+use crate::search::weights::{AGENT, BESIDE};
+
+/// A scope of so many blocks is small: its lines are facts of their own, and no line helps out for its neighbour.
+const SMALL: usize = 100;
+/// What has more words than this is told or pasted, not asked.
+const LONGEST_ASKED: usize = 20;
+
+/// The measures of each of `finds`; `vectors` are the built-in ones.
+pub(in crate::search) fn measures(
+    scope: CorpusScope<'_>,
+    question: &Question,
+    expanded: &[ExpandedWord],
+    vectors: Option<Vectors<'_>>,
+    lists: &[bool],
+    finds: &[u32],
+) -> Vec<Measured> {
+    let corpus = scope.corpus;
+    let table = Table::builtin();
+    let expanded: Vec<&ExpandedWord> = expanded.iter().filter(|expanded| !expanded.word.is_empty()).collect();
+    let is_asked = question.words.len() <= LONGEST_ASKED && question.is_plain;
+    let is_fact = |slot: u32| is_asked && scope.candidates.count <= SMALL && !is_said(corpus, slot);
+    let is_agent = |at: u32| corpus.role(at) == Some(Role::Agent);
+    let near = |slot: u32| {
+        let reach = if is_fact(slot) { &BESIDE[2..3] } else { &BESIDE[..] };
+        reach.iter().filter_map(move |(at, part)| Some((beside(corpus, slot, *at)?, *part)))
+    };
+    // The blocks that count for the finds, and the notes that count as a whole, both in their order.
+    let mut blocks: Vec<u32> = finds.iter().flat_map(|slot| near(*slot)).map(|(slot, _)| slot).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let note = |slot: u32| corpus.meta(slot).file;
+    let is_whole = |slot: u32| !is_fact(slot) && !is_said(corpus, slot) && !lists[note(slot) as usize];
+    let whole = finds.iter().filter(|slot| is_whole(**slot));
+    let mut notes: Vec<Range<u32>> = whole.map(|slot| corpus.note(note(*slot)).slots).collect();
+    notes.sort_unstable_by_key(|slots| slots.start);
+    notes.dedup();
+    let is_name = |word: &str| {
+        let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
+        names.any(|name| name.split(' ').any(|part| part == word))
+    };
+    // The weight of each word, and whether the scope has it.
+    let (mut weights, mut is_known) =
+        (Vec::with_capacity(expanded.len()), Vec::with_capacity(expanded.len()));
+    let has = share(scope.candidates.count, expanded.len(), |n| Has::new(expanded[n], &blocks, &notes));
+    for (expanded, has) in expanded.iter().zip(&has) {
+        let all = count(scope.candidates.count).max(FEW);
+        let rarity = idf(has.sum.min(all), all).min(MOST_IDF);
+        weights.push(rarity * table.weight(&expanded.word));
+        is_known.push(has.sum >= 0.5);
+    }
+    let mut heaviest: Vec<usize> = (0..weights.len()).collect();
+    heaviest.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    heaviest.truncate(2);
+    let all: f32 = weights.iter().sum::<f32>().max(1e-6);
+    let unknown: f32 =
+        weights.iter().zip(&is_known).filter(|(_, known)| !**known).map(|(weight, _)| weight).sum();
+    let named = expanded.iter().any(|expanded| is_name(&expanded.word));
+    let mut cosines: FastMap<u32, f32> = FastMap::default();
+    if let Some(vectors) = vectors {
+        cosines.extend(vectors.cosines(corpus, finds.iter().copied()));
+    }
+    let of = |slot: &u32| {
+        let mut matched = vec![0.0_f32; expanded.len()];
+        for (at, part) in near(*slot) {
+            let part = if is_agent(at) && !question.wants.agent { AGENT * part } else { part };
+            let Ok(place) = blocks.binary_search(&at) else { continue };
+            for (matched, has) in matched.iter_mut().zip(&has) {
+                *matched = matched.max(part * has.blocks[place]);
+            }
+        }
+        if is_whole(*slot) {
+            let place = notes.partition_point(|slots| slots.end <= *slot);
+            matched = has.iter().map(|has| has.notes[place]).collect();
+        }
+        let heaviest: Vec<f32> = heaviest.iter().map(|at| matched[*at]).collect();
+        let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
+        let cosine = cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
+        let place = match is_said(corpus, *slot) {
+            false if is_fact(*slot) => SourceKind::Fact,
+            false => SourceKind::Note,
+            true if near(*slot).any(|(at, _)| is_agent(at)) => SourceKind::Log,
+            true => SourceKind::Conversation,
+        };
+        let named = f32::from(u8::from(named));
+        Measured {
+            of: [
+                mass / all,
+                mass.ln_1p(),
+                unknown / all,
+                cosine,
+                named,
+                (all - mass).max(0.0).ln_1p(),
+                f32::from(u8::from(is_amiss(question.wants, corpus.shape(*slot)))),
+                heaviest.iter().sum::<f32>() / count(heaviest.len().max(1)),
+                f32::from(u8::from(is_agent(*slot))),
+            ],
+            place,
+            has_cosine: vectors.is_some(),
+        }
+    };
+    finds.iter().map(of).collect()
+}
+
+/// How well a word stands in some blocks, in the best block of some notes, and in all blocks together.
+struct Has {
+    blocks: Vec<f32>,
+    notes: Vec<f32>,
+    sum: f32,
+}
+
+impl Has {
+    /// Of a word in these blocks and notes, both in their order.
+    fn new(expanded: &ExpandedWord, blocks: &[u32], notes: &[Range<u32>]) -> Self {
+        let mut this = Self { blocks: vec![0.0; blocks.len()], notes: vec![0.0; notes.len()], sum: 0.0 };
+        let (mut block, mut note) = (0, 0);
+        for (slot, matches) in expanded.blocks() {
+            let (sum, best) =
+                matches.fold((0.0, 0.0_f32), |(sum, best), one| (sum + one.best, best.max(one.best)));
+            this.sum += sum;
+            while notes.get(note).is_some_and(|slots| slots.end <= slot) {
+                note += 1;
+            }
+            if notes.get(note).is_some_and(|slots| slots.start <= slot) {
+                this.notes[note] = best.max(this.notes[note]);
+            }
+            while blocks.get(block).is_some_and(|block| *block < slot) {
+                block += 1;
+            }
+            if blocks.get(block) == Some(&slot) {
+                this.blocks[block] = best;
+            }
+        }
+        this
+    }
+}
+
+/// Whether a text has nothing of the kind that is asked for: a time, a number, a place.
+fn is_amiss(wants: Wants, shape: Shape) -> bool {
+    wants.time && !shape.has(Shape::TIME | Shape::NUMBER)
+        || wants.number && !wants.time && !shape.has(Shape::NUMBER)
+        || wants.place && !shape.has(Shape::PLACE | Shape::PROPER)
+}

@@ -1,0 +1,355 @@
+//! Ranks notes and their blocks: everything except turns of conversations.
+//!
+//! A note is ranked as one document, because an answer stands in the whole of a note more often than in one of its
+//! blocks. Its score is BM25 of the note, BM25 of its best section, the similarity of its nearest block in meaning, and
+//! the mean similarity of its blocks, as far as the model knows the question's words. Title and headings count once. In
+//! the file of memories, in pins and in notes of a day each block is a document of its own.
+//!
+//! A word of the question stands for itself, for words that look like it ([`crate::search::retrieve::similar_words`]) and,
+//! less, for words that mean nearly the same. All statistics are those of the notes in scope, so they are the same
+//! however the corpus grew. The weights stand in `search/weights.rs`.
+
+use std::ops::Range;
+
+use roaring::RoaringBitmap;
+
+use crate::search::analyze::function_words;
+use crate::search::query::question::Question;
+use crate::search::rank::expanded_word::{ExpandedWord, WeightedCount, WordMatch};
+use crate::search::rank::note_parts::{MeanCosine, STEPS, Section, Unit, WHOLE, WordPlaces, sections};
+use crate::search::retrieve::candidates::{K1, idf};
+use crate::search::retrieve::cosines::Vectors;
+use crate::search::retrieve::nearest_vectors::Nearest;
+use crate::search::retrieve::term_blocks::{CorpusScope, count};
+use crate::search::store::corpus::neighbours::is_said;
+use crate::search::weights::{NEAR, notes as weights};
+
+use crate::embed::fast::FastMap;
+use crate::search::parallel::share;
+
+/// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
+const KEPT: usize = 200;
+/// So many cosines are computed in one go, and one takes as long as a look at so many blocks.
+const COSINES: usize = 512;
+const A_COSINE: usize = 30;
+
+/// A note, or a block that is a document of its own, with its blocks for which something speaks.
+#[derive(Debug)]
+pub(in crate::search) struct RankedNote {
+    /// How well it answers.
+    pub score: f32,
+    /// Its blocks' slots, those with a typed word first, then the best first, each with its own score.
+    pub blocks: Vec<(u32, f32)>,
+}
+
+/// The question, and the notes in scope.
+pub(in crate::search) struct NoteRanking<'a> {
+    /// The blocks.
+    pub scope: CorpusScope<'a>,
+    /// The question.
+    pub question: &'a Question,
+    /// Its vector and theirs, where there are any.
+    pub vectors: Option<Vectors<'a>>,
+    /// The blocks nearest to it, where there are too many to look at all.
+    pub nearest: Option<&'a Nearest>,
+    /// Which notes' blocks are documents of their own, by number.
+    pub lists: &'a [bool],
+    /// The expanded words.
+    pub expanded: &'a [ExpandedWord],
+    /// The blocks with a word as it was typed, which come before all others; none where only the score counts.
+    pub typed: Option<&'a RoaringBitmap>,
+    /// At most so many documents are wanted.
+    pub most: usize,
+}
+
+/// How many documents and blocks there are, and how long they are on average.
+struct Totals {
+    units: f32,
+    unit_length: f32,
+    blocks: f32,
+    block_length: f32,
+}
+
+/// What is looked at closely: the sections of some documents, and all blocks of these, both in the order of their slots.
+struct Parts {
+    sections: Vec<Section>,
+    blocks: Vec<BlockMatch>,
+}
+
+/// BM25 of a block, and whether it has a word.
+#[derive(Clone, Copy, Default)]
+struct BlockMatch {
+    score: f32,
+    has_word: bool,
+}
+
+/// How near a block is in meaning.
+#[derive(Debug, Clone, Copy)]
+struct Meaning {
+    slot: u32,
+    cosine: f32,
+    /// As a part of the score.
+    score: f32,
+    /// Whether that says by itself that it is about the question.
+    is_near: bool,
+}
+
+impl NoteRanking<'_> {
+    /// The notes that answer, best first.
+    pub fn rank(&self) -> Vec<RankedNote> {
+        let corpus = self.scope.corpus;
+        let totals = self.totals();
+        let expanded = self.expanded;
+        let places = share(self.scope.candidates.count, expanded.len(), |at| {
+            WordPlaces::new(self.scope, self.lists, &expanded[at])
+        });
+        let mut units: FastMap<Unit, f32> = FastMap::default();
+        for (expanded, places) in expanded.iter().zip(&places) {
+            let rarity = rarity(expanded, places.unit_steps, totals.units);
+            for (unit, count) in &places.units {
+                let score = rarity * saturated(*count, self.length(*unit), totals.unit_length);
+                *units.entry(*unit).or_default() += score;
+            }
+        }
+        let best = self.best(&units, KEPT.max(self.most));
+        let known = self.known();
+        let is_own = |slot: &u32| !is_said(corpus, *slot);
+        let near: Vec<u32> = match self.nearest {
+            Some(nearest) => nearest.slots.iter().copied().filter(is_own).collect(),
+            None => self.scope.candidates.slots().filter(is_own).collect(),
+        };
+        let near = self.meanings(&near, known);
+        let kept = self.kept(best, &near);
+        let sections = sections(corpus, kept.iter().map(|unit| self.slots(*unit)));
+        let blocks = sections.iter().map(|section| section.slots.len()).sum();
+        let mut parts = Parts { sections, blocks: vec![BlockMatch::default(); blocks] };
+        // Without a short list the meanings of all blocks are known already.
+        let of_kept = || kept.iter().flat_map(|unit| self.slots(*unit)).collect::<Vec<_>>();
+        let meanings = self.nearest.map(|_| self.meanings(&of_kept(), known));
+        self.fill(&mut parts, &places, &totals);
+        self.answering(&units, &parts, meanings.as_ref().unwrap_or(&near), kept, known)
+    }
+
+    /// BM25 of the blocks and of the sections that are looked at closely.
+    fn fill(&self, parts: &mut Parts, places: &[WordPlaces], totals: &Totals) {
+        let corpus = self.scope.corpus;
+        let Parts { sections, blocks } = parts;
+        let lengths: f32 = sections.iter().map(|section| section.length).sum();
+        let mean_section = lengths / count(sections.len().max(1));
+        for (expanded, places) in self.expanded.iter().zip(places) {
+            let rarity = rarity(expanded, places.block_steps, totals.blocks);
+            // The section that the blocks have come to, the place of its first block, and what of it has the word.
+            let (mut section, mut first, mut in_section) = (0, 0, WeightedCount::default());
+            for (slot, matches) in expanded.blocks() {
+                while let Some(Section { slots, length, score }) =
+                    sections.get_mut(section).filter(|section| section.slots.end <= slot)
+                {
+                    *score += rarity * saturated(in_section.all(), *length, mean_section);
+                    (section, first, in_section) =
+                        (section + 1, first + slots.len(), WeightedCount::default());
+                }
+                let Some(Section { slots, .. }) = sections.get(section) else { break };
+                if slot < slots.start {
+                    continue;
+                }
+                let found = matches.fold(WordMatch::default(), WordMatch::and);
+                let length = f32::from(corpus.meta(slot).length);
+                let block = &mut blocks[first + (slot - slots.start) as usize];
+                block.score += rarity * saturated(found.there.all(), length, totals.block_length);
+                block.has_word |= found.best >= expanded.least;
+                in_section = in_section.and(found.there);
+            }
+            if let Some(Section { length, score, .. }) = sections.get_mut(section) {
+                *score += rarity * saturated(in_section.all(), *length, mean_section);
+            }
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        let CorpusScope { corpus, candidates, .. } = self.scope;
+        let (mut units, mut blocks, mut length) = (0, 0, 0_u64);
+        for own in candidates.notes.iter().filter(|own| !own.has_turns) {
+            blocks += own.slots.len();
+            units += if self.lists[own.note as usize] { own.slots.len() } else { 1 };
+            length += u64::from(corpus.note(own.note).row.terms);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "means need no more")]
+        let mean = |count: usize| (length as f64 / count.max(1) as f64).max(1.0) as f32;
+        Totals {
+            units: count(units.max(1)),
+            unit_length: mean(units),
+            blocks: count(blocks.max(1)),
+            block_length: mean(blocks),
+        }
+    }
+
+    /// The document that a block belongs to.
+    fn unit(&self, slot: u32) -> Unit {
+        let note = self.scope.corpus.meta(slot).file;
+        let is_list = self.lists[note as usize] || self.scope.corpus.note(note).row.has_turns;
+        Unit { note, slot: if is_list { slot } else { WHOLE } }
+    }
+
+    fn slots(&self, unit: Unit) -> Range<u32> {
+        match unit.slot {
+            WHOLE => self.scope.corpus.note(unit.note).slots,
+            slot => slot..slot + 1,
+        }
+    }
+
+    fn length(&self, unit: Unit) -> f32 {
+        let corpus = self.scope.corpus;
+        match unit.slot {
+            WHOLE => count(corpus.note(unit.note).row.terms as usize),
+            slot => f32::from(corpus.meta(slot).length),
+        }
+    }
+
+    /// How near these blocks, none of which a turn says, are in meaning, in their order: those that have a vector. `known` is
+    /// the share of the question's words that the model knows.
+    fn meanings(&self, slots: &[u32], known: f32) -> Vec<Meaning> {
+        let CorpusScope { corpus, .. } = self.scope;
+        let Some(vectors) = self.vectors else { return Vec::new() };
+        let meaning = |(slot, cosine): (u32, f32)| {
+            let length = f32::from(corpus.meta(slot).length) + 1.0;
+            let says = (length / weights::SHORT).sqrt().min(1.0);
+            let beyond = (cosine * says - weights::FAR).max(0.0);
+            Meaning { slot, cosine, score: weights::MEANING * known * beyond, is_near: cosine >= NEAR }
+        };
+        let parts: Vec<&[u32]> = slots.chunks(COSINES).collect();
+        let meanings = share(slots.len() * A_COSINE, parts.len(), |at| {
+            let cosines = vectors.cosines(corpus, parts[at].iter().copied());
+            cosines.into_iter().map(meaning).collect::<Vec<_>>()
+        });
+        meanings.concat()
+    }
+
+    /// The share of the question's words that the model knows; of another model that can't be told.
+    fn known(&self) -> f32 {
+        if self.vectors.is_none_or(|vectors| vectors.matrix.is_some()) {
+            return 1.0;
+        }
+        let skipped = function_words::of(&self.question.words);
+        self.scope.corpus.table.known(&self.question.text, |word| skipped.contains(&word))
+    }
+
+    /// The documents that are looked at closely, in the order of their slots: the best by words, and the nearest in meaning.
+    fn kept(&self, best: Vec<Unit>, meanings: &[Meaning]) -> Vec<Unit> {
+        let mut nearest: FastMap<Unit, f32> = FastMap::default();
+        for meaning in meanings.iter().filter(|meaning| meaning.score > 0.0) {
+            let most = nearest.entry(self.unit(meaning.slot)).or_default();
+            *most = most.max(meaning.score);
+        }
+        let mut kept = best;
+        kept.extend(self.best(&nearest, KEPT.max(self.most) / 2));
+        kept.sort_unstable_by_key(|unit| self.slots(*unit).start);
+        kept.dedup();
+        kept
+    }
+
+    /// The best documents with a typed word, and the best others; of equals all or those first in the order of their paths.
+    fn best(&self, units: &FastMap<Unit, f32>, most: usize) -> Vec<Unit> {
+        let mut best: Vec<(Unit, f32)> = units.iter().map(|(unit, score)| (*unit, *score)).collect();
+        let order = |a: &(Unit, f32), b: &(Unit, f32)| {
+            b.1.total_cmp(&a.1).then_with(|| self.place(a.0).cmp(&self.place(b.0)))
+        };
+        let mut alike = Vec::new();
+        if self.typed.is_some() {
+            (best, alike) = best.into_iter().partition(|(unit, _)| self.has_typed(*unit));
+        }
+        for units in [&mut best, &mut alike] {
+            if units.len() > most {
+                units.select_nth_unstable_by(most, order);
+                units.truncate(most);
+            }
+        }
+        best.into_iter().chain(alike).map(|(unit, _)| unit).collect()
+    }
+
+    /// Whether a block of it has a word as it was typed.
+    fn has_typed(&self, unit: Unit) -> bool {
+        self.typed.is_some_and(|typed| typed.range_cardinality(self.slots(unit)) > 0)
+    }
+
+    fn is_typed(&self, slot: u32) -> bool {
+        self.typed.is_some_and(|typed| typed.contains(slot))
+    }
+
+    fn place(&self, unit: Unit) -> (&str, u32) {
+        let corpus = self.scope.corpus;
+        (&corpus.note(unit.note).row.path, if unit.slot == WHOLE { 0 } else { corpus.meta(unit.slot).line })
+    }
+
+    /// The documents in their order, with their blocks in theirs.
+    fn answering(
+        &self,
+        units: &FastMap<Unit, f32>,
+        Parts { sections, blocks }: &Parts,
+        meanings: &[Meaning],
+        kept: Vec<Unit>,
+        known: f32,
+    ) -> Vec<RankedNote> {
+        let corpus = self.scope.corpus;
+        let best_unit = units.values().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let best_block = blocks.iter().map(|block| block.score).fold(f32::MIN_POSITIVE, f32::max);
+        let best_section = sections.iter().map(|section| section.score).fold(f32::MIN_POSITIVE, f32::max);
+        let (mut blocks, mut sections) = (blocks.iter(), sections.iter().peekable());
+        let mut meanings = meanings.iter().peekable();
+        let mut out: Vec<(Unit, RankedNote)> = Vec::with_capacity(kept.len());
+        for unit in kept {
+            let slots = self.slots(unit);
+            let (mut nearest, mut mean) = (0.0_f32, MeanCosine::new(slots.len()));
+            let mut own: Vec<(u32, f32)> = Vec::new();
+            for (slot, block) in slots.clone().zip(&mut blocks) {
+                while meanings.next_if(|meaning| meaning.slot < slot).is_some() {}
+                let meaning = meanings.next_if(|meaning| meaning.slot == slot);
+                let near = meaning.map_or(0.0, |meaning| meaning.score);
+                mean.add(corpus.meta(slot).length, meaning.map(|meaning| meaning.cosine));
+                nearest = nearest.max(near);
+                if block.has_word || meaning.is_some_and(|meaning| meaning.is_near) {
+                    own.push((slot, weights::BLOCK * block.score / best_block + near));
+                }
+            }
+            let mut section = 0.0_f32;
+            while let Some(next) = sections.next_if(|section| section.slots.start < slots.end) {
+                section = section.max(next.score / best_section);
+            }
+            if own.is_empty() {
+                continue;
+            }
+            own.sort_by(|a, b| {
+                let is_typed = self.is_typed(b.0).cmp(&self.is_typed(a.0));
+                is_typed
+                    .then_with(|| b.1.total_cmp(&a.1))
+                    .then_with(|| corpus.meta(a.0).line.cmp(&corpus.meta(b.0).line))
+            });
+            let whole = units.get(&unit).copied().unwrap_or_default() / best_unit;
+            let score = weights::NOTE * whole
+                + weights::SECTION * section
+                + weights::MEAN_MEANING * known * mean.mean()
+                + nearest;
+            out.push((unit, RankedNote { score, blocks: own }));
+        }
+        let is_typed = |answering: &RankedNote| self.is_typed(answering.blocks[0].0);
+        out.sort_by(|(a, x), (b, y)| {
+            is_typed(y)
+                .cmp(&is_typed(x))
+                .then_with(|| y.score.total_cmp(&x.score))
+                .then_with(|| self.place(*a).cmp(&self.place(*b)))
+        });
+        out.into_iter().map(|(_, answering)| answering).collect()
+    }
+}
+
+/// How rare what is looked for is, where its likenesses sum up to so many [`STEPS`] among `all` blocks or documents.
+fn rarity(expanded: &ExpandedWord, steps: u64, all: f32) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+    let documents = steps as f32 / STEPS;
+    expanded.weight * idf(documents.min(all), all)
+}
+
+/// What BM25 makes of a count in a document of this length, where the mean is that.
+fn saturated(count: f32, length: f32, mean: f32) -> f32 {
+    let b = weights::LENGTH;
+    count * (K1 + 1.0) / (count + K1 * (1.0 - b + b * length / mean))
+}

@@ -1,0 +1,253 @@
+//! Puts questions to a running daemon, which has everything in memory; without one, computes the same answer here.
+//!
+//! The daemon listens on a Unix socket in the state directory, which only its owner can enter. A line of JSON asks, a
+//! line answers. It answers only processes with the same build, the same settings and the same time. So an answer never
+//! depends on which process gave it, and a daemon that is missing, old, slow or wrong costs the wait and nothing else.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::rerank::{RerankError, Reranker};
+use crate::search::recall::{Recall, RecallError};
+use crate::search::results::prompt_memories::{MemoryPrompt, Recalled};
+use crate::search::{Answer, Hit, Query};
+use crate::workspace::Workspace;
+
+/// The socket's name in the state directory.
+pub const SOCKET: &str = "ask.sock";
+/// The longest line of either side, in bytes.
+pub const LONGEST_LINE: usize = 1 << 20;
+/// How long a daemon may take: longer than any question does, shorter than a person waits for a dead one.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Clocks that differ by more than this are not the same time.
+const SAME_TIME: SignedDuration = SignedDuration::from_secs(2);
+
+/// A question as it goes over the socket.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Request {
+    who: ProcessIdentity,
+    question: Question,
+}
+
+/// The identity that both sides must share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessIdentity {
+    build: String,
+    settings: String,
+    now: Timestamp,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Question {
+    Search(Query),
+    Recall(MemoryPrompt),
+}
+
+/// An answer as it goes over the socket.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Reply {
+    Search { answer: Answer, rest: Vec<Rest> },
+    Recall { recalled: Recalled, rest: Vec<Rest> },
+    Refused(String),
+}
+
+/// The part of a hit that its JSON leaves out or would round: its whole text, and the bits of its score.
+#[derive(Debug, Serialize, Deserialize)]
+struct Rest {
+    text: String,
+    score: u64,
+}
+
+impl Rest {
+    fn of(hits: &[Hit]) -> Vec<Self> {
+        hits.iter().map(|hit| Self { text: hit.text.clone(), score: hit.score.to_bits() }).collect()
+    }
+
+    fn into(rest: Vec<Self>, hits: &mut [Hit]) {
+        for (hit, rest) in hits.iter_mut().zip(rest) {
+            hit.text = rest.text;
+            hit.score = f64::from_bits(rest.score);
+        }
+    }
+}
+
+impl ProcessIdentity {
+    /// This process with these settings, now.
+    pub fn new(settings: &Settings, clock: &dyn Clock) -> Self {
+        let settings = blake3::hash(format!("{settings:?}").as_bytes()).to_hex()[..16].to_owned();
+        Self { build: build(), settings, now: clock.now() }
+    }
+
+    /// The same at another time.
+    #[must_use]
+    pub fn at(&self, now: Timestamp) -> Self {
+        Self { now, ..self.clone() }
+    }
+
+    /// Whether what `self` answers is what `other` would answer.
+    fn agrees_with(&self, other: &Self) -> bool {
+        let apart = self.now.duration_since(other.now).abs();
+        self.build == other.build && self.settings == other.settings && apart <= SAME_TIME
+    }
+}
+
+/// The identity of this build of the program: version, and size and time of its file.
+fn build() -> String {
+    let file = std::env::current_exe().and_then(std::fs::metadata);
+    let stamp = file.ok().and_then(|file| {
+        let time = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(format!("{}.{}", file.len(), time.as_nanos()))
+    });
+    format!("{} {}", crate::search::SCHEMA, stamp.unwrap_or_default())
+}
+
+/// The daemon's side: the line that answers `line`.
+pub fn answer(recall: &Recall, me: &ProcessIdentity, line: &str) -> String {
+    let reply = match serde_json::from_str::<Request>(line) {
+        Err(error) => Reply::Refused(format!("not a question: {error}")),
+        Ok(asked) if !me.agrees_with(&asked.who) || !recall.is_current() => {
+            Reply::Refused("another build, other settings, or another time".to_owned())
+        }
+        Ok(asked) => reply(recall, asked.question).unwrap_or_else(|error| Reply::Refused(error.to_string())),
+    };
+    serde_json::to_string(&reply).unwrap_or_default()
+}
+
+fn reply(recall: &Recall, question: Question) -> Result<Reply, RecallError> {
+    Ok(match question {
+        Question::Search(query) => {
+            let answer = recall.search(&query)?;
+            Reply::Search { rest: Rest::of(&answer.hits), answer }
+        }
+        Question::Recall(prompt) => {
+            let recalled = recall.recall(&prompt)?;
+            Reply::Recall { rest: Rest::of(&recalled.hits), recalled }
+        }
+    })
+}
+
+/// Search and recall over one vault, by its daemon where one can be asked, else by this process.
+#[derive(Debug)]
+pub struct SearchClient {
+    workspace: Arc<Workspace>,
+    patience: Duration,
+    own: Mutex<Option<Arc<Recall>>>,
+    pub(in crate::search) reranker: OnceLock<Result<Option<Arc<dyn Reranker>>, RerankError>>,
+}
+
+impl SearchClient {
+    /// Over a workspace. Nothing is opened yet.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        Self { workspace, patience: PATIENCE, own: Mutex::default(), reranker: OnceLock::new() }
+    }
+
+    /// The same, waiting no longer than this for the daemon.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The vault that is asked about.
+    pub fn workspace(&self) -> &Arc<Workspace> {
+        &self.workspace
+    }
+
+    /// As [`Recall::search`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
+        match self.ask(Question::Search(query.clone())) {
+            Some(Reply::Search { mut answer, rest }) => {
+                Rest::into(rest, &mut answer.hits);
+                Ok(answer)
+            }
+            _ => self.own()?.search(query),
+        }
+    }
+
+    /// As [`Recall::recall`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, RecallError> {
+        match self.ask(Question::Recall(prompt.clone())) {
+            Some(Reply::Recall { mut recalled, rest }) => {
+                Rest::into(rest, &mut recalled.hits);
+                Ok(recalled)
+            }
+            _ => self.own()?.recall(prompt),
+        }
+    }
+
+    /// This process's own [`Recall`], opened with the first call.
+    ///
+    /// # Errors
+    /// As [`Recall::of`].
+    pub fn own(&self) -> Result<Arc<Recall>, RecallError> {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(recall) = &*own {
+            return Ok(Arc::clone(recall));
+        }
+        Ok(Arc::clone(own.insert(Arc::new(Recall::of(&self.workspace)?))))
+    }
+
+    /// The daemon's reply; none where there is no daemon, or none that would answer as this process would.
+    fn ask(&self, question: Question) -> Option<Reply> {
+        let who = ProcessIdentity::new(&self.workspace.settings, &*self.workspace.clock);
+        let line = serde_json::to_string(&Request { who, question }).ok()?;
+        if line.len() >= LONGEST_LINE {
+            return None;
+        }
+        let reply = exchange(&socket(&self.workspace.dirs.state), &line, self.patience);
+        let reply = reply.inspect_err(|error| tracing::debug!(%error, "no answer from a daemon")).ok()?;
+        let reply = serde_json::from_str(&reply).ok()?;
+        if let Reply::Refused(why) = &reply {
+            tracing::debug!(%why, "the daemon leaves the answer to this process");
+        }
+        Some(reply)
+    }
+}
+
+/// Where the daemon listens.
+pub fn socket(state: &Path) -> PathBuf {
+    state.join(SOCKET)
+}
+
+/// One line to the socket, and one back, each within `patience`.
+///
+/// # Errors
+/// Nobody listens, or not in time.
+#[cfg(unix)]
+pub fn exchange(socket: &Path, line: &str, patience: Duration) -> std::io::Result<String> {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_write_timeout(Some(patience))?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.write_all(line.as_bytes())?;
+    stream.write_all(b"\n")?;
+    let mut reply = String::new();
+    // An answer holds whole texts of blocks, so it may be longer than a question.
+    BufReader::new(stream).take(64 * LONGEST_LINE as u64).read_line(&mut reply)?;
+    Ok(reply)
+}
+
+/// There is no such socket here.
+///
+/// # Errors
+/// Always.
+#[cfg(not(unix))]
+pub fn exchange(_: &Path, _: &str, _: Duration) -> std::io::Result<String> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}

@@ -1,0 +1,355 @@
+//! Recalls for a prompt ([`Recall::recall`]): returns the few memories that help with it, or nothing.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::search::query::question::LONGEST;
+use crate::search::query::search_scope::{MOST_HITS, SearchScope};
+use crate::search::query::syntax;
+use crate::search::query::syntax::Syntax;
+use crate::search::rank::confidence::Measured;
+use crate::search::rank::memory_formulas::Standing;
+use crate::search::rank::rating::{Rater, Rating};
+use crate::search::rank::recall_counts::RecallCounts;
+use crate::search::recall::{CorpusState, Recall, RecallError};
+use crate::search::results::injection;
+use crate::search::results::injection::{Injection, Memory};
+use crate::search::results::rate_blocks::{HELPS, POOL, RatedBlock, rate_blocks};
+use crate::search::results::search::words_of;
+use crate::search::results::{block_lookup, outdated_facts};
+use crate::search::store::corpus::blocks::Corpus;
+use crate::search::weights::LEAST_CONFIDENCE;
+use crate::search::{Block, Freshness, Hit, IndexError, Role, Snapshot};
+use crate::vault::NotePath;
+
+/// Of so many times as many, those are looked at that are no echo.
+const WIDER: usize = 16;
+/// How many turns to either side an expansion gives.
+const EXPANSION: usize = 2;
+/// So many of the newest logs and days' notes are read for how often a memory served.
+const MOST_LOGS: usize = 200;
+
+/// The memories for a prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recalled {
+    /// Two to three lines; none where the confidence is too low.
+    pub digest: Option<String>,
+    /// The memories, in the order given.
+    pub hits: Vec<Hit>,
+    /// The same as the block to inject.
+    pub injection: Injection,
+    /// How fresh the index was.
+    pub freshness: Freshness,
+    /// Warnings for a person.
+    pub notes: Vec<String>,
+}
+
+impl Recalled {
+    /// What a turn was given, as the text of a folded callout in its log: a link to each block, so that a
+    /// person sees it and Obsidian's backlinks count how often a memory serves. Empty where nothing was given.
+    pub fn links(&self) -> String {
+        let lines = self.hits.iter().map(|hit| {
+            let note = hit.path.strip_suffix(".md").unwrap_or(&hit.path);
+            let place = hit.block_id.as_ref().map_or_else(String::new, |id| format!("#^{id}"));
+            format!("- [[{note}{place}]] line {}", hit.line)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The hits that are about the question; the others come along because they are pinned.
+    pub fn about(self) -> impl Iterator<Item = Hit> {
+        self.hits.into_iter().filter(|hit| hit.score != 0.0)
+    }
+}
+
+/// A prompt that memories are wanted for.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct MemoryPrompt {
+    /// Its text. Filters and exclusions in a text of one line hold, for pins too.
+    pub text: String,
+    /// Only there.
+    pub scope: Option<String>,
+    /// How long the digest may be, in characters.
+    pub most_chars: usize,
+    /// Whether the turns beside each memory are given, too.
+    pub expand: bool,
+    /// Places that are left out, as links' targets (`logs/a`, `logs/a#^ID`).
+    pub without: Vec<String>,
+}
+
+impl MemoryPrompt {
+    /// In the whole vault.
+    pub fn new(text: impl Into<String>, most_chars: usize) -> Self {
+        Self { text: text.into(), most_chars, ..Self::default() }
+    }
+}
+
+impl Recall {
+    /// The memories that help with a prompt, if any does: for a model that didn't ask.
+    ///
+    /// # Errors
+    /// The index's; a model that fails is a note.
+    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, RecallError> {
+        // That nothing helps is no reason to doubt the watcher.
+        let (mut recalled, freshness) =
+            self.answer(|snapshot, state| Ok((self.memories_for(snapshot, state, prompt)?, None)))?;
+        let embedded_percent = recalled.freshness.embedded_percent;
+        recalled.freshness = Freshness { embedded_percent, ..freshness };
+        Ok(recalled)
+    }
+
+    /// What is measured of the best finds for a prompt: the data that the confidence is fitted on.
+    ///
+    /// # Errors
+    /// The index's.
+    pub fn measures(&self, text: &str) -> Result<Vec<Measured>, RecallError> {
+        let measures =
+            |_: &Snapshot<'_>, state: &CorpusState| Ok((self.rank(state, text, &[], POOL).measures, None));
+        Ok(self.answer(measures)?.0)
+    }
+
+    /// What a find is worth: not what stands at these places, nor working memory that has expired.
+    fn rater(&self, text: &str, without: &[String]) -> Rater {
+        let expired = self.expired().map(|(note, _)| note.as_str().trim_end_matches(".md").to_owned());
+        Rater::new(text, &self.settings.paths.skills).without(without.iter().cloned().chain(expired))
+    }
+
+    /// Whether a note is never given unasked: what routines are told to do, what they said, and what nobody has said yes to.
+    fn is_aside(&self, path: &str) -> bool {
+        let paths = &self.settings.paths;
+        let logs = format!("{}/routines", paths.logs.trim_end_matches('/'));
+        let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        path == paths.inbox || below(&logs) || below(paths.routines.trim_end_matches('/'))
+    }
+
+    fn memories_for(
+        &self,
+        snapshot: &Snapshot<'_>,
+        state: &CorpusState,
+        MemoryPrompt { text, scope, most_chars, expand, without }: &MemoryPrompt,
+    ) -> Result<Recalled, IndexError> {
+        let (rater, within) = (self.rater(text, without), SearchScope::of(scope.as_deref()));
+        let syntax = operators(text);
+        let prefixes = snapshot.scope(within.place.as_deref())?;
+        let ranking = if syntax.is_filtered() {
+            self.rank(state, &words_of(&syntax, text), &prefixes, MOST_HITS)
+        } else {
+            self.rank(state, text, &prefixes, POOL * WIDER)
+        };
+        let filters = snapshot.filters(&syntax, &[])?;
+        let takes = |at, block: &Block| Ok(within.has(&block.tags) && filters.pass(at, block)?);
+        let mut maker = snapshot.maker(text)?;
+        let pinned = block_lookup::pinned(snapshot, state, &maker, takes)?;
+        let has_pins = !pinned.is_empty();
+        let (rated, highest) = rate_blocks(snapshot, state, &mut maker, &rater, takes, &ranking, has_pins)?;
+        let is_confident = highest >= LEAST_CONFIDENCE;
+        let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
+        let uses = OnceCell::new();
+        let (mut hits, mut memories, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, RatedBlock { slot, confidence: own, rating, mut hit }) in rated.into_iter().enumerate() {
+            if self.is_aside(&hit.path) {
+                continue;
+            }
+            let helps = is_confident && own >= HELPS && rating != Rating::Nothing;
+            // The agent's repeated words are given once.
+            if rating == Rating::Said && !said_before.insert(hit.text.clone()) {
+                continue;
+            }
+            if !helps && !hit.pinned {
+                continue;
+            }
+            if !helps {
+                hit.score = 0.0;
+            }
+            if seen.insert((hit.path.clone(), hit.line)) {
+                let similarity = highest * by_place(place) * self.standing(&hit, &uses, &state.corpus);
+                memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
+                hits.push(hit);
+                said.push(rating == Rating::Said);
+            }
+        }
+        for found in pinned {
+            let slot = state.view.number(found.at);
+            let hit = snapshot.hit(&mut maker, found)?;
+            if rater.is_left_out(&hit.path, hit.block_id.as_deref()) {
+                continue;
+            }
+            if seen.insert((hit.path.clone(), hit.line)) {
+                memories.push(memory(&hit, 0.0, state.corpus.vector(slot)));
+                hits.push(hit);
+                said.push(false);
+            }
+        }
+        self.weigh_past(&mut memories);
+        let order = self.order(&memories, &said);
+        if *expand {
+            self.expand(snapshot, &mut memories, &order)?;
+        }
+        let budget = &self.settings.recall;
+        let chosen = || order.iter().map(|at| &memories[*at]);
+        let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
+        let digest = if is_confident {
+            injection::digest(of_digest(&memories, &hits, &order), *most_chars, &self.zone)
+        } else {
+            None
+        };
+        let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
+        let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
+        let notes = [syntax.notes, ranking.notes].concat();
+        let freshness = Freshness { embedded_percent: ranking.embedded, ..snapshot.freshness.clone() };
+        Ok(Recalled { digest, hits, injection, freshness, notes })
+    }
+
+    /// Facts that another one has taken the place of count for less.
+    fn weigh_past(&self, memories: &mut [Memory]) {
+        let facts = &self.settings.paths.memory;
+        if memories.iter().any(|memory| memory.path == *facts) {
+            let bytes = NotePath::new(facts).ok().and_then(|path| self.index.vault().read(&path).ok());
+            outdated_facts::weigh(memories, facts, &bytes.unwrap_or_default());
+        }
+    }
+
+    /// The order in which memories are given: those that were only `said` in talk with the agent behind all others.
+    fn order(&self, memories: &[Memory], said: &[bool]) -> Vec<usize> {
+        let now = self.clock.now().as_second();
+        let mut order = Vec::new();
+        for is_said in [false, true] {
+            let is_one = |at: &usize| (said[*at] && !memories[*at].pinned) == is_said;
+            let these: Vec<usize> = (0..memories.len()).filter(is_one).collect();
+            let own: Vec<Memory> = these.iter().map(|at| memories[*at].clone()).collect();
+            let room = injection::MOST_MEMORIES - order.len();
+            order.extend(injection::order(&own, now, room).into_iter().map(|at| these[at]));
+        }
+        order
+    }
+
+    /// What a memory's own fields and its uses make of its similarity: 1 where it has no such field.
+    fn standing(&self, hit: &Hit, uses: &OnceCell<RecallCounts>, corpus: &Corpus) -> f64 {
+        let now = self.clock.now();
+        let days = |at: Timestamp| now.duration_since(at).as_secs_f64() / 86_400.0;
+        let Some(mut standing) = Standing::from_fields(&hit.text, hit.timestamp.map_or(0.0, days)) else {
+            return 1.0;
+        };
+        let used =
+            hit.block_id.as_ref().and_then(|id| uses.get_or_init(|| self.uses(corpus)).of(&hit.path, id));
+        if let Some(used) = used {
+            standing.uses = used.times;
+            standing.gap_days = used.gap_days;
+            let last = Timestamp::from_second(used.last).map_or(0.0, days);
+            standing.idle_days = standing.idle_days.min(last.max(0.0));
+        }
+        standing.multiplier()
+    }
+
+    /// What the newest logs and days' notes say was recalled. Read from the vault: the cache counts nothing.
+    fn uses(&self, corpus: &Corpus) -> RecallCounts {
+        let options = self.index.options();
+        let daily = format!("{}/", options.daily);
+        let stem =
+            |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".md")).map(str::to_owned);
+        let files = corpus.notes().map(|note| &*note.row.path);
+        let mut notes: Vec<(String, &str)> = files
+            .filter(|path| options.is_log(path) || path.starts_with(&daily))
+            .filter_map(|path| Some((stem(path)?.replace('-', ""), path)))
+            .collect();
+        // Both begin with their day.
+        notes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut uses = RecallCounts::default();
+        for (_, path) in notes.into_iter().take(MOST_LOGS) {
+            let bytes = NotePath::new(path).ok().and_then(|path| self.index.vault().read(&path).ok());
+            let Some(bytes) = bytes else { continue };
+            if options.is_log(path) {
+                uses.add_log(&bytes);
+            } else if let Some(day) = stem(path).and_then(|stem| stem.parse::<jiff::civil::Date>().ok()) {
+                let time = day.at(12, 0, 0, 0).to_zoned(self.zone.clone());
+                uses.add(&String::from_utf8_lossy(&bytes), time.map_or(0, |at| at.timestamp().as_second()));
+            }
+        }
+        uses
+    }
+
+    /// Adds the turns beside each memory to its text, as far as an injected memory has room.
+    fn expand(
+        &self,
+        snapshot: &Snapshot<'_>,
+        memories: &mut [Memory],
+        order: &[usize],
+    ) -> Result<(), IndexError> {
+        let room = self.settings.recall.memory_tokens * injection::CHARS_PER_TOKEN;
+        for at in order {
+            let memory = &mut memories[*at];
+            let Some(note) = snapshot.note(&memory.path)? else { continue };
+            let blocks = note.blocks()?;
+            let Some(here) = blocks.iter().position(|stored| stored.block.line == memory.line) else {
+                continue;
+            };
+            let range = here.saturating_sub(EXPANSION)..(here + EXPANSION + 1).min(blocks.len());
+            let mut lines = Vec::with_capacity(range.len());
+            for stored in &blocks[range.clone()] {
+                let text = snapshot.text(stored.at)?;
+                let who = stored.block.author.as_deref();
+                lines.push(who.map_or(text.clone(), |who| format!("{who}: {text}")));
+            }
+            memory.text = widest(&lines, here - range.start, room);
+            memory.author = None;
+        }
+        Ok(())
+    }
+}
+
+/// What of the memories stands in a digest, in this order: the first ones, and further ones that no agent said. Pins alone
+/// make none.
+fn of_digest<'m>(memories: &'m [Memory], hits: &[Hit], order: &[usize]) -> impl Iterator<Item = &'m Memory> {
+    let relevant = order.iter().filter(|at| memories[**at].similarity > 0.0).enumerate();
+    let is_agents = |at: usize| hits[at].role == Some(Role::Agent.as_str());
+    let chosen = relevant.filter(move |(place, at)| *place < injection::DIGEST_LINES || !is_agents(**at));
+    chosen.map(|(_, at)| &memories[*at])
+}
+
+/// The filters and exclusions of a text, and its words without them. A text of several lines is pasted or told, not typed
+/// as a query: its colons and dashes are its own.
+fn operators(text: &str) -> Syntax {
+    let text = text.trim();
+    if text.contains('\n') { Syntax::default() } else { syntax::question(crate::embed::cut(text, LONGEST)) }
+}
+
+/// What a find's place among all is worth, beside that of the first: finds keep the ranking's order, unless one repeats
+/// another or is much older.
+fn by_place(place: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
+    let place = place as f64;
+    1.0 / (1.0 + 0.1 * place)
+}
+
+/// The stretch of `lines` around `here` that fits `room` characters, growing by turns to either side.
+fn widest(lines: &[String], here: usize, room: usize) -> String {
+    let (mut from, mut to) = (here, here + 1);
+    let fits = |from: usize, to: usize| {
+        lines[from..to].iter().map(|line| line.chars().count() + 1).sum::<usize>() <= room + 1
+    };
+    loop {
+        let before = from > 0 && fits(from - 1, to);
+        from -= usize::from(before);
+        let after = to < lines.len() && fits(from, to + 1);
+        to += usize::from(after);
+        if !before && !after {
+            return lines[from..to].join("\n");
+        }
+    }
+}
+
+fn memory(hit: &Hit, similarity: f64, vector: Vec<f32>) -> Memory {
+    Memory {
+        path: hit.path.clone(),
+        line: hit.line,
+        text: hit.text.clone(),
+        author: hit.author.clone(),
+        time: hit.timestamp.map(Timestamp::as_second),
+        pinned: hit.pinned,
+        similarity,
+        vector,
+    }
+}

@@ -1,0 +1,237 @@
+//! Answers a query ([`Recall::search`]) with one list of hits, from notes and from turns of conversations.
+//!
+//! `ranker` ranks notes and turns; `tiers` puts blocks with a typed word before those without it; `merge` merges the
+//! ranked blocks.
+
+mod merge;
+mod ranker;
+mod tiers;
+
+use std::cell::OnceCell;
+
+use jiff::Timestamp;
+
+use crate::memory::working::expired;
+use crate::search::query::question::Question;
+use crate::search::query::search_scope::{MOST_HITS, SearchScope};
+use crate::search::query::strip_phrases::{is_phrases_alone, strip_phrases};
+use crate::search::query::syntax;
+use crate::search::query::syntax::{Item, Syntax};
+use crate::search::rank::confidence::Measured;
+use crate::search::rank::expanded_word::expand_words;
+use crate::search::rank::measures;
+use crate::search::rank::turn_signals::{Candidates, Vectors};
+use crate::search::recall::{CorpusState, Recall, RecallError};
+use crate::search::results::{block_lookup, outdated_facts};
+use crate::search::retrieve::term_blocks::CorpusScope;
+use crate::search::retrieve::typed_words::find_typed_words;
+use crate::search::{Answer, AnswerSource, Block, FoundBlock, Freshness, IndexError, Kind, Query, Snapshot};
+use crate::vault::NotePath;
+use merge::{merge, spread};
+use ranker::Ranker;
+use tiers::{Tiers, missing};
+
+/// A scope's best blocks.
+#[derive(Debug, Default)]
+pub(in crate::search) struct Ranking {
+    /// The slots and their scores, best first.
+    pub best: Vec<(u32, f64)>,
+    /// What says how sure each is.
+    pub measures: Vec<Measured>,
+    /// Warnings for a person.
+    pub notes: Vec<String>,
+    /// The percentage that the settings' model has embedded.
+    pub embedded: Option<u8>,
+}
+
+/// FoundBlock blocks, notes for a person, and the percentage that the settings' model has embedded.
+type Best = (Vec<FoundBlock>, Vec<String>, Option<u8>);
+
+impl Recall {
+    /// Answers a query by words and meaning, in a place of the vault and in scopes of memories (`global`,
+    /// `project:ID`, …). Filters and exclusions narrow what may answer, whatever the query's form, and change nothing in
+    /// how it is ranked. A query with phrases or prefixes is the index's alone: who writes one wants exactly
+    /// that. In a question (it ends with `?`) these are words like the others.
+    ///
+    /// # Errors
+    /// The index's; a model that fails is a note in the answer.
+    pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
+        let within = SearchScope::of(query.scope.as_deref());
+        let limit = query.limit.min(MOST_HITS);
+        let place = Query { scope: within.place.clone(), limit, ..query.clone() };
+        let syntax = syntax_of(crate::embed::cut(&query.text, crate::search::query::question::LONGEST));
+        let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
+        let (mut answer, freshness) = if syntax.items.is_empty() || !is_words || limit == 0 {
+            self.index.answer(|snapshot| {
+                let (found, notes) = block_lookup::by_words(snapshot, &place, &within)?;
+                answer(snapshot, &place, (found, notes, None))
+            })?
+        } else {
+            self.answer(|snapshot, state| {
+                answer(snapshot, &place, self.best(snapshot, state, &place, &syntax, &within)?)
+            })?
+        };
+        let Freshness { embedded_percent, not_searched, .. } = answer.freshness;
+        answer.freshness = Freshness { embedded_percent, not_searched, ..freshness };
+        if let Some((working, expired)) = self.expired() {
+            outdated_facts::weigh_expired(&mut answer.hits, working.as_str(), expired, &self.zone);
+        }
+        Ok(answer)
+    }
+
+    /// The note of working memory and when it expired, if it has. The index can't know: no file changes by it.
+    pub(super) fn expired(&self) -> Option<(NotePath, Timestamp)> {
+        expired(self.index.vault(), &self.settings, self.clock.now())
+    }
+
+    /// By words and meaning.
+    fn best(
+        &self,
+        snapshot: &Snapshot<'_>,
+        state: &CorpusState,
+        place: &Query,
+        syntax: &Syntax,
+        within: &SearchScope,
+    ) -> Result<Best, IndexError> {
+        let own = OnceCell::new();
+        let (is_filtered, filters) = (syntax.is_filtered(), snapshot.filters(syntax, &[])?);
+        let candidates = candidates(state, &snapshot.scope(place.scope.as_deref())?, &own);
+        let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
+        let question = Question::new(&text, self.today());
+        if question.words.is_empty() || candidates.count == 0 {
+            return Ok((Vec::new(), syntax.notes.clone(), None));
+        }
+        let work = self.work().take().unwrap_or_default();
+        let scope = CorpusScope { corpus: &state.corpus, candidates };
+        let typed = find_typed_words(scope, &work.occurrences, &question, place.exact);
+        let mut ranker = Ranker::new(self, state, candidates, question, work);
+        let most = if is_filtered { usize::MAX } else { within.most(place.limit) };
+        let mut notes = Vec::new();
+        if candidates.has_notes {
+            let expanded = expand_words(scope, ranker.occurrences(), &ranker.question, false);
+            notes = ranker.notes(&expanded, typed.first(), most);
+        }
+        let takes = |at, block: &Block| Ok(within.has(&block.tags) && filters.pass(at, block)?);
+        let only_word = tiers::without_only_word(&typed);
+        let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax, &[])).transpose()?;
+        let tiers = Tiers { typed: &typed, without };
+        let mut in_notes = spread(snapshot, state, notes, place.limit, &tiers, takes)?;
+        let mut turns = Vec::new();
+        if candidates.has_turns {
+            let scores = in_notes.iter_mut().map(|found| (state.view.number(found.at), &mut found.score));
+            let is_turn = |at, block: &Block| Ok(block.kind == Kind::Turn && takes(at, block)?);
+            for ranked in ranker.turns(typed.first(), most.min(MOST_HITS), scores) {
+                if turns.len() < place.limit
+                    && let Some(found) = block_lookup::block(snapshot, state, ranked, is_turn)?
+                {
+                    turns.push(FoundBlock { tier: tiers.of_turn(ranked.0), ..found });
+                }
+            }
+        }
+        let mut found = merge(turns, in_notes, typed.is_strict, place.limit);
+        found.retain(|found| !(place.exact && found.is_alike()));
+        let mut notes: Vec<String> = syntax.notes.iter().chain(&ranker.vector.warning).cloned().collect();
+        notes.extend(missing(&typed, &ranker.question, found.iter().any(FoundBlock::is_alike)));
+        Ok((found, notes, ranker.vector.embedded))
+    }
+
+    fn today(&self) -> jiff::civil::Date {
+        self.clock.now().to_zoned(self.zone.clone()).date()
+    }
+
+    /// Which notes' blocks are documents of their own, by number.
+    fn lists<'s>(&self, state: &'s CorpusState) -> &'s [bool] {
+        state.lists.get_or_init(|| {
+            let options = self.index.options();
+            (0..)
+                .take(state.corpus.note_count())
+                .map(|note| options.is_list(&state.corpus.note(note).row.path))
+                .collect()
+        })
+    }
+
+    /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
+    /// was said in coding agents' sessions is none of that, and there may be so much of it that it would leave no room.
+    pub(in crate::search) fn rank(
+        &self,
+        state: &CorpusState,
+        text: &str,
+        prefixes: &[String],
+        most: usize,
+    ) -> Ranking {
+        let own = OnceCell::new();
+        let sessions = self.settings.paths.sessions();
+        let is_one = |path: &str| path.starts_with(&sessions);
+        let has_any = || state.corpus.notes().any(|note| is_one(&note.row.path));
+        let candidates = if prefixes.is_empty() && (state.unasked.get().is_some() || has_any()) {
+            state.unasked.get_or_init(|| Candidates::new(&state.corpus, |path| !is_one(path)))
+        } else {
+            candidates(state, prefixes, &own)
+        };
+        let question = Question::new(text, self.today());
+        if is_phrases_alone(text) || question.words.is_empty() || most == 0 || candidates.count == 0 {
+            return Ranking::default();
+        }
+        let work = self.work().take().unwrap_or_default();
+        let mut ranker = Ranker::new(self, state, candidates, question, work);
+        let expanded =
+            expand_words(ranker.scope, ranker.occurrences(), &ranker.question, candidates.has_turns);
+        let best = ranker.best(&expanded, most);
+        let slots: Vec<u32> = best.iter().map(|(slot, _)| *slot).collect();
+        let Ranker { scope, question, vector, .. } = &ranker;
+        let made;
+        let builtin = if vector.is_builtin {
+            vector.probe.as_ref().filter(|_| self.table.is_builtin())
+        } else {
+            made = self.builtin_probe(&question.text, state, candidates);
+            made.as_ref()
+        };
+        let vectors = builtin.map(|probe| Vectors { matrix: None, probe });
+        let measures = measures::measures(*scope, question, &expanded, vectors, self.lists(state), &slots);
+        let notes = vector.warning.iter().cloned().collect();
+        Ranking { best, measures, notes, embedded: vector.embedded }
+    }
+}
+
+/// The answer with found blocks, and the files that it rests on. That nothing was found is said of what was searched.
+fn answer(
+    snapshot: &Snapshot<'_>,
+    query: &Query,
+    (found, notes, embedded_percent): Best,
+) -> Result<(Answer, Option<Vec<AnswerSource>>), IndexError> {
+    let (hits, bases) = snapshot.give(&query.text, found)?;
+    let freshness = Freshness { embedded_percent, ..snapshot.freshness.clone() };
+    let mut answer = Answer { query: query.text.clone(), hits, notes, freshness, reranked: None };
+    if answer.hits.is_empty() && query.limit > 0 {
+        let (count, words) = snapshot.not_searched(query.scope.as_deref())?;
+        answer.freshness.not_searched = count;
+        answer.notes.extend(words);
+    }
+    Ok((answer, Some(bases)))
+}
+
+/// What a query says, to be found by words and meaning. What a question is dressed in makes it no less of one.
+pub(in crate::search) fn syntax_of(text: &str) -> Syntax {
+    let asks = syntax::is_question(text) || syntax::is_question(&strip_phrases(text));
+    if asks { syntax::question(text) } else { syntax::parse(text) }
+}
+
+/// The words of `text` without its filters, which `syntax` has.
+pub(in crate::search) fn words_of(syntax: &Syntax, text: &str) -> String {
+    let words: Vec<&str> = syntax.items.iter().map(Item::text).collect();
+    words.join(" ") + if text.trim_end().ends_with('?') { "?" } else { "" }
+}
+
+/// The blocks that may answer: all, or those of paths that begin so, which are put into `own`.
+fn candidates<'s>(
+    state: &'s CorpusState,
+    prefixes: &[String],
+    own: &'s OnceCell<Candidates>,
+) -> &'s Candidates {
+    let corpus = &state.corpus;
+    if prefixes.is_empty() {
+        return state.all.get_or_init(|| Candidates::new(corpus, |_| true));
+    }
+    let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
+    own.get_or_init(|| Candidates::new(corpus, inside))
+}

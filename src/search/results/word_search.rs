@@ -1,0 +1,283 @@
+//! Answers by the index alone ([`crate::search::Index::search`]): hits for a query's words, phrases, prefixes and
+//! filters.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::search::follow::snapshot::Snapshot;
+use crate::search::query::search_scope::MOST_HITS;
+use crate::search::query::syntax;
+use crate::search::query::syntax::{Item, Syntax};
+use crate::search::read::block::Block;
+use crate::search::results::hit::HitMaker;
+use crate::search::retrieve::bm25::{Clause, clauses, top};
+use crate::search::retrieve::document_sets::DocumentSets;
+use crate::search::retrieve::filter::Filters;
+use crate::search::store::catalog;
+use crate::search::store::catalog::FileRow;
+use crate::search::store::view::DocRef;
+use crate::search::{Answer, AnswerSource, Hit, Index, IndexError, Options, Query};
+
+/// Longer queries are cut, in bytes.
+const LONGEST: usize = 10_000;
+
+/// So many files that were not searched are named.
+const NAMED: usize = 3;
+
+impl Index {
+    /// Answers a query from the whole vault as it is on disk now, and says how fresh the answer is.
+    ///
+    /// The same vault and query give the same hits in the same order with the same scores, whatever
+    /// happened to the index before.
+    ///
+    /// # Errors
+    /// There is no index yet and the vault can't be read either, or the cache fails and making it anew
+    /// doesn't help.
+    pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
+        let ((hits, notes), freshness) = self.answer(|snapshot| {
+            let (found, notes) = snapshot.find(query, query.limit.min(MOST_HITS))?;
+            let (hits, bases) = snapshot.give(&query.text, found)?;
+            Ok(((hits, notes), Some(bases)))
+        })?;
+        Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
+    }
+}
+
+/// The path prefixes that a scope stands for; none means everywhere. Whether there is such a folder or note,
+/// [`Snapshot::scope`] says.
+fn scope_prefixes(scope: &str, options: &Options) -> Vec<String> {
+    let logs = &options.logs;
+    let (kind, rest) = scope.split_once(':').unwrap_or((scope, ""));
+    match (kind, rest) {
+        ("all" | "", "") => Vec::new(),
+        ("logs", "") => vec![format!("{logs}/")],
+        ("memory", "") => vec![options.memory.clone(), options.pinned.clone(), format!("{}/", options.daily)],
+        ("daily", "") => vec![format!("{}/", options.daily)],
+        ("sessions", "") => vec![options.sessions()],
+        ("channel", id) if !id.is_empty() => vec![format!("{logs}/discord-channel/{id}/")],
+        ("thread", id) if !id.is_empty() => vec![format!("{logs}/discord-thread/{id}/")],
+        _ => vec![scope.trim_start_matches("./").trim_start_matches('/').to_owned()],
+    }
+}
+
+/// The beginnings of paths that read like one of the prefixes, with their accents as the paths have them: one character, or a
+/// letter and its accent. In the order of the paths, each once.
+fn as_they_stand(prefixes: &[String], paths: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for prefix in prefixes.iter().filter(|prefix| !prefix.is_ascii()) {
+        let wanted: String = prefix.nfc().collect();
+        let is_meant =
+            |path: &&String| !path.is_ascii() && path.nfc().collect::<String>().starts_with(&wanted);
+        for path in paths.iter().filter(is_meant) {
+            let ends = path.char_indices().map(|(at, _)| at).chain([path.len()]);
+            // The last end that fits: an accent belongs to its letter.
+            let end = ends.rev().find(|end| path[..*end].nfc().eq(wanted.chars()));
+            let beginning = end.map(|end| &path[..end]);
+            if let Some(beginning) = beginning.filter(|it| !found.iter().any(|known| known == it)) {
+                found.push(beginning.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The typed words in a block; lower tiers are listed first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.
+    Word,
+    /// The only word of the query stands in its title or headings alone.
+    Heading,
+    /// It has none: it was found by similar words or by meaning.
+    Alike,
+}
+
+/// A found block.
+#[derive(Debug, Clone)]
+pub struct FoundBlock {
+    /// Its document.
+    pub at: DocRef,
+    /// BM25.
+    pub score: f64,
+    /// Its file.
+    pub file: FileRow,
+    /// Its data; `text` and `extra` are empty.
+    pub block: Block,
+    /// How it has the words as they were typed.
+    pub tier: Tier,
+}
+
+impl FoundBlock {
+    /// Whether it has none of the words as they were typed.
+    pub fn is_alike(&self) -> bool {
+        self.tier == Tier::Alike
+    }
+}
+
+impl Snapshot<'_> {
+    /// The `most` best blocks for a query, best first, and what was not understood of it, for a person. In a question,
+    /// quotes and `*` are no operators.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's; an unknown scope.
+    pub fn find(&self, query: &Query, most: usize) -> Result<(Vec<FoundBlock>, Vec<String>), IndexError> {
+        let text = crate::embed::cut(&query.text, LONGEST);
+        let mut syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
+        if text.len() < query.text.len() {
+            syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
+        }
+        let prefixes = self.scope(query.scope.as_deref())?;
+        if syntax.items.is_empty() && query.text.trim().is_empty() {
+            return Ok((Vec::new(), syntax.notes));
+        }
+        let Syntax { items, notes, .. } = &mut syntax;
+        let clauses = clauses(&mut DocumentSets::new(self.view(), self.fields()), items, notes)?;
+        // A phrase has to stand in a block; of other items any does.
+        let all = items.is_empty() || items.iter().any(|item| matches!(item, Item::Phrase(_)));
+        let found = self.passing(&clauses, &self.filters(&syntax, &prefixes)?, all, most)?;
+        Ok((found, syntax.notes))
+    }
+
+    /// The `limit` best blocks that pass: of `all`, or of those with a word.
+    fn passing(
+        &self,
+        clauses: &[Clause],
+        filters: &Filters<'_>,
+        all: bool,
+        limit: usize,
+    ) -> Result<Vec<FoundBlock>, IndexError> {
+        let (view, allowed) = (self.view(), filters.allowed.as_ref());
+        let mut most = if filters.needs_text() { limit.saturating_mul(4).max(64) } else { limit };
+        loop {
+            let scored = top(view, self.fields(), clauses, allowed, all, most)?;
+            let is_all = scored.len() < most;
+            let mut found = Vec::with_capacity(limit.min(scored.len()));
+            for scored in scored {
+                if found.len() == limit {
+                    break;
+                }
+                let (file, block) = view.resolve(self.database(), scored.at)?;
+                if filters.pass(scored.at, &block)? {
+                    found.push(FoundBlock {
+                        at: scored.at,
+                        score: scored.score,
+                        file,
+                        block,
+                        tier: Tier::Word,
+                    });
+                }
+            }
+            if found.len() >= limit || is_all {
+                return Ok(found);
+            }
+            most = most.saturating_mul(4);
+        }
+    }
+
+    /// The path prefixes that a scope stands for; none means everywhere.
+    ///
+    /// # Errors
+    /// There is no such folder or note; SQLite's.
+    pub fn scope(&self, scope: Option<&str>) -> Result<Vec<String>, IndexError> {
+        let Some(scope) = scope else { return Ok(Vec::new()) };
+        let prefixes = scope_prefixes(scope, self.options());
+        // The agent's own new notes may be missing yet.
+        if prefixes.iter().all(|prefix| self.options().is_own(prefix)) || self.begins(&prefixes)? {
+            return Ok(prefixes);
+        }
+        let paths: Vec<String> = self.notes();
+        let same = as_they_stand(&prefixes, &paths);
+        if !same.is_empty() {
+            return Ok(same);
+        }
+        let folder = |path: &String| path.split_once('/').map(|(folder, _)| format!("`{folder}`"));
+        let mut folders: Vec<String> = paths.iter().filter_map(folder).collect();
+        folders.dedup();
+        folders.truncate(20);
+        let kinds = "all, logs, sessions, memory, daily, channel:ID, thread:ID, global, project:ID, agent:ID, user:ID, custom:NAME";
+        let there = match &folders[..] {
+            [] => format!("{kinds}, and notes by their path"),
+            folders => format!("{kinds}, notes by their path, and the folders {}", folders.join(", ")),
+        };
+        Err(IndexError::Scope { scope: scope.to_owned(), there })
+    }
+
+    /// How many files of a scope are left out of the index for their size or form, and a sentence that names them.
+    ///
+    /// # Errors
+    /// As [`Snapshot::scope`].
+    pub fn not_searched(&self, scope: Option<&str>) -> Result<(usize, Option<String>), IndexError> {
+        let prefixes = self.scope(scope)?;
+        let view = self.view();
+        let known = catalog::left_out(self.database())?.into_iter();
+        let known = known.filter(|(path, _)| !view.hidden.contains(path));
+        let is_in = |path: &str| {
+            prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
+        };
+        let files: Vec<_> = known.filter(|(path, _)| is_in(path)).collect();
+        let named: Vec<String> =
+            files.iter().take(NAMED).map(|(path, why)| format!("`{path}` ({why})")).collect();
+        let words = match files.len() {
+            0 => None,
+            1 => Some(format!("nothing found, but 1 file was not searched: {}", named[0])),
+            count if count <= NAMED => {
+                Some(format!("nothing found, but {count} files were not searched: {}", named.join(", ")))
+            }
+            count => Some(format!(
+                "nothing found, but {count} files were not searched: {} and others; `vault-agent doctor` names them all",
+                named.join(", ")
+            )),
+        };
+        Ok((files.len(), words))
+    }
+
+    /// Whether the path of any note begins with one of these.
+    fn begins(&self, prefixes: &[String]) -> Result<bool, IndexError> {
+        for prefix in prefixes {
+            let mut memory = self.view().segs.iter().flat_map(|seg| &seg.memory);
+            if memory.any(|file| file.path.starts_with(prefix)) || catalog::begins(self.database(), prefix)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What a query's filters, exclusions and phrases let through, of the files whose paths begin so.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's.
+    pub fn filters(&self, syntax: &Syntax, prefixes: &[String]) -> Result<Filters<'_>, IndexError> {
+        Filters::new(self.view(), self.fields(), &self.options().zone, prefixes, syntax)
+    }
+
+    /// The hits of found blocks for a query, and what the answer rests on.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's.
+    pub fn give(
+        &self,
+        query: &str,
+        found: Vec<FoundBlock>,
+    ) -> Result<(Vec<Hit>, Vec<AnswerSource>), IndexError> {
+        let bases = found.iter().map(|found| self.source(found.at, &found.file)).collect();
+        let mut maker = self.maker(query)?;
+        let hits = found.into_iter().map(|found| self.hit(&mut maker, found)).collect::<Result<_, _>>()?;
+        Ok((hits, bases))
+    }
+
+    /// Makes hits of blocks that were found for a query.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn maker(&self, query: &str) -> Result<HitMaker, IndexError> {
+        Ok(HitMaker::new(crate::embed::cut(query, LONGEST), self.pins()?))
+    }
+
+    /// The hit of a found block, with its text.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn hit(&self, maker: &mut HitMaker, mut found: FoundBlock) -> Result<Hit, IndexError> {
+        found.block.text = self.text(found.at)?;
+        Ok(Hit { alike: found.is_alike(), ..maker.hit(found.file.path, found.block, found.score) })
+    }
+}

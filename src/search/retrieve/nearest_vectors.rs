@@ -1,0 +1,261 @@
+//! Finds the blocks whose vectors are nearest to the question's, by their signs, before any cosine is computed.
+//!
+//! Two passes: the first word of each vector's signs leaves about 16,000 blocks, all signs choose among those. A vector
+//! that is near as a whole is nearly always so in its first 64 dimensions as well; only eight bytes of each block are
+//! read. The threshold for the first word comes from a sample that the vectors themselves choose, and a part of it
+//! gives the mean and the spread of all cosines. Everything follows from the blocks in scope alone, however the corpus
+//! grew.
+
+use std::ops::Range;
+
+use crate::embed::table::DIMENSIONS;
+use crate::search::parallel::{both, share};
+use crate::search::retrieve::candidates::{Candidates, NoteSlots, SampledBlock};
+use crate::search::retrieve::cosines::Vectors;
+use crate::search::retrieve::term_blocks::CorpusScope;
+use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::rows::Rows;
+use crate::search::store::corpus::vector_code::Signs;
+use crate::search::store::corpus::vector_loops;
+
+/// So many blocks with the nearest signs have their cosines taken.
+const NEAREST: usize = 1500;
+/// Of about so many, chosen by their own signs, the cosines' mean and spread.
+const SAMPLE: usize = 1024;
+/// The first pass leaves about so many.
+const LEFT: usize = 16_000;
+/// How many that are is judged by one vector in two to the power of this, chosen by their own signs.
+const JUDGED: u32 = 6;
+/// In so many ways the first words can differ.
+const WORD: usize = 64 + 1;
+
+/// The blocks in scope whose vectors' signs agree most with the question's, and a sample of all.
+#[derive(Debug)]
+pub struct Nearest {
+    pub slots: Vec<u32>,
+    /// Cosines of blocks that their own vectors choose: the same ones however the corpus grew.
+    pub sample: Vec<f32>,
+}
+
+/// Those nearest.
+pub(in crate::search) fn nearest_blocks(scope: CorpusScope<'_>, vectors: Vectors<'_>) -> Nearest {
+    if vectors.matrix.is_some() {
+        // Another model's vectors have no signs beside them: each is compared.
+        let CorpusScope { corpus, candidates, .. } = scope;
+        let mut all = vectors.cosines(corpus, candidates.slots());
+        let sample = all.iter().map(|(_, cosine)| *cosine).collect();
+        all.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+        return Nearest { slots: all.into_iter().take(NEAREST).map(|(slot, _)| slot).collect(), sample };
+    }
+    by_signs(scope, vectors, LEFT)
+}
+
+/// By the built-in vectors' signs, the first pass leaving about so many.
+fn by_signs(scope: CorpusScope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
+    let CorpusScope { corpus, candidates, .. } = scope;
+    let signs = vectors.probe.sums.as_ref().map_or_else(Signs::default, |sums| sums.signs);
+    let rarity = rarity(candidates);
+    let judged = rarity.min(JUDGED);
+    let sampled = candidates.sample.get_or_init(|| sampled(scope, judged));
+    let parts = by_part(scope);
+    let count = parts.iter().flatten().map(ExactSizeIterator::len).sum();
+    let mut tallies = [0; WORD];
+    for block in sampled {
+        tallies[usize::from(vector_loops::difference(&[block.signs], &signs[..1]))] += 1;
+    }
+    let left = if count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
+    let chosen = sampled.iter().filter(|block| is_chosen(block.signs, rarity)).map(|block| block.slot);
+    let (sample, near) = both(
+        count,
+        || vectors.cosines(corpus, chosen).into_iter().map(|(_, cosine)| cosine).collect(),
+        || {
+            share(count, parts.len(), |at| {
+                let slots = parts[at].iter().cloned();
+                slots.flat_map(|slots| compare(corpus, slots, &signs, left as u16)).collect::<Vec<_>>()
+            })
+        },
+    );
+    let mut tallies = [0; DIMENSIONS + 1];
+    near.iter().flatten().for_each(|(difference, _)| tallies[usize::from(*difference)] += 1);
+    let most = reach(&tallies, NEAREST);
+    let near = near.into_iter().flatten().filter(|(difference, _)| usize::from(*difference) <= most);
+    let slots = near.map(|(_, slot)| slot).collect();
+    Nearest { slots, sample }
+}
+
+/// The slots by part.
+fn by_part(scope: CorpusScope<'_>) -> Vec<Vec<Range<u32>>> {
+    let mut parts = vec![Vec::new(); scope.corpus.parts()];
+    for NoteSlots { slots, .. } in &scope.candidates.notes {
+        let part: &mut Vec<Range<u32>> = &mut parts[scope.corpus.place(slots.start).0];
+        match part.last_mut() {
+            Some(last) if last.end == slots.start => last.end = slots.end,
+            _ => part.push(slots.clone()),
+        }
+    }
+    parts
+}
+
+/// The least place up to which `tallies` come to `enough`; the last where they don't.
+fn reach(tallies: &[usize], enough: usize) -> usize {
+    let mut so_far = 0;
+    let reach = tallies.iter().position(|tally| {
+        so_far += tally;
+        so_far >= enough
+    });
+    reach.unwrap_or(tallies.len() - 1)
+}
+
+/// One in two to the power of this is in the sample.
+fn rarity(candidates: &Candidates) -> u32 {
+    (candidates.count / SAMPLE).max(1).ilog2()
+}
+
+/// The candidates that their own signs choose, one in two to the power of `rarity`.
+fn sampled(scope: CorpusScope<'_>, rarity: u32) -> Vec<SampledBlock> {
+    let corpus = scope.corpus;
+    let parts = by_part(scope);
+    let chosen = share(scope.candidates.count, parts.len(), |at| {
+        let (mut chosen, first) = (Vec::new(), corpus.first(at));
+        for slots in &parts[at] {
+            let docs = (slots.start - first) as usize..(slots.end - first) as usize;
+            for (slot, signs) in slots.clone().zip(corpus.rows(at).first_signs(docs)) {
+                if signs != 0 && is_chosen(signs, rarity) {
+                    chosen.push(SampledBlock { slot, signs });
+                }
+            }
+        }
+        chosen
+    });
+    chosen.into_iter().flatten().collect()
+}
+
+/// Whether a vector with these first signs is one of two to the power of `rarity`.
+fn is_chosen(signs: u64, rarity: u32) -> bool {
+    let mixed = signs.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed.checked_shr(u64::BITS - rarity).unwrap_or(0) == 0
+}
+
+/// Neighbouring blocks of a part that differ from `signs` in no more than `left` of the first ones, each behind the
+/// number of all in which it differs.
+fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: u16) -> Vec<(u16, u32)> {
+    let (part, from) = corpus.place(slots.start);
+    vector_loops::wide(Passes {
+        rows: corpus.rows(part),
+        docs: from..from + slots.len(),
+        signs,
+        left,
+        first: slots.start,
+    })
+}
+
+/// Both passes over neighbouring blocks.
+struct Passes<'a> {
+    rows: &'a Rows,
+    docs: Range<usize>,
+    signs: &'a Signs,
+    left: u16,
+    /// The slot of the first of them.
+    first: u32,
+}
+
+impl vector_loops::Work for Passes<'_> {
+    type Output = Vec<(u16, u32)>;
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let Self { rows, docs, signs, left, first } = self;
+        let mut near: Vec<(u16, u32)> = Vec::new();
+        for (at, word) in rows.first_signs(docs.clone()).enumerate() {
+            let difference = (word ^ signs[0]).count_ones() as u16;
+            if difference <= left {
+                // A segment has no more blocks than fit.
+                near.push((difference, at as u32));
+            }
+        }
+        // In a loop of its own, and one that does nothing else: the waits for memory of many go on at once.
+        let touched = near.iter().fold(0, |touched, (_, at)| {
+            let row = rows.row_of(docs.start + *at as usize);
+            touched ^ row.and_then(|row| rows.other_signs(row)).map_or(0, |others| others[0] ^ others[2])
+        });
+        std::hint::black_box(touched);
+        near.retain_mut(|(difference, at)| {
+            let row = rows.row_of(docs.start + *at as usize);
+            let others = row.and_then(|row| rows.other_signs(row));
+            *difference += others.map_or(0, |others| vector_loops::difference(&others, &signs[1..]));
+            *at += first;
+            others.is_some()
+        });
+        near
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embed::Table;
+    use crate::search::analyze::days::About;
+    use crate::search::store::corpus::matrix::Probe;
+    use crate::search::store::corpus::note_rows::Passage;
+
+    const WORDS: [&str; 16] = [
+        "garden", "kettle", "bicycle", "window", "letter", "pepper", "river", "engine", "mirror", "basket",
+        "carpet", "ladder", "kitten", "shelter", "cat", "adopted",
+    ];
+
+    fn put(corpus: &mut Corpus, n: usize) {
+        let word = |at: usize| WORDS[(at * 2_654_435_761) / 11 % WORDS.len()];
+        let texts: Vec<String> = (0..40)
+            .map(|block| (0..4).map(|at| word(n * 131 + block * 17 + at * 5)).collect::<Vec<_>>().join(" "))
+            .collect();
+        let passages = texts.iter().zip(1..).map(|(text, line)| Passage {
+            line,
+            is_turn: false,
+            role: None,
+            author: None,
+            time: None,
+            about: About::default(),
+            head: "",
+            text,
+        });
+        corpus.put([(format!("{n:03}.md"), passages.collect())]).unwrap();
+    }
+
+    fn places(corpus: &Corpus, slots: &[u32]) -> Vec<(String, u32)> {
+        let place = |slot: &u32| (corpus.path_at(*slot).to_owned(), corpus.meta(*slot).line);
+        let mut places: Vec<_> = slots.iter().map(place).collect();
+        places.sort_unstable();
+        places
+    }
+
+    #[test]
+    fn the_nearest_are_left_however_the_corpus_grew() {
+        let (mut fresh, mut grown) = (Corpus::new(), Corpus::new());
+        (0..150).for_each(|n| put(&mut fresh, n));
+        (0..150).rev().for_each(|n| put(&mut grown, n));
+        (20..70).for_each(|n| put(&mut grown, n));
+        let probe = Probe::new(&Table::builtin().embed("Who adopted a young cat?")).unwrap();
+        let vectors = Vectors { matrix: None, probe: &probe };
+        let candidates = Candidates::new(&fresh, |_| true);
+        let near = by_signs(CorpusScope { corpus: &fresh, candidates: &candidates }, vectors, 3000);
+        assert!(near.slots.len() < candidates.count / 2 && !near.sample.is_empty());
+        let mut cosines = near.sample;
+        cosines.sort_unstable_by(f32::total_cmp);
+        let all_grown = Candidates::new(&grown, |_| true);
+        let other = by_signs(CorpusScope { corpus: &grown, candidates: &all_grown }, vectors, 3000);
+        assert_eq!(places(&fresh, &near.slots), places(&grown, &other.slots));
+        let mut sample = other.sample;
+        sample.sort_unstable_by(f32::total_cmp);
+        assert_eq!(cosines, sample);
+        let mut all = vectors.cosines(&fresh, candidates.slots());
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (slot, cosine) in &all[..100] {
+            assert!(near.slots.contains(slot), "a block at {cosine} is not among the nearest");
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_the_least_that_is_enough() {
+        assert_eq!([1, 4, 5, 6, 9].map(|enough| reach(&[1, 3, 1, 0], enough)), [0, 1, 2, 3, 3]);
+    }
+}

@@ -1,0 +1,150 @@
+//! Encodes built-in vectors: two bits a dimension, 64 bytes a vector.
+//!
+//! Each dimension of a unit vector is one of four levels: its sign, and whether it is large. The levels are those that
+//! keep the most of normally distributed numbers (Max, "Quantizing for minimum distortion", 1960). The cosine with a
+//! question's exact vector is off by about 0.02, a fifth of the spread of unrelated texts. A byte a dimension answers
+//! two more of `notes-dev`'s 180 questions among the first ten, for four times the bytes. The signs alone choose the
+//! vectors that are compared ([`crate::search::retrieve::nearest_vectors`]).
+
+use crate::embed::table::{DIMENSIONS, normalise};
+
+/// Words of 64 bits in each half of a code.
+pub const WORDS: usize = DIMENSIONS / 64;
+/// Bytes in each half.
+const BYTES: usize = DIMENSIONS / 8;
+/// The signs of a vector, a bit a dimension.
+pub type Signs = [u64; WORDS];
+
+/// From here on a dimension is large, in standard deviations; what small and large ones stand for.
+const THRESHOLD: f32 = 0.9816;
+const LEVELS: [f32; 2] = [0.4528, 1.510];
+
+/// A vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code {
+    /// Which dimensions are positive.
+    pub signs: Signs,
+    /// Which are far from zero.
+    pub large: Signs,
+}
+
+impl Code {
+    /// The code of a unit vector; none for one of another dimension or without a direction.
+    pub fn of(unit: &[f32]) -> Option<Self> {
+        if unit.len() != DIMENSIONS || !unit.iter().any(|x| *x != 0.0) {
+            return None;
+        }
+        let large = THRESHOLD / (DIMENSIONS as f32).sqrt();
+        let bits = |is: &dyn Fn(f32) -> bool| {
+            std::array::from_fn(|word| {
+                let of_word = unit[word * 64..][..64].iter().enumerate();
+                of_word.fold(0, |bits, (bit, x)| bits | u64::from(is(*x)) << bit)
+            })
+        };
+        Some(Self { signs: bits(&|x| x > 0.0), large: bits(&|x| x.abs() >= large) })
+    }
+
+    /// The unit vector that it stands for.
+    pub fn vector(&self) -> Vec<f32> {
+        let bit = |words: &Signs, at: usize| words[at / 64] >> (at % 64) & 1;
+        let level = |at| {
+            let size = LEVELS[usize::from(bit(&self.large, at) == 1)];
+            if bit(&self.signs, at) == 1 { size } else { -size }
+        };
+        let mut vector: Vec<f32> = (0..DIMENSIONS).map(level).collect();
+        normalise(&mut vector);
+        vector
+    }
+
+    /// One over the length of the vector of levels.
+    #[inline(always)]
+    fn scale(&self) -> f32 {
+        let large: u32 = self.large.iter().map(|word| word.count_ones()).sum();
+        let small = DIMENSIONS as f32 - large as f32;
+        (small * LEVELS[0].powi(2) + large as f32 * LEVELS[1].powi(2)).sqrt().recip()
+    }
+}
+
+/// What a question's vector is compared by: for each eight dimensions the sums of all 256 choices of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sums {
+    of: Box<[[f32; 256]; BYTES]>,
+    all: f32,
+    /// The question's own signs.
+    pub signs: Signs,
+}
+
+impl Sums {
+    /// Of a unit vector; none for one of another dimension or without a direction.
+    pub fn new(unit: &[f32]) -> Option<Self> {
+        let signs = Code::of(unit)?.signs;
+        let mut of = Box::new([[0.0; 256]; BYTES]);
+        for (sums, eight) in of.iter_mut().zip(unit.chunks(8)) {
+            for choice in 1..256_usize {
+                let lowest = choice.trailing_zeros() as usize;
+                sums[choice] = sums[choice & (choice - 1)] + eight[lowest];
+            }
+        }
+        let all = of.iter().map(|sums| sums[255]).sum();
+        Some(Self { of, all, signs })
+    }
+
+    /// The cosine with a vector of the same dimension.
+    pub fn cosine(&self, code: &Code) -> f32 {
+        let bytes = |words: &Signs| {
+            let mut bytes = [0; BYTES];
+            let (chunks, _) = bytes.as_chunks_mut::<8>();
+            chunks.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+            bytes
+        };
+        let (signs, far) = (bytes(&code.signs), bytes(&code.large));
+        let (mut positive, mut large_positive, mut large) = (0.0, 0.0, 0.0);
+        // By twos: a sum waits for the one before it.
+        for at in (0..BYTES).step_by(2) {
+            let (of, next) = (&self.of[at], &self.of[at + 1]);
+            let (s, f) = (usize::from(signs[at]), usize::from(far[at]));
+            let (t, g) = (usize::from(signs[at + 1]), usize::from(far[at + 1]));
+            positive += of[s] + next[t];
+            large_positive += of[s & f] + next[t & g];
+            large += of[f] + next[g];
+        }
+        // Twice the positive ones less all is the sum with its signs.
+        let (signed, signed_large) = (2.0 * positive - self.all, 2.0 * large_positive - large);
+        (LEVELS[0] * (signed - signed_large) + LEVELS[1] * signed_large) * code.scale()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn cosines_are_near_the_exact_ones(
+            a in proptest::collection::vec(-1.0_f32..1.0, DIMENSIONS),
+            b in proptest::collection::vec(-1.0_f32..1.0, DIMENSIONS),
+            part in 0.0_f32..1.0,
+        ) {
+            let mut a = a;
+            // Near ones too.
+            let mut b: Vec<f32> = a.iter().zip(&b).map(|(a, b)| part * a + (1.0 - part) * b).collect();
+            normalise(&mut a);
+            normalise(&mut b);
+            let exact: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            let code = Code::of(&b).unwrap();
+            let found = Sums::new(&a).unwrap().cosine(&code);
+            prop_assert!((found - exact).abs() < 0.12, "{found} {exact}");
+            let plain: f32 = a.iter().zip(code.vector()).map(|(a, b)| a * b).sum();
+            prop_assert!((found - plain).abs() < 1e-4, "{found} {plain}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_like_a_vector_without_direction() {
+        assert_eq!(Code::of(&[0.0; DIMENSIONS]), None);
+        assert_eq!(Code::of(&[1.0, 0.0]), None);
+        assert_eq!(Sums::new(&[]), None);
+    }
+}
