@@ -47,7 +47,7 @@ pub struct Recall {
     pub(in crate::search) settings: Settings,
     pub(in crate::search) zone: TimeZone,
     pub(in crate::search) clock: Arc<dyn Clock>,
-    /// Whose vectors blocks have, beside the settings' model.
+    /// The table of the blocks' fixed vectors, which they have beside those of the settings' model.
     pub(in crate::search) table: Fixed,
     /// The last question's state of the index, for the next one.
     pub(in crate::search) state: Mutex<Option<Arc<CorpusState>>>,

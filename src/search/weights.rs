@@ -39,12 +39,12 @@ pub const TURNS: [(&str, f32, f32); 22] = [
 pub const NEAR: f32 = 0.55;
 /// The same for models whose cosines are not known: so many spreads above the mean.
 pub const NEAR_SPREADS: f32 = 4.0;
-/// What a near word counts beside the word itself in turns.
+/// The weight of a near word in turns; the word itself has 1.
 pub(in crate::search) const NEAR_WORD: f32 = 0.8;
 /// How much a word in a neighbouring turn counts.
 pub(in crate::search) const AROUND: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
 
-/// What a comment's words weigh beside others: a reader of the note doesn't see it.
+/// The weight of a comment's words; others have 1. A reader of the note doesn't see a comment.
 pub const COMMENT: f64 = 0.25;
 
 /// Notes. Chosen by hand on openly licensed notes in English, German and Chinese (`notes-dev`), after a fit of four signals
@@ -64,11 +64,11 @@ pub(in crate::search) mod notes {
     pub const FAR: f32 = 0.1;
     /// Blocks with fewer terms than this say less than their vectors do.
     pub const SHORT: f32 = 6.0;
-    /// What a word that means nearly the same counts, beside its likeness.
+    /// The weight of a word that means nearly the same, multiplied with its likeness.
     pub const NEAR_WORD: f32 = 0.4;
-    /// What a translation of a word counts that stands nowhere itself. (0.35 and 0.7 rank the same but for one question.)
+    /// The weight of a translation of a word that stands nowhere itself. (0.35 and 0.7 rank the same but for one question.)
     pub const TRANSLATION: f32 = 0.5;
-    /// What a character of a script without spaces counts beside the pairs of them.
+    /// The weight of a character of a script without spaces; a pair of them has 1.
     pub const CHARACTER: f32 = 2.0;
     /// BM25's length normalisation; its saturation is [`crate::search::retrieve::candidates::K1`].
     pub const LENGTH: f32 = 0.8;
@@ -80,13 +80,13 @@ pub(in crate::search) mod notes {
     pub const LONG: usize = 6;
 }
 
-/// What stands beside a find counts in part for the gate; of a note all blocks count.
+/// The shares by which the blocks beside a find count for its confidence; of a note all blocks count whole.
 pub(in crate::search) const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];
-/// What an agent's words count there, where the question isn't about what it said: it answers at length, so most words
+/// The weight of an agent's words there, unless the question is about what it said: it answers at length, so most words
 /// stand somewhere.
 pub(in crate::search) const AGENT: f32 = 0.3;
 
-/// How many things the gate weighs.
+/// The number of measures that the confidence is computed from.
 pub const MEASURES: usize = 9;
 
 /// Constant and weights, by [`crate::search::rank::confidence::NAMES`].
@@ -101,7 +101,7 @@ pub struct ConfidenceWeights {
     pub by_words: Logistic,
 }
 
-/// The logistics that turn what is measured of a find into how sure it is to be about the prompt, by [`crate::search::rank::confidence::Place`]: the
+/// The logistics that make of a find's measures the probability that it is about the prompt, by [`crate::search::rank::confidence::Place`]: the
 /// constant, then the weights of [`crate::search::rank::confidence::NAMES`]. Fitted on what `--none` of `benches/recall.rs` measures: questions asked of
 /// their own memory and of another's, and small talk in many languages, bare and dressed, over LoCoMo, LongMemEval and
 /// `notes-dev`. Each keeps so many of its answerable prompts: 97, 95 and 93 of 100. That a speaker is named weighs no more
@@ -136,5 +136,5 @@ pub const CONFIDENCE_WEIGHTS: [ConfidenceWeights; 4] = [
     },
 ];
 
-/// Nothing below this is given without being asked for.
+/// Recall returns nothing with a lower confidence.
 pub const LEAST_CONFIDENCE: f64 = 0.31;

@@ -27,7 +27,7 @@ pub(in crate::search) fn without_references(text: &str) -> Cow<'_, str> {
     if kept { out.into() } else { text.into() }
 }
 
-/// What of a block's text a model embeds: neither references nor the words in `names`. Vectors are kept by its hash, so
+/// The part of a block's text that a model embeds: without references and without the words in `names`. Vectors are kept by its hash, so
 /// whoever embeds or looks one up asks here.
 pub(in crate::search) fn embedded<'t>(text: &'t str, names: &[String]) -> Cow<'t, str> {
     match without_references(text) {

@@ -271,7 +271,7 @@ impl Splitter {
     }
 }
 
-/// Where the word of ASCII letters and digits from `start` ends, if nothing joins it to what follows.
+/// The end of the word of ASCII letters and digits from `start`, if nothing joins it to the next one.
 fn plain_word(bytes: &[u8], start: usize) -> Option<usize> {
     let length = bytes[start..].iter().take(MAX_WORD + 1).take_while(|b| b.is_ascii_alphanumeric()).count();
     let end = start + length;

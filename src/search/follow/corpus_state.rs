@@ -11,7 +11,7 @@ use crate::search::store::corpus::vectors;
 use crate::search::{AnswerSource, Freshness, IndexError, Snapshot};
 
 impl Recall {
-    /// What `work` makes of a fresh state of the index, and how fresh that is; it says which files its answer rests on, as
+    /// Runs `work` on a fresh state of the index, and says how fresh that is; `work` returns the files that its answer was made from, as
     /// for [`Index::answer`].
     ///
     /// # Errors

@@ -96,7 +96,7 @@ impl State {
             .collect()
     }
 
-    /// What was being committed is, or else is dirty still.
+    /// The files that were being committed are clean after a success, and dirty again after a failure.
     fn worked(&mut self, is_done: bool) {
         if is_done {
             self.behind.retain(|_, stage| *stage != Stage::Working);

@@ -73,7 +73,7 @@ impl Finding {
 }
 
 impl Index {
-    /// What is in the index, after a look at every file.
+    /// The contents of the index, after a scan of every file.
     ///
     /// # Errors
     /// As [`Index::search`].

@@ -163,7 +163,7 @@ fn look_of(stat: &Stat) -> FileStat {
     FileStat { size: stat.size, mtime: stat.mtime_ns, ctime: stat.ctime_ns, inode: stat.inode }
 }
 
-/// What the file system says of a file, at the price of one look. Where it is other than known, only the
+/// The stat of a file, from one system call. If it differs from the known one, only the
 /// vault's own careful look ([`Vault::stat`]) tells what it is.
 pub fn plain_stat(vault: &Vault, path: &str) -> Option<Stat> {
     let found = std::fs::symlink_metadata(vault.root().join(path)).ok().filter(std::fs::Metadata::is_file)?;

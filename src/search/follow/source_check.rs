@@ -18,7 +18,7 @@ use crate::vault::NotePath;
 /// Before it says that there is nothing, a process looks at every file itself, at most so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// What an answer rests on: a file, and its size and modification time as the index knows them; none for one that was
+/// A file that an answer was made from, and its size and modification time as the index knows them; none for one that was
 /// read just now.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AnswerSource {
@@ -38,7 +38,7 @@ impl Snapshot<'_> {
 }
 
 impl Index {
-    /// What `work` makes of the index as the vault is on disk now. `work` also says which files its answer rests on
+    /// Runs `work` on the index as the vault is on disk now. `work` also returns the files that its answer was made from
     /// ([`Snapshot::source`]): where one is other than the index knows, or where the list is empty, files are looked at
     /// and `work` runs once more, so that a dead watcher never has the last word. No list: the answer is taken as it is.
     ///

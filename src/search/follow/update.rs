@@ -153,7 +153,7 @@ impl Index {
         let mut checked_by = CheckedBy::Daemon;
         let mut suspects = match word {
             Some(FreshnessProof { mut dirty, .. }) => {
-                // Who has just told the agent something asks for it at once, faster than a watcher hears.
+                // A person may ask for a fact at once after saving it, before the watcher reports the write.
                 dirty.extend(self.options.own_notes(self.clock.now()));
                 scan::suspects_at(&conn, &self.vault, &self.options, &dirty)
             }

@@ -20,7 +20,7 @@ pub(in crate::search) struct SearchScope {
 }
 
 impl SearchScope {
-    /// What `scope` says. Text that names no scope of memories is a place as it stands, commas and all.
+    /// Parses `scope`. Text that names no scope of memories is a place as it stands, commas and all.
     pub fn of(scope: Option<&str>) -> Self {
         let (mut scopes, mut places) = (Vec::new(), Vec::new());
         for part in scope.unwrap_or_default().split(',').map(str::trim).filter(|part| !part.is_empty()) {

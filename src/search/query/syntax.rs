@@ -130,7 +130,7 @@ pub fn is_question(text: &str) -> bool {
     text.trim_end().ends_with('?') && text.split_whitespace().count() > 2
 }
 
-/// What looks like the key of a filter and is none: letters before a colon with something behind it that is neither an
+/// A text that looks like the key of a filter and is none: letters before a colon with something behind it that is neither an
 /// address nor code.
 fn unknown_key(text: &str) -> Option<&str> {
     let (key, value) = text.split_once(':')?;

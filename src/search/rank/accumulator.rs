@@ -39,7 +39,7 @@ const MEANING: u8 = 4;
 /// Set with the first that is known of a slot.
 const TOUCHED: u8 = 8;
 
-/// What is known of one slot: its score, and what speaks for it. Plain
+/// The score of one slot, and the kinds of evidence for it. Plain
 /// numbers, so that a large corpus's cells come as zeroed pages, of which those alone cost time that are touched.
 type Cell = (f32, u8);
 
@@ -135,7 +135,7 @@ impl Sink for Scores {
         let scored = self.touched.iter().map(|slot| (self.of(*slot), *slot));
         let mut scored: Vec<(f32, u32)> = scored.filter(|(score, _)| *score != 0.0).collect();
         if scored.len() > SHORTLIST {
-            // Where many are as good as the last one, all of them are taken: which came first says nothing.
+            // If many are as good as the last one, all of them are taken: their order says nothing.
             let (_, last, _) = scored.select_nth_unstable_by(SHORTLIST - 1, |a, b| b.0.total_cmp(&a.0));
             let least = last.0;
             let equal = scored.iter().filter(|(score, _)| *score == least).count();

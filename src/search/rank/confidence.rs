@@ -15,7 +15,7 @@ pub const NAMES: [&str; MEASURES] =
 /// The first so many finds say whether the memory knows anything of the prompt: of many, one is always like it.
 pub const FIRST: usize = 3;
 
-/// Where a find stands: what tells an answer from a guess differs.
+/// The kind of text that a find stands in; each has weights of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceKind {
     /// A conversation of people.
@@ -33,7 +33,7 @@ pub enum SourceKind {
 pub struct Measured {
     /// By [`NAMES`].
     pub of: [f32; MEASURES],
-    /// Where it stands.
+    /// The kind of text that it stands in.
     pub place: SourceKind,
     /// Whether the cosine could be taken.
     pub has_cosine: bool,

@@ -18,7 +18,7 @@ use crate::search::weights::notes as weights;
 /// So many characters are looked for by themselves.
 const MOST_CHARS: usize = 32;
 
-/// What stands for a word or a character, and where.
+/// A word or a character of a question, with the terms that stand for it and their postings.
 #[derive(Debug, Default)]
 pub(in crate::search) struct ExpandedWord {
     /// The terms, each with its likeness.
@@ -28,7 +28,7 @@ pub(in crate::search) struct ExpandedWord {
     pub weight: f32,
     /// A block without a likeness of so much has not the word.
     pub least: f32,
-    /// Where they stand: a slot (32 bits), the place among the members (16), and [`TermCount`] (16), in the order of the slots.
+    /// Their postings: a slot (32 bits), the place among the members (16), and [`TermCount`] (16), in the order of the slots.
     postings: Vec<u64>,
 }
 
@@ -95,7 +95,7 @@ impl ExpandedWord {
     }
 }
 
-/// What is looked for in a scope, in its notes alone or in conversations, too.
+/// Expands the words of a question, for the notes of a scope alone or for its conversations, too.
 pub(in crate::search) fn expand_words(
     scope: CorpusScope<'_>,
     occurrences: &Occurrences,

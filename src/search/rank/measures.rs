@@ -25,7 +25,7 @@ use crate::search::weights::{AGENT, BESIDE};
 
 /// A scope of so many blocks is small: its lines are facts of their own, and no line helps out for its neighbour.
 const SMALL: usize = 100;
-/// What has more words than this is told or pasted, not asked.
+/// A text with more words than this was told or pasted, not asked.
 const LONGEST_ASKED: usize = 20;
 
 /// The measures of each of `finds`; `vectors` are the built-in ones.

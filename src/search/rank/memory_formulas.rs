@@ -121,7 +121,7 @@ impl Standing {
         0.4 * self.recency() + 0.3 * self.frequency() + 0.3 * intrinsic
     }
 
-    /// What a search score is multiplied with: `0.3 + 0.7 max(tier floor, composite)`. (The original's
+    /// The factor of a search score: `0.3 + 0.7 max(tier floor, composite)`. (The original's
     /// code takes the recency into the maximum, too; its own documentation, which we follow, doesn't.)
     pub fn multiplier(&self) -> f64 {
         (0.3 + 0.7 * self.tier.floor().max(self.composite())).clamp(0.3, 1.0)

@@ -47,7 +47,7 @@ pub(in crate::search) struct Section {
 }
 
 impl WordPlaces {
-    /// Where what is looked for stands in a scope's notes: in the blocks that are documents of their own (all of a note of
+    /// The documents of a scope's notes in which a word stands: the blocks that are documents of their own (all of a note of
     /// which `lists` says so) and in whole notes.
     pub fn new(scope: CorpusScope<'_>, lists: &[bool], expanded: &ExpandedWord) -> Self {
         let CorpusScope { corpus, candidates } = scope;

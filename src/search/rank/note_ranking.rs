@@ -70,7 +70,7 @@ struct Totals {
     block_length: f32,
 }
 
-/// What is looked at closely: the sections of some documents, and all blocks of these, both in the order of their slots.
+/// The parts that are ranked closely: the sections of some documents, and all blocks of these, both in the order of their slots.
 struct Parts {
     sections: Vec<Section>,
     blocks: Vec<BlockMatch>,
@@ -348,7 +348,7 @@ fn rarity(expanded: &ExpandedWord, steps: u64, all: f32) -> f32 {
     expanded.weight * idf(documents.min(all), all)
 }
 
-/// What BM25 makes of a count in a document of this length, where the mean is that.
+/// BM25's saturation of a count in a document of this length.
 fn saturated(count: f32, length: f32, mean: f32) -> f32 {
     let b = weights::LENGTH;
     count * (K1 + 1.0) / (count + K1 * (1.0 - b + b * length / mean))

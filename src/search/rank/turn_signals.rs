@@ -22,7 +22,7 @@ use crate::search::retrieve::term_blocks::CorpusScope;
 use crate::search::store::corpus::blocks::{Corpus, NEVER};
 use crate::search::store::corpus::neighbours::{answers, is_turn};
 
-/// What is asked, and what it may be answered from.
+/// A question, and the blocks that may answer it.
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt<'a> {
     /// All blocks.
@@ -37,7 +37,7 @@ pub struct Prompt<'a> {
     pub nearest: Option<&'a Nearest>,
     /// Notes whose blocks' scores are wanted beside those of turns, ascending; of others nobody wants them.
     pub others: &'a [u32],
-    /// Whose days the question names.
+    /// The time zone of the days that the question names.
     pub zone: &'a TimeZone,
 }
 

@@ -163,7 +163,7 @@ impl Layer<'_> {
         });
     }
 
-    /// Where the term is covered: in the block, in the turns around as far as they may answer, and in the region.
+    /// Adds up the coverage of the term: in the block, in the turns around as far as they may answer, and in the region.
     fn cover(&mut self, of: &Term, blocks: &[Occurrence]) {
         let corpus = self.scope.corpus;
         let (term, sums) = (&mut self.scratch.term, &mut self.sums);
@@ -211,7 +211,7 @@ impl Layer<'_> {
     }
 }
 
-/// What the sums are shares of: the rarities of all terms; of those that are no speaker's name; of all
+/// The wholes that the sums are divided by: the rarities of all terms; of those that are no speaker's name; of all
 /// terms, near ones and all; and the best window's and note's.
 #[derive(Default)]
 struct Wholes {
@@ -256,7 +256,7 @@ impl Sums {
         answers: &mut Values,
     ) {
         let CorpusScope { corpus, candidates, .. } = scope;
-        // Where there are many blocks, a whole note's score is given to those alone that have a word, too.
+        // If there are many blocks, only those with a word get the score of their whole note.
         let touched = (candidates.count > MANY).then(|| {
             self.soft_telling.iter().chain(&self.own).for_each(|(slot, _)| scratch.term.raise(*slot, 1.0));
             let mut touched: Vec<u32> = Vec::with_capacity(self.soft_telling.len());

@@ -101,7 +101,7 @@ pub fn blank<'a>(text: &'a str, comments: &[Range<usize>]) -> Cow<'a, str> {
     Cow::Owned(blanked)
 }
 
-/// Where in `text` the words of the comment at `range` stand, without its marks.
+/// The range in `text` of the words of the comment at `range`, without its marks.
 pub fn words(text: &str, range: &Range<usize>) -> Range<usize> {
     let comment = &text[range.clone()];
     let inner = match comment.strip_prefix("<!--") {

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use crate::search::read::block::{Block, Kind, Note};
 
-/// Where the header and the body of `text` begin and end: `(yaml, body_start)`.
+/// The ranges of the header and the body of `text`: `(yaml, body_start)`.
 pub fn split(text: &str) -> Option<(std::ops::Range<usize>, usize)> {
     let start = text.find('\n').filter(|end| text[..*end].trim_end() == "---")? + 1;
     let mut at = start;

@@ -25,7 +25,7 @@ pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<Parse
     Some(parsed)
 }
 
-/// What stands in a log beside its events, as the blocks of a note: a person's words and callouts, and
+/// The text of a log beside its events, as the blocks of a note: a person's words and callouts, and
 /// events of a kind that there isn't.
 fn between(bytes: &[u8], log: &log::LogFile) -> Vec<Block> {
     let mut at = 0;
@@ -84,7 +84,7 @@ fn turns(log: log::LogFile) -> Parsed {
             block.block_id.clone_from(&found.event.id);
             block.tags = inline::tags(text, &[]);
             block.dates = inline::dates(text);
-            // Who says it is part of what is remembered.
+            // The speaker is part of the memory.
             block.extra.clone_from(&found.event.author);
             parsed.note.blocks.push(block);
         }

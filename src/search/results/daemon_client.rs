@@ -218,7 +218,7 @@ impl SearchClient {
     }
 }
 
-/// Where the daemon listens.
+/// The path of the socket that the daemon listens on.
 pub fn socket(state: &Path) -> PathBuf {
     state.join(SOCKET)
 }
@@ -226,7 +226,7 @@ pub fn socket(state: &Path) -> PathBuf {
 /// One line to the socket, and one back, each within `patience`.
 ///
 /// # Errors
-/// Nobody listens, or not in time.
+/// No daemon listens, or it doesn't answer in time.
 #[cfg(unix)]
 pub fn exchange(socket: &Path, line: &str, patience: Duration) -> std::io::Result<String> {
     use std::io::{BufRead, BufReader, Read, Write};

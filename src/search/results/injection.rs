@@ -205,7 +205,7 @@ pub fn digest<'m>(
         let head = format!("- {day}{who}");
         let frame = head.chars().count() + place.chars().count();
         let said: Vec<&str> = memory.text.split_whitespace().collect();
-        // Where the room is too small for the place, what was said matters more.
+        // If the room is too small for both, the text matters more than its place.
         let place = if frame + 40 <= share { place } else { String::new() };
         let room = share.saturating_sub(head.chars().count() + place.chars().count());
         if room < 8 {

@@ -48,7 +48,7 @@ pub struct Recalled {
 }
 
 impl Recalled {
-    /// What a turn was given, as the text of a folded callout in its log: a link to each block, so that a
+    /// The returned memories as the text of a folded callout in the log of a turn: a link to each block, so that a
     /// person sees it and Obsidian's backlinks count how often a memory serves. Empty where nothing was given.
     pub fn links(&self) -> String {
         let lines = self.hits.iter().map(|hit| {
@@ -101,7 +101,7 @@ impl Recall {
         Ok(recalled)
     }
 
-    /// What is measured of the best finds for a prompt: the data that the confidence is fitted on.
+    /// The measures of the best finds for a prompt: the data that the confidence is fitted on.
     ///
     /// # Errors
     /// The index's.
@@ -111,7 +111,7 @@ impl Recall {
         Ok(self.answer(measures)?.0)
     }
 
-    /// What a find is worth: not what stands at these places, nor working memory that has expired.
+    /// Rates finds for a prompt; those in `without` and in expired working memory are left out.
     fn rater(&self, text: &str, without: &[String]) -> Rater {
         let expired = self.expired().map(|(note, _)| note.as_str().trim_end_matches(".md").to_owned());
         Rater::new(text, &self.settings.paths.skills).without(without.iter().cloned().chain(expired))
@@ -226,7 +226,7 @@ impl Recall {
         order
     }
 
-    /// What a memory's own fields and its uses make of its similarity: 1 where it has no such field.
+    /// The factor of a memory's similarity that follows from its own fields and its uses: 1 if it has no such field.
     fn standing(&self, hit: &Hit, uses: &OnceCell<RecallCounts>, corpus: &Corpus) -> f64 {
         let now = self.clock.now();
         let days = |at: Timestamp| now.duration_since(at).as_secs_f64() / 86_400.0;
@@ -244,7 +244,7 @@ impl Recall {
         standing.multiplier()
     }
 
-    /// What the newest logs and days' notes say was recalled. Read from the vault: the cache counts nothing.
+    /// How often memories were recalled, from the newest logs and days' notes. Read from the vault: the cache counts nothing.
     fn uses(&self, corpus: &Corpus) -> RecallCounts {
         let options = self.index.options();
         let daily = format!("{}/", options.daily);
@@ -300,7 +300,7 @@ impl Recall {
     }
 }
 
-/// What of the memories stands in a digest, in this order: the first ones, and further ones that no agent said. Pins alone
+/// The memories of a digest, in this order: the first ones, and further ones that no agent said. Pins alone
 /// make none.
 fn of_digest<'m>(memories: &'m [Memory], hits: &[Hit], order: &[usize]) -> impl Iterator<Item = &'m Memory> {
     let relevant = order.iter().filter(|at| memories[**at].similarity > 0.0).enumerate();
@@ -316,7 +316,7 @@ fn operators(text: &str) -> Syntax {
     if text.contains('\n') { Syntax::default() } else { syntax::question(crate::embed::cut(text, LONGEST)) }
 }
 
-/// What a find's place among all is worth, beside that of the first: finds keep the ranking's order, unless one repeats
+/// The weight of a find's place among all; the first has 1: finds keep the ranking's order, unless one repeats
 /// another or is much older.
 fn by_place(place: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a few dozen")]

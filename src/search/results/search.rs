@@ -36,7 +36,7 @@ use tiers::{Tiers, missing};
 pub(in crate::search) struct Ranking {
     /// The slots and their scores, best first.
     pub best: Vec<(u32, f64)>,
-    /// What says how sure each is.
+    /// The measures that each one's confidence is computed from.
     pub measures: Vec<Measured>,
     /// Warnings for a person.
     pub notes: Vec<String>,
@@ -210,7 +210,7 @@ fn answer(
     Ok((answer, Some(bases)))
 }
 
-/// What a query says, to be found by words and meaning. What a question is dressed in makes it no less of one.
+/// The operators of a query. Polite phrases around a question don't make it less of a question.
 pub(in crate::search) fn syntax_of(text: &str) -> Syntax {
     let asks = syntax::is_question(text) || syntax::is_question(&strip_phrases(text));
     if asks { syntax::question(text) } else { syntax::parse(text) }

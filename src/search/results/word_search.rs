@@ -241,7 +241,7 @@ impl Snapshot<'_> {
         Ok(false)
     }
 
-    /// What a query's filters, exclusions and phrases let through, of the files whose paths begin so.
+    /// The filters, exclusions and phrases of a query, for the files whose paths begin with one of `prefixes`.
     ///
     /// # Errors
     /// tantivy's and SQLite's.

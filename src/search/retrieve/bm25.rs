@@ -37,7 +37,7 @@ const MOST: usize = 96;
 pub struct Clause {
     /// The living documents that have it, by [`View::number`].
     pub docs: RoaringBitmap,
-    /// What it weighs before saturation.
+    /// Its weight before saturation.
     pub weight: f64,
 }
 

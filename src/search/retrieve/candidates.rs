@@ -52,7 +52,7 @@ pub struct Candidates {
     pub has_notes: bool,
     /// Whether some are.
     pub has_turns: bool,
-    /// Who speaks in them, each once, by number.
+    /// Their speakers, each once, by number.
     pub authors: Vec<u32>,
     pub(in crate::search) mean_length: f32,
     pub(in crate::search) mean_session: f32,

@@ -12,7 +12,7 @@ pub struct QueryWord {
     pub exact: String,
     /// Its stem; the same where there is none.
     pub stem: String,
-    /// What it came from.
+    /// The form of the text that it came from.
     pub form: Form,
 }
 

@@ -17,7 +17,7 @@ use crate::search::store::corpus::blocks::Corpus;
 const LEAST: f32 = 0.35;
 /// So many words are taken beside a question's own; more would be worse ones.
 const MOST: usize = 12;
-/// What is looked for, and which words of a corpus come near it.
+/// Finds the words of a corpus that look like the terms of a question.
 #[derive(Debug)]
 pub(in crate::search) struct SimilarWordFinder {
     /// Which of the words have a piece, as bits.
@@ -67,7 +67,7 @@ impl SimilarWordFinder {
         this
     }
 
-    /// What one layer of a corpus has of it.
+    /// The similar words of one layer of a corpus.
     pub fn look(&self, corpus: &Corpus, layer: usize) -> SimilarWords {
         let mut found: SimilarWords = vec![Vec::new(); self.counts.len() + self.chars.len()];
         let mut tallies = vec![0_u8; self.counts.len()];
@@ -119,7 +119,7 @@ impl SimilarWordFinder {
         }
     }
 
-    /// What several layers have, as one: the nearest first, equals in the order of their letters.
+    /// The results of several layers as one: the nearest first, equals in the order of their letters.
     pub fn joined(&self, layers: Vec<SimilarWords>) -> SimilarWords {
         let mut by_term: Vec<HashMap<String, f32>> =
             vec![HashMap::new(); self.counts.len() + self.chars.len()];

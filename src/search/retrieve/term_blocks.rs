@@ -18,7 +18,7 @@ pub(in crate::search) fn count(of: usize) -> f32 {
     count
 }
 
-/// What is asked about.
+/// The corpus, and the blocks of it that may answer.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::search) struct CorpusScope<'a> {
     pub corpus: &'a Corpus,

@@ -159,7 +159,7 @@ impl Store {
         if !segments.is_dir() {
             std::fs::create_dir_all(&segments).map_err(|error| IndexError::cache(&segments, error))?;
         }
-        // Who makes the database, or changes its file, holds the lock; so a second look under it is the last one.
+        // A process that makes the database or changes its file holds the lock, so the second look, under the lock, is final.
         let (mut found, mut lock) = (Sealed::look(root, false), None);
         if !matches!(found, Ok(Found::Whole(_))) {
             lock = Some(Lock::take(&root.join("write.lock"))?);
@@ -222,7 +222,7 @@ impl Store {
         self.mode == Mode::Writable
     }
 
-    /// Where segment files are.
+    /// The folder of the segment files.
     pub fn segments(&self) -> PathBuf {
         self.root.join("tantivy")
     }
@@ -232,7 +232,7 @@ impl Store {
         self.files.as_ref().ok_or_else(|| IndexError::Torn("there is no cache".to_owned()))
     }
 
-    /// What the index depends on beside the notes.
+    /// The inputs of the index beside the notes, as text.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

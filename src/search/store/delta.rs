@@ -15,7 +15,7 @@ use crate::search::store::segment::file;
 use crate::search::store::segment::file::{NewSegment, SegmentBuilder, Target, Texts};
 use crate::search::store::view::{Seg, View};
 
-/// What became of a file.
+/// The change of a file.
 #[derive(Debug)]
 pub enum Change {
     /// It is no longer there.
@@ -46,7 +46,7 @@ pub struct Delta {
     added: u64,
     /// Places whose blocks die.
     pub dying: Vec<Place>,
-    /// Where the new blocks are.
+    /// The segment of the new blocks.
     pub segment: Option<NewSegment>,
 }
 

@@ -20,7 +20,7 @@ use crate::search::IndexError;
 pub const DATABASE: &str = "index.sqlite";
 const NAME: &str = "index.seal";
 
-/// What a file was when it was whole.
+/// The length, checksum and stat of a whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seal {
     length: u64,
@@ -113,7 +113,7 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// What `index.seal` says.
+/// The contents of `index.seal`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
     /// The database's file.

@@ -9,7 +9,7 @@ use crate::search::read::note::Options;
 pub const SCHEMA: &str = concat!("vault-agent index 21, ", env!("CARGO_PKG_VERSION"));
 
 impl Options {
-    /// What the index depends on beside the notes: another text here means a rebuild.
+    /// The inputs of the index beside the notes, as text: another text here means a rebuild.
     pub fn fingerprint(&self) -> String {
         let zone = self.zone.iana_name().unwrap_or("fixed");
         format!(

@@ -33,7 +33,7 @@ pub struct Seg {
     pub reader: SegmentReader,
     /// Its blocks' texts.
     pub texts: Arc<Texts>,
-    /// What ranking knows of its blocks.
+    /// The ranking's data on its blocks.
     pub rows: Arc<Rows>,
     /// The living documents, `None` if all are.
     pub alive: Option<BitSet>,
@@ -77,7 +77,7 @@ impl Seg {
     }
 }
 
-/// What a query is answered from.
+/// The segments and numbers that a query is answered from.
 #[derive(Debug, Clone, Default)]
 pub struct View {
     /// Numbers of the living.

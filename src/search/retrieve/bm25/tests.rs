@@ -52,7 +52,7 @@ fn view(notes: &[usize]) -> View {
     view
 }
 
-/// What one document gets, from nothing but its own text.
+/// The score of one document, from nothing but its own text.
 fn naive(view: &View, clauses: &[(&str, &Clause)], at: DocRef) -> Scored {
     let seg = &view.segs[at.seg];
     let (doc, rows) = (at.doc as usize, &seg.rows);

@@ -54,7 +54,7 @@ impl Store {
     /// Looks at every byte of the cache, and seals it anew.
     ///
     /// # Errors
-    /// What is damaged; the disk's.
+    /// A file is damaged; the disk's.
     pub fn examine(&self) -> Result<(), IndexError> {
         if !self.is_writable() {
             return Ok(());

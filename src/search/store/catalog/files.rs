@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::search::IndexError;
 
-/// Where the blocks of a file stand: documents of a segment side by side.
+/// The position of a file's blocks: documents of a segment side by side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
     /// The segment's number; 0 for one that isn't committed.
@@ -17,7 +17,7 @@ pub struct Place {
     pub count: u32,
 }
 
-/// What the file system said of a file.
+/// The stat of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStat {
     /// Length in bytes when it was read.
@@ -35,15 +35,15 @@ pub struct FileStat {
 pub struct FileRow {
     /// Its path in the vault.
     pub path: String,
-    /// What the file system said of it.
+    /// Its stat.
     pub look: FileStat,
     /// BLAKE3 of its bytes.
     pub hash: [u8; 32],
     /// Why it isn't indexed.
     pub skipped: Option<String>,
-    /// What could not be read as meant, a line each: `line<TAB>reason`.
+    /// The parts that could not be parsed, a line each: `line<TAB>reason`.
     pub findings: Option<String>,
-    /// Where its blocks stand, if it has some.
+    /// The position of its blocks, if it has some.
     pub place: Option<Place>,
 }
 

@@ -17,7 +17,7 @@ pub struct SegmentRow {
     pub uuid: String,
     /// Documents in it, dead ones included.
     pub docs: u32,
-    /// What its files were when they were written ([`crate::search::store::seal::of_files`]).
+    /// The seals of its files ([`crate::search::store::seal::of_files`]).
     pub seals: String,
 }
 

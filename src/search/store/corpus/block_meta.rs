@@ -17,7 +17,7 @@ pub const NEVER: i64 = i64::MIN;
 /// The signs behind the first word.
 pub type Rest = [u64; WORDS - 1];
 
-/// What is known of a block beside its words and its vector.
+/// The record of a block, beside its words and its vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Meta {
     /// Its note, by number.
@@ -37,7 +37,7 @@ pub struct Meta {
 }
 
 const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::Tool];
-/// Where a role stands in the bits of a stored shape, above those that [`Shape`] uses.
+/// The position of the role in the bits of a stored shape, above those that [`Shape`] uses.
 pub(super) const ROLE_BITS: u32 = 14;
 
 /// A role as it is stored: its place among the roles, from 1, or 0.
@@ -52,9 +52,9 @@ pub(super) fn role_of(shape: Shape) -> Option<Role> {
 
 /// So many bytes a [`Meta`] has where it is stored.
 pub(super) const META: usize = 20;
-/// What is stored in place of [`NEVER`].
+/// The stored form of [`NEVER`].
 const NO_TIME: i64 = -1 << 39;
-/// What is stored in place of [`NOBODY`], and the most that three bytes hold.
+/// The stored form of [`NOBODY`], and the most that three bytes hold.
 const MOST: u32 = (1 << 24) - 1;
 
 impl Meta {

@@ -54,7 +54,7 @@ pub struct Corpus {
     /// The first slot of each part, and the one behind the last.
     firsts: Vec<u32>,
     authors: Authors,
-    /// Whose vectors blocks have.
+    /// The table that made the blocks' vectors.
     pub(in crate::search) table: Fixed,
 }
 
@@ -140,7 +140,7 @@ impl Corpus {
         &self.note(self.meta(slot).file).row.path
     }
 
-    /// Who speaks in a note, by number.
+    /// The speakers of a note, by number.
     pub(in crate::search) fn speakers(&self, note: u32) -> impl Iterator<Item = u32> {
         let (at, row) = self.row_of(note);
         row.authors.iter().filter_map(move |id| self.parts[at].authors.get(*id as usize).copied())
@@ -186,7 +186,7 @@ impl Corpus {
         (slot as usize) < self.len()
     }
 
-    /// What is known of a block.
+    /// The record of a block.
     #[inline(always)]
     pub fn meta(&self, slot: u32) -> Meta {
         let (part, doc) = self.place(slot);
@@ -203,7 +203,7 @@ impl Corpus {
         self.parts[part].rows.meta(doc).shape
     }
 
-    /// Who speaks in a block, where somebody does.
+    /// The role of a block's speaker, if it has one.
     #[inline(always)]
     pub fn role(&self, slot: u32) -> Option<Role> {
         role_of(self.shape(slot))

@@ -22,7 +22,7 @@ pub struct Matrix {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
     row: Row,
-    /// Where it has their dimension.
+    /// For the built-in vectors; none if its dimension is another one.
     pub sums: Option<Sums>,
 }
 

@@ -26,9 +26,9 @@ pub struct Passage<'a> {
     pub line: u32,
     /// One event of a log: dialogue signals apply.
     pub is_turn: bool,
-    /// Who speaks, where somebody does; a tool's call or result has no vector.
+    /// The speaker's role, if it is a turn; a tool's call or result has no vector.
     pub role: Option<Role>,
-    /// Who speaks.
+    /// The speaker.
     pub author: Option<&'a str>,
     /// When, in seconds since 1970.
     pub time: Option<i64>,
@@ -36,17 +36,17 @@ pub struct Passage<'a> {
     pub about: About,
     /// Title and headings above it.
     pub head: &'a str,
-    /// What it says.
+    /// Its text.
     pub text: &'a str,
 }
 
 /// Of a longer section so many blocks count as one, for ranking.
 const LONGEST_SECTION: usize = 32;
 
-/// What the rows depend on beside the blocks.
+/// The inputs of the rows beside the blocks.
 #[derive(Debug, Clone)]
 pub struct RowInputs {
-    /// Whose vectors blocks get.
+    /// The table that makes the blocks' vectors.
     pub table: Fixed,
     /// The zone of the days that turns are about.
     pub zone: TimeZone,
@@ -64,7 +64,7 @@ pub struct Gathered {
     basis: RowInputs,
     /// The rows.
     pub rows: NewRows,
-    /// Where terms stand.
+    /// The postings of their terms.
     pub postings: Postings,
     words: WordCache,
 }

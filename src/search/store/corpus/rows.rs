@@ -29,7 +29,7 @@ const LARGE: usize = size_of::<Signs>();
 pub struct NoteRow {
     /// Its path in the vault.
     pub path: Box<str>,
-    /// What orders its blocks among equal ones of other notes.
+    /// The order of its blocks among equal ones of other notes.
     pub tie: u64,
     /// The document of its first block.
     pub start: u32,
@@ -41,13 +41,13 @@ pub struct NoteRow {
     pub has_turns: bool,
     /// The terms of all its blocks.
     pub terms: u32,
-    /// Who speaks in it, by number among the segment's speakers.
+    /// Its speakers, by number among those of the segment.
     pub authors: Box<[u32]>,
-    /// Where its packed blocks end, behind those of the note before it.
+    /// The end of its packed blocks, which follow those of the note before it.
     pub packed: u32,
 }
 
-/// What stands behind the rows.
+/// The notes and speakers, which follow the rows.
 #[derive(Debug, Default, Encode, Decode)]
 struct Notes {
     notes: Vec<NoteRow>,
@@ -59,7 +59,7 @@ struct Notes {
 pub struct Rows {
     bytes: OwnedBytes,
     len: usize,
-    /// Where each part begins, and where the last ends.
+    /// The start of each part, and the end of the last.
     at: [usize; PARTS + 1],
     notes: Notes,
 }
@@ -127,7 +127,7 @@ impl Rows {
         &self.notes.notes
     }
 
-    /// What orders a block among equal ones of other notes.
+    /// The order of a block among equal ones of other notes.
     pub fn tie(&self, doc: usize) -> u64 {
         self.notes().get(self.meta(doc).file as usize).map_or(u64::MAX, |note| note.tie)
     }
@@ -149,7 +149,7 @@ impl Rows {
         &self.notes.authors
     }
 
-    /// What is known of a block: its note and its author by their numbers here.
+    /// The record of a block: its note and its author by their numbers here.
     #[inline(always)]
     pub fn meta(&self, doc: usize) -> Meta {
         let (rows, _) = self.part(METAS).as_chunks::<META>();
@@ -228,7 +228,7 @@ impl NewTerms {
 /// The rows of a segment that is being written.
 #[derive(Debug, Default)]
 pub struct NewRows {
-    /// What is known of each block.
+    /// The record of each block.
     pub metas: Vec<Meta>,
     rows: Vec<u32>,
     /// The different texts that have vectors.
@@ -238,7 +238,7 @@ pub struct NewRows {
     pub notes: Vec<NoteRow>,
     /// Their blocks, packed.
     pub packed: Vec<u8>,
-    /// Who speaks.
+    /// The speakers.
     pub authors: Authors,
 }
 

@@ -65,7 +65,7 @@ impl Code {
     }
 }
 
-/// What a question's vector is compared by: for each eight dimensions the sums of all 256 choices of them.
+/// A question's vector, prepared for comparison: for each eight dimensions the sums of all 256 choices of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sums {
     of: Box<[[f32; 256]; BYTES]>,

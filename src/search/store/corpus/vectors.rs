@@ -25,7 +25,7 @@ pub fn hash(text: &str) -> Hash {
     out
 }
 
-/// Where a text stands.
+/// The position of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer<'a> {
     /// Its content hash.

@@ -36,7 +36,7 @@ use crate::search::store::segment::schema::{Fields, TextTerms};
 use crate::search::store::segment::{pack, schema};
 pub use reading::{SegmentFiles, Texts, read_new, rows_of};
 
-/// Where a new segment goes.
+/// The destination of a new segment.
 #[derive(Debug, Clone)]
 pub enum Target {
     /// To the cache.

@@ -20,7 +20,7 @@ use crate::search::analyze::text::{Analyzer, Form, STEM, is_split_alike};
 use crate::search::read::block::Block;
 use crate::search::store::postings::Postings;
 
-/// What stands between a block's text and its extra words in the stored field.
+/// The separator of a block's text and its extra words in the stored field.
 pub const SEPARATOR: char = '\u{0}';
 
 /// The fields of the schema.
@@ -67,7 +67,7 @@ impl Fields {
     }
 }
 
-/// What is stored of a block, put into `text`. Never nothing: tantivy drops a store's last documents
+/// Writes the stored form of a block into `text`. Never empty: tantivy drops a store's last documents
 /// where all of them are empty.
 pub fn stored(block: &Block, text: &mut String) {
     text.clear();
@@ -97,7 +97,7 @@ pub fn settings() -> IndexSettings {
 /// Gathers the terms of the `text` field.
 #[derive(Debug, Default)]
 pub struct TextTerms {
-    /// Where they stand.
+    /// Their postings.
     pub postings: Postings,
     marked: String,
 }

@@ -83,7 +83,7 @@ impl Texts {
         Ok(Self(reader.get_store_reader(kept).map_err(tantivy::TantivyError::from)?))
     }
 
-    /// What is stored for document `doc`: its text and, behind [`SEPARATOR`], its extra words.
+    /// The stored text of document `doc`: its own and, behind [`SEPARATOR`], its extra words.
     pub fn stored(&self, doc: u32) -> Result<String, IndexError> {
         let bytes = self.0.get_document_bytes(doc)?;
         let text = std::str::from_utf8(&bytes);
