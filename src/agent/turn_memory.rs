@@ -38,21 +38,21 @@ pub trait TurnMemory: Send + Sync {
 
 /// The vault's memory, over the daemon's own searcher, so that nothing is loaded twice.
 pub struct VaultMemory {
-    search_client: Arc<crate::search::SearchClient>,
+    client: Arc<crate::search::SearchClient>,
 }
 
 impl VaultMemory {
     /// Of this vault; nothing is opened yet.
     pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { search_client: Arc::new(crate::search::SearchClient::new(workspace)) }
+        Self { client: Arc::new(crate::search::SearchClient::new(workspace)) }
     }
 
     async fn ask(&self, question: &str, without: &[&str]) -> Result<crate::search::Recalled, String> {
-        let search_client = Arc::clone(&self.search_client);
+        let client = Arc::clone(&self.client);
         let without: Vec<String> = without.iter().copied().map(str::to_owned).collect();
         let prompt =
             crate::search::MemoryPrompt { without, ..crate::search::MemoryPrompt::new(question, MOST_CHARS) };
-        let search = move || search_client.recall(&prompt).map_err(|error| error.to_string());
+        let search = move || client.recall(&prompt).map_err(|error| error.to_string());
         tokio::task::spawn_blocking(search).await.map_err(|error| format!("it went wrong inside: {error}"))?
     }
 }
@@ -61,7 +61,7 @@ impl VaultMemory {
 impl MemorySearch for VaultMemory {
     async fn recall(&self, query: &str, limit: usize) -> Result<Vec<FoundMemory>, String> {
         let found = self.ask(query, &[]).await?;
-        let tz = self.search_client.workspace().zone.tz();
+        let tz = self.client.workspace().zone.tz();
         let memory = |hit: crate::search::Hit| FoundMemory {
             path: hit.path,
             line: hit.line as usize,

@@ -37,9 +37,9 @@ pub enum Take {
     Take,
 }
 
-/// The machine that asks.
+/// The machine that a command runs on.
 #[derive(Debug, Clone)]
-pub struct SearchClient {
+pub struct ThisMachine {
     /// Its name.
     pub name: String,
     /// Its own id.
@@ -75,7 +75,7 @@ impl Looked {
     }
 }
 
-impl SearchClient {
+impl ThisMachine {
     /// The problem that keeps this machine from taking part, as far as one look at the entries tells.
     pub fn problem(&self, entries: &Entries) -> Option<Problem> {
         let me = Me {
@@ -257,8 +257,8 @@ fn busy() -> EngineError {
 mod tests {
     use super::*;
 
-    fn search_client() -> SearchClient {
-        SearchClient {
+    fn this_machine() -> ThisMachine {
+        ThisMachine {
             name: "a".to_owned(),
             machine: "A".to_owned(),
             vault: Some("V".to_owned()),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn said(entries: &Entries) -> Vec<String> {
-        let all = search_client().looks(entries);
+        let all = this_machine().looks(entries);
         all.into_iter().filter(|looked| !looked.ok).map(|looked| looked.detail).collect()
     }
 
@@ -305,11 +305,11 @@ mod tests {
             format!(r#"{{"by":"a","machine":"{machine}","epoch":4,"nonce":"n","lasts":1,"held":0,"at":0}}"#)
         };
         let own = Entries::from([("machine/a".into(), presence("A", 1)), (LEASE.into(), lease("A"))]);
-        let changes = search_client().leave_changes(&own);
+        let changes = this_machine().leave_changes(&own);
         assert_eq!((changes[0].key.as_str(), &changes[0].value), ("machine/a", &None));
         let given = Lease::read(changes[1].value.as_ref().unwrap()).unwrap();
         assert_eq!((given.by, given.epoch), (None, 4));
         let others = Entries::from([("machine/a".into(), presence("B", 1)), (LEASE.into(), lease("B"))]);
-        assert_eq!(search_client().leave_changes(&others), []);
+        assert_eq!(this_machine().leave_changes(&others), []);
     }
 }

@@ -103,7 +103,7 @@ fn answer(word: &str, n: usize, misses: bool) -> (&'static str, &'static str, St
         "down" => ("500 Internal Server Error", "", "oops".into()),
         "elsewhere" => ("307 Temporary Redirect", "location: http://127.0.0.1:9/rerank\r\n", String::new()),
         "slow" => {
-            // Longer than anybody waits here; the search_client has hung up by then.
+            // Longer than anybody waits here; the client has hung up by then.
             std::thread::sleep(Duration::from_secs(3));
             ok(results(good))
         }

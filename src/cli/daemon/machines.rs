@@ -11,7 +11,7 @@ use crate::instance::DaemonLock;
 use crate::machines::connect;
 use crate::machines::engine::{Engine, EngineError, Entries};
 use crate::machines::identity::Identity;
-use crate::machines::person::{Looked, SearchClient};
+use crate::machines::person::{Looked, ThisMachine};
 use crate::machines::status::MachinesStatus;
 use crate::workspace::Workspace;
 
@@ -44,7 +44,7 @@ enum Action {
 struct SharedStore {
     settings: config::Machines,
     engine: Arc<dyn Engine>,
-    search_client: SearchClient,
+    this_machine: ThisMachine,
 }
 
 /// The answer of `machines join --json`.
@@ -88,14 +88,14 @@ fn open_store(workspace: &Workspace) -> Result<SharedStore, CommandError> {
     let (root, state) = (workspace.vault.root(), &workspace.dirs.state);
     let engine = connect::engine(&settings, root, state, &workspace.clock)?;
     let identity = Identity::of(state)?;
-    let search_client = SearchClient {
+    let this_machine = ThisMachine {
         name: machine_name()?,
         machine: identity.machine,
         vault: settings.vault.clone(),
         highest: identity.highest,
         now: workspace.clock.now(),
     };
-    Ok(SharedStore { settings, engine, search_client })
+    Ok(SharedStore { settings, engine, this_machine })
 }
 
 fn list(context: &Context, workspace: &Workspace) -> CommandResult {
@@ -109,12 +109,12 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     let kind = shared.settings.engine.as_str();
     let status = match runtime()?.block_on(shared.engine.read("")) {
         Ok(entries) => {
-            let problem = shared.search_client.problem(&entries).map(|problem| problem.to_string());
+            let problem = shared.this_machine.problem(&entries).map(|problem| problem.to_string());
             MachinesStatus::of(kind, &entries, problem)
         }
         Err(error) => MachinesStatus::of(kind, &Entries::new(), Some(error.to_string())),
     };
-    for line in lines(&status, &shared.search_client) {
+    for line in lines(&status, &shared.this_machine) {
         context.ui.line(line);
     }
     context.ui.json(&status);
@@ -122,7 +122,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
 }
 
 /// The machines for people.
-pub(super) fn lines(status: &MachinesStatus, search_client: &SearchClient) -> Vec<String> {
+pub(super) fn lines(status: &MachinesStatus, this_machine: &ThisMachine) -> Vec<String> {
     let mut out = vec![format!("engine    {}", status.engine)];
     out.push(match &status.voice {
         Some(name) => format!("voice     {name} (epoch {})", status.epoch),
@@ -131,8 +131,8 @@ pub(super) fn lines(status: &MachinesStatus, search_client: &SearchClient) -> Ve
     for machine in &status.machines {
         let seen = machine
             .seen
-            .map_or_else(|| "never".to_owned(), |at| ago(at.min(search_client.now), search_client.now));
-        let own = if machine.name == search_client.name { ", this one" } else { "" };
+            .map_or_else(|| "never".to_owned(), |at| ago(at.min(this_machine.now), this_machine.now));
+        let own = if machine.name == this_machine.name { ", this one" } else { "" };
         let behind = if machine.notes_behind { ", its notes are others than the voice's" } else { "" };
         out.push(format!(
             "machine   {}{own}: seen {seen}, version {}{behind}",
@@ -142,7 +142,7 @@ pub(super) fn lines(status: &MachinesStatus, search_client: &SearchClient) -> Ve
     if let Some(first) = status.open.first() {
         let since = first
             .since
-            .map_or_else(String::new, |at| format!(" {}", ago(at.min(search_client.now), search_client.now)));
+            .map_or_else(String::new, |at| format!(" {}", ago(at.min(this_machine.now), this_machine.now)));
         out.push(format!(
             "open      {} being told; the oldest claimed{since} by {}",
             status.open.len(),
@@ -172,7 +172,7 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
         if as_it_is {
             shared.engine.forget().await?;
             let entries = shared.engine.read("").await?;
-            shared.search_client.raise_epoch(&*shared.engine, &entries).await?;
+            shared.this_machine.raise_epoch(&*shared.engine, &entries).await?;
         }
         shared.engine.read("").await
     });
@@ -185,19 +185,19 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
         }
     };
     checks.push(Looked::well("store", format!("the {} store answers", shared.settings.engine.as_str())));
-    let has_new_id = shared.search_client.vault.is_none() && shared.search_client.problem(&entries).is_none();
+    let has_new_id = shared.this_machine.vault.is_none() && shared.this_machine.problem(&entries).is_none();
     if has_new_id {
-        shared.search_client.vault = Some(format!("v-{:016x}", getrandom::u64().unwrap_or_default()));
+        shared.this_machine.vault = Some(format!("v-{:016x}", getrandom::u64().unwrap_or_default()));
     }
-    checks.extend(shared.search_client.looks(&entries));
+    checks.extend(shared.this_machine.looks(&entries));
     if checks.iter().all(|looked| looked.ok) {
-        checks.push(match runtime()?.block_on(shared.search_client.try_claim(&*shared.engine, &entries)) {
+        checks.push(match runtime()?.block_on(shared.this_machine.try_claim(&*shared.engine, &entries)) {
             Ok(()) => Looked::well("rights", "a trial claim was made and taken back"),
             Err(error) => Looked::wrong("rights", error.to_string()),
         });
     }
     if has_new_id && checks.iter().all(|looked| looked.ok) {
-        let id = shared.search_client.vault.clone().unwrap_or_default();
+        let id = shared.this_machine.vault.clone().unwrap_or_default();
         workspace.change_settings(&context.origin(), "named the vault for its machines", |text| {
             config::with_values(text, &[("machines.vault", id.as_str().into())])
         })?;
@@ -224,8 +224,8 @@ fn leave(context: &Context, workspace: &Workspace) -> CommandResult {
     if daemon_runs(workspace) {
         return Err(daemon_runs_error("join again"));
     }
-    let was_there = runtime()?.block_on(shared.search_client.leave(&*shared.engine))?;
-    let name = &shared.search_client.name;
+    let was_there = runtime()?.block_on(shared.this_machine.leave(&*shared.engine))?;
+    let name = &shared.this_machine.name;
     context.answer(
         &serde_json::json!({ "name": name, "left": was_there }),
         match was_there {
@@ -245,9 +245,9 @@ fn take(context: &Context, workspace: &Workspace) -> CommandResult {
         return Err(CommandError::problem("the daemon runs, but doesn't answer on its socket")
             .hint("look at its log, or restart it"));
     }
-    context.ui.line(format!("`{}` asks to be the voice", shared.search_client.name));
+    context.ui.line(format!("`{}` asks to be the voice", shared.this_machine.name));
     context.ui.note("the other one hands over when it next looks; `vault-agent machines` shows it");
-    context.ui.json(&serde_json::json!({ "name": shared.search_client.name, "asked": true }));
+    context.ui.json(&serde_json::json!({ "name": shared.this_machine.name, "asked": true }));
     Ok(Status::Fine)
 }
 

@@ -45,7 +45,7 @@ struct Answer<'a> {
 
 /// Runs `recall`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let search_client = SearchClient::new(Arc::new(context.workspace_or_last()?));
+    let client = SearchClient::new(Arc::new(context.workspace_or_last()?));
     let query = args.query.join(" ");
     if !needs_recall(&query) {
         context.ui.json(&Answer { digest: None, hits: &[], injected: None, freshness: None, notes: &[] });
@@ -54,7 +54,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         return Ok(Status::Fine);
     }
-    let found = search_client.recall(&MemoryPrompt {
+    let found = client.recall(&MemoryPrompt {
         scope: expand_here(args.scope.as_deref())?,
         expand: args.expand,
         ..MemoryPrompt::new(query, args.max_chars)

@@ -67,9 +67,9 @@ struct Reply {
 
 /// Runs `search`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let search_client = SearchClient::new(Arc::new(context.workspace_or_last()?));
+    let client = SearchClient::new(Arc::new(context.workspace_or_last()?));
     if args.stdin {
-        return answer_lines(context, args, &search_client);
+        return answer_lines(context, args, &client);
     }
     let query = Query {
         text: args.query.join(" "),
@@ -77,17 +77,17 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         limit: args.limit,
         exact: args.exact,
     };
-    let answer = if args.deep { search_client.deep(&query)? } else { search_client.search(&query)? };
+    let answer = if args.deep { client.deep(&query)? } else { client.search(&query)? };
     context.ui.json(&answer);
     for word in answer.notes.iter().chain(&answer.freshness.warnings) {
         context.ui.note(word);
     }
-    show(context, &answer, search_client.workspace().vault.root());
+    show(context, &answer, client.workspace().vault.root());
     Ok(Status::Fine)
 }
 
 /// Answers queries from standard input until it ends.
-fn answer_lines(context: &Context, args: &Args, search_client: &SearchClient) -> CommandResult {
+fn answer_lines(context: &Context, args: &Args, client: &SearchClient) -> CommandResult {
     let mut status = Status::Fine;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -95,7 +95,7 @@ fn answer_lines(context: &Context, args: &Args, search_client: &SearchClient) ->
             continue;
         }
         let reply = match serde_json::from_str::<Line>(&line) {
-            Ok(asked) => reply(search_client, args, asked),
+            Ok(asked) => reply(client, args, asked),
             Err(error) => Reply { error: Some(format!("not a query: {error}")), ..Reply::default() },
         };
         if reply.error.is_some() {
@@ -109,7 +109,7 @@ fn answer_lines(context: &Context, args: &Args, search_client: &SearchClient) ->
     Ok(status)
 }
 
-fn reply(search_client: &SearchClient, args: &Args, asked: Line) -> Reply {
+fn reply(client: &SearchClient, args: &Args, asked: Line) -> Reply {
     let scope = asked.scope.or_else(|| args.scope.clone());
     let query = Query {
         text: asked.query,
@@ -117,8 +117,7 @@ fn reply(search_client: &SearchClient, args: &Args, asked: Line) -> Reply {
         limit: asked.limit.unwrap_or(args.limit),
         exact: asked.exact || args.exact,
     };
-    let found =
-        if asked.deep || args.deep { search_client.deep(&query) } else { search_client.search(&query) };
+    let found = if asked.deep || args.deep { client.deep(&query) } else { client.search(&query) };
     match found {
         Ok(answer) => {
             let notes = answer.notes.into_iter().chain(answer.freshness.warnings).collect();

@@ -86,7 +86,7 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
                 if std::mem::take(&mut is_resting) {
                     keep_free_memory(true);
                 }
-                // Full: the search_client sees its question shut out and answers itself.
+                // Full: the client finds its connection closed and answers itself.
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
                 let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));
                 let me = me.clone();
@@ -111,7 +111,7 @@ fn keep_free_memory(keeps: bool) {
     }
 }
 
-/// Answers one search_client, line by line, until it goes or falls silent.
+/// Answers one client, line by line, until it goes or falls silent.
 async fn converse(
     stream: UnixStream,
     workspace: Arc<Workspace>,

@@ -39,8 +39,8 @@ fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> anyhow::R
     let prompt = MemoryPrompt { scope: Some(scopes.join(",")), ..MemoryPrompt::new(prompt, 0) };
     if follower::is_held(&workspace.dirs.cache) {
         // A daemon has everything at hand.
-        let search_client = SearchClient::new(Arc::clone(workspace)).patience(PATIENCE / 2);
-        return Ok(search_client.recall(&prompt)?.hits);
+        let client = SearchClient::new(Arc::clone(workspace)).patience(PATIENCE / 2);
+        return Ok(client.recall(&prompt)?.hits);
     }
     Ok(Recall::of(workspace)?.recall(&prompt)?.hits)
 }

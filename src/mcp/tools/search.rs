@@ -20,9 +20,8 @@ pub fn search(call: &Call<'_>) -> ToolOutcome {
     let text = arguments.text("query").unwrap_or_default().to_owned();
     let visible = call.visible_scopes()?;
     let query = Query { text, scope: Some(within(scope, &visible)), limit, exact: false };
-    let search_client = warm(call)?;
-    let answer =
-        if arguments.flag("deep") { search_client.deep(&query)? } else { search_client.search(&query)? };
+    let client = warm(call)?;
+    let answer = if arguments.flag("deep") { client.deep(&query)? } else { client.search(&query)? };
     let mut notes = answer.notes;
     notes.extend(answer.freshness.warnings);
     let mut words = shown(&answer.hits);
@@ -66,9 +65,9 @@ pub fn recall(call: &Call<'_>) -> ToolOutcome {
 
 /// The vault's memory; the first call of all indexes the notes, and says how far it is.
 fn warm(call: &Call<'_>) -> Result<Arc<SearchClient>, Failure> {
-    let search_client = call.shared.search_client(&call.workspace);
-    call.shared.index_first(&search_client, call.progress, call.stop)?;
-    Ok(search_client)
+    let client = call.shared.search_client(&call.workspace);
+    call.shared.index_first(&client, call.progress, call.stop)?;
+    Ok(client)
 }
 
 /// A place and whose memories, as recall takes them.

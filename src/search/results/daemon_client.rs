@@ -235,8 +235,8 @@ pub fn exchange(socket: &Path, line: &str, patience: Duration) -> std::io::Resul
     let mut stream = UnixStream::connect(socket)?;
     stream.set_write_timeout(Some(patience))?;
     stream.set_read_timeout(Some(patience))?;
-    stream.write_all(line.as_bytes())?;
-    stream.write_all(b"\n")?;
+    // In one piece: two would wake the daemon twice.
+    stream.write_all(format!("{line}\n").as_bytes())?;
     let mut reply = String::new();
     // An answer holds whole texts of blocks, so it may be longer than a question.
     BufReader::new(stream).take(64 * LONGEST_LINE as u64).read_line(&mut reply)?;

@@ -27,9 +27,8 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let limit = limit.map_err(|_| Problem::bad("`limit` is a number"))?.clamp(1, MOST);
     let (scope, exact) = (visit.query("scope").map(str::to_owned), visit.query("exact").is_some());
     let query = Query { text: text.to_owned(), scope, limit, exact };
-    let search_client = SearchClient::new(Arc::clone(visit.workspace));
-    let found =
-        if visit.query("deep").is_some() { search_client.deep(&query) } else { search_client.search(&query) };
+    let client = SearchClient::new(Arc::clone(visit.workspace));
+    let found = if visit.query("deep").is_some() { client.deep(&query) } else { client.search(&query) };
     let answer = found.map_err(|error| match error {
         RecallError::Index(error @ IndexError::Scope { .. }) => Problem::bad(error),
         error => Problem::failed(error),
