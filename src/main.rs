@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     // Maybe a command that runs on until it is ended.
     if args.iter().any(|arg| ["run", "mcp", "web"].iter().any(|name| arg == name)) {
-        // The allocator looks for free pages when it is asked for more, and of a daemon at rest nobody asks.
+        // The allocator looks for free pages when it is asked for more, and a daemon at rest never asks.
         give_back_after(Some(0));
         let keep = |keeps| give_back_after(Some(if keeps { 1000 } else { 0 }));
         let _ = vault_agent::daemon::KEEP_FREE_MEMORY.set(keep);

@@ -23,11 +23,11 @@ pub enum DatabaseError {
     /// The file, or a statement on it.
     #[error("{} `{}` can't be used: {source}", kind.name, path.display())]
     Sqlite {
-        /// What it holds.
+        /// The kind of state that it holds.
         kind: &'static FileKind,
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// A file beside it.
@@ -35,13 +35,13 @@ pub enum DatabaseError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A newer program wrote the file.
     #[error("{} `{}` has version {found}, newer than this program knows ({}): use the newer program", kind.name, path.display(), kind.versions.len())]
     Newer {
-        /// What it holds.
+        /// The kind of state that it holds.
         kind: &'static FileKind,
         /// The file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum DatabaseError {
     /// The file holds a value that makes no sense.
     #[error("{} `{}` holds a value that can't be read: {detail}", kind.name, path.display())]
     Value {
-        /// What it holds.
+        /// The kind of state that it holds.
         kind: &'static FileKind,
         /// The file.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
-    /// What to do about it.
+    /// The remedy, as a sentence.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Sqlite { kind, .. } | Self::Newer { kind, .. } | Self::Value { kind, .. } => kind.hint,
@@ -70,11 +70,11 @@ impl DatabaseError {
     }
 }
 
-/// What a file of state holds.
+/// A kind of state file: its name, its versions, and its remedy.
 pub struct FileKind {
     /// As a message names it: `the delivery journal`.
     pub name: &'static str,
-    /// What to do when it can't be used.
+    /// The remedy if it can't be used.
     pub hint: Option<&'static str>,
     /// For each version, the statements that make it of the version before; of an empty file the first one.
     pub versions: &'static [&'static str],

@@ -31,7 +31,7 @@ use crate::workspace::Workspace;
 /// A brain of the settings with its keys.
 #[derive(Debug, Clone)]
 pub struct PreparedBrain {
-    /// What the settings say of it.
+    /// Its table in the settings.
     pub settings: config::Brain,
     /// Its server.
     pub url: String,
@@ -39,7 +39,7 @@ pub struct PreparedBrain {
     pub id: BrainId,
     /// Its prices.
     pub price: Option<Price>,
-    /// What is wrong with one of its keys, and what to do about it.
+    /// The fault of one of its keys, with its remedy.
     pub problem: Option<String>,
     keys: Vec<SecretString>,
 }
@@ -49,7 +49,7 @@ pub fn prepare(settings: &Settings, root: &Path) -> Vec<PreparedBrain> {
     settings.brains.iter().map(|brain| PreparedBrain::of(brain, root)).collect()
 }
 
-/// What harnesses need in addition to their settings.
+/// The values that harnesses need in addition to their settings.
 #[derive(Debug, Clone)]
 pub struct HarnessContext {
     /// How long a brain may be silent.

@@ -37,7 +37,7 @@ pub struct ListedBrain {
     pub last_ok: Option<ShownInstant>,
     /// When it failed last.
     pub last_failed: Option<ShownInstant>,
-    /// What it said when it failed last, or what is wrong with its key.
+    /// Its error when it failed last, or the fault of its key.
     pub last_error: Option<String>,
 }
 

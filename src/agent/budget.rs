@@ -155,7 +155,7 @@ pub fn budgets(
     whole.into_iter().chain(each.flatten()).collect()
 }
 
-/// Today's budgets, from this journal. Where it can't be read nothing counts as used: the question is answered.
+/// Today's budgets, from this journal. If it can't be read nothing counts as used: the question is answered.
 pub fn today(workspace: &Workspace, journal: &TurnJournal) -> Vec<Budget> {
     let Some(midnight) = midnight(workspace, 0) else { return Vec::new() };
     let day = workspace.clock.now().to_zoned(workspace.zone.tz().clone()).date().to_string();

@@ -95,7 +95,7 @@ pub fn rebuild(
     let mut turn = None;
     if let Some(journal) = journal {
         turn = journal.named(id)?;
-        // What was answered with a later question was asked in that one's request.
+        // A question that was answered with a later one was asked in that one's request.
         if let Some(leader) = turn.as_ref().and_then(|turn| turn.joined) {
             turn = journal.turn(leader)?;
         }
@@ -161,7 +161,7 @@ fn from_notes(
     RebuiltRequest { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
 }
 
-/// What a brain could call in the turn: what its routine may, if it is a run of one.
+/// The tools that a brain could call in the turn: those of its routine, if it is a run of one.
 fn tools(
     workspace: &Workspace,
     logged: &LoggedTurn,
@@ -241,7 +241,7 @@ fn find_answer(workspace: &Workspace, question: &str) -> Result<Option<LoggedTur
             path = entry.path.to_string();
         }
     }
-    // What memory gave may stand in the later window; it is no part of the past in any.
+    // Recalled memories may stand in the later window; they are no part of the past in any.
     asked.extend(given);
     Ok(facts.map(|facts| LoggedTurn { path, blocks: asked, facts }))
 }

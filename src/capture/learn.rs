@@ -108,7 +108,7 @@ impl Learner {
 
     /// Chooses the questions out of all proposals: those that the settings admit at once, ticked, and of the rest the
     /// best that the day and the open questions leave room for; what a person asked to have remembered comes first.
-    /// What is left is not noted anywhere.
+    /// The other proposals are not noted anywhere.
     pub fn choose(
         &self,
         mut proposals: Vec<Proposal>,

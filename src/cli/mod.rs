@@ -16,7 +16,7 @@
 //! the assistant may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error,
 //! [`instant_option`] parses instants, [`zone`] finds this machine's time zone.
 //!
-//! Never here: a rule about notes, reminders or memories. What another front door could need lies in a room.
+//! Never here: a rule about notes, reminders or memories. Code that another front door could need lies in a room.
 
 #[cfg(feature = "assistant")]
 mod assistant;
@@ -133,7 +133,7 @@ fn print_usage_error(error: &clap::Error, json: bool) -> u8 {
 /// Reads the arguments by the tree of the one command that they name, where that is called often: to build the tree of all
 /// takes as long as to ask the daemon. Whatever that doesn't take, help and errors among it, is read by the tree of all.
 fn parse(args: &[OsString]) -> Result<(Cli, clap::ArgMatches), clap::Error> {
-    // Where one of them begins with a dash and can be no option, such as `- milk` or `-5 degrees`, every value may.
+    // If one of them begins with a dash and can be no option, such as `- milk` or `-5 degrees`, every value may.
     let has_dashed_text = args.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| is_dashed_text(arg));
     let dashed = if has_dashed_text { with_dashed_values } else { std::convert::identity };
     let cli = |matches: clap::ArgMatches| Ok((Cli::from_arg_matches(&matches)?, matches));

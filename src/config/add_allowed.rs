@@ -55,7 +55,7 @@ fn insert(text: &str, value: &str) -> String {
     format!("{}{changed}", &text[..bom])
 }
 
-/// One value more at the end of a list. Where each stands on a line of its own, so does this; a comment stays behind
+/// One value more at the end of a list. If each stands on a line of its own, so does this; a comment stays behind
 /// the value that it stands at.
 fn into_list(text: &str, list: Range<usize>, last: Option<Range<usize>>, value: &str, end: &str) -> String {
     let Some(last) = last else {

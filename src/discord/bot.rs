@@ -76,7 +76,7 @@ struct Bot {
     registered: bool,
 }
 
-/// Where channels go that were looked up: the kind of each, or none if it isn't the bot's.
+/// The sender of looked-up channels: the kind of each, or none if it isn't the bot's.
 type Resolved = mpsc::UnboundedSender<(u64, Result<Option<LaneKind>, ApiError>)>;
 
 impl Bot {

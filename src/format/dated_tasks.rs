@@ -105,7 +105,7 @@ fn open_task(line: &str) -> Option<&str> {
     Some(&line[item.body..])
 }
 
-/// Where the first mark with such a date stands, and both as they stand there.
+/// The offset of the first mark with such a date, and both as they stand there.
 fn first_mark(body: &str, is_meant: impl Fn(&str) -> bool) -> Option<(usize, String)> {
     let found = MARKS.iter().flat_map(|mark| body.match_indices(mark)).filter_map(|(at, mark)| {
         let rest = body[at + mark.len()..].trim_start_matches(['\u{fe0f}', ' ']);

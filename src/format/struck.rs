@@ -41,7 +41,7 @@ pub fn strike(text: &str, until: Date, link: &str) -> String {
     format!("~~{words}~~ until {until}{link}{id}")
 }
 
-/// Where the links, fields and tags begin that stand at a text's end; its length, where there are none.
+/// The offset of the links, fields and tags at a text's end; its length if there are none.
 pub fn tail_start(text: &str) -> usize {
     let mut end = text.trim_end().len();
     loop {

@@ -66,7 +66,7 @@ fn scalar(text: &[u8]) -> (Range<usize>, String) {
     (0..plain.len(), String::from_utf8_lossy(plain).into_owned())
 }
 
-/// Where the quote that is open at the start of `text` closes.
+/// The offset at which the quote that is open at the start of `text` closes.
 fn closing(text: &[u8], quote: u8) -> Option<usize> {
     let mut at = 0;
     loop {

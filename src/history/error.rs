@@ -14,7 +14,7 @@ pub enum HistoryError {
     /// There is no snapshot yet.
     #[error("there is no snapshot yet")]
     Empty,
-    /// What was typed is no snapshot and no time, or more than one.
+    /// The typed text is no snapshot and no time, or more than one.
     #[error("{0}")]
     UnknownPoint(String),
     /// A time before the first snapshot, or one that isn't there yet.
@@ -32,7 +32,7 @@ pub enum HistoryError {
     /// A part of a note was not there.
     #[error("{0}")]
     NoPart(String),
-    /// What is meant is no write of the agent, or was undone already.
+    /// The named snapshot is no write of the agent, or was undone already.
     #[error("{0}")]
     NotUndoable(String),
     /// Another process restores or undoes at this moment.

@@ -106,7 +106,7 @@ impl Machines {
         Some(MachinesStatus::of(member.joining.kind, &entries, self.problem()))
     }
 
-    /// What the entries say of the sender of what has this key.
+    /// The sender of the message with this key, as far as the entries tell it.
     pub fn mark(&self, key: &str) -> Mark {
         self.member().map_or(Mark::Open, |member| member.state().protocol.mark(key))
     }

@@ -94,13 +94,13 @@ pub enum MemoryError {
         /// Its words, cut.
         shown: String,
     },
-    /// What is named changed between reading and writing.
+    /// The named line changed between reading and writing.
     #[error("{0} was changed by someone just now; nothing was written")]
     Changed(String),
     /// At its place the text would not read back as it is meant, for this reason.
     #[error("`{0}` would not read back with it: {1}")]
     Unreadable(NotePath, String),
-    /// What is named was written and deleted again.
+    /// The named line was written and deleted again.
     #[error(
         "{0} was written, but was not there any more when the note was read again: someone has removed it"
     )]
@@ -154,7 +154,7 @@ impl MemoryError {
         Self::Vanished(format!("{} in `{path}`", quote(&wording::summary(text))))
     }
 
-    /// What was to be written into the note at `path` would stand in code or a comment.
+    /// The text for the note at `path` would stand in code or a comment.
     pub(super) fn unreadable(path: &NotePath) -> Self {
         Self::Unreadable(path.clone(), "a code block or a comment is left open above its place".to_owned())
     }
@@ -164,7 +164,7 @@ impl MemoryError {
         self.code_and_hint().0
     }
 
-    /// What to do about it, where that isn't plain from the message.
+    /// The remedy, where it isn't plain from the message.
     pub fn hint(&self) -> Option<&'static str> {
         self.code_and_hint().1
     }

@@ -107,7 +107,7 @@ fn name_start(text: &str, at: usize) -> usize {
     at - before
 }
 
-/// Where the value of a name stands, if it is a secret.
+/// The range of a name's value, if it is a secret.
 fn value(text: &str, start: usize, name: &str, end: usize, strength: Strength) -> Option<Range<usize>> {
     let rest = &text[end..];
     let before = text[..start].chars().next_back();

@@ -38,7 +38,7 @@ use serde_json::Value;
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundSecret {
-    /// Where it stands, in bytes.
+    /// Its bytes in the text.
     pub range: Range<usize>,
     /// Its kind, for a person: `github token`.
     pub kind: &'static str,

@@ -142,7 +142,7 @@ impl Rule {
         }
     }
 
-    /// Where a match round a keyword may stand, and whether that ends with the line or the text.
+    /// The range in which a match round a keyword may stand, and whether that ends with the line or the text.
     fn window(&self, text: &str, at: usize, after: usize) -> (usize, usize, bool) {
         let start = text.floor_char_boundary(at.saturating_sub(self.before));
         let end = text.floor_char_boundary((at + after).min(text.len()));

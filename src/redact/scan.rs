@@ -52,7 +52,7 @@ static MACHINE: LazyLock<Option<KeywordMatcher>> = LazyLock::new(|| {
     Some(KeywordMatcher { automaton, of, rules })
 });
 
-/// Where everything stands in a text, each in order.
+/// The positions of all keywords in a text, by their kind, each in order.
 #[derive(Default)]
 struct Places {
     rules: Vec<(usize, usize)>,
@@ -88,7 +88,7 @@ impl Places {
     }
 }
 
-/// All that the rules find in a text. Where two find the same place, the first one names it.
+/// All that the rules find in a text. If two find the same place, the first one names it.
 pub(super) fn find(text: &str) -> Vec<FoundSecret> {
     let Some(machine) = &*MACHINE else { return Vec::new() };
     let (places, mut found) = (Places::of(text, machine), Vec::new());

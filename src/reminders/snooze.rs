@@ -60,7 +60,7 @@ impl VaultReminders<'_> {
     }
 }
 
-/// The local time so much later, on the whole minute after. Where the clocks go back, a local time that comes twice
+/// The local time so much later, on the whole minute after. If the clocks go back, a local time that comes twice
 /// means its first coming; one in the second is then the first minute that is certainly later.
 pub fn local_after(now: Timestamp, by: SignedDuration, zone: &Zone) -> civil::DateTime {
     let at = now.saturating_add(by).unwrap_or(Timestamp::MAX);

@@ -28,7 +28,7 @@ pub struct ClaimReport {
     pub due: Vec<String>,
     /// The routines that were due now and have nothing to do.
     pub nothing: Vec<String>,
-    /// What is wrong.
+    /// The faults of routines, as sentences.
     pub problems: Vec<String>,
 }
 

@@ -50,7 +50,7 @@ pub struct RoutineSearch<'a> {
     pub turns: &'a TurnJournal,
     /// The routine.
     pub name: &'a str,
-    /// What is known of it.
+    /// The recorded progress of the routine.
     pub known: &'a RoutineProgress,
     /// The hashes of the hits of its last run.
     pub before: &'a [String],

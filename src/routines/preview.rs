@@ -23,7 +23,7 @@ pub struct Preview {
     pub brains: Vec<String>,
     /// Why these.
     pub why: String,
-    /// Where the answer would go, in words.
+    /// The destination of the answer, in words.
     pub to: String,
     /// Whether one of its conditions holds, so that its schedule would let it run.
     pub holds: bool,

@@ -30,7 +30,7 @@ pub enum EnableError {
     /// There is none of that name.
     #[error("no routine has the name `{name}`{}", .nearest.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default())]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// One that was perhaps meant.
         nearest: Option<String>,
@@ -42,9 +42,9 @@ pub enum EnableError {
         path: NotePath,
         /// The line.
         line: usize,
-        /// What is wrong.
+        /// The fault.
         reason: String,
-        /// What to do.
+        /// The remedy.
         suggestion: String,
     },
     /// The notes can't be read.

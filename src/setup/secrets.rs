@@ -15,7 +15,7 @@ impl MachineFacts {
 }
 
 impl Dialogue {
-    /// What Enter takes: an earlier answer, or the secret in the environment.
+    /// The line that says which value Enter takes: an earlier answer, or the secret in the environment.
     pub(super) fn enter_line(&self, is_held: bool, variable: &'static str) -> Option<String> {
         match is_held {
             true => Some("Enter keeps the one from before.".to_owned()),

@@ -137,8 +137,8 @@ impl Summaries<'_> {
         Ok(verified)
     }
 
-    /// What is wrong with summaries, by their notes: for `check`, which reads their heads itself. What is made again by
-    /// itself isn't among it.
+    /// The faults of summaries, by their notes: for `check`, which reads their heads itself. Those that are made again
+    /// without a person are left out.
     ///
     /// # Errors
     /// A note can't be read.

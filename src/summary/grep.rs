@@ -45,7 +45,7 @@ words! {
 #[derive(Debug, Clone)]
 pub struct Query {
     pattern: Pattern,
-    /// Where.
+    /// The texts that are searched.
     pub scope: GrepScope,
     /// Nothing before this instant.
     pub since: Option<Timestamp>,

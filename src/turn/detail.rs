@@ -16,7 +16,7 @@ pub struct ListedTurn {
     pub id: String,
     /// The message.
     pub message: String,
-    /// Where it was asked; `routine:NAME` for a routine.
+    /// The place of the question; `routine:NAME` for a routine.
     pub channel: String,
     /// Its state.
     pub state: &'static str,
@@ -87,7 +87,7 @@ impl Cost {
 /// A step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// What began.
+    /// The name of the step that began.
     pub step: String,
     /// When, in the vault's zone.
     pub at: String,

@@ -11,7 +11,7 @@ use crate::config::{AttachmentKind, Category, MEMORY, Route, Settings};
 /// The properties of a question that routing uses.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Question<'a> {
-    /// What was asked.
+    /// The text of the question.
     pub text: &'a str,
     /// The channel; of a question in a thread, the thread's channel.
     pub channel: Option<u64>,

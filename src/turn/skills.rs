@@ -18,7 +18,7 @@ pub const NEAREST: usize = 10;
 pub struct OfferedSkill {
     /// Its name.
     pub name: String,
-    /// What it does, on one line.
+    /// Its description, on one line.
     pub description: String,
 }
 

@@ -44,7 +44,7 @@ pub enum Reply {
     Refused(String),
 }
 
-/// Where the daemon listens for commands.
+/// The path of the socket on which the daemon takes commands.
 pub fn socket(state: &Path) -> PathBuf {
     state.join(SOCKET)
 }

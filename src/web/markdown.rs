@@ -132,7 +132,7 @@ fn safe<'a>(event: Event<'a>, folder: &str) -> Event<'a> {
     }
 }
 
-/// Where Obsidian's comments (`%% … %%`) stand, which don't show where a note is read; in code they are text.
+/// The ranges of Obsidian's comments (`%% … %%`), which don't show where a note is read; in code they are text.
 fn comments(text: &str) -> Vec<Range<usize>> {
     if !text.contains("%%") {
         return Vec::new();
@@ -167,7 +167,7 @@ fn removed<'a>(text: &'a str, ranges: &[Range<usize>]) -> Cow<'a, str> {
     Cow::Owned(out)
 }
 
-/// Where a place of a text stands once some ranges are removed.
+/// The position of a place of a text once some ranges are removed.
 fn without(ranges: &[Range<usize>], at: usize) -> usize {
     let before = ranges.iter().take_while(|range| range.start < at);
     at - before.map(|range| range.end.min(at) - range.start).sum::<usize>()
@@ -196,7 +196,7 @@ fn sanitizer() -> &'static Builder<'static> {
     })
 }
 
-/// Where a link of a note leads on the page.
+/// The address on the page that a link of a note leads to.
 fn link<'a>(to: &str, kind: LinkType, folder: &str) -> CowStr<'a> {
     // A browser passes over line breaks and tabs in an address: what they part may be a scheme.
     if to.contains(char::is_control) {

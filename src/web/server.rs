@@ -83,7 +83,7 @@ impl Page {
         Ok(Self { shared, address })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -187,7 +187,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
     use tokio::time::Instant;
 
-    /// What a connection gets for some bytes that are followed by nothing, and whether it waited as long as headers may take.
+    /// The answer to a connection that sends some bytes and then nothing, and whether it waited as long as headers may take.
     /// The clock of the runtime stands still, and goes on to the next timer where nothing else is to do.
     async fn answer_to(bytes: &[u8]) -> (String, bool) {
         let router = Router::new().fallback(async || "answered");

@@ -190,7 +190,7 @@ pub fn note_address(path: &str) -> String {
     format!("/notes/{}", encoded(path))
 }
 
-/// Where a line of a note stands on the page.
+/// The address of a note's line on the page.
 pub fn line_address(path: &str, line: usize) -> String {
     let page = line.saturating_sub(1) / LINES_PER_PAGE + 1;
     let page = if page > 1 { format!("?page={page}") } else { String::new() };

@@ -1,6 +1,6 @@
 //! Looks words of a phrase up in one language: for each position, its possible terms and their ends.
 //!
-//! A word may be several terms (`sept` is seven and September in French); the grammar tries each. What is found here is
+//! A word may be several terms (`sept` is seven and September in French); the grammar tries each. These terms are
 //! all that the grammar sees of a phrase besides its digits and signs.
 
 use std::collections::{BTreeMap, HashMap};
@@ -132,7 +132,7 @@ impl<'t> Lattice<'t> {
         self.terms.get(at).map_or(&[], Vec::as_slice)
     }
 
-    /// What the terms at a place give that are meant, with their ends.
+    /// The values that `meant` gives for the terms at a place, with their ends.
     pub fn meant<T>(&self, at: usize, meant: impl Fn(Term) -> Option<T>) -> Vec<(T, usize)> {
         self.terms(at).iter().filter_map(|(term, end)| Some((meant(*term)?, *end))).collect()
     }

@@ -57,7 +57,7 @@ impl Engine {
         let whole = self.budget(member);
         let budget = if attempt.shrink { whole / 2 } else { whole };
         let skills = self.skills(run);
-        // Where a note changed since a crash, the request is of now: from the notes of its time it can be made again.
+        // If a note changed since a crash, the request gets the present time: from that time's notes it can be made again.
         let before = run.turn.assembled.as_ref().and_then(|before| {
             let base = self.assemble(run, member, before.at, budget, &skills);
             (base.hash() == before.hash).then_some((before.at, base))

@@ -143,7 +143,7 @@ impl Engine {
                 if verdict == ApprovalVerdict::Yes { Ok(()) } else { Err(budget.sentence()) }
             }
             Some(Err(problem)) => {
-                tracing::warn!("nobody can be asked about a budget: {problem}");
+                tracing::warn!("no person can be asked about a budget: {problem}");
                 Err(budget.sentence())
             }
             None => {

@@ -1,7 +1,7 @@
 //! Asks a brain which of the found memories help with a question (`[recall] brain`, off by default).
 //!
 //! It gets the ranker's results, the question and the last lines of the conversation, without tools, and answers `NONE`
-//! or a few lines, within three seconds for all of recall. Where it is late, silent, in cooldown, over its budget or
+//! or a few lines, within three seconds for all of recall. If it is late, silent, in cooldown, over its budget or
 //! answers in another form, the ranker's results are used unchanged. Its lines are untrusted like the memories
 //! themselves.
 

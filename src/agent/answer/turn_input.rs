@@ -114,7 +114,7 @@ impl Engine {
     pub(super) fn already_in_request(&self, run: &Run<'_>, members: &[&ChainBrain]) -> Vec<String> {
         let workspace = &self.parts.workspace;
         let Some(member) = members.iter().min_by_key(|member| self.budget(member)) else { return Vec::new() };
-        // What memory gives takes room, too.
+        // Recalled memories take room, too.
         let recall = workspace.settings.recall.budget_tokens as u64;
         let budget = self.budget(member).saturating_sub(recall);
         let (at, skills) = (self.now(), self.skills(run));

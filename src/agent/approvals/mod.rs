@@ -54,7 +54,7 @@ pub struct VaultApprovals {
     waiting: Waiter,
 }
 
-/// What waits for a person's decision.
+/// The part of the program that waits for a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiter {
     /// Each call, for its own.

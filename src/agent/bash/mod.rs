@@ -86,7 +86,7 @@ impl BashTool {
         })
     }
 
-    /// The same with another program as `vault-agent`, for whoever embeds this crate.
+    /// The same with another program as `vault-agent`, for programs that embed this crate.
     #[must_use]
     pub fn with_program(mut self, program: impl Into<PathBuf>) -> Self {
         self.gate.program = program.into();
@@ -125,7 +125,7 @@ impl BashTool {
         }
         let is_each = !why.is_empty();
         let run = match (is_each && skill.is_none() && arguments.network, command_line(arguments)) {
-            // Where each command needs an approval, the same command without the network is another question.
+            // If each command needs an approval, the same command without the network is another question.
             (true, command) => format!("network: {command}"),
             (false, command) => command,
         };

@@ -138,7 +138,7 @@ mod tests {
         let seen = list(dir.path(), MOST_LOOKED, MOST_HIDDEN);
         assert_eq!(names(&dir, &seen.entries), ["Code", "Notes", "a.md"]);
         assert_eq!(names(&dir, &seen.hidden), ["Code/app/.env", "Code/modules"]);
-        // Nobody has looked into what is left out: notes of the top folder alone are sure.
+        // Folders beyond the limit are not searched, so only notes of the top folder are listed.
         assert_eq!(names(&dir, &list(dir.path(), 3, MOST_HIDDEN).entries), ["a.md"]);
         assert_eq!(names(&dir, &list(dir.path(), MOST_LOOKED, 1).entries), ["Notes", "a.md"]);
     }

@@ -108,7 +108,7 @@ fn sweep(base: &Path) {
 pub(super) struct TurnFolder(PathBuf);
 
 impl TurnFolder {
-    /// Where its commands write.
+    /// The directory that its commands write to.
     pub fn work(&self) -> PathBuf {
         self.0.join("work")
     }
@@ -191,7 +191,7 @@ mod tests {
         fs::write(folder.work().join("locked/file"), "x").unwrap();
         fs::set_permissions(folder.work().join("locked"), Permissions::from_mode(0o000)).unwrap();
         let other = scratch.turn("B", None).unwrap();
-        // Whoever starts meanwhile leaves it alone.
+        // A process that starts meanwhile leaves the folders alone.
         drop(Scratch::in_cache(cache.path()));
         scratch.turn_ended("A");
         assert!(!folder.0.exists() && other.0.exists() && outside.exists());

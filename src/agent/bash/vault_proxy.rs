@@ -53,7 +53,7 @@ pub fn caller_from_env() -> Option<Caller> {
     std::env::var(CALLER).ok().map(|text| serde_json::from_str(&text).unwrap_or_default())
 }
 
-/// Where the child works: the program, the vault and its directories.
+/// The paths that the child works with: the program, the vault and its directories.
 #[derive(Debug, Clone)]
 pub(super) struct ProxyPaths {
     pub program: PathBuf,
@@ -107,7 +107,7 @@ impl VaultProxy {
 
     async fn child(&self, request: ProxyRequest) -> std::io::Result<ProxyReply> {
         let mut child = Command::new(&self.place.program)
-            // What its help and its errors call it, whatever its path is.
+            // The name of the program in its help and errors, whatever its path is.
             .arg0("vault-agent")
             .args(&request.args)
             .env_remove(crate::confine::gate::VARIABLE)

@@ -45,7 +45,7 @@ pub struct ListedSkill {
     pub path: NotePath,
     /// Its description.
     pub skill: Skill,
-    /// What is wrong with it.
+    /// The faults of its file.
     pub problems: Vec<PlacedFinding>,
 }
 

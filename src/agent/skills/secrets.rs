@@ -75,7 +75,7 @@ fn forms(secret: &str) -> Vec<String> {
         let mut shifted = vec![0; offset];
         shifted.extend_from_slice(bytes);
         for text in [data_encoding::BASE64.encode(&shifted), data_encoding::BASE64URL.encode(&shifted)] {
-            // What neighbours share a character with is left out at either end.
+            // A character that the secret shares with its neighbours is left out at either end.
             let from = [0, 2, 3][offset];
             let inner = text.trim_end_matches('=');
             let to = if shifted.len() % 3 == 0 { inner.len() } else { inner.len() - 1 };

@@ -25,7 +25,7 @@ pub enum PeerMessage {
     },
     /// A notification, without an answer.
     Notification {
-        /// What.
+        /// Its method.
         method: String,
         /// Of what.
         params: Value,

@@ -51,7 +51,7 @@ impl Default for Watch {
     }
 }
 
-/// Where a wire leads.
+/// The server that a wire talks to.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     /// The format.
@@ -140,7 +140,7 @@ impl WireBrain {
             let patience =
                 if decoder.is_whole() { AFTER_WHOLE.min(self.watch.silence) } else { self.watch.silence };
             let event = match timeout_at(heard + patience, stream.next()).await {
-                // What comes after a whole answer is welcome and no more.
+                // After a whole answer, further events are welcome and not needed.
                 Err(_) | Ok(Some(Err(_))) if decoder.is_whole() => break,
                 Ok(None) => break,
                 Err(_) => return Err(late("the answer stopped", self.watch.silence)),

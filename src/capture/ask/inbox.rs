@@ -65,7 +65,7 @@ pub struct ListedCandidate {
     pub text: String,
     /// The quote.
     pub quote: String,
-    /// Where: `logs/…#^id`.
+    /// Its source: `logs/…#^id`.
     #[serde(rename = "ref")]
     pub source: String,
     /// Its state.

@@ -3,7 +3,7 @@
 //! The request holds people's words and nothing else: no memory, no tool's output, none of the assistant's words. Its
 //! answer has source 002's form (`category`, `abstract`, `overview`, `content`) with the words that it rests on. A
 //! candidate that names no turn, has a quote that wasn't said, or holds a secret is left out; of one turn at most
-//! [`MOST`] are taken. Where known facts are near, a second request asks whether they are replaced.
+//! [`MOST`] are taken. If known facts are near, a second request asks whether they are replaced.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -38,8 +38,8 @@ enum Action {
     SessionEnd,
     /// Brings the logs of sessions up to date with the host's transcripts: those named, else all that are known.
     ///
-    /// A transcript that is named is kept whole, also one from before `[hooks] archive = true`. What a log holds
-    /// already isn't added again.
+    /// A transcript that is named is kept whole, also one from before `[hooks] archive = true`. Events that a log
+    /// holds already aren't added again.
     Archive {
         /// Transcripts of the host: `~/.claude/projects/*/*.jsonl`.
         #[arg(value_name = "FILE")]

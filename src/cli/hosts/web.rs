@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 /// Opens the page: what is due, what was changed, what was asked, in a browser.
 ///
 /// The running daemon is asked to listen; without one this command serves the page until Ctrl-C. The address lets one
-/// browser in, once, within a minute. Where it listens stands in `[web]` of vault-agent.toml.
+/// browser in, once, within a minute. `[web]` of vault-agent.toml says where it listens.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -125,7 +125,7 @@ fn print_invitation(context: &Context, args: &Args, invitation: &Invitation) -> 
     Ok(())
 }
 
-/// Opens an address in the browser. Where there is none, the address is printed anyway.
+/// Opens an address in the browser; it is printed, too, so that a person without one has it.
 fn open_browser(url: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = Command::new(program)

@@ -13,7 +13,7 @@ use crate::search::{Answer, Hit, IndexError, Query, Reranked, SearchClient};
 
 /// Searches all notes, logs and memories.
 ///
-/// Words find their other forms too; exact ones come first. What has none of the words, but similar ones or a similar meaning,
+/// Words find their other forms too; exact ones come first. A hit with none of the words, but similar ones or a similar meaning,
 /// is marked ≈; of up to three words it stands below all that have one. "Phrases" in quotes, `-not`, `prefix*`, and
 /// `path:`, `tag:`, `section:`, `kind:`, `role:`, `before:2026-11-20`, `after:2026-11` narrow it down.
 /// Quote the whole query for the shell: 'theme -dark "side bar"'.

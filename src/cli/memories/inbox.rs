@@ -10,8 +10,8 @@ use crate::workspace::Workspace;
 
 /// Shows what could be remembered from your conversations, and keeps or declines it.
 ///
-/// The same can be done in the note, `Inbox.md`: tick a line to keep it, delete it to decline. What is kept goes to
-/// MEMORY.md, with a link to where it was said; what is declined isn't asked again.
+/// The same can be done in the note, `Inbox.md`: tick a line to keep it, delete it to decline. A kept one goes to
+/// MEMORY.md, with a link to where it was said; a declined one isn't asked again.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]

@@ -1,7 +1,7 @@
 //! Groups the commands over memory: `memory`, and `inbox` for candidates.
 //!
-//! - [`memory`], [`inbox`]: one file a command; [`saving`] is `memory save`; [`arguments`] parses arguments. What an
-//!   operation does is decided in [`crate::memory`].
+//! - [`memory`], [`inbox`]: one file a command; [`saving`] is `memory save`; [`arguments`] parses arguments. The
+//!   operations themselves are in [`crate::memory`].
 
 mod arguments;
 pub(super) mod inbox;

@@ -25,8 +25,8 @@ pub enum Args {
     },
     /// Merges a copy into its note, line by line, and removes it; history keeps it, and `undo` takes all of it back.
     ///
-    /// The base is the state of the note in history that the copy is closest to. Where both changed one line, both lines
-    /// stay, the note's first. What would change is shown before.
+    /// The base is the state of the note in history that the copy is closest to. If both changed one line, both lines
+    /// stay, the note's first. The changes are shown before.
     Merge {
         /// The copy's path.
         #[arg(value_name = "COPY")]
@@ -96,7 +96,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     })
 }
 
-/// The plan of a merge. What people wrote is in the history before.
+/// The plan of a merge. The notes' present text is in the history before.
 fn plan_for(
     context: &Context,
     workspace: &Workspace,

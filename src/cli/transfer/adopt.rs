@@ -203,8 +203,8 @@ fn report(notes: &[NoteLines], dry_run: bool, changed: Vec<String>) -> Report<'_
     Report { dry_run, taken: taken.collect(), kept: kept.collect(), changed }
 }
 
-/// The reminders first, then the notes: a stop between the two leaves a line too many and none too few. What was done
-/// and what was not is said line by line.
+/// The reminders first, then the notes: a stop between the two leaves a line too many and none too few. Lines that
+/// could not be taken over are named.
 fn write(
     context: &Context,
     workspace: &Workspace,

@@ -26,7 +26,7 @@ defaults! {
         pub tools: Vec<ToolGroup> = vec![ToolGroup::Vault],
         /// When a shell command is asked about.
         pub bash: BashMode,
-        /// The most rounds of tool calls in a turn. What is asked for after them isn't run, and ends the turn.
+        /// The most rounds of tool calls in a turn. A call after them isn't run, and ends the turn.
         pub max_rounds: u32 = 16,
         /// The longest that a turn takes, in minutes.
         pub turn_minutes: u32 = 10,
@@ -49,7 +49,7 @@ defaults! {
 pub enum ToolGroup {
     /// The typed tools of the MCP server, called in process.
     Vault,
-    /// One shell command, confined. Where this machine can't confine it wholly it is offered only with
+    /// One shell command, confined. If this machine can't confine it wholly it is offered only with
     /// `bash = "ask"`; `doctor` says what is missing.
     Bash,
 }

@@ -115,7 +115,7 @@ impl BrainKind {
     }
 }
 
-/// Prices in USD a million tokens. What a call cost is reckoned where brains are ([`crate::brain::price`]).
+/// Prices in USD a million tokens. [`crate::brain::price`] computes the cost of a call from them.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {

@@ -131,7 +131,7 @@ fn around(path: &Path, hidden: &[&Path], out: &mut Vec<(PathBuf, Use)>) {
 pub(super) type Link = (PathBuf, PathBuf);
 
 /// Resolves symbolic links in a policy's readable and hidden paths; returns the links that the box needs again, so that
-/// whoever knows the path by its link finds it.
+/// a command that knows the path by its link finds it.
 pub(super) fn without_links(policy: &mut Policy) -> Vec<Link> {
     let mut links = Vec::new();
     let paths = std::mem::take(&mut policy.read).into_iter();

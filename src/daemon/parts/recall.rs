@@ -77,7 +77,7 @@ fn open(
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "other processes can't ask this daemon; they answer themselves");
-            board.set_part("answers", format!("nobody can ask: {error}"));
+            board.set_part("answers", format!("no other process can ask: {error}"));
             None
         }
     }

@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 /// The most reminders of one minute that get a phrase; the others keep the plain text.
 const MAX_PHRASED: usize = 20;
 
-/// Looks for words while the scheduler does its work. Dropping it ends whoever is still asked.
+/// Looks for words while the scheduler does its work. Dropping it ends the calls that still run.
 #[derive(Default)]
 pub struct Phrasing {
     phraser: Option<Arc<Phraser>>,

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What an address holds as it is.
+/// The characters that percent-encoding escapes in an address.
 pub const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// `obsidian://open?vault=…&file=…` for the note at `path` of the vault with this folder name. Opens the note wherever

@@ -51,7 +51,7 @@ pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, H
         return Ok(true);
     }
     if !is_replied_to(shared, turn).await? {
-        // What ran here stands in the turn journal.
+        // The turn journal holds the work that this machine did.
         if turn.state == TurnState::Accepted {
             shared.turns.add_to_question(turn.asked.message, TAKEN_OVER)?;
         }

@@ -179,7 +179,9 @@ impl Worker {
             (Err(Halt::Stopped), Some(Interruption::Stopped(who))) => self.stopped(turn, &who),
             (Ok(answer), _) => self.fix(turn, &answer.text, &answer.facts),
             (Err(Halt::Gone), _) => self.advance(message, TurnState::Dropped, "the question was taken back"),
-            (Err(Halt::Stopped), None) => Err(Halt::Later("the answer was stopped by nobody".to_owned())),
+            (Err(Halt::Stopped), None) => {
+                Err(Halt::Later("the answer was stopped, and no stop is recorded".to_owned()))
+            }
             (Err(later @ Halt::Later(_)), _) => Err(later),
         }
     }
@@ -270,7 +272,7 @@ impl Worker {
             }
             Delivered::Refused(why) => {
                 tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");
-                // It was answered: the end is reached, though nobody reads it.
+                // The question was answered, so its turn ends, though the answer can't be shown.
                 let _ = self.advance(message, TurnState::Sent, &why);
                 self.advance(message, TurnState::Done, &why)
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::turn::Halt;
 
-/// Where a person gets the bot's token and switches its intents.
+/// The page on which a person gets the bot's token and switches its intents.
 const PORTAL: &str = "https://discord.com/developers/applications";
 
 /// A problem that a person has to mend; the daemon runs on with the console.
@@ -58,7 +58,7 @@ pub enum DiscordError {
          role, and allow `View Channel`, `Send Messages`, `Send Messages in Threads` and `Read Message History`"
     )]
     MissingPermission(u64),
-    /// What the bot's role lacks in the bound channel.
+    /// The bot's role lacks permissions in the bound channel.
     #[error(
         "the bot lacks {} in channel {channel}: in Discord open the channel's settings, then `Permissions`, add the \
          bot's role, and allow it",
@@ -72,7 +72,7 @@ pub enum DiscordError {
     },
     /// `[discord] owner_ids` is missing.
     #[error(
-        "nobody may command the bot or is answered: set `[discord] owner_ids` to your own id (in Discord switch on \
+        "the bot has no owner, and answers only its owners: set `[discord] owner_ids` to your own id (in Discord switch on \
          `Settings`, `Advanced`, `Developer Mode`, click your name, `Copy User ID`)"
     )]
     NoOwner,
@@ -82,7 +82,7 @@ pub enum DiscordError {
          it out"
     )]
     WrongServer {
-        /// What the settings say.
+        /// The server in the settings.
         set: u64,
         /// The channel's own server.
         real: u64,

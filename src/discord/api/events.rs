@@ -25,7 +25,7 @@ pub enum GatewayEvent {
         channel: u64,
         /// Its id.
         id: u64,
-        /// Who wrote it, if Discord says so.
+        /// The id of its author, if Discord says so.
         author: Option<u64>,
         /// Its text now.
         content: String,
@@ -69,7 +69,7 @@ pub(super) fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
         },
         Event::Resumed(_) => GatewayEvent::Resumed,
         Event::MessageCreate(event) => match Incoming::from_serenity(&event.message) {
-            // What serenity has no words for (new kinds of components) stands in history as Discord wrote it.
+            // A message whose new kinds of components serenity can't decode stands in history as Discord wrote it.
             Some(message) if message.is_blank() && message.is_text() && !blind => {
                 GatewayEvent::Lost { channel: Some(message.channel), change: false }
             }

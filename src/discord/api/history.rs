@@ -22,7 +22,7 @@ pub struct Page {
     pub ids: Vec<u64>,
     /// The newest id on it.
     pub last: Option<u64>,
-    /// Where the next page begins; none if this was the last.
+    /// The id that the next page begins after; none if this was the last.
     pub next: Option<u64>,
 }
 

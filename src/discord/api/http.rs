@@ -17,7 +17,7 @@ use super::error::{ApiError, DiscordError};
 
 /// The longest that one request may take, waiting for a rate limit included.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// Where Discord keeps the files of messages.
+/// The hosts on which Discord keeps the files of messages.
 const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// The longest that Discord may take to answer.
 const ANSWER: Duration = Duration::from_secs(20);

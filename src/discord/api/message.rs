@@ -21,7 +21,7 @@ pub struct Incoming {
     pub channel: u64,
     /// The server; history and DMs have none.
     pub guild: Option<u64>,
-    /// Who wrote it.
+    /// Its author.
     pub author: Author,
     /// Its raw text.
     pub content: String,
@@ -35,7 +35,7 @@ pub struct Incoming {
     pub attachments: Vec<Attachment>,
     /// The message that it answers.
     pub reply_to: Option<u64>,
-    /// Who wrote that one.
+    /// The id of that message's author.
     pub reply_author: Option<u64>,
     /// The ids of its buttons.
     pub custom_ids: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Incoming {
     pub edited: Option<Timestamp>,
 }
 
-/// Who wrote a message.
+/// The author of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
     /// The user's id; for a webhook its id.
@@ -63,7 +63,7 @@ pub struct Author {
 pub struct Attachment {
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Its address.
     pub url: String,
     /// Its media type, where known.
     pub media_type: Option<String>,

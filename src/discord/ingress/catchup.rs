@@ -152,7 +152,7 @@ async fn examine_bound(shared: &BotState, guild: u64, channel: &Value) -> Vec<Di
 
 async fn active_threads(shared: &BotState, guild: u64) -> Result<Vec<(u64, LaneKind)>, DiscordError> {
     let answer = get(shared, Route::GuildThreadsActive { guild_id: guild.into() }).await;
-    // Where it is refused, the channel can still be read.
+    // If the list is refused, the channel can still be read.
     let answer = granted(answer)?.unwrap_or_default();
     Ok(message::list(&answer["threads"]).iter().filter_map(|thread| ours(shared, thread)).collect())
 }

@@ -156,7 +156,7 @@ pub(super) fn outcome(result: Result<Value, ApiError>) -> SendOutcome {
 fn refusal(status: u16, code: i64, message: &str) -> SendOutcome {
     let reason = match (status, code) {
         (401, _) => DiscordError::WrongToken.to_string(),
-        // A nonce that was used for a message which somebody deleted: it did arrive.
+        // The nonce was used for a message that has been deleted since: it did arrive.
         (404, 10008) => return SendOutcome::Sent { message_id: None },
         (_, 50007 | 50278) => {
             "that person takes no direct messages from the bot: allow them in the server's privacy settings"

@@ -46,9 +46,9 @@ pub enum MessagePolicy {
     Owner,
     /// The bot's own: logged.
     Own,
-    /// Somebody else's: logged, never answered.
+    /// Another person's message: logged, never answered.
     Other,
-    /// Dropped: a stranger's DM, or somebody else's where others aren't logged.
+    /// Dropped: a stranger's DM, or another person's where others aren't logged.
     Dropped,
 }
 

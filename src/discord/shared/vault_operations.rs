@@ -67,7 +67,7 @@ impl VaultOperations {
     /// Reads a phrase for a time.
     ///
     /// # Errors
-    /// What is wrong with it, or all that it can mean.
+    /// The fault in the phrase, or all that it can mean.
     pub fn when(&self, text: &str) -> Result<Meaning, WhenError> {
         when::read(text, self.clock.now(), &self.zone)
     }

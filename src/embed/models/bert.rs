@@ -155,8 +155,8 @@ impl Encoder {
         tokens
     }
 
-    /// A vector (a row) for each token of `[CLS] first [SEP]`, or of `[CLS] first [SEP] second [SEP]`. What is behind
-    /// the last position that the model has is left out.
+    /// A vector (a row) for each token of `[CLS] first [SEP]`, or of `[CLS] first [SEP] second [SEP]`. Tokens behind
+    /// the last position that the model has are left out.
     pub fn encode(&self, first: &[u32], second: Option<&[u32]>) -> Array2<f32> {
         let [first_token, last_token] = self.ends;
         let kind_of_second = self.kinds.nrows().min(2) - 1;

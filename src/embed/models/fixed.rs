@@ -24,7 +24,7 @@ pub enum Fixed {
 }
 
 impl Fixed {
-    /// The one that the settings name. Where it can't be read, the built-in one, and why. Folders count from `root`, the
+    /// The one that the settings name. If it can't be read, the built-in one, and why. Folders count from `root`, the
     /// vault's own.
     pub fn of(settings: &Settings, root: &Path) -> (Self, Option<EmbedError>) {
         if !is_on(settings) {
@@ -74,7 +74,7 @@ impl Fixed {
 /// Embeds many texts: it keeps the tokens of the words that it has met, up to [`MOST_WORDS`] of them.
 #[derive(Debug, Default)]
 pub struct Embedder {
-    /// Where each word's tokens stand in `tokens`.
+    /// The range in `tokens` of each word.
     words: FastMap<Box<str>, (u32, u32)>,
     tokens: Vec<u32>,
     /// Those of one text.

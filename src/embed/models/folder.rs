@@ -116,7 +116,7 @@ impl Folder {
         &self.name
     }
 
-    /// Where it is.
+    /// Its directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

@@ -1,6 +1,6 @@
 //! Tokenizes text as the files of a model's folder say: text to token numbers. The crate `tokenizers` does the work.
 //!
-//! Pure. What a text says is text: `[CLS]` in it is no special token.
+//! Pure. `[CLS]` in a text is text, no special token.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
-    /// What it gives for what it doesn't know.
+    /// The token of an unknown piece.
     unknown: Option<u32>,
 }
 

@@ -12,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 /// Words longer than this are one unknown token, as in the reference.
 const LONGEST_WORD: usize = 100;
 
-/// Where a token's number comes from: the vocabulary of the built-in table or of a model's directory.
+/// The numbers of tokens: the vocabulary of the built-in table or of a model's directory.
 pub trait Vocabulary {
     /// The number of a piece; `inner` for one that continues a word (written `##piece` in vocabularies).
     fn piece(&self, piece: &str, inner: bool) -> Option<u32>;

@@ -23,7 +23,7 @@ fn looks_meant(text: &str) -> bool {
         || words().any(|word| word.starts_with("run=")) && words().any(|word| word.starts_with("until="))
 }
 
-/// Where the last field of a valid line ends.
+/// The end of a valid line's last field.
 pub(super) fn end_of_fields(line: &[u8]) -> usize {
     let read = std::str::from_utf8(line).ok().and_then(|text| read(text).ok());
     read.map_or(line.len(), |(_, end)| end)

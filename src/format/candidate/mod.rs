@@ -100,7 +100,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Where it was said: `logs/…#^id`.
+    /// The link to the block that it was said in: `logs/…#^id`.
     pub fn source(&self) -> String {
         format!("{}#^{}", self.path, self.block)
     }

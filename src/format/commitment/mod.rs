@@ -28,7 +28,7 @@ pub use read::{is_place, parse};
 pub use write::{next_id, set_due, set_each, set_status, set_text};
 
 words! {
-    /// Where a commitment stands.
+    /// The state of a commitment.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Status, name {
         /// To be told when it is due.
@@ -79,7 +79,7 @@ impl FromStr for Precision {
 pub struct Commitment {
     /// Its id: one word, by this program `c-YYYY-MM-DD-NNN`.
     pub id: String,
-    /// Where it stands.
+    /// Its state.
     pub status: Status,
     /// How exactly its time is meant.
     pub precision: Option<Precision>,

@@ -142,7 +142,7 @@ pub struct LogFile {
     pub header: Option<LogHeader>,
     /// The events in order.
     pub blocks: Vec<LogBlock>,
-    /// Where a later reader may go on: after the last whole event.
+    /// The place from which a later reader may go on: after the last whole event.
     pub end: Resume,
 }
 

@@ -19,7 +19,7 @@ pub fn parse(bytes: &[u8]) -> LogFile {
     log
 }
 
-/// Where a file's first line begins, and how its lines end.
+/// The beginning of a file's first line, and the kind of its line ends.
 pub(super) fn start(bytes: &[u8]) -> Resume {
     let start = bom_len(bytes);
     let first = bytes[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -31,7 +31,7 @@ use crate::words::words;
 pub struct Routine {
     /// When it runs.
     pub schedule: Schedule,
-    /// Where its answer goes: `channel:ID`, `thread:ID`, `user:ID`, or `console`, which is where reminders go.
+    /// The destination of its answer: `channel:ID`, `thread:ID`, `user:ID`, or `console`, as reminders have it.
     pub scope: Option<String>,
     /// Whether it runs at all: said so, and all of its head understood.
     pub enabled: bool,

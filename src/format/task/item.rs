@@ -7,11 +7,11 @@ pub struct Item<'a> {
     pub text: &'a str,
     /// The character in the box.
     pub status: char,
-    /// Where that stands.
+    /// The offset of that character.
     pub status_at: usize,
-    /// Where the text behind the box begins.
+    /// The offset of the text behind the box.
     pub body: usize,
-    /// Where it ends: before a block id and the blanks at the line's end.
+    /// The end of that text: before a block id and the blanks at the line's end.
     pub end: usize,
 }
 
@@ -44,7 +44,7 @@ pub fn read(text: &str) -> Option<Item<'_>> {
     Some(Item { text, status, status_at, body, end: body + end(&text[body..]) })
 }
 
-/// Where a body ends: before a block id and the blanks at its end.
+/// The end of a body: before a block id and the blanks at its end.
 fn end(body: &str) -> usize {
     let trimmed = body.trim_end();
     if let Some((words, id)) = trimmed.rsplit_once(" ^")

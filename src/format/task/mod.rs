@@ -3,7 +3,7 @@
 //! Five forms are read: Tasks (`📅 2026-12-01`), the same as Dataview fields (`[due:: 2026-12-01]`), Reminder
 //! (`(@2026-12-01 09:30)`, and `@remind(2026-12-01 09:30)` of Reminder Toast), Kanban (`@{2026-12-01} @@{09:30}`) and
 //! TaskNotes (a note a task, in its frontmatter; [`note`]). A line is parsed by all forms at once; only the forms that
-//! are on ([`Rules::on`]) give notifications. Where a plugin's own settings change its form, they are values of
+//! are on ([`Rules::on`]) give notifications. If a plugin's own settings change its form, they are values of
 //! [`Rules`].
 //!
 //! - [`mod@item`]: the list item with its box;

@@ -1,7 +1,7 @@
 //! Reads and edits a task of TaskNotes: a note with its fields in the frontmatter.
 //!
 //! A note is a task by its tag or by a property. Its reminders give the time of its notification (`relative` to `due`
-//! or `scheduled`, or `absolute`); without any it is the due date, else the planned one. Where a date has no time of
+//! or `scheduled`, or `absolute`); without any it is the due date, else the planned one. If a date has no time of
 //! day, a relative reminder counts from the start of the day, as in TaskNotes. A reminder that Snooze wrote
 //! ([`edit::SNOOZE`]) is added to the others and replaces none. [`mod@edit`] changes properties in place.
 
@@ -166,7 +166,7 @@ impl Head {
     }
 }
 
-/// Where the frontmatter's text begins and ends.
+/// The beginning and the end of the frontmatter's text.
 fn span(bytes: &[u8]) -> Option<(usize, usize)> {
     let end = lines::frontmatter_end(bytes)?;
     let mut all = lines::lines(bytes);

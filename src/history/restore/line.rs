@@ -18,7 +18,7 @@ pub enum LineTarget {
 }
 
 /// `current` with the line or section of `source` back in it; `None` where `source` has no such, or where more than one
-/// section has that heading. Where it stands already, `current` itself.
+/// section has that heading. If it stands already, `current` itself.
 pub fn restore_line(current: &[u8], source: &[u8], target: &LineTarget) -> Option<Vec<u8>> {
     let old = lines(source);
     let (at, heading) = match target {

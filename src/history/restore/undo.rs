@@ -1,7 +1,7 @@
 //! Carries out an [`UndoPlan`]: all notes, then one commit; or nothing.
 //!
 //! The writes are journaled before the first of them, so that the next command finishes a killed undo
-//! ([`History::finish_pending`]), and so that a snapshot in between attributes none of them to a person. Where a person
+//! ([`History::finish_pending`]), and so that a snapshot in between attributes none of them to a person. If a person
 //! changes a note at the same moment, the notes that the undo wrote go back, and the plan is made anew from the present
 //! notes.
 
@@ -39,7 +39,7 @@ pub struct UndoReport {
 }
 
 impl History {
-    /// Carries out `plan` as one commit. Where a note can't be written none is, and the report says why.
+    /// Carries out `plan` as one commit. If a note can't be written none is, and the report says why.
     ///
     /// # Errors
     /// Another process restores or undoes; the history can't be written.
@@ -124,7 +124,7 @@ impl History {
         self.commit_undo_result(editor, &back).map(drop)
     }
 
-    /// Finishes a killed undo; or takes it back, where that is requested or had begun. Where a person has changed one of its
+    /// Finishes a killed undo; or takes it back, where that is requested or had begun. If a person has changed one of its
     /// notes since, the plan is made anew.
     pub(super) fn finish_undo(
         &self,

@@ -45,7 +45,7 @@ pub(in crate::history) struct Committer<'s> {
     /// Its tree.
     pub tree: Oid,
     pub objects: ObjectWriter<'s>,
-    /// What was done so far.
+    /// The snapshot so far.
     pub snapshot: Snapshot,
 }
 

@@ -86,7 +86,7 @@ impl EntryFile {
     }
 }
 
-/// What is stored: the tree; and of each file its path, size, mtime, inode, mode and content's id.
+/// The stored form: the tree; and of each file its path, size, mtime, inode, mode and content's id.
 type Stored = ([u8; 20], Vec<(Box<str>, u64, i64, u64, i32, [u8; 20])>);
 
 fn encode(entries: &Entries) -> Vec<u8> {

@@ -64,7 +64,7 @@ impl History {
     /// Checks that the history is complete and still the one that was written.
     ///
     /// # Errors
-    /// The repository can't be opened or locked. What is damaged in it is no error but a flaw.
+    /// The repository can't be opened or locked. Damage in it is no error but a flaw.
     pub fn verify(&self, look: CheckDepth) -> Result<Verification> {
         drop(self.store());
         // A store of its own: the other one remembers what it has read.

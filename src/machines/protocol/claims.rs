@@ -50,7 +50,7 @@ pub enum May {
     Wait,
 }
 
-/// What the entries say of the sender of something.
+/// The sender of a message, as far as the entries tell it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
     /// Nothing.
@@ -98,7 +98,7 @@ impl Protocol {
         }
     }
 
-    /// What the entries say of the sender of what has this key.
+    /// The sender of the message with this key, as far as the entries tell it.
     pub fn mark(&self, key: &str) -> Mark {
         if self.told.contains(key) || self.known.read_at().is_none() {
             return Mark::Open;

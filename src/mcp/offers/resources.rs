@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 
 /// The scheme of every URI.
 pub const SCHEME: &str = "vault://";
-/// What a URI holds as it is.
+/// The characters that percent-encoding escapes in a URI.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const MARKDOWN: &str = "text/markdown";
 /// Notes of one page.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::summary::expand::ExpandedBlock;
 use crate::summary::{self, grep};
 
-/// What a search in conversations found.
+/// The result of a search in conversations.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Grepped {
     /// Newest first.
@@ -38,7 +38,7 @@ pub struct Described {
     pub events: usize,
     /// The tokens of those.
     pub covered_tokens: u64,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Its note.
     pub path: String,
@@ -68,7 +68,7 @@ impl From<summary::Described> for Described {
     }
 }
 
-/// What summaries stand for.
+/// The summaries or messages that summaries stand for.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Expansion {
     /// Summaries or messages, oldest first.

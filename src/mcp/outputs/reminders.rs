@@ -33,7 +33,7 @@ pub struct Reminder {
     pub time: String,
     /// `none`, `daily`, `weekly` or `monthly`; of a task in its own words.
     pub recur: String,
-    /// What it says.
+    /// Its text.
     pub message: String,
     /// Its next instant, RFC 3339.
     pub next: Option<String>,
@@ -72,7 +72,7 @@ pub struct DoneLine {
     pub next_text: Option<String>,
     /// The note.
     pub path: String,
-    /// What is worth saying about it.
+    /// A remark about it for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }

@@ -25,7 +25,7 @@ use crate::mcp::tools::{Call, ToolAnswer};
 use crate::mcp::{arguments, untrusted};
 use crate::vault::{Actor, Origin};
 
-/// The methods that take parameters. What is wrong with those is no reason to say that the method isn't there.
+/// The methods that take parameters. Wrong parameters are no reason to say that the method isn't there.
 const SERVED: [&str; 10] = [
     "tools/call",
     "tools/list",

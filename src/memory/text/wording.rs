@@ -254,7 +254,7 @@ pub(in crate::memory) fn marks(text: &str, fields: &Fields, scope: &Scope) -> Re
     Ok(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// What a text says, for telling whether two say the same: without fields, block id and scopes' tags, blanks as one
+/// The normal form of a text, for telling whether two say the same: without fields, block id and scopes' tags, blanks as one
 /// space, no full stop at the end, and letters small in words that are nothing but letters (a name in code or a token
 /// may differ by case alone).
 pub fn normal(text: &str) -> String {

@@ -192,7 +192,7 @@ proptest! {
         log.bytes[at] = if log.bytes[at] == b'#' { b'+' } else { b'#' };
         prop_assert!(!log.window().verify().is_empty());
         log.settle(DueScope::All, "2027-02-01T00:00:00Z");
-        // What was proved before and what is proved now hold; a note whose first or last event is gone stays a finding.
+        // Summaries proved before and now hold; a note whose first or last event is gone stays a finding.
         let window = log.window();
         for bad in window.verify() {
             // One that is made of what is gone waits for a person.

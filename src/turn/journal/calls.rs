@@ -8,7 +8,7 @@ use super::{TurnJournal, step};
 use crate::brain::{FailureClass, Reply, ToolCall, Usage};
 use crate::sqlite::Result;
 
-/// What [`call_of`] reads.
+/// The columns that [`call_of`] reads.
 pub(super) const COLUMNS: &str = "brain, model, class, error, ms, input, cached, cache_write, output";
 
 /// Reads a call from a row of [`COLUMNS`].

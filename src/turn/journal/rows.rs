@@ -19,7 +19,7 @@ pub struct NewTurn {
     pub channel: u64,
     /// Whether the channel is a thread.
     pub thread: bool,
-    /// Who asks.
+    /// The person or program that asks.
     pub author: String,
     /// The log block of the question: `logs/…/…#^ID` without `.md`; empty if there is none.
     pub block: String,
@@ -121,7 +121,7 @@ pub struct CallRow {
     pub error: Option<String>,
     /// How long it took, in milliseconds.
     pub ms: u64,
-    /// What it used.
+    /// Its tokens.
     #[serde(flatten)]
     pub usage: Usage,
 }
@@ -158,7 +158,7 @@ impl ToolEnd {
 /// A step with its time, as `turns ID` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRow {
-    /// What began.
+    /// The name of the step that began.
     pub step: String,
     /// When.
     pub at: Timestamp,

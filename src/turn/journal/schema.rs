@@ -13,7 +13,7 @@ pub(super) const ADDED_COLUMNS: [(&str, &str); 2] = [
     ("sums", "ALTER TABLE turns ADD COLUMN sums TEXT"),
 ];
 
-/// What [`turn_of`] reads.
+/// The columns that [`turn_of`] reads.
 pub(super) const SELECT: &str = "SELECT message, channel, thread, author, block, text, only_brain, away, reply, files, state, joined,
  brain, injection, recall_problem, at_ms, budget, tail, hash, answer, facts, chunks, started_ms, finished_ms, skills, sums FROM turns";
 

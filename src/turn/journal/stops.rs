@@ -9,7 +9,7 @@ use super::{NewTurn, TurnJournal, TurnRow, insert, step};
 use crate::sqlite::Result;
 use crate::turn::state::TurnState;
 
-/// The step of a turn that somebody stopped; its detail says who.
+/// The step of a turn that a person stopped; its detail names the person.
 const STOP_STEP: &str = "stop";
 
 impl TurnJournal {
@@ -35,7 +35,7 @@ impl TurnJournal {
         })
     }
 
-    /// Records that somebody stopped a channel's current turn; false if no turn is unanswered.
+    /// Records that a person stopped a channel's current turn; false if no turn is unanswered.
     ///
     /// # Errors
     /// The journal can't be written.

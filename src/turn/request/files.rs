@@ -18,13 +18,13 @@ const MOST_TEXT: u64 = 64 << 10;
 pub struct AttachedFile {
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Its location.
     pub place: FilePlace,
     /// Its media type and size, as in the log.
     pub about: String,
 }
 
-/// Where a file is.
+/// The location of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilePlace {
     /// At an address that may expire.

@@ -5,7 +5,7 @@
 pub struct Notes {
     /// How the assistant speaks.
     pub persona: String,
-    /// Who the user is.
+    /// The user's profile.
     pub profile: String,
     /// The pinned items.
     pub pinned: String,

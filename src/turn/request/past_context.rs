@@ -178,7 +178,7 @@ fn turns<'a>(
     located.iter().flat_map(|(_, events)| events.clone()).filter_map(turn).collect()
 }
 
-/// What each turn's own words are worth, by BM25.
+/// The score of each turn's own words, by BM25.
 fn scores(turns: &[PastTurn<'_>], asked: usize) -> Vec<f64> {
     let all = turns.len();
     let mean = real(turns.iter().map(|turn| turn.words).sum()) / real(all.max(1));

@@ -25,7 +25,7 @@ use crate::vault::why::{Actor, Why};
 /// How long a displaced file is kept after its last change.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
 
-/// What is known of a displaced file. Its two images stand behind the first line of the record's file.
+/// The record of a displaced file. Its two images stand behind the first line of the record's file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Record {
     path: NotePath,

@@ -173,7 +173,7 @@ mod tests {
         let (base, late, ours) = ("a\nb\nc\n", "a\nb\nnew\nc\nlast\n", "b\nc\n");
         let once = merged(base, late, ours, ours);
         assert_eq!(merged(base, late, ours, &once), once);
-        // Where the two changes touch.
+        // The two changes touch each other.
         let (base, late, ours) = ("a\nb\nc\n", "a\nb\nnew\nc\n", "a\nc\n");
         let once = merged(base, late, ours, ours);
         assert_eq!(once, "a\nnew\nc\n");

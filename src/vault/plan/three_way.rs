@@ -1,6 +1,6 @@
 //! Merges two texts with a common base line by line, so that no line of a person is lost. Pure.
 //!
-//! Where the two changed different places, both changes stay. Where they changed the same place, the lines of the first
+//! If the two changed different places, both changes stay. If they changed the same place, the lines of the first
 //! stay, followed by those of the second that the first doesn't have.
 
 use std::collections::BTreeMap;

@@ -320,7 +320,7 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
 fn test(visit: &Visit<'_>, name: &str) -> Result<Done, Problem> {
     let kinds = visit.workspace.settings.notify.all();
     let kind = kinds.into_iter().find(|kind| kind.as_str() == name);
-    let kind = kind.ok_or_else(|| Problem::bad("nobody is told by that"))?;
+    let kind = kind.ok_or_else(|| Problem::bad("no notifier has that name"))?;
     let console: Arc<dyn Notifier> = Arc::new(Console::stderr(visit.workspace.zone.tz().clone()));
     let notifier = visit.workspace.notifier(kind, &console);
     let notifier = notifier.map_err(|error| Problem::bad(&error).hints(error.suggestion.clone()))?;

@@ -171,7 +171,7 @@ fn trailer(name: &str, value: &TrailerValue) -> Markup {
     }
 }
 
-/// What a change makes of a file, line by line.
+/// The lines of a file that a change removes and adds.
 pub(super) fn differences(diff: &FileDiff) -> Markup {
     let (old, new) = (diff.old.as_ref(), diff.new.as_ref());
     parts::diff(&text(old.map(|(_, bytes)| bytes)), &text(new.map(|(_, bytes)| bytes)))

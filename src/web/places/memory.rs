@@ -58,14 +58,14 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     }
 }
 
-/// Where the lines of the long memory come from, as far as its latest snapshots know it.
+/// The origins of the long memory's lines, as far as its latest snapshots know them.
 fn blame(visit: &Visit<'_>) -> Result<Option<Blame>, Problem> {
     let path = visit.workspace.memory().long_path();
     let history = visit.workspace.history()?;
     Ok(history.and_then(|history| history.blame(&path, None, LOOKED_AT).ok()))
 }
 
-/// Where a line comes from.
+/// The origin of a line.
 fn origin(blame: Option<&Blame>, line: usize) -> Option<&LineOrigin> {
     let blame = blame?;
     blame.origin(blame.lines.get(line.checked_sub(1)?)?)

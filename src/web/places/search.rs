@@ -103,7 +103,7 @@ fn hits(visit: &Visit<'_>, found: &Found) -> Markup {
     let checked = match answer.freshness.checked_by {
         CheckedBy::Daemon => "the daemon follows the vault",
         CheckedBy::Scan => "every file was looked at just now",
-        CheckedBy::Nobody => "nobody could look at the vault: this may be old",
+        CheckedBy::Nobody => "the vault could not be checked: this may be old",
     };
     html! {
         @for note in answer.notes.iter().chain(&answer.freshness.warnings) { p.refused { (note) } }

@@ -17,7 +17,7 @@ use super::term::Term;
 /// The results of a rule: things that begin at its place, each with its end.
 type RuleResults<T> = Vec<(T, usize)>;
 
-/// What a rule makes of another's results.
+/// Combines the results of a rule with functions and with other rules.
 trait Found<T>: Sized {
     /// Those that are something, as that.
     fn filter_map<U>(self, meant: impl Fn(T) -> Option<U>) -> RuleResults<U>;
@@ -27,7 +27,7 @@ trait Found<T>: Sized {
         self.filter_map(|one| Some(as_what(one)))
     }
 
-    /// What another rule finds behind each.
+    /// The results of another rule behind each.
     fn then<U>(self, rule: impl Fn(T, usize) -> RuleResults<U>) -> RuleResults<U>;
 }
 
@@ -130,7 +130,7 @@ impl Grammar<'_> {
         ends
     }
 
-    /// What a rule finds there.
+    /// The results of a rule behind any of several terms, or at the place itself.
     fn behind_any<T>(
         &self,
         at: usize,

@@ -1,7 +1,7 @@
 //! Resolves a phrase at an instant in a zone: to all local times that it can mean, or to the reason why there is none.
 //!
 //! A phrase that names a day or a time of day is read on the local clock; a length of time in hours and minutes is
-//! added to the instant, so that `in 2 hours` is two hours over a clock change too. Where people differ (`next friday`,
+//! added to the instant, so that `in 2 hours` is two hours over a clock change too. If people differ (`next friday`,
 //! `midnight` of a day, `at 9`) each meaning is returned, and none is chosen here.
 
 mod clock;
@@ -39,7 +39,7 @@ pub enum NoMeaning {
 /// One meaning, or why there is none.
 pub type MeaningResult = Result<Meaning, NoMeaning>;
 
-/// Where and when a phrase is said.
+/// The time and the zone that a phrase is read for.
 #[derive(Debug, Clone, Copy)]
 pub struct PhraseContext<'a> {
     /// The instant.

@@ -259,7 +259,7 @@ fn where_all_are_cooling_the_one_whose_time_ends_first_is_tried_once() {
     let passed = skipped(&chain, &health, &[1], false, start());
     assert_eq!(passed, [("a".to_owned(), Some(after(5 * HOUR))), ("c".to_owned(), None)]);
     assert_eq!(skipped(&chain, &health, &[1], true, start()).len(), 1);
-    // What is off isn't cooling.
+    // A brain that is off isn't cooling.
     assert_eq!(next(&chain[2..], &health, &[], start()), None);
     // One brain asked for by its name is a chain of one.
     assert!(next(&chain[..1], &health, &[], start()).unwrap().last_resort);

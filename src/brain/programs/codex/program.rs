@@ -83,7 +83,7 @@ pub(super) fn program(setup: &Setup, turn: &str, others: &[McpServer]) -> Result
     Ok(Program { command, dir: setup.dir.clone(), pass: Vec::new(), set, secrets })
 }
 
-/// Where the user's own login is.
+/// The file of the user's own login.
 fn login() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = folder("CODEX_HOME").or_else(|| Some(folder("HOME")?.join(".codex")))?;

@@ -33,7 +33,7 @@ defaults! {
         /// A bound thread that was silent for so many days is let go.
         pub thread_idle_days: u32 = 7,
         /// Messages in a bound thread that don't name the bot are answered for so many minutes; after an absence
-        /// longer ago it is only logged. Who speaks to the bot is always answered.
+        /// longer ago it is only logged. A person who speaks to the bot is always answered.
         pub act_within_minutes: u32 = 15,
         /// The handling of files on messages.
         pub keep_attachments: KeepAttachments = KeepAttachments::Links,

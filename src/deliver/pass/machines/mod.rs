@@ -1,7 +1,7 @@
 //! Limits a pass to the part of this machine, where several machines share one vault: the messages that it may send
 //! now, those that it claims for the next minute, and the reminder lines that it may rewrite.
 //!
-//! Where one machine has the vault, nothing is limited.
+//! If one machine alone has the vault, nothing is limited.
 //!
 //! - [`claims`]: the due messages that this machine may send, and those of the next minute;
 //! - [`rights`]: the right to one message, asked directly before it is sent;

@@ -168,7 +168,7 @@ impl Endpoints {
             Some(token) if status.is_success() => self.token = Some(SecretString::from(token)),
             _ if status.is_server_error() => {
                 return Err(EngineError::Unreachable(
-                    "etcd: most of its servers are not there, so nobody can log in".to_owned(),
+                    "etcd: most of its servers are not there, so no client can log in".to_owned(),
                 ));
             }
             _ => {
