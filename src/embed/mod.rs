@@ -7,7 +7,7 @@
 //! - [`models`]: one file a model; the built-in one ([`Table`]) needs nothing: no file, no network, microseconds a text;
 //! - [`tokens`]: a text's token numbers;
 //! - [`retry`]: retries of an endpoint;
-//! - [`tensors`], [`wide`], [`fast`]: tensors from files, loops over many numbers, a quick hash.
+//! - [`tensors`], [`fast`]: tensors from files, a quick hash.
 
 pub mod fast;
 mod models;
@@ -15,7 +15,6 @@ mod provider;
 pub mod retry;
 mod tensors;
 mod tokens;
-pub mod wide;
 
 use std::time::Duration;
 

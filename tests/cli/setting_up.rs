@@ -131,8 +131,14 @@ fn ctrl_c_while_a_secret_is_typed_leaves_a_terminal_that_shows_what_is_typed() {
     let program = vault.command(&[]).get_program().to_str().unwrap().to_owned();
     let mut shell = vault.command(&[]);
     shell.current_dir(vault.home());
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", &format!("trap : INT; '{program}' setup; echo \"ended with $?\"; stty -a")]);
+    // What started the tests may ignore the signal, and so would all below it.
+    let mut command = std::process::Command::new("env");
+    command.args([
+        "--default-signal=INT",
+        "sh",
+        "-c",
+        &format!("trap : INT; '{program}' setup; echo \"ended with $?\"; stty -a"),
+    ]);
     command.current_dir(vault.home()).envs(shell.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let mut at = Pty::start(&command);
     at.answer("Which folder?", "v");

@@ -6,7 +6,6 @@
 //! the ranking uses for soft matches.
 
 use crate::embed::tokens::wordpiece::{self, Vocabulary};
-use crate::embed::wide::wide;
 
 /// Dimensions of the built-in vectors.
 pub const DIMENSIONS: usize = 256;
@@ -78,16 +77,7 @@ impl Table {
     /// As [`Table::embed`], of a text's tokens.
     pub(super) fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
         let mut sum = vec![0.0; self.dimensions];
-        wide(|| {
-            for token in tokens {
-                let token = *token as usize;
-                let scale = f32::from_bits(read_u32(self.scales, token));
-                let row = &self.rows[token * self.dimensions..][..self.dimensions];
-                for (sum, value) in sum.iter_mut().zip(row) {
-                    *sum += scale * f32::from(value.cast_signed());
-                }
-            }
-        });
+        vector_loops::add_rows(&mut sum, self.rows, self.scales.as_chunks().0, tokens);
         normalise(&mut sum);
         sum
     }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::matrix::{Matrix, Probe};
 use crate::search::store::corpus::rows::Rows;
-use crate::search::store::corpus::vector_loops;
 
 /// The vectors to compare with, and the question's own.
 #[derive(Debug, Clone, Copy)]
@@ -39,12 +38,6 @@ impl Vectors<'_> {
         };
         let rows = slots.filter(|slot| matrix.has(*slot as usize));
         let rows: Vec<_> = rows.map(|slot| (slot, matrix.row_parts(slot as usize))).collect();
-        let mut out: Vec<(u32, f32)> = rows.iter().map(|(slot, ..)| (*slot, 0.0)).collect();
-        vector_loops::wide(|| {
-            for ((_, (values, scale)), (_, cosine)) in rows.iter().zip(&mut out) {
-                *cosine = self.probe.cosine(values, *scale);
-            }
-        });
-        out
+        rows.into_iter().map(|(slot, (values, scale))| (slot, self.probe.cosine(values, scale))).collect()
     }
 }

@@ -14,9 +14,7 @@ use crate::search::retrieve::candidates::{Candidates, NoteSlots, SampledBlock};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::term_blocks::CorpusScope;
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::rows::Rows;
 use crate::search::store::corpus::vector_code::Signs;
-use crate::search::store::corpus::vector_loops;
 
 /// So many blocks with the nearest signs have their cosines taken.
 const NEAREST: usize = 1500;
@@ -61,7 +59,7 @@ fn by_signs(scope: CorpusScope<'_>, vectors: Vectors<'_>, enough: usize) -> Near
     let count = parts.iter().flatten().map(ExactSizeIterator::len).sum();
     let mut tallies = [0; WORD];
     for block in sampled {
-        tallies[usize::from(vector_loops::difference(&[block.signs], &signs[..1]))] += 1;
+        tallies[(block.signs ^ signs[0]).count_ones() as usize] += 1;
     }
     let left = if count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
     let chosen = sampled.iter().filter(|block| is_chosen(block.signs, rarity)).map(|block| block.slot);
@@ -71,7 +69,7 @@ fn by_signs(scope: CorpusScope<'_>, vectors: Vectors<'_>, enough: usize) -> Near
         || {
             share(count, parts.len(), |at| {
                 let slots = parts[at].iter().cloned();
-                slots.flat_map(|slots| compare(corpus, slots, &signs, left as u16)).collect::<Vec<_>>()
+                slots.flat_map(|slots| compare(corpus, slots, &signs, left)).collect::<Vec<_>>()
             })
         },
     );
@@ -138,56 +136,12 @@ fn is_chosen(signs: u64, rarity: u32) -> bool {
 
 /// Neighbouring blocks of a part that differ from `signs` in no more than `left` of the first ones, each behind the
 /// number of all in which it differs.
-fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: u16) -> Vec<(u16, u32)> {
+fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: usize) -> Vec<(u16, u32)> {
     let (part, from) = corpus.place(slots.start);
-    vector_loops::wide(Passes {
-        rows: corpus.rows(part),
-        docs: from..from + slots.len(),
-        signs,
-        left,
-        first: slots.start,
-    })
-}
-
-/// Both passes over neighbouring blocks.
-struct Passes<'a> {
-    rows: &'a Rows,
-    docs: Range<usize>,
-    signs: &'a Signs,
-    left: u16,
-    /// The slot of the first of them.
-    first: u32,
-}
-
-impl vector_loops::Work for Passes<'_> {
-    type Output = Vec<(u16, u32)>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        let Self { rows, docs, signs, left, first } = self;
-        let mut near: Vec<(u16, u32)> = Vec::new();
-        for (at, word) in rows.first_signs(docs.clone()).enumerate() {
-            let difference = (word ^ signs[0]).count_ones() as u16;
-            if difference <= left {
-                // A segment has no more blocks than fit.
-                near.push((difference, at as u32));
-            }
-        }
-        // In a loop of its own, and one that does nothing else: the waits for memory of many go on at once.
-        let touched = near.iter().fold(0, |touched, (_, at)| {
-            let row = rows.row_of(docs.start + *at as usize);
-            touched ^ row.and_then(|row| rows.other_signs(row)).map_or(0, |others| others[0] ^ others[2])
-        });
-        std::hint::black_box(touched);
-        near.retain_mut(|(difference, at)| {
-            let row = rows.row_of(docs.start + *at as usize);
-            let others = row.and_then(|row| rows.other_signs(row));
-            *difference += others.map_or(0, |others| vector_loops::difference(&others, &signs[1..]));
-            *at += first;
-            others.is_some()
-        });
-        near
-    }
+    let signs_of = corpus.rows(part).signs(from..from + slots.len());
+    let mut near = vector_loops::differences(signs_of, signs, left as u32);
+    near.iter_mut().for_each(|(_, at)| *at += slots.start);
+    near
 }
 
 #[cfg(test)]

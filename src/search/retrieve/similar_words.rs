@@ -71,11 +71,7 @@ impl SimilarWordFinder {
     pub fn look(&self, corpus: &Corpus, layer: usize) -> SimilarWords {
         let mut found: SimilarWords = vec![Vec::new(); self.counts.len() + self.chars.len()];
         let mut tallies = vec![0_u8; self.counts.len()];
-        let may = |own: u64| {
-            let near = |(bits, least): &(u64, u32)| (own & bits).count_ones() >= *least;
-            own == u64::MAX || self.signatures.iter().any(near)
-        };
-        corpus.each_term(layer, may, |term| {
+        corpus.each_term(layer, &self.signatures, |term| {
             let Some(first) = term.first() else { return };
             if *first >= 0xE0 {
                 if self.is_first[usize::from(*first)] {

@@ -20,7 +20,6 @@ pub use crate::search::store::corpus::block_meta::{NEVER, NOBODY};
 use crate::search::store::corpus::rows::{NoteRow, Rows};
 use crate::search::store::corpus::term_count::TermCount;
 use crate::search::store::corpus::vector_code::{Code, Sums};
-use crate::search::store::corpus::vector_loops::wide;
 use crate::search::store::corpus::vectors::Hash;
 
 /// One note of the corpus.
@@ -279,22 +278,11 @@ impl Corpus {
         }
     }
 
-    /// Calls `each` with the terms of one part whose signature `may` answer, those of dead blocks among them.
-    pub(in crate::search) fn each_term(
-        &self,
-        at: usize,
-        may: impl Fn(u64) -> bool,
-        mut each: impl FnMut(&[u8]),
-    ) {
+    /// Calls `each` with the terms of one part whose signature shares enough bits with one of `wanted`, those of dead blocks
+    /// among them.
+    pub(in crate::search) fn each_term(&self, at: usize, wanted: &[(u64, u32)], mut each: impl FnMut(&[u8])) {
         let rows = &self.parts[at].rows;
-        let mut found: Vec<usize> = Vec::new();
-        wide(|| {
-            for (at, own) in rows.signatures().enumerate() {
-                if may(own) {
-                    found.push(at);
-                }
-            }
-        });
+        let found = vector_loops::sharing(rows.signatures(), wanted);
         found.into_iter().for_each(|at| each(rows.term(at)));
     }
 

@@ -7,7 +7,6 @@
 
 use crate::embed::table::normalise;
 use crate::search::store::corpus::vector_code::Sums;
-use crate::search::store::corpus::vector_loops;
 
 /// Rows of one dimension.
 #[derive(Debug, Clone, Default, PartialEq)]

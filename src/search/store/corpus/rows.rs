@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use bitcode::{Decode, Encode};
 use tantivy::directory::OwnedBytes;
+use vector_loops::SignRows;
 
 use crate::embed::fast::FastMap;
 use crate::search::analyze::authors::Authors;
@@ -176,6 +177,16 @@ impl Rows {
         words.get(docs).unwrap_or(&[]).iter().map(|word| u64::from_le_bytes(*word))
     }
 
+    /// The signs of some blocks; none where there are no such blocks.
+    pub fn signs(&self, docs: std::ops::Range<usize>) -> SignRows<'_> {
+        let (first, rows) = (self.part(FIRST_SIGNS).as_chunks().0, self.part(ROWS).as_chunks().0);
+        SignRows {
+            first: first.get(docs.clone()).unwrap_or(&[]),
+            rows: rows.get(docs).unwrap_or(&[]),
+            others: self.part(OTHER_SIGNS).as_chunks().0,
+        }
+    }
+
     /// The signs of a vector behind the first word; none where there is no such row.
     #[inline(always)]
     pub fn other_signs(&self, row: u32) -> Option<Rest> {
@@ -194,9 +205,8 @@ impl Rows {
     }
 
     /// The signature of each term, in their order ([`crate::search::analyze::pieces::signature`]).
-    pub fn signatures(&self) -> impl ExactSizeIterator<Item = u64> {
-        let (words, _) = self.part(SIGNATURES).as_chunks::<WORD>();
-        words.iter().map(|word| u64::from_le_bytes(*word))
+    pub fn signatures(&self) -> &[[u8; WORD]] {
+        self.part(SIGNATURES).as_chunks().0
     }
 
     /// The term at a place in their order; empty where there is none.

@@ -6,12 +6,12 @@
 //! two more of `notes-dev`'s 180 questions among the first ten, for four times the bytes. The signs alone choose the
 //! vectors that are compared ([`crate::search::retrieve::nearest_vectors`]).
 
+use vector_loops::ByteSums;
+
 use crate::embed::table::{DIMENSIONS, normalise};
 
 /// Words of 64 bits in each half of a code.
 pub const WORDS: usize = DIMENSIONS / 64;
-/// Bytes in each half.
-const BYTES: usize = DIMENSIONS / 8;
 /// The signs of a vector, a bit a dimension.
 pub type Signs = [u64; WORDS];
 
@@ -68,7 +68,7 @@ impl Code {
 /// A question's vector, prepared for comparison: for each eight dimensions the sums of all 256 choices of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sums {
-    of: Box<[[f32; 256]; BYTES]>,
+    of: Box<ByteSums>,
     all: f32,
     /// The question's own signs.
     pub signs: Signs,
@@ -78,7 +78,7 @@ impl Sums {
     /// Of a unit vector; none for one of another dimension or without a direction.
     pub fn new(unit: &[f32]) -> Option<Self> {
         let signs = Code::of(unit)?.signs;
-        let mut of = Box::new([[0.0; 256]; BYTES]);
+        let mut of = Box::new([[0.0; 256]; DIMENSIONS / 8]);
         for (sums, eight) in of.iter_mut().zip(unit.chunks(8)) {
             for choice in 1..256_usize {
                 let lowest = choice.trailing_zeros() as usize;
@@ -91,23 +91,7 @@ impl Sums {
 
     /// The cosine with a vector of the same dimension.
     pub fn cosine(&self, code: &Code) -> f32 {
-        let bytes = |words: &Signs| {
-            let mut bytes = [0; BYTES];
-            let (chunks, _) = bytes.as_chunks_mut::<8>();
-            chunks.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
-            bytes
-        };
-        let (signs, far) = (bytes(&code.signs), bytes(&code.large));
-        let (mut positive, mut large_positive, mut large) = (0.0, 0.0, 0.0);
-        // By twos: a sum waits for the one before it.
-        for at in (0..BYTES).step_by(2) {
-            let (of, next) = (&self.of[at], &self.of[at + 1]);
-            let (s, f) = (usize::from(signs[at]), usize::from(far[at]));
-            let (t, g) = (usize::from(signs[at + 1]), usize::from(far[at + 1]));
-            positive += of[s] + next[t];
-            large_positive += of[s & f] + next[t & g];
-            large += of[f] + next[g];
-        }
+        let [positive, large, large_positive] = vector_loops::sum_bytes(&self.of, code.signs, code.large);
         // Twice the positive ones less all is the sum with its signs.
         let (signed, signed_large) = (2.0 * positive - self.all, 2.0 * large_positive - large);
         (LEVELS[0] * (signed - signed_large) + LEVELS[1] * signed_large) * code.scale()

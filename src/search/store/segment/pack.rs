@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use zstd::bulk::Decompressor;
+use zstd::bulk::{Compressor, Decompressor};
 
 use crate::search::read::block::Block;
 
@@ -13,7 +13,9 @@ use crate::search::read::block::Block;
 const MOST: u32 = 1 << 28;
 
 thread_local! {
-    /// It has large tables, and an answer unpacks some dozens of notes.
+    /// Both have large tables; a segment packs many notes, and an answer unpacks some dozens.
+    static PACKER: RefCell<Compressor<'static>> =
+        RefCell::new(Compressor::new(1).expect("memory is enough for a compressor"));
     static UNPACKER: RefCell<Decompressor<'static>> =
         RefCell::new(Decompressor::new().expect("memory is enough for a decompressor"));
 }
@@ -37,7 +39,8 @@ pub fn pack(blocks: &[Block]) -> Vec<u8> {
     }
     let rows = bitcode::encode(&rows);
     let mut packed = (rows.len() as u32).to_le_bytes().to_vec();
-    packed.extend(zstd::bulk::compress(&rows, 1).expect("memory is enough for what was just made"));
+    let rows = PACKER.with_borrow_mut(|packer| packer.compress(&rows));
+    packed.extend(rows.expect("memory is enough for what was just made"));
     packed
 }
 
