@@ -3,7 +3,7 @@
 //! Governments change their clocks at a few weeks' notice, so zone data can be out of date. chrono-tz carries a release
 //! of its own; `doctor` shows the dates at which the two differ for the user's zone.
 //!
-//! `tools/zones/build.rs` asks chrono-tz when the program is built and writes a text. chrono-tz's own tables have a pointer
+//! `tools/build/zones.rs` asks chrono-tz when the program is built and writes a text. chrono-tz's own tables have a pointer
 //! for each change of a clock, and the system sets all of them when a program starts: a sixth of the time of each start.
 
 use jiff::tz::Offset;

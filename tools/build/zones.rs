@@ -1,8 +1,7 @@
-//! Writes chrono-tz's offsets of all zones from 2024 to 2040 as a text, before the program is compiled; see
-//! `src/schedule/zone_data_check.rs`.
+//! Writes chrono-tz's offsets of all zones from 2024 to 2040 as a text; `src/schedule/zone_data_check.rs` reads it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 use chrono::{DateTime, NaiveDateTime, Offset as _, TimeZone as _};
 
@@ -38,8 +37,8 @@ fn offsets(zone: chrono_tz::Tz) -> String {
     out
 }
 
-fn main() {
-    println!("cargo::rerun-if-changed=tools/zones/build.rs");
+/// Writes `zone_data.txt` into Cargo's folder.
+pub fn write_table(folder: &Path) {
     let mut zones: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for zone in chrono_tz::TZ_VARIANTS {
         zones.entry(offsets(zone)).or_default().push(zone.name());
@@ -47,6 +46,5 @@ fn main() {
     let lines = zones.into_iter().map(|(offsets, names)| format!("{offsets}\t{}\n", names.join(" ")));
     let [first, last] = SPAN;
     let table = format!("{} {first} {last}\n{}", chrono_tz::IANA_TZDB_VERSION, lines.collect::<String>());
-    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo names a folder"));
     std::fs::write(folder.join("zone_data.txt"), table).expect("the folder can be written");
 }
