@@ -29,6 +29,7 @@ pub mod struck;
 pub mod summary;
 pub mod tags;
 pub mod task;
+pub mod unified_diff;
 pub mod working;
 pub(crate) mod yaml;
 
