@@ -14,8 +14,18 @@ fn stop(vault: &TestVault, lines: &[Value], more: Value) -> Value {
     if run.stdout.is_empty() { Value::Null } else { run.json() }
 }
 
+/// A prompt of a few seconds ago.
+fn prompt(text: &str) -> Value {
+    user("2026-12-01T09:29:50.000Z", text)
+}
+
 fn asked(answer: &str) -> Vec<Value> {
-    vec![user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk in my coffee."), said(answer)]
+    vec![prompt("Remember that I take oat milk in my coffee."), said(answer)]
+}
+
+/// The same in a vault that knows nothing of it.
+fn decision(lines: &[Value]) -> Value {
+    stop(&TestVault::new(NOTES), lines, json!({}))["decision"].clone()
 }
 
 #[test]
@@ -68,47 +78,34 @@ fn claims_in_other_languages_are_checked_too() {
         ("记住我喝燕麦奶。", "好的，我记住了。"),
         ("オーツミルクが好きと覚えておいて。", "はい、覚えておきます。"),
     ] {
-        let vault = TestVault::new(NOTES);
-        let lines = [user("2026-12-01T09:29:50.000Z", prompt), said(answer)];
-        assert_eq!(stop(&vault, &lines, json!({}))["decision"], "block", "{answer}");
+        assert_eq!(decision(&[self::prompt(prompt), said(answer)]), "block", "{answer}");
     }
 }
 
 #[test]
 fn the_hosts_own_last_message_counts_where_the_transcript_is_behind() {
     let vault = TestVault::new(NOTES);
-    let lines = [user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk.")];
+    let lines = [prompt("Remember that I take oat milk.")];
     let more = json!({ "stop_hook_active": false, "last_assistant_message": "I'll remember that." });
     assert_eq!(stop(&vault, &lines, more)["decision"], "block");
 }
 
 #[test]
 fn a_tool_that_failed_saved_nothing() {
-    let call = |name: &str, arguments: Value| {
-        vec![
-            user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk."),
-            used("t1", name, arguments),
-            said("I've saved that to your memory."),
-        ]
-    };
     let save = json!({ "scope": "long", "text": "Takes oat milk" });
-    let vault = TestVault::new(NOTES);
-    let mut lines = call("mcp__vault-agent__memory_save", save.clone());
-    lines.insert(2, failed("t1"));
-    assert_eq!(stop(&vault, &lines, json!({}))["decision"], "block");
+    let mut lines = asked("I've saved that to your memory.");
+    lines.insert(1, used("t1", "mcp__vault-agent__memory_save", save));
     // It says that it went well, and the vault doesn't have it.
-    let vault = TestVault::new(NOTES);
-    assert_eq!(stop(&vault, &call("mcp__vault-agent__memory_save", save), json!({}))["decision"], "block");
+    assert_eq!(decision(&lines), "block");
+    lines.insert(2, failed("t1"));
+    assert_eq!(decision(&lines), "block");
 }
 
 #[test]
 fn only_our_tools_and_the_vaults_notes_are_evidence() {
     let answer = |vault: &TestVault, name: &str, arguments: Value| {
-        let lines = [
-            user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk."),
-            used("t1", name, arguments),
-            said("I've saved that to your memory."),
-        ];
+        let mut lines = asked("I've saved that to your memory.");
+        lines.insert(1, used("t1", name, arguments));
         stop(vault, &lines, json!({}))["decision"].clone()
     };
     let elsewhere = |vault: &TestVault, path: &str| {
@@ -145,16 +142,14 @@ fn talk_about_code_is_no_claim_and_short_ones_are() {
         "The reminder is set up in src/reminder.ts.",
         "I've saved the file to `src/main.rs`.",
     ] {
-        let vault = TestVault::new(NOTES);
-        assert_ne!(stop(&vault, &asked(text), json!({}))["decision"], "block", "{text}");
+        assert_ne!(decision(&asked(text)), "block", "{text}");
     }
     for text in ["Saved!", "Noted.", "I have stored this in long-term memory."] {
-        let vault = TestVault::new(NOTES);
-        assert_eq!(stop(&vault, &asked(text), json!({}))["decision"], "block", "{text}");
+        assert_eq!(decision(&asked(text)), "block", "{text}");
     }
     // After an edit it is the file that was saved.
     let lines = [
-        user("2026-12-01T09:29:50.000Z", "Rename the function."),
+        prompt("Rename the function."),
         used("t1", "Edit", json!({ "file_path": "/work/garden/x.rs" })),
         said("Saved!"),
     ];
@@ -179,8 +174,7 @@ fn what_was_written_since_the_prompt_counts_in_any_words() {
 #[test]
 fn what_looks_worth_saving_is_offered_once() {
     let vault = TestVault::new(NOTES);
-    let lines =
-        [user("2026-12-01T09:29:50.000Z", "Fix the fence. My sister's birthday is 3 May."), said("Done.")];
+    let lines = [prompt("Fix the fence. My sister's birthday is 3 May."), said("Done.")];
     let first = stop(&vault, &lines, json!({}));
     let message = first["systemMessage"].as_str().unwrap_or_default();
     assert!(
@@ -192,17 +186,13 @@ fn what_looks_worth_saving_is_offered_once() {
 
 #[test]
 fn what_is_kept_already_is_not_offered_nor_is_noise() {
-    for prompt in [
+    for text in [
         "I like short answers, I prefer short answers.",
         "My build is failing.",
         "My password is hunter2.",
         "Do you know that I prefer oaks?",
     ] {
-        let vault = TestVault::new(NOTES);
-        assert_eq!(
-            stop(&vault, &[user("2026-12-01T09:29:50.000Z", prompt), said("Done.")], json!({})),
-            Value::Null,
-            "{prompt}"
-        );
+        let lines = [prompt(text), said("Done.")];
+        assert_eq!(stop(&TestVault::new(NOTES), &lines, json!({})), Value::Null, "{text}");
     }
 }

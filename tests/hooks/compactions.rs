@@ -78,6 +78,14 @@ fn working(vault: &TestVault) -> String {
     std::fs::read_to_string(vault.path("user/working.md")).unwrap_or_default()
 }
 
+/// Settings with working memory, and a brain at this address that writes it.
+fn with_brain(server: &ModelServer) -> String {
+    format!(
+        "[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
+        server.url()
+    )
+}
+
 fn ended(settings: &str) -> (TestVault, Killed) {
     let vault = TestVault::new(&format!(
         "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n{settings}\n//- {LOG}\n{SAID}"
@@ -91,10 +99,7 @@ fn ended(settings: &str) -> (TestVault, Killed) {
 fn a_new_window_writes_working_memory_by_a_brain() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let server = runtime.block_on(ModelServer::by(|_| Reply::text("## Status\n- Tulips go into bed nine.")));
-    let (vault, _daemon) = ended(&format!(
-        "[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
-        server.url()
-    ));
+    let (vault, _daemon) = ended(&with_brain(&server));
     until("working memory", || working(&vault).contains("Tulips go into bed nine."));
     let text = working(&vault);
     assert!(
@@ -140,10 +145,7 @@ fn at_a_compaction_there_is_an_extract_at_once_and_a_brains_words_for_the_next_s
         let is_memory = asked.system().contains("personal assistant");
         Reply::text(if is_memory { "## Status\n- Bed 2 is planted." } else { "A summary of beds." })
     }));
-    let vault = TestVault::new(&format!(
-        "{ON}[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
-        server.url()
-    ));
+    let vault = TestVault::new(&format!("{ON}{}", with_brain(&server)));
     let _daemon = vault.listening_daemon();
     let mut tape = long_tape(3);
     tape.write(&vault);

@@ -34,35 +34,36 @@ fn sound(vault: &TestVault, host_name: &str) -> String {
     )
 }
 
-fn silent_at_all(vault: &TestVault, cause: &str) {
-    for (event, host_name) in EVENTS {
-        silent(vault, event, &sound(vault, host_name), cause);
-    }
-}
-
 #[test]
 fn input_that_is_no_message() {
     let vault = TestVault::new("");
     for (event, _) in EVENTS {
-        for text in [
-            "",
-            "{",
-            "null",
-            "[]",
-            "\"the code word is xyzzy\"",
-            "{\"prompt\": [\"the code word is xyzzy\"]}",
-            "\0\u{1}",
-            "{\"stop_hook_active\": \"xyzzy\"}",
-        ] {
+        for text in ["", "{", "null", "[]", "\0\u{1}", "{\"stop_hook_active\": \"xyzzy\"}"] {
             silent(&vault, event, text, "no message of a host");
+        }
+        for text in [json!(SECRET), json!({ "prompt": [SECRET] })] {
+            silent(&vault, event, &text.to_string(), "no message of a host");
         }
     }
 }
 
 #[test]
-fn settings_that_are_wrong() {
-    let vault = TestVault::new("//- vault-agent.toml\ntimezone = 3\n");
-    silent_at_all(&vault, "vault-agent.toml");
+fn whatever_goes_wrong_within_is_one_line_in_the_log() {
+    let (at_once, work) = (("VAULT_AGENT_HOOK_PATIENCE_MS", ""), "FAILPOINTS");
+    for (cause, environment, settings) in [
+        ("vault-agent.toml", &[][..], "timezone = 3\n"),
+        ("/nowhere/at/all", &[("VAULT_AGENT_VAULT", "/nowhere/at/all")], ""),
+        ("no answer within 300 ms", &[at_once, (work, "hooks::work=pause")], ""),
+        ("without an answer", &[(work, "hooks::work=panic")], ""),
+        ("a failpoint", &[(work, "hooks::work=return")], ""),
+    ] {
+        let mut vault = TestVault::new("");
+        vault.write("vault-agent.toml", settings);
+        environment.iter().for_each(|(name, value)| vault.env(name, value));
+        for (event, host_name) in EVENTS {
+            silent(&vault, event, &sound(&vault, host_name), cause);
+        }
+    }
 }
 
 #[test]
@@ -73,31 +74,6 @@ fn a_vault_that_is_not_there() {
         std::fs::remove_dir_all(vault.path(".obsidian")).unwrap();
         silent(&vault, event, &input, "no vault at or above");
     }
-    let mut vault = TestVault::new("");
-    vault.env("VAULT_AGENT_VAULT", "/nowhere/at/all");
-    silent_at_all(&vault, "/nowhere/at/all");
-}
-
-#[test]
-fn a_hang_is_cut() {
-    let mut vault = TestVault::new("");
-    vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
-    vault.env("FAILPOINTS", "hooks::work=pause");
-    silent_at_all(&vault, "no answer within 300 ms");
-}
-
-#[test]
-fn a_panic_is_no_answer() {
-    let mut vault = TestVault::new("");
-    vault.env("FAILPOINTS", "hooks::work=panic");
-    silent_at_all(&vault, "without an answer");
-}
-
-#[test]
-fn an_error_within_is_no_answer() {
-    let mut vault = TestVault::new("");
-    vault.env("FAILPOINTS", "hooks::work=return");
-    silent_at_all(&vault, "a failpoint");
 }
 
 #[test]

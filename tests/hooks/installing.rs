@@ -8,6 +8,8 @@ use vault_agent::hooks::HostEvent;
 use vault_agent::hooks::install::{Caller, install, installed, uninstall};
 
 use crate::support::{Run, TestVault};
+#[cfg(unix)]
+use crate::support::{mode, set_mode};
 
 fn caller() -> Caller {
     Caller { program: "/opt/bin/vault-agent".into(), vault: "/home/ann/My \"Vault\"".into(), server: None }
@@ -207,17 +209,16 @@ fn entries_of_a_program_with_another_name_are_found_again() {
 #[cfg(unix)]
 #[test]
 fn a_link_stays_a_link_and_rights_stay() {
-    use std::os::unix::fs::PermissionsExt;
     let vault = TestVault::new("");
     let real = vault.home().join("dotfiles.json");
     std::fs::write(&real, "{}").unwrap();
-    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
+    set_mode(&real, 0o640);
     let link = vault.home().join("settings.json");
     std::os::unix::fs::symlink(&real, &link).unwrap();
     let _ = hook(&vault, "install", &link).ok();
     assert!(link.symlink_metadata().unwrap().is_symlink());
     assert!(std::fs::read_to_string(&real).unwrap().contains("SessionEnd"));
-    assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(mode(&real), 0o640);
     let _ = hook(&vault, "uninstall", &link).ok();
     assert_eq!(std::fs::read_to_string(&real).unwrap(), "{}");
 }
@@ -244,24 +245,21 @@ fn a_file_that_was_not_there_goes_again() {
 #[cfg(unix)]
 #[test]
 fn the_backup_has_the_rights_of_the_file() {
-    use std::os::unix::fs::PermissionsExt;
     let vault = TestVault::new("");
     let file = vault.home().join("s.json");
     std::fs::write(&file, "{\"env\": {\"TOKEN\": \"x\"}}").unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    set_mode(&file, 0o600);
     let _ = hook(&vault, "install", &file).ok();
-    let mode = |name: &str| std::fs::metadata(vault.home().join(name)).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode("s.json"), mode("s.json.before-vault-agent")), (0o600, 0o600));
+    assert_eq!((mode(&file), mode(vault.home().join("s.json.before-vault-agent"))), (0o600, 0o600));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_read_only_file_and_a_link_to_nothing_are_refused_in_words() {
-    use std::os::unix::fs::PermissionsExt;
     let vault = TestVault::new("");
     let file = vault.home().join("s.json");
     std::fs::write(&file, "{}").unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    set_mode(&file, 0o444);
     let link = vault.home().join("link.json");
     std::os::unix::fs::symlink("none.json", &link).unwrap();
     for (path, words) in

@@ -1,11 +1,9 @@
 //! Hooks without a process: the host calls a tool of the MCP server that it has anyway.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
-
 use serde_json::{Value, json};
 
-use crate::support::TestVault;
+use crate::mcp::client::Client;
+use crate::support::{TestVault, set_mode};
 
 #[test]
 fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
@@ -13,53 +11,25 @@ fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
         "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## Tea\n- The walrus of the north garden likes oolong tea\n",
     );
     let prompt = "Which tea does the walrus of the north garden like?";
-    let mut child = vault
-        .command(&["mcp"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let mut ask = |id: u32, method: &str, params: Value| -> Value {
-        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        writeln!(input, "{request}").unwrap();
-        let of = |line: &String| serde_json::from_str::<Value>(line).is_ok_and(|answer| answer["id"] == id);
-        let answer: Value = serde_json::from_str(&lines.find(of).unwrap()).unwrap();
-        if method == "initialize" {
-            writeln!(input, "{}", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
-                .unwrap();
-        }
-        answer
-    };
-    let client = json!({ "name": "claude-code", "version": "2.1.197" });
-    ask(
-        1,
-        "initialize",
-        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }),
-    );
-    let listed = ask(2, "tools/list", json!({})).to_string();
+    let mut client = Client::silent(vault.command(&["mcp"]));
+    client.initialize("claude-code");
+    let listed = client.result("tools/list", json!({})).to_string();
     assert!(
         listed.contains("memory_search") && !listed.contains("vault_agent_hook"),
         "the host's, not the model's"
     );
-    let mut hook = |id: u32, event: &str, prompt: &str| {
+    let mut hook = |event: &str, prompt: &str| {
         let arguments = json!({
             "event": event, "session_id": "s", "transcript_path": "", "cwd": vault.home(), "prompt": prompt,
         });
-        let answer = ask(id, "tools/call", json!({ "name": "vault_agent_hook", "arguments": arguments }));
-        let text = answer["result"]["content"][0]["text"].as_str().unwrap().to_owned();
-        (answer["result"]["isError"].clone(), serde_json::from_str::<Value>(&text).unwrap())
+        serde_json::from_str::<Value>(client.call("vault_agent_hook", arguments).ok().text()).unwrap()
     };
-    let (error, given) = hook(3, "user-prompt-submit", prompt);
-    assert_ne!(error, true);
+    let given = hook("user-prompt-submit", prompt);
     assert!(given["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("oolong"), "{given}");
     // Small talk, and what is no event of a tool's, gets nothing; never an error.
-    assert_eq!(hook(4, "user-prompt-submit", "thanks").1, json!({}));
-    assert_eq!(hook(5, "session-start", "x").1, json!({}));
-    drop(input);
-    assert!(child.wait().unwrap().success());
+    assert_eq!(hook("user-prompt-submit", "thanks"), json!({}));
+    assert_eq!(hook("session-start", "x"), json!({}));
+    assert_eq!(client.close().0, 0);
     // The command says the same to another conversation.
     let message = json!({ "session_id": "t", "cwd": vault.home(), "prompt": prompt }).to_string();
     let printed = vault.run_with(&["hook", "user-prompt-submit"], &message).ok().stdout;
@@ -69,13 +39,12 @@ fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
 #[cfg(unix)]
 #[test]
 fn the_tool_is_used_where_the_host_has_the_server_and_is_new_enough() {
-    use std::os::unix::fs::PermissionsExt;
     let mut vault = TestVault::new("");
     let bin = vault.home().join("bin");
     std::fs::create_dir(&bin).unwrap();
     let claude = |version: &str| {
         std::fs::write(bin.join("claude"), format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
-        std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        set_mode(bin.join("claude"), 0o755);
     };
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     vault.env("PATH", &path);

@@ -33,12 +33,7 @@ fn usual(vault: &TestVault, project: &Path) -> PathBuf {
 
 fn run(vault: &TestVault, project: &Path, args: &[&str]) -> Run {
     let mut command = vault.command(args);
-    let output = command.env("VAULT_AGENT_VAULT", vault.root()).current_dir(project).output().unwrap();
-    Run {
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        code: output.status.code().unwrap(),
-    }
+    Run::of(command.env("VAULT_AGENT_VAULT", vault.root()).current_dir(project))
 }
 
 fn settings(project: &Path) -> Value {

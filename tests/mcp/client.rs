@@ -143,6 +143,27 @@ impl Client {
         Answer(self.result("tools/call", json!({"name": tool, "arguments": arguments})))
     }
 
+    /// The structure of a call that must succeed.
+    #[track_caller]
+    pub fn does(&mut self, tool: &str, arguments: Value) -> Value {
+        self.call(tool, arguments).ok().structured().clone()
+    }
+
+    /// Insists that a call is refused with an error of this kind.
+    #[track_caller]
+    pub fn refuses(&mut self, tool: &str, arguments: Value, kind: &str) -> Answer {
+        let answer = self.call(tool, arguments.clone());
+        assert_eq!(answer.error(), kind, "{tool} {arguments}: {}", answer.text());
+        answer
+    }
+
+    /// Insists that a request fails with this code.
+    #[track_caller]
+    pub fn fails(&mut self, method: &str, params: Value, code: i64) {
+        let response = self.request(method, params.clone());
+        assert_eq!(response["error"]["code"], code, "{method} {params}: {response}");
+    }
+
     /// The next notification of this method.
     pub fn notification(&mut self, method: &str) -> Value {
         self.wait_for(method, |message| message["method"] == method)["params"].clone()

@@ -154,7 +154,7 @@ fn every_argument_is_checked() {
             for value in wrong {
                 let mut arguments = good.clone();
                 arguments[argument.as_str()] = value.clone();
-                assert_eq!(client.call(name, arguments).error(), "wrong_type", "{name} {argument}={value}");
+                client.refuses(name, arguments, "wrong_type");
             }
             if property["type"] == "string" {
                 let mut arguments = good.clone();
@@ -170,12 +170,12 @@ fn every_argument_is_checked() {
             if property["type"] == "integer" {
                 let mut arguments = good.clone();
                 arguments[argument.as_str()] = json!(-1);
-                assert_eq!(client.call(name, arguments).error(), "out_of_range", "{name} {argument}");
+                client.refuses(name, arguments, "out_of_range");
             }
         }
         let mut more = good.clone();
         more["surprise"] = json!(1);
-        assert_eq!(client.call(name, more).error(), "unknown_argument", "{name}");
+        client.refuses(name, more, "unknown_argument");
     }
     assert_eq!(vault.tree(), before, "a refused call writes nothing");
 }
@@ -211,18 +211,10 @@ fn hostile_paths_read_nothing() {
         assert!(!answer.text().contains("the secret"));
     }
     for scope in ["../home", "/etc", "folder", "link.md"] {
-        assert_eq!(
-            client.call("memory_search", json!({"query": "secret", "scope": scope})).error(),
-            "bad_path",
-            "{scope}"
-        );
+        client.refuses("memory_search", json!({"query": "secret", "scope": scope}), "bad_path");
     }
     for scope in ["nowhere", "chanel:1", "channel:", "user:1"] {
-        assert_eq!(
-            client.call("memory_search", json!({"query": "secret", "scope": scope})).error(),
-            "unknown_scope",
-            "{scope}"
-        );
+        client.refuses("memory_search", json!({"query": "secret", "scope": scope}), "unknown_scope");
     }
 }
 
@@ -232,7 +224,7 @@ fn dates_that_are_none_are_refused() {
     let mut client = Client::new(&vault);
     let before = vault.tree();
     for now in ["yesterday-ish", "2026-02-30T09:00:00Z", "2026-13-01 09:00"] {
-        assert_eq!(client.call("memory_commitment_due", json!({"now": now})).error(), "bad_date", "{now}");
+        client.refuses("memory_commitment_due", json!({"now": now}), "bad_date");
     }
     for when in ["2026-02-30 09:00", "2020-01-01 09:00", "soonish", "25:00"] {
         let answer = client.call("reminder_add", json!({"when": when, "message": "x"}));
@@ -254,13 +246,9 @@ fn lines_of_a_note_are_given_as_they_stand() {
         assert_eq!(answer.structured()["total_lines"], 3);
     }
     for lines in ["0", "b", "3-2", "-1"] {
-        assert_eq!(
-            client.call("memory_get", json!({"path": "a.md", "lines": lines})).error(),
-            "bad_lines",
-            "{lines}"
-        );
+        client.refuses("memory_get", json!({"path": "a.md", "lines": lines}), "bad_lines");
     }
-    assert_eq!(client.call("memory_get", json!({"path": "a.md", "lines": "9"})).error(), "no_such_line");
+    client.refuses("memory_get", json!({"path": "a.md", "lines": "9"}), "no_such_line");
 }
 
 #[test]

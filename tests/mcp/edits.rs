@@ -130,7 +130,7 @@ fn what_is_not_clear_is_refused_with_what_is_near() {
             ("../home/x.md", "bad_path"),
             (".obsidian/a.md", "not_a_note"),
         ] {
-            assert_eq!(client.call(tool, arguments(tool, path, "x")).error(), kind, "{path}");
+            client.refuses(tool, arguments(tool, path, "x"), kind);
         }
     }
     assert_eq!(vault.tree(), before);
@@ -138,7 +138,7 @@ fn what_is_not_clear_is_refused_with_what_is_near() {
         client.call("memory_forget", json!({"path": "MEMORY.md", "text": "moves to Leeds", "line": 8})).ok();
     assert_eq!(named.structured()["text"], "* moves to Leeds");
     let text = json!({"path": "MEMORY.md", "text": "moves to Leeds", "new_text": "a\u{202e}b"});
-    assert_eq!(client.call("memory_edit", text).error(), "invisible_character");
+    client.refuses("memory_edit", text, "invisible_character");
 }
 
 #[test]

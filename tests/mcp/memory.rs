@@ -65,14 +65,8 @@ fn what_is_saved_is_what_stands_in_the_note() {
     assert_eq!(due.structured()["commitments"][0]["id"], "c-2026-12-01-001");
     let done = client.call("memory_commitment_done", json!({"id": "c-2026-12-01-001"})).ok();
     assert_eq!(done.structured()["commitments"][0]["status"], "delivered");
-    assert_eq!(
-        client.call("memory_commitment_done", json!({"id": "c-2026-12-01-001"})).error(),
-        "not_pending"
-    );
-    assert_eq!(
-        client.call("memory_commitment_done", json!({"id": "c-1999-01-01-001"})).error(),
-        "no_such_id"
-    );
+    client.refuses("memory_commitment_done", json!({"id": "c-2026-12-01-001"}), "not_pending");
+    client.refuses("memory_commitment_done", json!({"id": "c-1999-01-01-001"}), "no_such_id");
 
     // And it is found at once, daemon or not.
     let found = client.call("memory_search", json!({"query": "which language does Kyle prefer?"})).ok();
@@ -153,7 +147,7 @@ fn text_that_looks_like_something_else_stays_text() {
 fn a_promotion_that_is_asked_for_again_is_the_same_one() {
     let (vault, mut client) = Client::over("//- /daily/2026-11-30.md\n- one\n- two\n- three\n");
     let call = json!({"date": "2026-11-30", "line": 1});
-    assert_eq!(client.call("memory_promote", call.clone()).ok().structured()["existing"], false);
+    assert_eq!(client.does("memory_promote", call.clone())["existing"], false);
     // Another client, as after a restart: the answer was lost, and the call comes again.
     let mut client = Client::new(&vault);
     let again = client.call("memory_promote", call).ok();
@@ -168,15 +162,14 @@ fn a_promotion_that_is_asked_for_again_is_the_same_one() {
     client.call("memory_promote", late).ok();
     assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n");
     let wrong = json!({"date": "2026-11-30", "line": 1, "text": "four"});
-    assert_eq!(client.call("memory_promote", wrong).error(), "no_such_memory");
+    client.refuses("memory_promote", wrong, "no_such_memory");
 }
 
 #[test]
 fn without_a_scope_a_fact_is_everybodys_and_here_is_the_project() {
     let (vault, mut client) = Client::over("");
-    let mut saved = |arguments: Value| {
-        client.call("memory_save", arguments).ok().structured()["memory_scope"].as_str().unwrap().to_owned()
-    };
+    let mut saved =
+        |arguments: Value| client.does("memory_save", arguments)["memory_scope"].as_str().unwrap().to_owned();
     assert_eq!(saved(json!({"scope": "long", "content": "likes oolong #project/boat"})), "global");
     assert!(vault.read("MEMORY.md").contains(r"likes oolong \#project/boat"));
     assert_eq!(saved(json!({"scope": "daily", "content": "slept badly"})), "global");
@@ -226,7 +219,7 @@ fn a_memory_is_its_scopes_own() {
     assert!(!texts(garden.call("memory_search", only).ok().structured()).contains("kettle"));
     let global =
         json!({"scope": "long", "content": "the bell is brass", "key": "Colours", "memory_scope": "global"});
-    assert_eq!(boat.call("memory_save", global).ok().structured()["memory_scope"], "global");
+    assert_eq!(boat.does("memory_save", global)["memory_scope"], "global");
     // The client's own.
     let own =
         json!({"scope": "long", "content": "call me Bot", "key": "Me", "memory_scope": "agent:test-client"});
@@ -248,17 +241,11 @@ fn a_note_of_the_day_is_promoted_whole() {
     assert_eq!(vault.read("daily/2026-11-30.md"), "- 09:00 Met Bob\n");
     let memory = vault.read("MEMORY.md");
     assert_eq!(memory, "## Ann\n- [2026-11-30 14:02] Ann moves\n  to Leeds\n  [[daily/2026-11-30]]\n");
-    assert_eq!(
-        client.call("memory_promote", json!({"date": "2026-11-30", "line": 9})).error(),
-        "no_such_line"
-    );
-    assert_eq!(client.call("memory_promote", json!({"date": "2026-02-30", "line": 1})).error(), "bad_date");
-    assert_eq!(
-        client.call("memory_promote", json!({"date": "2020-01-01", "line": 1})).error(),
-        "no_such_day"
-    );
+    client.refuses("memory_promote", json!({"date": "2026-11-30", "line": 9}), "no_such_line");
+    client.refuses("memory_promote", json!({"date": "2026-02-30", "line": 1}), "bad_date");
+    client.refuses("memory_promote", json!({"date": "2020-01-01", "line": 1}), "no_such_day");
     let section = json!({"date": "2026-11-30", "line": 1, "section": "two\nlines"});
-    assert_eq!(client.call("memory_promote", section).error(), "control_character");
+    client.refuses("memory_promote", section, "control_character");
 }
 
 #[test]
@@ -267,15 +254,12 @@ fn pins_come_once_and_go_whole() {
     let pinned = client.call("memory_pin", json!({"content": "Mum's birthday is 3 May"})).ok();
     assert_eq!(vault.read("Pinned.md"), "- Mum's birthday is 3 May\n");
     assert_eq!(pinned.structured()["existing"], false);
-    assert_eq!(
-        client.call("memory_pin", json!({"content": "Mum's birthday is 3 May"})).ok().structured()["existing"],
-        true
-    );
+    assert_eq!(client.does("memory_pin", json!({"content": "Mum's birthday is 3 May"}))["existing"], true);
     let linked =
         json!({"content": "the contract", "link": "[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"});
     client.call("memory_pin", linked).ok();
     assert!(vault.read("Pinned.md").contains("[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"));
-    assert_eq!(client.call("memory_unpin", json!({"content": "Dad"})).error(), "no_such_pin");
+    client.refuses("memory_unpin", json!({"content": "Dad"}), "no_such_pin");
     client.call("memory_unpin", json!({"content": "Mum's"})).ok();
     client.call("memory_unpin", json!({"content": "the contract"})).ok();
     assert_eq!(vault.read("Pinned.md"), "");

@@ -2,7 +2,7 @@
 
 mod brains;
 mod catalog;
-mod client;
+pub mod client;
 mod config;
 mod contract;
 mod crowd;

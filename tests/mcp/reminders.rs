@@ -33,11 +33,11 @@ fn a_reminder_lives_from_add_to_delete() {
         vault.read("Reminders.md"),
         format!("{}\n", changed.structured()["line_text"].as_str().unwrap())
     );
-    assert_eq!(client.call("reminder_update", json!({"id": id})).error(), "nothing_to_change");
+    client.refuses("reminder_update", json!({"id": id}), "nothing_to_change");
     let gone = client.call("reminder_delete", json!({"id": id})).ok();
     assert_eq!(gone.structured()["line_text"], changed.structured()["line_text"]);
     assert_eq!(vault.read("Reminders.md"), "");
-    assert_eq!(client.call("reminder_delete", json!({"id": id})).error(), "no_such_id");
+    client.refuses("reminder_delete", json!({"id": id}), "no_such_id");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_message_shows_all_that_stands_in_it() {
     let (vault, mut client) = Client::over("");
     let when = "tomorrow 9am";
     let call = |message: &str| json!({"when": when, "message": message});
-    assert_eq!(client.call("reminder_add", call("pay \u{202e}tneg")).error(), "bad_message");
+    client.refuses("reminder_add", call("pay \u{202e}tneg"), "bad_message");
     assert!(!vault.has("Reminders.md"));
     // What writing needs is no such character.
     let added =

@@ -50,15 +50,15 @@ fn notes_are_listed_in_pages_and_read_byte_for_byte() {
     let latin = client.result("resources/read", json!({"uri": "vault://latin.md"}));
     assert_eq!(latin["contents"][0]["blob"], "Y2Fm6Q==");
 
-    assert_eq!(client.request("resources/list", json!({"cursor": "§"}))["error"]["code"], -32602);
-    assert_eq!(client.request("resources/read", json!({"uri": "vault://no.md"}))["error"]["code"], -32002);
+    client.fails("resources/list", json!({"cursor": "§"}), -32602);
+    client.fails("resources/read", json!({"uri": "vault://no.md"}), -32002);
     for uri in [
         "file:///etc/passwd",
         "vault://../../etc/passwd.md",
         "vault://.obsidian/hidden.md",
         "vault://picture.png",
     ] {
-        assert_eq!(client.request("resources/read", json!({"uri": uri}))["error"]["code"], -32602, "{uri}");
+        client.fails("resources/read", json!({"uri": uri}), -32602);
     }
     let templates = client.result("resources/templates/list", json!({}));
     assert_eq!(templates["resourceTemplates"][1]["uriTemplate"], "vault://daily/{date}.md");
@@ -71,10 +71,7 @@ fn who_subscribed_hears_of_a_change_and_of_nothing_else() {
         client.result("resources/subscribe", json!({"uri": uri}));
     }
     client.result("resources/unsubscribe", json!({"uri": "vault://b.md"}));
-    assert_eq!(
-        client.request("resources/subscribe", json!({"uri": "vault://../x.md"}))["error"]["code"],
-        -32602
-    );
+    client.fails("resources/subscribe", json!({"uri": "vault://../x.md"}), -32602);
     vault.write("b.md", "two\n");
     vault.write("a.md", "two\n");
     assert_eq!(client.notification("notifications/resources/updated")["uri"], "vault://a.md");
@@ -148,7 +145,7 @@ Ask about the dentist.
         client.result("prompts/get", json!({"name": "weekly_review", "arguments": {"date": "2026-12-01"}}));
     let data = weekly["messages"][1]["content"]["text"].as_str().unwrap();
     assert!(data.contains("Choir") && data.contains("Met Bob") && data.contains("dentist"), "{data}");
-    assert_eq!(client.request("prompts/get", json!({"name": "evening"}))["error"]["code"], -32602);
+    client.fails("prompts/get", json!({"name": "evening"}), -32602);
     let bad = client.request("prompts/get", json!({"name": "weekly_review", "arguments": {"date": "soon"}}));
     assert_eq!(bad["error"]["code"], -32602);
 }

@@ -40,6 +40,19 @@ pub fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
+/// Sets a file's rights.
+#[cfg(unix)]
+pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
+    let rights = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    std::fs::set_permissions(path, rights).expect("a file of ours");
+}
+
+/// A file's rights.
+#[cfg(unix)]
+pub fn mode(path: impl AsRef<Path>) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(path).expect("a file").permissions()) & 0o777
+}
+
 /// A vault in a temporary folder, with directories, home and clock of its own.
 #[derive(Debug)]
 pub struct TestVault {
@@ -215,6 +228,12 @@ impl TestVault {
         self.run(&[&["--json"], args].concat()).ok().json()
     }
 
+    /// What `doctor` finds of one check.
+    pub fn doctor(&self, check: &str) -> Vec<serde_json::Value> {
+        let report = self.run(&["--json", "doctor"]).json();
+        report.as_array().unwrap().iter().filter(|row| row["check"] == check).cloned().collect()
+    }
+
     /// Runs a command that ends at a failpoint, such as `history::logged=return`.
     pub fn killed(&self, failpoint: &str, args: &[&str]) -> Run {
         let output = self.command(args).env("FAILPOINTS", failpoint).output().expect("the binary runs");
@@ -257,26 +276,34 @@ impl TestVault {
     }
 
     fn seen(&self, output: &Output) -> Run {
-        let clean = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            [
-                (self.root(), "[VAULT]"),
-                (self.state(), "[STATE]"),
-                (self.cache(), "[CACHE]"),
-                (self.home(), "[HOME]"),
-            ]
-            .iter()
-            .fold(text, |text, (path, name)| text.replace(&*path.to_string_lossy(), name))
-        };
-        Run {
-            stdout: clean(&output.stdout),
-            stderr: clean(&output.stderr),
-            code: output.status.code().unwrap_or(-1),
-        }
+        let names = [
+            (self.root(), "[VAULT]"),
+            (self.state(), "[STATE]"),
+            (self.cache(), "[CACHE]"),
+            (self.home(), "[HOME]"),
+        ];
+        Run::seen(output, |text| {
+            names.iter().fold(text, |text, (path, name)| text.replace(&*path.to_string_lossy(), name))
+        })
     }
 }
 
 impl Run {
+    /// What a command does whose environment is another than the vault's.
+    pub fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the binary runs");
+        Self::seen(&output, |text| text)
+    }
+
+    fn seen(output: &Output, clean: impl Fn(String) -> String) -> Self {
+        let text = |bytes: &[u8]| clean(String::from_utf8_lossy(bytes).into_owned());
+        Self {
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+
     /// The JSON document on standard output.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout)
