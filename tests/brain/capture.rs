@@ -15,6 +15,7 @@ use vault_agent::workspace::Workspace;
 use crate::brain::spending::brain;
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
+use crate::support::random::Random;
 
 const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";
 
@@ -130,13 +131,9 @@ async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_r
 async fn whatever_a_brain_does_nothing_is_asked_whose_quote_does_not_stand_there() {
     // A brain that makes things up: quotes that are right, near, swapped, cut in odd places, or of its own.
     let words = ["green", "tea", "Graz", "sister", "Rex", "walk", "never", "Sunday", "käse", "茶"];
-    let mut seed = 7_u64;
-    let mut next = move |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(seed >> 33).unwrap() % below
-    };
+    let mut random = Random(7);
     let mut sentence =
-        |length: usize| (0..length).map(|_| words[next(words.len())]).collect::<Vec<_>>().join(" ");
+        |length: usize| (0..length).map(|_| words[random.at(words.len())]).collect::<Vec<_>>().join(" ");
     let all: Vec<String> = (0..60).map(|_| format!("I say {}.\nAnd {}.", sentence(6), sentence(4))).collect();
     let world = World::new("", &all).await;
     let mut round = 0;

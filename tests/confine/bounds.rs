@@ -67,12 +67,10 @@ async fn whatever_takes_too_much_is_ended() {
                 eprintln!("skipped for root without namespaces: {command}");
                 continue;
             }
-            if !needs.is_empty() && !has(needs) {
-                eprintln!("skipped: no {needs} here");
+            if !has(needs) {
                 continue;
             }
-            std::fs::remove_dir_all(rig.at("scratch")).unwrap();
-            std::fs::create_dir(rig.at("scratch")).unwrap();
+            rig.clear();
             let ran = rig.run_with(&policy, command, None).await;
             if !exits.contains(&ran.exit) {
                 wrong.push(format!("{kind}: {command}\n{ran:?}"));

@@ -1,14 +1,30 @@
 //! The escape corpus: what a command might try, and does not get.
 
-use crate::escapes::{Case, Control};
+use crate::escapes::{Attempt, Case, Control};
 
 use Control::{No, Root, Same};
 
+/// A script of the shell, which needs a program.
 const fn case(name: &'static str, control: Control, needs: &'static str, script: &'static str) -> Case {
-    Case { name, needs, control, script }
+    Case { name, needs, control, attempt: Attempt::Shell(script) }
 }
 
-/// Each prints `ESCAPED` where it gets what it wants. `@/` is the folder of the test, `@PID` a process outside, `@SELF`
+/// A program of perl that ends well where it gets what it wants.
+const fn perl(name: &'static str, control: Control, program: &'static str) -> Case {
+    Case { name, needs: "perl", control, attempt: Attempt::Perl(program) }
+}
+
+/// A call of the kernel by its number, after what it is given was made.
+const fn call(name: &'static str, control: Control, made: &'static str, arguments: &'static str) -> Case {
+    Case { name, needs: "perl", control, attempt: Attempt::Call(made, arguments) }
+}
+
+/// A socket of this kind, with which this can be done.
+const fn socket(name: &'static str, control: Control, kind: &'static str, done: &'static str) -> Case {
+    Case { name, needs: "perl", control, attempt: Attempt::Socket(kind, done) }
+}
+
+/// Each prints `ESCAPED` where it gets what it wants, by `e`. `@/` is the folder of the test, `@PID` a process outside, `@SELF`
 /// the test's own, `@TCP`, `@TCP6` and `@UDP` ports where somebody listens, `@ABSTRACT` the name of an abstract socket.
 pub const CASES: &[Case] = &[
     // Reading files.
@@ -45,11 +61,11 @@ pub const CASES: &[Case] = &[
     case("CDPATH", Same, "", "CDPATH=@/ cd home && cat secret && e"),
     case("git reads it", Same, "git", "git diff --no-index /dev/null @/home/secret | grep -q canary && e"),
     case("diff reads it", Same, "diff", "diff /dev/null @/home/secret | grep -q canary && e"),
-    case(
+    call(
         "a handle",
         Root,
-        "perl",
-        "perl -e '$h = pack(\"Ii\", 128, 0) . (\"\\0\" x 128); $m = \"\\0\" x 8; $p = \"@/home/secret\"; exit 1 if syscall(303, -100, $p, $h, $m, 0) < 0' && e",
+        "$h = pack(\"Ii\", 128, 0) . (\"\\0\" x 128); $m = \"\\0\" x 8; $p = \"@/home/secret\";",
+        "303, -100, $p, $h, $m, 0",
     ),
     case("password hashes", Root, "", "head -c1 /etc/shadow > x && e"),
     case("a host's keys", No, "", "cat /etc/ssh/*key && e"),
@@ -128,7 +144,7 @@ pub const CASES: &[Case] = &[
     case("writing through a link", Same, "", "ln -s @/vault/notes/a.md l && echo x > l && e"),
     case("writing through a hard link", Same, "", "ln @/vault/notes/a.md l && echo x > l && e"),
     case("truncating", Same, "truncate", "truncate -s 0 @/vault/notes/a.md && e"),
-    case("truncating by path", Same, "perl", "perl -e 'exit !truncate(\"@/vault/notes/a.md\", 0)' && e"),
+    perl("truncating by path", Same, "exit !truncate(\"@/vault/notes/a.md\", 0)"),
     case("truncating by opening", Same, "", ": > @/vault/notes/a.md && e"),
     case("sed in place", Same, "sed", "sed -i s/tea/gin/ @/vault/notes/a.md && e"),
     case("dd", Same, "dd", "dd if=/dev/zero of=@/vault/notes/a.md bs=1 count=1 conv=notrunc && e"),
@@ -139,29 +155,22 @@ pub const CASES: &[Case] = &[
         "stat",
         "chmod 600 @/vault/notes/a.md; [ $(stat -c %a @/vault/notes/a.md) = 600 ] && e",
     ),
-    case(
+    perl(
         "a mode by descriptor",
         Same,
-        "perl",
-        "perl -e 'open F, \"@/vault/notes/a.md\"; chmod 0600, *F; exit(((stat F)[2] & 0777) != 0600)' && e",
+        "open F, \"@/vault/notes/a.md\"; chmod 0600, *F; exit(((stat F)[2] & 0777) != 0600)",
     ),
-    case(
-        "an owner",
-        Root,
-        "perl",
-        "perl -e 'chown 1, 1, \"@/vault/notes/a.md\"; exit((stat \"@/vault/notes/a.md\")[4] != 1)' && e",
-    ),
-    case(
+    perl("an owner", Root, "chown 1, 1, \"@/vault/notes/a.md\"; exit((stat \"@/vault/notes/a.md\")[4] != 1)"),
+    perl(
         "a time",
         Same,
-        "perl",
-        "perl -e 'utime 1, 1, \"@/vault/notes/a.md\"; exit((stat _)[9] != 1) if stat \"@/vault/notes/a.md\"; exit 1' && e",
+        "utime 1, 1, \"@/vault/notes/a.md\"; exit((stat _)[9] != 1) if stat \"@/vault/notes/a.md\"; exit 1",
     ),
-    case(
+    call(
         "an attribute",
         No,
-        "perl",
-        "perl -e '($f, $n, $v) = (\"@/vault/notes/a.md\", \"user.x\", \"y\"); exit 1 if syscall(188, $f, $n, $v, 1, 0) != 0' && e",
+        "($f, $n, $v) = (\"@/vault/notes/a.md\", \"user.x\", \"y\");",
+        "188, $f, $n, $v, 1, 0",
     ),
     case("a flag", No, "chattr", "chattr +i @/vault/notes/a.md && e"),
     case("a repository in the vault", Same, "git", "git init -q @/vault && e"),
@@ -180,238 +189,162 @@ pub const CASES: &[Case] = &[
     case("beside the scratch", Same, "", "echo x > ../new && e"),
     case("the scratch renamed", Same, "", "mv @/scratch @/other && e"),
     case("the scratch replaced", Same, "", "cd / && rmdir @/scratch && ln -s @/home @/scratch && e"),
-    case(
-        "a socket by name",
-        Same,
-        "perl",
-        "perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un(\"s\")) or exit 1' && e",
-    ),
+    socket("a socket by name", Same, "AF_UNIX, SOCK_STREAM, 0", "&& bind(S, sockaddr_un(\"s\"))"),
     // Mounts and namespaces.
     case("a mount", Root, "unshare", "unshare -m bash -c 'mount -t tmpfs x .' && e"),
     case("a bind mount", Root, "unshare", "unshare -m bash -c 'mount --bind @/home .' && e"),
     case("remounting writable", No, "mount", "mount -o remount,rw,bind /usr && e"),
     case("unmounting", No, "umount", "umount -l @/vault && e"),
     case("a new root", Root, "chroot", "chroot / /bin/true && e"),
-    case("chroot by call", Root, "perl", "perl -e 'exit !chroot(\"/\")' && e"),
-    case("pivot_root", No, "perl", "perl -e '$d = \".\"; exit 1 if syscall(155, $d, $d) != 0' && e"),
+    perl("chroot by call", Root, "exit !chroot(\"/\")"),
+    call("pivot_root", No, "$d = \".\";", "155, $d, $d"),
     case("a user namespace", Same, "unshare", "unshare -r true && e"),
-    case("a user namespace by call", Same, "perl", "perl -e 'exit 1 if syscall(272, 0x10000000) != 0' && e"),
-    case(
+    call("a user namespace by call", Same, "", "272, 0x10000000"),
+    perl(
         "a user namespace by clone",
         Same,
-        "perl",
-        "perl -e 'my $p = syscall(56, 0x10000000 | 17, 0, 0, 0, 0); exit 1 if $p < 0; exit 0' && e",
+        "my $p = syscall(56, 0x10000000 | 17, 0, 0, 0, 0); exit 1 if $p < 0; exit 0",
     ),
     case("a mount namespace", Root, "unshare", "unshare -m true && e"),
     case("a network namespace", Root, "unshare", "unshare -n true && e"),
     case("another's namespaces", Root, "nsenter", "nsenter -t @PID -m true && e"),
-    case(
-        "a detached tree",
-        Root,
-        "perl",
-        "perl -e '$d = \"/\"; exit 1 if syscall(428, -100, $d, 1) < 0' && e",
-    ),
-    case(
-        "a file system context",
-        Root,
-        "perl",
-        "perl -e '$t = \"tmpfs\"; exit 1 if syscall(430, $t, 0) < 0' && e",
-    ),
+    call("a detached tree", Root, "$d = \"/\";", "428, -100, $d, 1"),
+    call("a file system context", Root, "$t = \"tmpfs\";", "430, $t, 0"),
     // Sockets.
     case("TCP by bash", Same, "", "exec 3<> /dev/tcp/127.0.0.1/@TCP && e"),
     case("TCP by name", No, "", "exec 3<> /dev/tcp/localhost/@TCP && e"),
     case("TCP over IPv6", Same, "", "exec 3<> /dev/tcp/::1/@TCP6 && e"),
     case("UDP by bash", Same, "", "exec 3<> /dev/udp/127.0.0.1/@UDP && echo x >&3 && e"),
-    case(
+    socket(
         "TCP by perl",
         Same,
-        "perl",
-        "perl -MSocket -e 'socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, sockaddr_in(@TCP, INADDR_LOOPBACK)) or exit 1' && e",
+        "AF_INET, SOCK_STREAM, 0",
+        "&& connect(S, sockaddr_in(@TCP, INADDR_LOOPBACK))",
     ),
-    case(
+    socket(
         "UDP by perl",
         Same,
-        "perl",
-        "perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 0) && send(S, \"x\", 0, sockaddr_in(@UDP, INADDR_LOOPBACK)) or exit 1' && e",
+        "AF_INET, SOCK_DGRAM, 0",
+        "&& send(S, \"x\", 0, sockaddr_in(@UDP, INADDR_LOOPBACK))",
     ),
-    case(
+    socket(
         "listening",
         Same,
-        "perl",
-        "perl -MSocket -e 'socket(S, AF_INET, SOCK_STREAM, 0) && bind(S, sockaddr_in(0, INADDR_ANY)) && listen(S, 1) or exit 1' && e",
+        "AF_INET, SOCK_STREAM, 0",
+        "&& bind(S, sockaddr_in(0, INADDR_ANY)) && listen(S, 1)",
     ),
-    case(
+    socket(
         "a name by DNS",
         No,
-        "perl",
-        "perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 0) && send(S, \"x\", 0, sockaddr_in(53, inet_aton(\"1.1.1.1\"))) or exit 1' && e",
+        "AF_INET, SOCK_DGRAM, 0",
+        "&& send(S, \"x\", 0, sockaddr_in(53, inet_aton(\"1.1.1.1\")))",
     ),
-    case("a ping", No, "perl", "perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 1) or exit 1' && e"),
-    case("a raw socket", Root, "perl", "perl -MSocket -e 'socket(S, AF_INET, SOCK_RAW, 1) or exit 1' && e"),
-    case("a packet socket", Root, "perl", "perl -MSocket -e 'socket(S, 17, SOCK_RAW, 0) or exit 1' && e"),
-    case("netlink", Same, "perl", "perl -MSocket -e 'socket(S, 16, SOCK_RAW, 0) or exit 1' && e"),
-    case(
-        "a socket of a virtual machine",
-        No,
-        "perl",
-        "perl -MSocket -e 'socket(S, 40, SOCK_STREAM, 0) or exit 1' && e",
-    ),
-    case(
-        "the kernel's ciphers",
-        No,
-        "perl",
-        "perl -MSocket -e 'socket(S, 38, SOCK_SEQPACKET, 0) or exit 1' && e",
-    ),
-    case("Bluetooth", No, "perl", "perl -MSocket -e 'socket(S, 31, SOCK_RAW, 1) or exit 1' && e"),
-    case(
+    socket("a ping", No, "AF_INET, SOCK_DGRAM, 1", ""),
+    socket("a raw socket", Root, "AF_INET, SOCK_RAW, 1", ""),
+    socket("a packet socket", Root, "17, SOCK_RAW, 0", ""),
+    socket("netlink", Same, "16, SOCK_RAW, 0", ""),
+    socket("a socket of a virtual machine", No, "40, SOCK_STREAM, 0", ""),
+    socket("the kernel's ciphers", No, "38, SOCK_SEQPACKET, 0", ""),
+    socket("Bluetooth", No, "31, SOCK_RAW, 1", ""),
+    socket(
         "a socket with a path",
         Same,
-        "perl",
-        "perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un(\"@/shared/socket\")) or exit 1' && e",
+        "AF_UNIX, SOCK_STREAM, 0",
+        "&& connect(S, sockaddr_un(\"@/shared/socket\"))",
     ),
-    case(
+    socket(
         "an abstract socket",
         Same,
-        "perl",
-        "perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack(\"S a*\", AF_UNIX, \"\\0@ABSTRACT\")) or exit 1' && e",
+        "AF_UNIX, SOCK_STREAM, 0",
+        "&& connect(S, pack(\"S a*\", AF_UNIX, \"\\0@ABSTRACT\"))",
     ),
-    case(
+    perl(
         "a pair pointed elsewhere",
         Same,
-        "perl",
-        "perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && send(A, \"x\", 0, sockaddr_un(\"@/shared/datagrams\")) or exit 1' && e",
+        "socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && send(A, \"x\", 0, sockaddr_un(\"@/shared/datagrams\")) or exit 1",
     ),
-    case(
+    perl(
         "a stream's pair pointed elsewhere",
         No,
-        "perl",
-        "perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0); close B; connect(A, sockaddr_un(\"@/shared/socket\")) or exit 1' && e",
+        "socketpair(A, B, AF_UNIX, SOCK_STREAM, 0); close B; connect(A, sockaddr_un(\"@/shared/socket\")) or exit 1",
     ),
-    case(
+    socket(
         "the container daemon's socket",
         No,
-        "perl",
-        "perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, sockaddr_un(\"/var/run/docker.sock\")) or exit 1' && e",
+        "AF_UNIX, SOCK_STREAM, 0",
+        "&& connect(S, sockaddr_un(\"/var/run/docker.sock\"))",
     ),
-    case("io_uring", No, "perl", "perl -e '$p = \"\\0\" x 120; exit 1 if syscall(425, 4, $p) < 0' && e"),
+    call("io_uring", No, "$p = \"\\0\" x 120;", "425, 4, $p"),
     case("curl", No, "curl", "curl -s --max-time 5 telnet://127.0.0.1:@TCP < /dev/null && e"),
     // Other processes.
     case("whether one lives", Same, "", "kill -0 @PID && e"),
     case("killing one", Same, "", "kill -KILL @PID && e"),
     case("stopping one", Same, "", "kill -STOP @PID && kill -CONT @PID && e"),
     case("a signal to the daemon", Same, "", "kill -0 @SELF && e"),
-    case(
+    perl(
         "a signal by descriptor",
         Same,
-        "perl",
-        "perl -e '$f = syscall(434, @PID, 0); exit 1 if $f < 0 || syscall(424, $f, 0, 0, 0) != 0' && e",
+        "$f = syscall(434, @PID, 0); exit 1 if $f < 0 || syscall(424, $f, 0, 0, 0) != 0",
     ),
-    case("a signal to a thread", Same, "perl", "perl -e 'exit 1 if syscall(234, @PID, @PID, 0) != 0' && e"),
-    case("tracing one", Same, "perl", "perl -e 'exit 1 if syscall(101, 0x4206, @PID, 0, 0) != 0' && e"),
-    case("being traced", Same, "perl", "perl -e 'exit 1 if syscall(101, 0, 0, 0, 0) != 0' && e"),
-    case(
-        "another's memory by call",
-        No,
-        "perl",
-        "perl -e '$b = \"\\0\" x 16; exit 1 if syscall(310, @PID, $b, 1, $b, 1, 0) < 0' && e",
-    ),
-    case(
+    call("a signal to a thread", Same, "", "234, @PID, @PID, 0"),
+    call("tracing one", Same, "", "101, 0x4206, @PID, 0, 0"),
+    call("being traced", Same, "", "101, 0, 0, 0, 0"),
+    call("another's memory by call", No, "$b = \"\\0\" x 16;", "310, @PID, $b, 1, $b, 1, 0"),
+    perl(
         "another's descriptor",
         Same,
-        "perl",
-        "perl -e '$f = syscall(434, @PID, 0); exit 1 if $f < 0 || syscall(438, $f, 0, 0) < 0' && e",
+        "$f = syscall(434, @PID, 0); exit 1 if $f < 0 || syscall(438, $f, 0, 0) < 0",
     ),
-    case(
-        "another's limits",
-        Same,
-        "perl",
-        "perl -e '$o = \"\\0\" x 16; exit 1 if syscall(302, @PID, 7, 0, $o) != 0' && e",
-    ),
+    call("another's limits", Same, "$o = \"\\0\" x 16;", "302, @PID, 7, 0, $o"),
     case("another's priority", Same, "renice", "renice -n 5 -p @PID && e"),
     case("another's processors", Same, "taskset", "taskset -cp 0 @PID && e"),
-    case("comparing processes", No, "perl", "perl -e 'exit 1 if syscall(312, @PID, @PID, 0, 0, 0) < 0' && e"),
+    call("comparing processes", No, "", "312, @PID, @PID, 0, 0, 0"),
     // Rights.
     case("sudo", No, "sudo", "sudo -n true && e"),
     case("su", Root, "su", "su -c true root && e"),
-    case("being root", No, "perl", "perl -e '$> = 0; $< = 0; open F, \"/etc/shadow\" or exit 1' && e"),
-    case("another user", Root, "perl", "perl -e '$> = 12345; exit($> != 12345)' && e"),
-    case(
+    perl("being root", No, "$> = 0; $< = 0; open F, \"/etc/shadow\" or exit 1"),
+    perl("another user", Root, "$> = 12345; exit($> != 12345)"),
+    call(
         "taking a capability",
         No,
-        "perl",
-        "perl -e '$h = pack \"LL\", 0x20080522, 0; $d = pack \"L6\", 0xffffffff, 0xffffffff, 0, 0xff, 0xff, 0; exit 1 if syscall(126, $h, $d) != 0' && e",
+        "$h = pack \"LL\", 0x20080522, 0; $d = pack \"L6\", 0xffffffff, 0xffffffff, 0, 0xff, 0xff, 0;",
+        "126, $h, $d",
     ),
     case("a limit raised", No, "", "ulimit -n 100000 && e"),
     case("core dumps", No, "", "ulimit -c unlimited && e"),
     // The kernel's doors.
-    case("keys", Same, "perl", "perl -e 'exit 1 if syscall(250, 0, -3, 1) < 0' && e"),
-    case(
+    call("keys", Same, "", "250, 0, -3, 1"),
+    call(
         "adding a key",
         Same,
-        "perl",
-        "perl -e '($t, $n, $v) = (\"user\", \"escape-test\", \"x\"); exit 1 if syscall(248, $t, $n, $v, 1, -2) < 0' && e",
+        "($t, $n, $v) = (\"user\", \"escape-test\", \"x\");",
+        "248, $t, $n, $v, 1, -2",
     ),
-    case(
-        "asking for a key",
-        No,
-        "perl",
-        "perl -e '($t, $n) = (\"user\", \"x\"); exit 1 if syscall(249, $t, $n, 0, 0) < 0' && e",
-    ),
-    case(
-        "bpf",
-        Root,
-        "perl",
-        "perl -e '$a = pack(\"L5\", 2, 4, 4, 1, 0) . \"\\0\" x 100; exit 1 if syscall(321, 0, $a, 72) < 0' && e",
-    ),
-    case(
-        "performance counters",
-        No,
-        "perl",
-        "perl -e '$a = \"\\0\" x 128; exit 1 if syscall(298, $a, 0, -1, -1, 0) < 0' && e",
-    ),
-    case("page faults", No, "perl", "perl -e 'exit 1 if syscall(323, 1) < 0' && e"),
-    case("a module", No, "perl", "perl -e '$m = \"x\"; exit 1 if syscall(175, $m, 0, $m) < 0' && e"),
-    case("the kernel's messages", Root, "perl", "perl -e 'exit 1 if syscall(103, 10, 0, 0) < 0' && e"),
-    case("ports of the processor", No, "perl", "perl -e 'exit 1 if syscall(173, 0x80, 1, 1) != 0' && e"),
-    case(
-        "local descriptors of the processor",
-        No,
-        "perl",
-        "perl -e '$b = \"\\0\" x 16; exit 1 if syscall(154, 0, $b, 16) < 0' && e",
-    ),
-    case(
-        "the machine's name",
-        No,
-        "perl",
-        "perl -e '$n = \"escape\"; exit 1 if syscall(170, $n, 6) != 0' && e",
-    ),
-    case(
-        "the clock",
-        No,
-        "perl",
-        "perl -e '$t = pack \"q2\", time, 0; exit 1 if syscall(227, 0, $t) != 0' && e",
-    ),
-    case("accounting", No, "perl", "perl -e 'exit 1 if syscall(163, 0) != 0' && e"),
-    case("quotas", No, "perl", "perl -e 'exit 1 if syscall(179, 0x80000100, 0, 0, 0) != 0' && e"),
-    case("watching the file system", Root, "perl", "perl -e 'exit 1 if syscall(300, 0, 0) < 0' && e"),
-    case(
-        "memory of no process",
-        Same,
-        "perl",
-        "perl -e '$n = \"x\"; exit 1 if syscall(319, $n, 0) < 0' && e",
-    ),
-    case("shared memory", Same, "perl", "perl -e 'exit 1 if syscall(29, 0, 4096, 0600) < 0' && e"),
-    case("semaphores", No, "perl", "perl -e 'exit 1 if syscall(64, 0, 1, 0600) < 0' && e"),
-    case("messages", No, "perl", "perl -e 'exit 1 if syscall(68, 0, 0600) < 0' && e"),
-    case("calls of x32", No, "perl", "perl -e 'exit 1 if syscall(0x40000000 | 39) < 0' && e"),
-    case("calls that do not exist yet", No, "perl", "perl -e 'exit 1 if syscall(480) < 0' && e"),
-    case(
+    call("asking for a key", No, "($t, $n) = (\"user\", \"x\");", "249, $t, $n, 0, 0"),
+    call("bpf", Root, "$a = pack(\"L5\", 2, 4, 4, 1, 0) . \"\\0\" x 100;", "321, 0, $a, 72"),
+    call("performance counters", No, "$a = \"\\0\" x 128;", "298, $a, 0, -1, -1, 0"),
+    call("page faults", No, "", "323, 1"),
+    call("a module", No, "$m = \"x\";", "175, $m, 0, $m"),
+    call("the kernel's messages", Root, "", "103, 10, 0, 0"),
+    call("ports of the processor", No, "", "173, 0x80, 1, 1"),
+    call("local descriptors of the processor", No, "$b = \"\\0\" x 16;", "154, 0, $b, 16"),
+    call("the machine's name", No, "$n = \"escape\";", "170, $n, 6"),
+    call("the clock", No, "$t = pack \"q2\", time, 0;", "227, 0, $t"),
+    call("accounting", No, "", "163, 0"),
+    call("quotas", No, "", "179, 0x80000100, 0, 0, 0"),
+    call("watching the file system", Root, "", "300, 0, 0"),
+    call("memory of no process", Same, "$n = \"x\";", "319, $n, 0"),
+    call("shared memory", Same, "", "29, 0, 4096, 0600"),
+    call("semaphores", No, "", "64, 0, 1, 0600"),
+    call("messages", No, "", "68, 0, 0600"),
+    call("calls of x32", No, "", "0x40000000 | 39"),
+    call("calls that do not exist yet", No, "", "480"),
+    perl(
         "clone3",
         No,
-        "perl",
-        "perl -e '$a = \"\\0\" x 64; exit 1 if syscall(435, $a, 64) < 0 && $!{EINVAL}; exit 1 if $!{ENOSYS}; exit 0' && e",
+        "$a = \"\\0\" x 64; exit 1 if syscall(435, $a, 64) < 0 && $!{EINVAL}; exit 1 if $!{ENOSYS}; exit 0",
     ),
-    case("typing into a terminal", No, "perl", "perl -e 'ioctl(STDIN, 0x5412, \"x\") or exit 1' && e"),
+    perl("typing into a terminal", No, "ioctl(STDIN, 0x5412, \"x\") or exit 1"),
     // Secrets of the environment.
     case("variables of the daemon", No, "", "[ -n \"$CARGO_MANIFEST_DIR\" ] && e"),
     case(

@@ -16,7 +16,44 @@ pub struct Case {
     pub needs: &'static str,
     /// Whether it succeeds without a box.
     pub control: Control,
-    pub script: &'static str,
+    pub attempt: Attempt,
+}
+
+/// How it is made.
+pub enum Attempt {
+    /// By a script of the shell.
+    Shell(&'static str),
+    /// By a program of perl.
+    Perl(&'static str),
+    /// By a call of the kernel: what is made for it, its number and arguments.
+    Call(&'static str, &'static str),
+    /// By a socket: its domain, type and protocol, and what is done with it.
+    Socket(&'static str, &'static str),
+}
+
+impl Case {
+    /// The whole script.
+    fn script(&self) -> String {
+        match self.attempt {
+            Attempt::Shell(script) => script.to_owned(),
+            Attempt::Perl(program) => format!("perl -MSocket -e '{program}' && e"),
+            Attempt::Call(made, arguments) => {
+                format!("perl -e '{made} exit 1 if syscall({arguments}) < 0' && e")
+            }
+            Attempt::Socket(kind, done) => {
+                format!("perl -MSocket -e 'socket(S, {kind}) {done} or exit 1' && e")
+            }
+        }
+    }
+
+    /// Whether it can be made on this machine; says so where it can't.
+    fn is_possible(&self) -> bool {
+        let is_native = cfg!(target_arch = "x86_64") || !self.script().contains("syscall(");
+        if !is_native {
+            eprintln!("skipped: {}: its numbers are those of x86_64", self.name);
+        }
+        has(self.needs) && is_native
+    }
 }
 
 /// Where an attempt succeeds without a box.
@@ -91,11 +128,6 @@ fn victim() -> Child {
     child
 }
 
-fn clear(rig: &Rig) {
-    let _ = std::fs::remove_dir_all(rig.at("scratch"));
-    std::fs::create_dir_all(rig.at("scratch")).unwrap();
-}
-
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
@@ -105,18 +137,13 @@ async fn nothing_escapes(namespaces: bool) {
     let Some(world) = World::new(namespaces) else { return };
     let mut wrong = Vec::new();
     for case in CASES {
-        if !case.needs.is_empty() && !has(case.needs) {
-            eprintln!("skipped: {}: no {} here", case.name, case.needs);
+        if !case.is_possible() {
             continue;
         }
-        if cfg!(not(target_arch = "x86_64")) && case.script.contains("syscall(") {
-            eprintln!("skipped: {}: its numbers are those of x86_64", case.name);
-            continue;
-        }
-        clear(&world.rig);
+        world.rig.clear();
         let before = world.rig.outside();
         let mut victim = victim();
-        let ran = world.rig.run(&world.filled(case.script, &victim)).await;
+        let ran = world.rig.run(&world.filled(&case.script(), &victim)).await;
         if ran.text.contains("ESCAPED") || ran.text.contains(CANARY) {
             wrong.push(format!("{}: {:?}", case.name, ran));
         }
@@ -150,19 +177,17 @@ fn the_controls_succeed_outside_the_box() {
         .iter()
         .filter(|case| case.control == Control::Same || (case.control == Control::Root && is_root()))
     {
-        if !case.needs.is_empty() && !has(case.needs)
-            || cfg!(not(target_arch = "x86_64")) && case.script.contains("syscall(")
-        {
+        if !case.is_possible() {
             continue;
         }
         // Each in a world of its own, since some destroy it.
         let Some(world) = World::new(true).or_else(|| World::new(false)) else { return };
-        if case.script.contains("@TCP6") && world.tcp6.is_none() {
+        if case.script().contains("@TCP6") && world.tcp6.is_none() {
             eprintln!("skipped: {}: no IPv6 here", case.name);
             continue;
         }
         let mut victim = victim();
-        let (_, said) = plain(&world.filled(case.script, &victim), &world.rig.at("scratch"));
+        let (_, said) = plain(&world.filled(&case.script(), &victim), &world.rig.at("scratch"));
         if !said.contains("ESCAPED") {
             wrong.push(format!("{}: {said}", case.name));
         }

@@ -67,6 +67,12 @@ impl Rig {
         self.dir.path().join(name)
     }
 
+    /// Empties the scratch.
+    pub fn clear(&self) {
+        let _ = std::fs::remove_dir_all(self.at("scratch"));
+        std::fs::create_dir_all(self.at("scratch")).expect("a folder");
+    }
+
     /// Runs a command in the box.
     pub async fn run(&self, command: &str) -> CommandOutcome {
         self.run_with(&self.policy, command, None).await
@@ -111,11 +117,14 @@ impl Rig {
     }
 }
 
-/// Whether a plain shell finds a program where a box would.
+/// Whether a plain shell finds a program where a box would; says so where it doesn't. Nothing is always there.
 pub fn has(program: &str) -> bool {
-    ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
-        .iter()
-        .any(|dir| Path::new(dir).join(program).exists())
+    let dirs = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+    let is_there = program.is_empty() || dirs.iter().any(|dir| Path::new(dir).join(program).exists());
+    if !is_there {
+        eprintln!("skipped: no {program} here");
+    }
+    is_there
 }
 
 /// Runs a command outside any box, as a control.

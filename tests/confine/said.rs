@@ -174,13 +174,8 @@ async fn a_scratch_within_what_may_be_read_is_the_one_place_to_write() {
         let scratch = rig.at("vault/scratch");
         std::fs::create_dir(&scratch).unwrap();
         let policy = Policy { write: scratch, ..rig.policy.clone() };
-        let ran = rig
-            .run_with(
-                &policy,
-                "echo x > f && cat f; echo y > ../notes/a.md || cat ../notes/a.md | head -1",
-                None,
-            )
-            .await;
+        let command = "echo x > f && cat f; echo y > ../notes/a.md || cat ../notes/a.md | head -1";
+        let ran = rig.run_with(&policy, command, None).await;
         assert!(ran.text.starts_with("x\n") && ran.text.ends_with("# Tea\n"), "{kind}: {}", ran.text);
     }
 }

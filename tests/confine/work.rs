@@ -66,12 +66,10 @@ async fn ordinary_commands_work() {
     let mut wrong = Vec::new();
     for (kind, rig) in Rig::both() {
         for (needs, command, said) in CASES {
-            if !needs.is_empty() && !has(needs) {
-                eprintln!("skipped: no {needs} here");
+            if !has(needs) {
                 continue;
             }
-            std::fs::remove_dir_all(rig.at("scratch")).unwrap();
-            std::fs::create_dir(rig.at("scratch")).unwrap();
+            rig.clear();
             let fill = |text: &str| text.replace("@/", &format!("{}/", rig.dir.path().display()));
             let ran = rig.run(&fill(command)).await;
             if (ran.text.as_str(), ran.exit) != (fill(said).as_str(), Exit::Code(0)) {

@@ -34,6 +34,11 @@ fn sentences(rule: &str, count: usize, holds: impl Fn(&Sentence) -> bool, check:
     panic!("only {checked} sentences of {rule} hold");
 }
 
+/// Checks `count` sentences of a rule.
+fn every(rule: &str, count: usize, check: impl Fn(&Sentence)) {
+    sentences(rule, count, |_| true, check);
+}
+
 /// Every date of a sentence is in the calendar, and in the years where instants can be, too.
 fn dates_exist(sentence: &Sentence) -> bool {
     sentence.all("date").iter().all(|date| {
@@ -167,101 +172,76 @@ fn bullets_of_memory() {
 
 #[test]
 fn bullets_of_a_day() {
-    sentences(
-        "daily-bullet",
-        200,
-        |_| true,
-        |sentence| {
-            let file = daily::parse(sentence.text.as_bytes());
-            assert_eq!(file.bullets.len(), 1, "{}", sentence.text);
-            let time = file.bullets[0].time.map(|time| time.strftime("%H:%M").to_string());
-            assert_eq!(time.as_deref(), sentence.first("time"), "{}", sentence.text);
-        },
-    );
-    sentences(
-        "daily-name",
-        100,
-        |_| true,
-        |sentence| {
-            let date = daily::date_of(&sentence.text).map(|date| date.to_string());
-            assert_eq!(date.as_deref(), sentence.first("date"));
-        },
-    );
+    every("daily-bullet", 200, |sentence| {
+        let file = daily::parse(sentence.text.as_bytes());
+        assert_eq!(file.bullets.len(), 1, "{}", sentence.text);
+        let time = file.bullets[0].time.map(|time| time.strftime("%H:%M").to_string());
+        assert_eq!(time.as_deref(), sentence.first("time"), "{}", sentence.text);
+    });
+    every("daily-name", 100, |sentence| {
+        let date = daily::date_of(&sentence.text).map(|date| date.to_string());
+        assert_eq!(date.as_deref(), sentence.first("date"));
+    });
 }
 
 #[test]
 fn pins() {
-    sentences(
-        "pinned-bullet",
-        300,
-        |_| true,
-        |sentence| {
-            let file = pinned::parse(sentence.text.as_bytes());
-            assert_eq!(file.bullets.len(), 1, "{}", sentence.text);
-            let target = &file.bullets[0].target;
-            assert_eq!(
-                target.as_ref().map(|t| t.path.as_str()),
-                sentence.first("link-path"),
-                "{}",
-                sentence.text
-            );
-            let block = sentence.within("link", "block-id").concat();
-            assert_eq!(target.as_ref().and_then(|t| t.block_id.as_deref()), block.first().copied());
-        },
-    );
+    every("pinned-bullet", 300, |sentence| {
+        let file = pinned::parse(sentence.text.as_bytes());
+        assert_eq!(file.bullets.len(), 1, "{}", sentence.text);
+        let target = &file.bullets[0].target;
+        assert_eq!(
+            target.as_ref().map(|t| t.path.as_str()),
+            sentence.first("link-path"),
+            "{}",
+            sentence.text
+        );
+        let block = sentence.within("link", "block-id").concat();
+        assert_eq!(target.as_ref().and_then(|t| t.block_id.as_deref()), block.first().copied());
+    });
 }
 
 #[test]
 fn working_memory() {
-    sentences(
-        "working",
-        150,
-        |_| true,
-        |sentence| {
-            let read = working::read(sentence.text.as_bytes()).unwrap_or_else(|| panic!("{}", sentence.text));
-            let instant = |rule| sentence.within(rule, "instant").concat()[0].parse::<Timestamp>().unwrap();
-            assert_eq!((read.updated, read.expires), (instant("updated"), instant("expires")));
-        },
-    );
+    every("working", 150, |sentence| {
+        let read = working::read(sentence.text.as_bytes()).unwrap_or_else(|| panic!("{}", sentence.text));
+        let instant = |rule| sentence.within(rule, "instant").concat()[0].parse::<Timestamp>().unwrap();
+        assert_eq!((read.updated, read.expires), (instant("updated"), instant("expires")));
+    });
 }
 
 #[test]
 fn logs() {
-    sentences(
-        "log",
-        150,
-        |_| true,
-        |sentence| {
-            let file = log::parse(sentence.text.as_bytes());
-            let header = file.header.unwrap_or_else(|| panic!("{}", sentence.text));
-            let surface = sentence.first("surface").or_else(|| sentence.first("agent-surface"));
-            assert_eq!(Some(header.surface.as_str()), surface);
-            assert_eq!(header.title.is_some(), sentence.text.contains("\ntitle: "));
-            let authors: Vec<_> = file.blocks.iter().map(|block| block.event.author.as_str()).collect();
-            let written = sentence.within("event", "author");
-            assert_eq!(
-                authors,
-                written.iter().map(|a| a.first().copied().unwrap_or_default()).collect::<Vec<_>>()
-            );
-            let contents: Vec<_> = file.blocks.iter().map(|block| block.event.content.clone()).collect();
-            let written = sentence.within("event", "content-line");
-            let facts = sentence.within("event", "fact-line");
-            let written: Vec<String> = written
-                .iter()
-                .zip(&facts)
-                .map(|(lines, facts)| {
-                    let lines = lines.iter().chain(facts);
-                    lines.map(|l| l[2..].trim_end_matches(['\r', '\n'])).collect::<Vec<_>>().join("\n")
-                })
-                .collect();
-            assert_eq!(contents, written);
-            for (block, facts) in file.blocks.iter().zip(facts) {
-                let found = log::split_facts(&block.event.content).1;
-                assert!(facts.is_empty() || found[0].0 == "brain", "{}", sentence.text);
-            }
-            assert!(file.blocks.is_empty() || file.end.offset == sentence.text.len());
-        },
-    );
+    every("log", 150, |sentence| {
+        let file = log::parse(sentence.text.as_bytes());
+        let header = file.header.unwrap_or_else(|| panic!("{}", sentence.text));
+        let surface = sentence.first("surface").or_else(|| sentence.first("agent-surface"));
+        assert_eq!(Some(header.surface.as_str()), surface);
+        assert_eq!(header.title.is_some(), sentence.text.contains("\ntitle: "));
+        let authors: Vec<_> = file.blocks.iter().map(|block| block.event.author.as_str()).collect();
+        let written = sentence.within("event", "author");
+        assert_eq!(
+            authors,
+            written.iter().map(|a| a.first().copied().unwrap_or_default()).collect::<Vec<_>>()
+        );
+        let contents: Vec<_> = file.blocks.iter().map(|block| block.event.content.clone()).collect();
+        let written = sentence.within("event", "content-line");
+        let facts = sentence.within("event", "fact-line");
+        let written: Vec<String> = written
+            .iter()
+            .zip(&facts)
+            .map(|(lines, facts)| {
+                let lines = lines.iter().chain(facts);
+                lines.map(|l| l[2..].trim_end_matches(['\r', '\n'])).collect::<Vec<_>>().join("\n")
+            })
+            .collect();
+        assert_eq!(contents, written);
+        for (block, facts) in file.blocks.iter().zip(facts) {
+            let found = log::split_facts(&block.event.content).1;
+            assert!(facts.is_empty() || found[0].0 == "brain", "{}", sentence.text);
+        }
+        assert!(file.blocks.is_empty() || file.end.offset == sentence.text.len());
+    });
     let real = |s: &Sentence| {
         s.first("window-start")
             .is_some_and(|start| DateTime::strptime("%Y%m%dT%H%M%SZ", start).is_ok_and(|d| d.year() < 9999))
@@ -270,63 +250,48 @@ fn logs() {
         let path = log::LogPath::parse("logs", &format!("logs/{}", sentence.text)).unwrap();
         assert_eq!(path.to_string(), sentence.text);
     });
-    sentences(
-        "session-path",
-        50,
-        |_| true,
-        |sentence| {
-            let path = log::SessionPath::parse("logs", &format!("logs/{}", sentence.text)).unwrap();
-            assert_eq!(path.to_string(), sentence.text);
-        },
-    );
+    every("session-path", 50, |sentence| {
+        let path = log::SessionPath::parse("logs", &format!("logs/{}", sentence.text)).unwrap();
+        assert_eq!(path.to_string(), sentence.text);
+    });
 }
 
 #[test]
 fn summaries() {
-    sentences(
-        "summary",
-        300,
-        |_| true,
-        |sentence| {
-            let (read, findings) = summary::parse(sentence.text.as_bytes());
-            let read = read.unwrap_or_else(|| panic!("{}: {findings:?}", sentence.text));
-            assert_eq!(Some(read.id.as_str()), sentence.first("summary-id"), "{}", sentence.text);
-            assert_eq!(Some(read.sha256.as_str()), sentence.first("sha256"));
-            assert_eq!(Some(read.by.as_str()), sentence.first("producer"));
-            assert_eq!(read.sources, sentence.all("summary-id")[1..]);
-            let ids = sentence.all("block-id");
-            assert_eq!(read.covers, ids.first().map(|first| ((*first).to_owned(), ids[1].to_owned())));
-            assert_eq!(summary::parse(summary::render(&read).as_bytes()), (Some(read), vec![]));
-        },
-    );
+    every("summary", 300, |sentence| {
+        let (read, findings) = summary::parse(sentence.text.as_bytes());
+        let read = read.unwrap_or_else(|| panic!("{}: {findings:?}", sentence.text));
+        assert_eq!(Some(read.id.as_str()), sentence.first("summary-id"), "{}", sentence.text);
+        assert_eq!(Some(read.sha256.as_str()), sentence.first("sha256"));
+        assert_eq!(Some(read.by.as_str()), sentence.first("producer"));
+        assert_eq!(read.sources, sentence.all("summary-id")[1..]);
+        let ids = sentence.all("block-id");
+        assert_eq!(read.covers, ids.first().map(|first| ((*first).to_owned(), ids[1].to_owned())));
+        assert_eq!(summary::parse(summary::render(&read).as_bytes()), (Some(read), vec![]));
+    });
 }
 
 #[test]
 fn routines() {
-    sentences(
-        "routine",
-        200,
-        |_| true,
-        |sentence| {
-            let (read, findings) = routine::parse(sentence.text.as_bytes());
-            assert_eq!(findings, [], "{}", sentence.text);
-            let read = read.unwrap_or_else(|| panic!("{}", sentence.text));
-            assert_eq!(read.enabled, sentence.text.contains("\nenabled: true"));
-            let written = sentence.first("schedule").or_else(|| sentence.first("starred")).unwrap();
-            assert_eq!(written.parse(), Ok(read.schedule.clone()));
-            assert_eq!(read.scope.as_deref(), sentence.first("routine-scope"));
-            assert_eq!(read.budget, sentence.first("budget").map(|tokens| tokens.parse().unwrap()));
-            let conditions: Vec<String> = read.only_if.iter().map(ToString::to_string).collect();
-            let written: Vec<&str> =
-                sentence.all("condition").into_iter().map(|item| item.trim_matches('"')).collect();
-            assert_eq!(conditions, written);
-            let lists = sentence.within("word-list", "routine-word");
-            let words: Vec<&String> = read.skills.iter().chain(&read.mcp).collect();
-            assert_eq!(words, lists.concat());
-            let plain = routine::render(&read);
-            assert_eq!(routine::parse(plain.as_bytes()), (Some(read), vec![]), "{plain}");
-        },
-    );
+    every("routine", 200, |sentence| {
+        let (read, findings) = routine::parse(sentence.text.as_bytes());
+        assert_eq!(findings, [], "{}", sentence.text);
+        let read = read.unwrap_or_else(|| panic!("{}", sentence.text));
+        assert_eq!(read.enabled, sentence.text.contains("\nenabled: true"));
+        let written = sentence.first("schedule").or_else(|| sentence.first("starred")).unwrap();
+        assert_eq!(written.parse(), Ok(read.schedule.clone()));
+        assert_eq!(read.scope.as_deref(), sentence.first("routine-scope"));
+        assert_eq!(read.budget, sentence.first("budget").map(|tokens| tokens.parse().unwrap()));
+        let conditions: Vec<String> = read.only_if.iter().map(ToString::to_string).collect();
+        let written: Vec<&str> =
+            sentence.all("condition").into_iter().map(|item| item.trim_matches('"')).collect();
+        assert_eq!(conditions, written);
+        let lists = sentence.within("word-list", "routine-word");
+        let words: Vec<&String> = read.skills.iter().chain(&read.mcp).collect();
+        assert_eq!(words, lists.concat());
+        let plain = routine::render(&read);
+        assert_eq!(routine::parse(plain.as_bytes()), (Some(read), vec![]), "{plain}");
+    });
 }
 
 #[test]
@@ -384,17 +349,19 @@ fn near_a_sentence_nothing_panics() {
     }
 }
 
+/// Every number of an escape is that of such a character.
+fn numbers(sentence: &Sentence, is_meant: impl Fn(char) -> bool) -> bool {
+    sentence.all("approval-number").iter().all(|number| {
+        let digits = number.trim_start_matches("u{").trim_end_matches('}');
+        u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).is_some_and(&is_meant)
+    })
+}
+
 #[test]
 fn candidate_lines() {
-    let number = |s: &Sentence| {
-        s.all("approval-number").iter().all(|number| {
-            let digits = number.trim_start_matches("u{").trim_end_matches('}');
-            u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).is_some_and(|c| !c.is_whitespace())
-        })
-    };
     let holds = |s: &Sentence| {
         let solid = |rule| s.first(rule).is_some_and(|text| !text.contains('\u{a0}') && text.trim() == text);
-        number(s) && solid("candidate-section") && solid("candidate-text")
+        numbers(s, |c| !c.is_whitespace()) && solid("candidate-section") && solid("candidate-text")
     };
     for rule in ["candidate-line", "candidate-record"] {
         sentences(rule, 200, holds, |sentence| {
@@ -416,13 +383,7 @@ fn candidate_lines() {
 fn approval_lines() {
     let needed = ["until-field", "brain-field", "run-field"];
     let others = ["hash-field", "why-field", "always-field", "turn-field", "state-field"];
-    let numbers = |s: &Sentence| {
-        s.all("approval-number").iter().all(|number| {
-            let digits = number.trim_start_matches("u{").trim_end_matches('}');
-            u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).is_some()
-        })
-    };
-    let holds = |s: &Sentence| once(s, &needed) && at_most_once(s, &others) && numbers(s);
+    let holds = |s: &Sentence| once(s, &needed) && at_most_once(s, &others) && numbers(s, |_| true);
     for rule in ["approval-line", "canonical-approval"] {
         sentences(rule, 200, holds, |sentence| {
             let approval::Parsed::Line(read) = approval::parse_line(sentence.text.as_bytes()) else {

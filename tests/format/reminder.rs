@@ -7,23 +7,6 @@ use vault_agent::format::{
     reminder::{self, Parsed, Recur, Reminder},
 };
 
-#[test]
-fn the_example_of_the_design_reads_as_it_says() {
-    let line =
-        br#"- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call \"Mum\"" id=rid_K5V4M2J7Q2ZP ^abc"#;
-    let expected = Reminder {
-        date: date(2026, 12, 1),
-        time: time(9, 30, 0, 0),
-        recur: Recur::Weekly,
-        day: None,
-        msg: "Call \"Mum\"".to_owned(),
-        id: Some("rid_K5V4M2J7Q2ZP".parse().unwrap()),
-        block_id: Some("abc".to_owned()),
-    };
-    assert_eq!(reminder::parse_line(line), Parsed::Reminder(expected.clone()));
-    assert_eq!(expected.to_line().as_bytes(), line);
-}
-
 fn any_reminder() -> impl Strategy<Value = Reminder> {
     (
         (1i16..=9999, 1i8..=12, 1i8..=28, 0i8..24, 0i8..60),
@@ -165,19 +148,4 @@ proptest! {
         prop_assert_eq!(joined, bytes.clone());
         let _ = reminder::parse(&bytes);
     }
-}
-
-#[test]
-fn a_file_of_everything() {
-    let file = "\u{feff}- [ ] date=2026-12-01 time=09:30 recur=none msg=\"50%% off\"\r\n\
-                <!--\n- [ ] date=2026-12-01 time=09:30 recur=none msg=\"hidden\"\n-->\n\
-                - [ ] date=2026-12-01 time=09:30 recur=none\n\
-                - [ ] date=2026-12-01 time=09:30 recur=none msg=\"last\"";
-    let read = reminder::parse(file.as_bytes());
-    let found: Vec<_> =
-        read.reminders.iter().map(|r| (r.line, r.terminated, r.reminder.msg.as_str())).collect();
-    assert_eq!(found, [(1, true, "50%% off"), (6, false, "last")]);
-    assert_eq!(read.reminders[0].start, 3);
-    assert_eq!(read.near_misses.len(), 1);
-    assert_eq!((read.near_misses[0].line, read.near_misses[0].column), (5, 44));
 }

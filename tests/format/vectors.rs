@@ -90,7 +90,9 @@ fn reminder_files() {
     each("reminder-files.json", |vector, input| {
         let file = reminder::parse(input);
         for line in &file.reminders {
-            assert_eq!(&input[line.start..line.start + line.text.len()], line.text, "{}", vector["name"]);
+            let (text, rest) = input[line.start..].split_at(line.text.len());
+            assert_eq!(text, line.text, "{}", vector["name"]);
+            assert_eq!(line.terminated, rest.starts_with(b"\n") || rest.starts_with(b"\r\n"));
         }
         let reminders: Value =
             file.reminders.iter().map(|line| json!([line.line, line.reminder.msg])).collect();
@@ -129,6 +131,12 @@ fn commitments() {
                 )
             })
             .collect();
+        // Each block goes from its first line to the next block, or to the end.
+        let ends = file.blocks.iter().skip(1).map(|next| next.range.start).chain([input.len()]);
+        for (block, end) in file.blocks.iter().zip(ends) {
+            let before = input[..block.range.start].iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!((before + 1, block.range.end), (block.line, end), "{}", vector["name"]);
+        }
         let mut expected = json!({"blocks": vector["blocks"], "findings": vector["findings"]});
         let mut found = json!({"blocks": blocks, "findings": places(&file.findings)});
         if let Some(edit) = vector["set_status"].as_object() {

@@ -4,6 +4,7 @@ use vault_agent::turn::Responder;
 
 use crate::harness::rig::{Rig, remind};
 use crate::models::Reply;
+use crate::support::random::Random;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_turns_leave_nothing_behind() {
@@ -14,13 +15,12 @@ async fn killed_turns_leave_nothing_behind() {
         asked += 1;
         if asked % 2 == 1 { remind("claude-code") } else { Reply::hang() }
     });
-    let mut random = 0x9e37_79b9_u64;
+    let mut random = Random(0x9e37_79b9);
     for message in 1..=kills {
         rig.accept(message, "?", "");
         let engine = rig.engine();
         let stop = tokio_util::sync::CancellationToken::new();
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let moment = std::time::Duration::from_micros((random >> 33) % 400_000);
+        let moment = std::time::Duration::from_micros(random.below(400_000));
         let answering = engine.answer(message, &rig.desk, &stop);
         // Dropped in the midst of it, as by a crash of the task; or stopped, as by a person.
         if message % 2 == 0 {

@@ -214,7 +214,7 @@ fn check(steps: &[Step]) {
         }
     }
     let grown = answers(&index);
-    let other = vault.dir.path().join("fresh");
+    let other = vault.home().join("fresh");
     let fresh = vault.index_at(&other);
     fresh.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
     let made = answers(&fresh);

@@ -1,8 +1,11 @@
 //! Caches that can't be written, vaults that move, files that change without looking it.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use vault_agent::search::{CheckedBy, IndexError, Query};
+use vault_agent::clock::{ManualClock, SystemClock};
+use vault_agent::search::{CheckedBy, Index, IndexError, Options, Query};
+use vault_agent::vault::Vault;
 
 use super::vault::{TestVault, show};
 use crate::support::processes::alone;
@@ -87,13 +90,17 @@ fn a_full_cache_disk_is_an_error_and_search_reads_the_notes() {
 fn without_any_cache_the_answers_are_the_same() {
     let vault =
         TestVault::of("//- a.md\n# One\nfirst words #x\n\n- first item\n//- b/c.md\nfirst of the second\n");
-    std::fs::write(vault.dir.path().join("file"), "").unwrap();
-    let (usual, none) = (vault.index(), vault.index_at(&vault.dir.path().join("file/cache")));
+    // A file where the cache's folder should be: nobody can write there, root neither.
+    std::fs::write(vault.home().join("file"), "").unwrap();
+    let (usual, none) = (vault.index(), vault.index_at(&vault.home().join("file/cache")));
     for query in ["first", "one first", "tag:x", "\"first item\"", "path:b first", "nothing"] {
-        let (usual, none) =
-            (usual.search(&Query::new(query)).unwrap(), none.search(&Query::new(query)).unwrap());
+        let [usual, none] = [&usual, &none].map(|index| index.search(&Query::new(query)).unwrap());
         assert_eq!(usual.hits, none.hits, "{query}");
+        assert!(none.freshness.warnings[0].contains("without a cache"), "{:?}", none.freshness);
     }
+    vault.write("d.md", "first thing of all");
+    assert_eq!(show(&none.search(&Query::new("thing")).unwrap()), ["d.md:1 paragraph first thing of all"]);
+    assert!(none.catch_up().is_err());
 }
 
 #[test]
@@ -135,15 +142,10 @@ fn renames_of_case_alone_and_of_folders_are_followed() {
 fn a_moved_vault_keeps_its_index() {
     let vault = TestVault::of("//- a.md\nfirst\n");
     assert_eq!(vault.find("first").len(), 1);
-    let moved = vault.dir.path().join("elsewhere");
+    let moved = vault.home().join("elsewhere");
     std::fs::rename(vault.root(), &moved).unwrap();
-    let index = vault_agent::search::Index::open(
-        vault_agent::vault::Vault::open(&moved).unwrap(),
-        &vault.cache(),
-        vault_agent::search::Options::default(),
-        std::sync::Arc::new(vault_agent::clock::SystemClock),
-    )
-    .unwrap();
+    let open = Vault::open(&moved).unwrap();
+    let index = Index::open(open, &vault.cache(), Options::default(), Arc::new(SystemClock)).unwrap();
     let generation = index.stats().unwrap().generation;
     let answer = index.search(&Query::new("first")).unwrap();
     assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
@@ -153,22 +155,12 @@ fn a_moved_vault_keeps_its_index() {
 #[test]
 fn a_clock_that_jumps_hides_no_change() {
     let vault = TestVault::of("//- a.md\nfirst\n");
-    let open = |now: &str| {
-        vault_agent::search::Index::open(
-            vault_agent::vault::Vault::open(&vault.root()).unwrap(),
-            &vault.cache(),
-            vault_agent::search::Options::default(),
-            std::sync::Arc::new(vault_agent::clock::ManualClock::new(now.parse().unwrap())),
-        )
-        .unwrap()
-    };
     // The clock says a year from now, then a year ago; the files' times are the system's.
     for (round, now) in ["2037-01-01T00:00:00Z", "2001-01-01T00:00:00Z"].iter().enumerate() {
-        let index = open(now);
-        assert_eq!(
-            index.search(&Query::new(if round == 0 { "first" } else { "round0" })).unwrap().hits.len(),
-            1
-        );
+        let clock = ManualClock::new(now.parse().unwrap());
+        let index = vault.index_with(&vault.cache(), Options::default(), clock);
+        let before = ["first", "round0"][round];
+        assert_eq!(index.search(&Query::new(before)).unwrap().hits.len(), 1);
         vault.write("a.md", format!("round{round}\n"));
         assert_eq!(index.search(&Query::new(format!("round{round}"))).unwrap().hits.len(), 1);
     }

@@ -1,24 +1,13 @@
 //! Queries and notes that nobody means well: each gets an answer, or a sentence.
 
-use std::sync::Arc;
-
-use vault_agent::clock::SystemClock;
-use vault_agent::config::Settings;
-use vault_agent::search::{Index, MemoryPrompt, Query, Recall};
-use vault_agent::vault::Vault;
+use vault_agent::search::{MemoryPrompt, Query};
 
 use super::vault::{TestVault, show};
-
-fn recall(vault: &TestVault) -> Recall {
-    let open = Vault::open(&vault.root()).unwrap();
-    let index = Index::of(open, &Settings::default(), &vault.cache(), Arc::new(SystemClock)).unwrap();
-    Recall::new(Arc::new(index), &Settings::default(), Arc::new(SystemClock))
-}
 
 #[test]
 fn every_query_gets_an_answer() {
     let vault = TestVault::of("//- a.md\nthe green kettle\n\nשלום עולם\n\na 🙂 smiles\n");
-    let recall = recall(&vault);
+    let recall = crate::recall::open(&vault.root(), &vault.cache());
     let long = ["kettle ", "\"green ", "kettle* ", "-green ", "🙂", "שלום ", "(", "path:", "x"]
         .map(|part| part.repeat((1 << 20) / part.len()));
     let operators = [
@@ -36,6 +25,9 @@ fn every_query_gets_an_answer() {
         "?",
         "   ",
         "",
+        "a",
+        "before:never",
+        "path:**/**/**",
     ];
     let odd = [
         "\0",

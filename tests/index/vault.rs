@@ -1,57 +1,37 @@
 //! A vault in a temporary folder with an index beside it.
 
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use vault_agent::clock::SystemClock;
+use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::search::follow::follower;
 use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{Answer, CheckedBy, Index, Options, Query};
 use vault_agent::vault::{NotePath, Vault, WatchEvent, WatchTimes, Watcher};
 
-use crate::support::until;
+use crate::support::{self, until};
 
-pub struct TestVault {
-    pub dir: tempfile::TempDir,
+pub struct TestVault(support::TestVault);
+
+impl Deref for TestVault {
+    type Target = support::TestVault;
+
+    fn deref(&self) -> &support::TestVault {
+        &self.0
+    }
 }
 
 impl TestVault {
     pub fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("vault")).unwrap();
-        Self { dir }
+        Self::of("")
     }
 
-    /// A vault of `//- path` headers and contents.
     pub fn of(fixture: &str) -> Self {
-        let vault = Self::new();
-        for part in fixture.split("//- ").skip(1) {
-            let (path, text) = part.split_once('\n').unwrap();
-            vault.write(path.trim(), text);
-        }
-        vault
-    }
-
-    pub fn root(&self) -> PathBuf {
-        self.dir.path().join("vault")
-    }
-
-    pub fn path(&self, path: &str) -> PathBuf {
-        self.root().join(path)
-    }
-
-    pub fn cache(&self) -> PathBuf {
-        self.dir.path().join("cache")
-    }
-
-    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        Self(support::TestVault::new(fixture))
     }
 
     pub fn index(&self) -> Index {
@@ -59,8 +39,11 @@ impl TestVault {
     }
 
     pub fn index_at(&self, cache: &Path) -> Index {
-        let vault = Vault::open(&self.root()).unwrap();
-        Index::open(vault, cache, Options::default(), Arc::new(SystemClock)).unwrap()
+        self.index_with(cache, Options::default(), SystemClock)
+    }
+
+    pub fn index_with(&self, cache: &Path, options: Options, clock: impl Clock + 'static) -> Index {
+        Index::open(Vault::open(&self.root()).unwrap(), cache, options, Arc::new(clock)).unwrap()
     }
 
     pub fn find(&self, query: &str) -> Vec<String> {

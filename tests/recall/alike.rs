@@ -6,43 +6,32 @@ use std::path::Path;
 use vault_agent::search::{Answer, Hit, Query, Recall};
 
 use crate::recall::open;
+use crate::support::random::Random;
 
-/// Numbers from a seed, the same everywhere (a linear congruential generator with Knuth's factors).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % most
-    }
-
-    fn word(&mut self) -> String {
-        let consonants = [b'b', b'd', b'g', b'k', b'l', b'm', b'n', b'p', b'r', b't'];
-        let vowels = [b'a', b'i', b'o', b'u'];
-        let letters =
-            (0..7).map(|at| if at % 2 == 0 { consonants[self.below(10)] } else { vowels[self.below(4)] });
-        String::from_utf8(letters.collect()).unwrap()
-    }
+/// A made-up word.
+fn word(random: &mut Random) -> String {
+    let letter = |at| if at % 2 == 0 { b"bdgklmnprt"[random.at(10)] } else { b"aiou"[random.at(4)] };
+    String::from_utf8((0..7).map(letter).collect()).unwrap()
 }
 
 /// Notes and a log of made-up words, in short lines and long ones, below headings of such words; and the words, each with
 /// one that differs in its first letter alone.
 fn made_up(root: &Path) -> Vec<String> {
-    let mut numbers = Numbers(7);
-    let words: Vec<String> = (0..60).map(|_| numbers.word()).collect();
+    let mut random = Random(7);
+    let words: Vec<String> = (0..60).map(|_| word(&mut random)).collect();
     let alike = |word: &str| format!("z{}", &word[1..]);
-    let line = |numbers: &mut Numbers, most: usize| {
-        let some = |numbers: &mut Numbers| {
-            let word = &words[numbers.below(words.len())];
-            if numbers.below(3) == 0 { alike(word) } else { word.clone() }
+    let line = |random: &mut Random, most: usize| {
+        let some = |random: &mut Random| {
+            let word = &words[random.at(words.len())];
+            if random.at(3) == 0 { alike(word) } else { word.clone() }
         };
-        (0..=numbers.below(most)).map(|_| some(numbers)).collect::<Vec<_>>().join(" ")
+        (0..=random.at(most)).map(|_| some(random)).collect::<Vec<_>>().join(" ")
     };
     for note in 0..40 {
-        let mut text = format!("# {}\n", words[numbers.below(60)]);
+        let mut text = format!("# {}\n", words[random.at(60)]);
         for _ in 0..6 {
-            let most = [2, 4, 60][numbers.below(3)];
-            let _ = write!(text, "\n- {}\n", line(&mut numbers, most));
+            let most = [2, 4, 60][random.at(3)];
+            let _ = write!(text, "\n- {}\n", line(&mut random, most));
         }
         std::fs::write(root.join(format!("n{note}.md")), text).unwrap();
     }

@@ -5,16 +5,7 @@ use std::path::{Path, PathBuf};
 use vault_agent::search::{MemoryPrompt, Query, Severity};
 
 use crate::recall::open;
-
-/// Small numbers that are the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-}
+use crate::support::random::Random;
 
 fn vault(root: &Path) {
     let words = [
@@ -29,9 +20,9 @@ fn vault(root: &Path) {
         "harbour",
         "violin",
     ];
-    let mut dice = Dice(7);
+    let mut dice = Random(7);
     let mut said =
-        |count: usize| (0..count).map(|_| words[dice.roll(words.len())]).collect::<Vec<_>>().join(" ");
+        |count: usize| (0..count).map(|_| words[dice.at(words.len())]).collect::<Vec<_>>().join(" ");
     for note in 0..24 {
         let text = format!("# Note {note}\n\n{}.\n\n- {}\n- {} #tag{note}\n", said(12), said(5), said(7));
         std::fs::write(root.join(format!("note {note}.md")), text).unwrap();
@@ -93,15 +84,15 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Damages one file, or swaps two; what was done, and whether bytes that count are other ones now.
-fn damage(cache: &Path, dice: &mut Dice) -> (String, bool) {
+fn damage(cache: &Path, dice: &mut Random) -> (String, bool) {
     let files: Vec<PathBuf> =
         files(cache).into_iter().filter(|file| std::fs::metadata(file).unwrap().len() > 0).collect();
-    let file = &files[dice.roll(files.len())];
+    let file = &files[dice.at(files.len())];
     let mut bytes = std::fs::read(file).unwrap();
-    let at = dice.roll(bytes.len());
-    let what = match dice.roll(5) {
+    let at = dice.at(bytes.len());
+    let what = match dice.at(5) {
         0 => {
-            bytes[at] ^= 1 << dice.roll(8);
+            bytes[at] ^= 1 << dice.at(8);
             "flip"
         }
         1 => {
@@ -109,13 +100,13 @@ fn damage(cache: &Path, dice: &mut Dice) -> (String, bool) {
             "truncate"
         }
         2 => {
-            let end = (at + 1 + dice.roll(4096)).min(bytes.len());
+            let end = (at + 1 + dice.at(4096)).min(bytes.len());
             let is_zero = bytes[at..end].iter().all(|byte| *byte == 0);
             bytes[at..end].fill(u8::from(is_zero));
             "zero"
         }
         3 => {
-            let other = &files[dice.roll(files.len())];
+            let other = &files[dice.at(files.len())];
             let others = std::fs::read(other).unwrap();
             std::fs::write(other, &bytes).unwrap();
             bytes = others;
@@ -139,9 +130,10 @@ fn no_damage_changes_an_answer_and_it_is_said() {
     vault(&root);
     // File systems' clocks have a grain: the notes are to be trusted by their times.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
-    for note in files(&root) {
+    let age = |note: &Path| {
         std::fs::File::options().write(true).open(note).unwrap().set_modified(old).unwrap();
-    }
+    };
+    files(&root).iter().for_each(|note| age(note));
     let (closed, killed) = (dir.path().join("closed"), dir.path().join("killed"));
     let (fresh, words) = ask(&root, &closed);
     assert!(words.is_empty() && fresh.iter().all(|hits| hits.len() > 20), "{words} {fresh:?}");
@@ -155,7 +147,7 @@ fn no_damage_changes_an_answer_and_it_is_said() {
         std::fs::write(&note, text.clone() + "\n- one more kitten\n").unwrap();
         index.catch_up().unwrap();
         std::fs::write(&note, text).unwrap();
-        std::fs::File::options().write(true).open(&note).unwrap().set_modified(old).unwrap();
+        age(&note);
         index.catch_up().unwrap();
         assert!(log(&closed) > 0);
         copy(&closed, &killed);
@@ -163,7 +155,7 @@ fn no_damage_changes_an_answer_and_it_is_said() {
     assert_eq!(ask(&root, &killed), (fresh.clone(), String::new()));
     assert_eq!(ask(&root, &closed), (fresh.clone(), String::new()));
     let seed = std::env::var("DAMAGE_SEED").ok().and_then(|seed| seed.parse().ok());
-    let mut dice = Dice(seed.unwrap_or(22));
+    let mut dice = Random(seed.unwrap_or(22));
     for trial in 0..120 {
         let from = if trial % 4 == 0 { &killed } else { &closed };
         let cache = dir.path().join(format!("trial {trial}"));
@@ -189,9 +181,8 @@ fn no_damage_changes_an_answer_and_it_is_said() {
 
 #[test]
 fn a_reindex_makes_everything_anew() {
-    let dir = tempfile::tempdir().unwrap();
-    let (root, cache) = (dir.path().join("vault"), dir.path().join("cache"));
-    std::fs::create_dir(&root).unwrap();
+    let (dir, root) = crate::recall::folder();
+    let cache = dir.path().join("cache");
     vault(&root);
     // As an earlier version left it.
     std::fs::create_dir(&cache).unwrap();

@@ -1,37 +1,27 @@
 //! Network providers against an endpoint that behaves in every wrong way.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
+use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
 use serde_json::{Value, json};
 use vault_agent::config;
 use vault_agent::embed::http::Http;
 use vault_agent::embed::retry::{self, Backoff};
 use vault_agent::embed::{EmbedError, Provider, Purpose};
 
-type Script = Arc<Mutex<Vec<&'static str>>>;
+use crate::recall::shapes::{self, Seen};
 
 /// An endpoint that answers each request with the next word of the script, the last one for ever.
-async fn endpoint(script: &[&'static str]) -> (String, Arc<Mutex<Vec<Value>>>) {
-    let script: Script = Arc::new(Mutex::new(script.to_vec()));
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&asked);
-    let app = Router::new().fallback(move |Json(body): Json<Value>| {
-        let (script, seen) = (Arc::clone(&script), Arc::clone(&seen));
-        async move {
-            let n = body["input"].as_array().map_or(0, Vec::len);
-            seen.lock().unwrap().push(body);
-            let mut script = script.lock().unwrap();
-            let word = if script.len() > 1 { script.remove(0) } else { script[0] };
-            answer(word, n)
-        }
-    });
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    (url, asked)
+async fn endpoint(script: &[&'static str]) -> (String, Seen) {
+    let script = Mutex::new(script.to_vec());
+    shapes::endpoint(Box::new(move |body| {
+        let mut script = script.lock().unwrap();
+        let word = if script.len() > 1 { script.remove(0) } else { script[0] };
+        answer(word, body["input"].as_array().map_or(0, Vec::len))
+    }))
+    .await
 }
 
 fn answer(word: &str, n: usize) -> Response {
@@ -59,11 +49,8 @@ fn provider(url: &str) -> Http {
 
 async fn embed(script: &[&'static str], tries: u32) -> Result<Vec<Vec<f32>>, EmbedError> {
     let (url, _) = endpoint(script).await;
-    let backoff = Backoff {
-        first: std::time::Duration::from_millis(1),
-        most: std::time::Duration::from_millis(2),
-        tries,
-    };
+    let pause = std::time::Duration::from_millis;
+    let backoff = Backoff { first: pause(1), most: pause(2), tries };
     retry::embed(&provider(&url), &["a".into(), String::new()], Purpose::Document, backoff).await
 }
 
@@ -72,7 +59,7 @@ async fn good_answers_are_taken_in_order_and_empty_texts_are_not_sent() {
     let (url, asked) = endpoint(&["good"]).await;
     let vectors = provider(&url).embed(&["a".into(), " ".into()], Purpose::Document).await.unwrap();
     assert_eq!(vectors, [[0.6, 0.8], [0.6, 0.8]]);
-    assert_eq!(asked.lock().unwrap()[0]["input"], json!(["a", "-"]));
+    assert_eq!(asked.lock().unwrap()[0].2["input"], json!(["a", "-"]));
 }
 
 #[tokio::test]

@@ -134,19 +134,11 @@ fn an_injection_is_marked_bounded_and_without_tools() {
     let json: serde_json::Value = serde_json::from_str(json).unwrap();
     assert_eq!(json["budget_tokens_est"], 1000);
     let memories = json["memories"].as_array().unwrap();
-    assert!(
-        memories
-            .iter()
-            .any(|memory| memory["excerpt"].as_str().unwrap().contains("vaccination in September"))
-    );
-    assert!(
-        memories.iter().all(|memory| !memory["excerpt"].as_str().unwrap().contains('{')),
-        "tools are not given"
-    );
-    assert!(
-        memories[0]["path"].as_str().unwrap().starts_with("logs/")
-            && memories[0]["line"].as_u64().unwrap() > 6
-    );
+    let excerpts: Vec<&str> = memories.iter().map(|memory| memory["excerpt"].as_str().unwrap()).collect();
+    assert!(excerpts.iter().any(|excerpt| excerpt.contains("vaccination in September")), "{excerpts:?}");
+    assert!(!excerpts.iter().any(|excerpt| excerpt.contains('{')), "tools are not given: {excerpts:?}");
+    assert!(memories[0]["path"].as_str().unwrap().starts_with("logs/"), "{json}");
+    assert!(memories[0]["line"].as_u64().unwrap() > 6, "{json}");
     assert_eq!(memories[0]["truncated"], false);
     let expanded =
         vault.run(&["recall", "--inject", "--expand", "When does the kitten need her vaccination?"]);

@@ -7,6 +7,7 @@ use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{Hit, Query, Recall};
 
 use crate::recall::open;
+use crate::support::until;
 
 const WORDS: [&str; 8] = ["kitten", "shelter", "garden", "kettle", "river", "letter", "adopted", "cat"];
 
@@ -52,25 +53,20 @@ proptest! {
 
     #[test]
     fn it_answers_as_one_made_anew(steps in steps()) {
-        let dir = tempfile::tempdir().unwrap();
-        let (root, cache) = (dir.path().join("vault"), dir.path().join("cache"));
-        std::fs::create_dir(&root).unwrap();
+        let (dir, root) = crate::recall::folder();
+        let cache = dir.path().join("cache");
         let name = |n: usize| format!("n{n}.md");
         let at = |n: usize| root.join(name(n));
         std::fs::write(at(0), "the first kitten\n").unwrap();
         let mut recall = open(&root, &cache);
         let follow = |recall: &Recall| {
             let follower = Follower::start(Arc::clone(recall.index())).unwrap();
-            while !follower.following().following {
-                std::thread::yield_now();
-            }
+            until("the first look", || follower.following().following);
             follower
         };
         let settle = |follower: &Follower, notes: &[usize]| {
             follower.changed(notes.iter().map(|n| name(*n)));
-            while follower.following().behind > 0 {
-                std::thread::yield_now();
-            }
+            until("the commit", || follower.following().behind == 0);
         };
         let mut follower = follow(&recall);
         for (round, step) in steps.into_iter().enumerate() {

@@ -2,6 +2,8 @@
 
 use vault_agent::embed::local::Local;
 
+use crate::recall::table::{Tensor, bytes, write_tensors};
+
 /// Writes a BERT of one layer whose weights are a fixed pattern.
 pub fn tiny(dir: &std::path::Path) {
     tiny_with(dir, &[]);
@@ -39,24 +41,16 @@ pub fn tiny_with(dir: &std::path::Path, heads: &[(&str, usize)]) {
     for (name, out) in heads {
         tensors.extend([(format!("{name}.weight"), vec![*out, 4]), (format!("{name}.bias"), vec![*out])]);
     }
-    let mut bytes = Vec::new();
-    let mut head = serde_json::Map::new();
-    for (n, (name, shape)) in tensors.iter().enumerate() {
-        let start = bytes.len();
-        for i in 0..shape.iter().product::<usize>() {
-            let value = ((i * 7 + n * 3) % 11) as f32 / 11.0 - 0.4;
-            bytes.extend_from_slice(&value.to_le_bytes());
-        }
-        head.insert(
-            name.clone(),
-            serde_json::json!({"dtype": "F32", "shape": shape, "data_offsets": [start, bytes.len()]}),
-        );
-    }
-    let head = serde_json::to_string(&head).unwrap();
-    let mut file = (head.len() as u64).to_le_bytes().to_vec();
-    file.extend_from_slice(head.as_bytes());
-    file.extend_from_slice(&bytes);
-    std::fs::write(dir.join("model.safetensors"), file).unwrap();
+    let tensors: Vec<Tensor<'_>> = tensors
+        .iter()
+        .enumerate()
+        .map(|(n, (name, shape))| {
+            let value = |i: usize| ((i * 7 + n * 3) % 11) as f32 / 11.0 - 0.4;
+            let values: Vec<f32> = (0..shape.iter().product()).map(value).collect();
+            (name.as_str(), "F32", shape.clone(), bytes(&values))
+        })
+        .collect();
+    write_tensors(dir, &tensors);
 }
 
 #[test]

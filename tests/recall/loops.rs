@@ -18,15 +18,10 @@ const HEAD: &str = "//- MEMORY.md\n# Memory\n\n## Anna\n- drinks green tea\n\
 fn answers_from_memory_and_the_questions_to_them_never_come_back() {
     let mut fixture = HEAD.to_owned();
     for n in 0..40 {
-        fixture += &turn(
-            3 * n,
-            "user",
-            "Ben",
-            ["What does Anna drink?", "what does Anna drink", "Does Anna drink?"][n % 3],
-        );
-        fixture += &turn(3 * n + 1, "recall]-[", "memory", "- [[MEMORY]] Anna drinks")
-            .replace("recall]-[", "recall")
-            .replace("[!recall]", "[!recall]-");
+        let question = ["What does Anna drink?", "what does Anna drink", "Does Anna drink?"][n % 3];
+        fixture += &turn(3 * n, "user", "Ben", question);
+        let recalled = turn(3 * n + 1, "recall", "memory", "- [[MEMORY]] Anna drinks");
+        fixture += &recalled.replace("[!recall]", "[!recall]-");
         let answer = match n % 4 {
             0 => "From your notes (excerpts, found by search):\n- Anna: drinks green tea",
             1 => "I found nothing about that in your notes.",

@@ -34,7 +34,7 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 }
 
 /// Recall of the vault at `root`, as a process of its own has it.
-fn open(root: &Path, cache: &Path) -> Recall {
+pub fn open(root: &Path, cache: &Path) -> Recall {
     let clock = Arc::new(SystemClock);
     let vault = Vault::open(root).unwrap();
     let index = Index::of(vault, &Settings::default(), cache, clock.clone()).unwrap();

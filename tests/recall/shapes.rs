@@ -1,7 +1,6 @@
 //! What is sent to each kind of endpoint, over a real socket, and how a vault's vectors come about: pending, failed,
 //! embedded, embedded anew by another model.
 
-use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -17,11 +16,11 @@ use vault_agent::search::{Index, MemoryPrompt, Query, Recall};
 use vault_agent::vault::Vault;
 
 /// A request: path, key header, body.
-type Seen = Arc<Mutex<Vec<(String, String, Value)>>>;
-type Answer = Box<dyn Fn(&Value) -> Response + Send + Sync>;
+pub type Seen = Arc<Mutex<Vec<(String, String, Value)>>>;
+pub type Answer = Box<dyn Fn(&Value) -> Response + Send + Sync>;
 
 /// An endpoint that writes down what it is asked.
-async fn endpoint(answer: Answer) -> (String, Seen) {
+pub async fn endpoint(answer: Answer) -> (String, Seen) {
     let seen = Seen::default();
     let (noted, answer) = (Arc::clone(&seen), Arc::new(answer));
     let app = Router::new().fallback(move |request: Request| {
@@ -45,7 +44,7 @@ async fn endpoint(answer: Answer) -> (String, Seen) {
 
 fn settings(provider: &str, url: &str, key: &std::path::Path) -> config::Embed {
     std::fs::write(key, "s3cret\n").unwrap();
-    std::fs::set_permissions(key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    crate::support::set_mode(key, 0o600);
     config::Embed {
         provider: provider.into(),
         url: Some(url.into()),
@@ -115,11 +114,9 @@ async fn sized() -> (String, Arc<Mutex<usize>>) {
             let x = f64::from(text.as_str().unwrap().contains("kitten"));
             [vec![x, 1.0 - x], vec![0.1; size - 2]].concat()
         };
-        let data: Vec<Value> = texts
-            .iter()
-            .enumerate()
-            .map(|(index, text)| json!({"index": index, "embedding": one(text)}))
-            .collect();
+        let data = texts.iter().enumerate();
+        let data: Vec<Value> =
+            data.map(|(index, text)| json!({"index": index, "embedding": one(text)})).collect();
         axum::Json(json!({ "data": data })).into_response()
     };
     (endpoint(Box::new(answer)).await.0, size)

@@ -26,6 +26,7 @@ use vault_agent::{
 };
 
 use crate::support::processes::Killed;
+use crate::support::random::Random;
 use crate::vault::help::{ROLE, child, note, told, why};
 
 const FILE: &str = "Reminders.md";
@@ -33,18 +34,16 @@ const KINDS: [&str; 5] = ["buffer", "holder", "rename", "append", "recreate"];
 /// Lines that stand in the file at first and are deleted one by one.
 const TO_FIRE: usize = 200;
 
-/// A small generator: the rounds of a test differ, its runs don't.
+/// Chance, and pauses by it: the rounds of a test differ, its runs don't.
 struct Dice {
-    state: u64,
+    random: Random,
     /// How many times as long as usual its pauses are.
     pace: u64,
 }
 
 impl Dice {
     fn below(&mut self, end: u64) -> u64 {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 33) % end
+        self.random.below(end)
     }
 
     fn pause(&mut self, at_most_micros: u64) {
@@ -64,7 +63,7 @@ fn writer_entry() {
     let path = PathBuf::from(told("VAULT_TEST_FILE"));
     let rounds: u64 = told("VAULT_TEST_ROUNDS").parse().unwrap();
     let mut dice = Dice {
-        state: told("VAULT_TEST_SEED").parse().unwrap(),
+        random: Random(told("VAULT_TEST_SEED").parse().unwrap()),
         pace: told("VAULT_TEST_PACE").parse().unwrap(),
     };
     match told("VAULT_TEST_KIND").as_str() {
@@ -216,7 +215,7 @@ fn second_agent_entry() {
     }
     let root = PathBuf::from(told("VAULT_TEST_ROOT"));
     let editor = editor(&root, Arc::new(SystemClock), &told("VAULT_TEST_HOW"));
-    let mut dice = Dice { state: 7, pace: 1 };
+    let mut dice = Dice { random: Random(7), pace: 1 };
     while !root.join("stop").exists() {
         count(&editor, "two");
         dice.pause(4_000);
@@ -252,7 +251,7 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
     let mut second = Killed(child(&second_agent_entry, "agent", &arguments).spawn().unwrap());
     let mut writer = Killed(child(&writer_entry, "writer", &arguments).spawn().unwrap());
     let mut tally = Tally { rounds, ..Tally::default() };
-    let mut dice = Dice { state: seed, pace: 1 };
+    let mut dice = Dice { random: Random(seed), pace: 1 };
     let mut fired = 0;
     let every = (rounds / TO_FIRE as u64).max(1);
     let status = loop {
