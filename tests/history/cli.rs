@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::TestVault;
+use crate::support::{TestVault, set_mode};
 
 fn vault() -> TestVault {
     TestVault::new("//- zone: Europe/London\n//- /a.md\none\ntwo\n//- /sub/b.md\nb\n")
@@ -112,20 +112,18 @@ fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
     assert_eq!(tick["fired"].as_array().unwrap().len(), 1, "{tick}");
 }
 
+const FOLLOW_UP: &str = "//- /COMMITMENTS.md\n# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\n\
+                         due: 2026-12-01T10:00:00Z\n---\nAsk Ann\n";
+
 #[test]
 fn a_follow_up_that_comes_back_after_its_time_is_not_told() {
-    let vault = TestVault::new(
-        "//- now: 2026-12-01T09:00:00Z\n//- /COMMITMENTS.md\n# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\n\
-         due: 2026-12-01T10:00:00Z\n---\nAsk Ann\n",
-    );
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:00:00Z\n{FOLLOW_UP}"));
     let _ = vault.run(&["history"]).ok();
     let note = vault.read("COMMITMENTS.md");
     vault.write("COMMITMENTS.md", "");
     vault.set_now("2026-12-01T12:00:00Z");
-    vault
-        .run(&["restore", "COMMITMENTS.md"])
-        .ok()
-        .warns("1 follow-up comes back after its time and doesn't fire");
+    let restored = vault.run(&["restore", "COMMITMENTS.md"]).ok();
+    restored.warns("1 follow-up comes back after its time and doesn't fire");
     assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
     assert_eq!(vault.read("COMMITMENTS.md"), note, "and it stays");
     vault.write("COMMITMENTS.md", "");
@@ -137,13 +135,12 @@ fn a_follow_up_that_comes_back_after_its_time_is_not_told() {
 
 #[test]
 fn one_line_of_a_follow_up_that_comes_back_makes_nothing_fire() {
-    let vault = TestVault::new(
-        "//- now: 2026-12-01T12:00:00Z\n//- /COMMITMENTS.md\n# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\n\
-         due: 2026-12-01T10:00:00Z\n---\nAsk Ann\n",
-    );
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T12:00:00Z\n{FOLLOW_UP}"));
     let _ = vault.run(&["history"]).ok();
-    vault.write("COMMITMENTS.md", vault.read("COMMITMENTS.md").replace("due: 2026-12-01T10:00:00Z\n", ""));
+    let note = vault.read("COMMITMENTS.md");
+    vault.write("COMMITMENTS.md", note.replace("due: 2026-12-01T10:00:00Z\n", ""));
     vault.run(&["restore", "--line", "COMMITMENTS.md:6"]).ok().warns("1 follow-up comes back");
+    assert_eq!(vault.read("COMMITMENTS.md"), note);
     assert_eq!(vault.json(&["tick"])["fired"], serde_json::json!([]));
 }
 
@@ -162,15 +159,6 @@ fn a_new_vault_is_one_snapshot_that_undo_leaves_alone() {
     // A second one has nothing to say.
     let _ = vault.run(&["init", dir]).ok();
     assert_eq!(vault.json(&["--vault", dir, "history"]).as_array().unwrap().len(), 1);
-}
-
-#[test]
-fn a_memory_line_comes_back_by_its_number() {
-    let vault = vault();
-    let _ = vault.run(&["history"]).ok();
-    vault.write("a.md", "one\n");
-    let _ = vault.run(&["restore", "--line", "a.md:2"]).ok();
-    assert_eq!(vault.read("a.md"), "one\ntwo\n");
 }
 
 #[test]
@@ -218,12 +206,11 @@ fn deletions_in_bulk_ask_for_a_word() {
 
 #[test]
 fn a_read_only_state_directory_is_a_clear_error() {
-    use std::os::unix::fs::PermissionsExt;
     let vault = vault();
-    std::fs::set_permissions(vault.state(), std::fs::Permissions::from_mode(0o500)).unwrap();
+    set_mode(vault.state(), 0o500);
     let writable = std::fs::write(vault.state().join("probe"), "").is_ok();
     let run = vault.run(&["history"]);
-    std::fs::set_permissions(vault.state(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    set_mode(vault.state(), 0o700);
     if writable {
         eprintln!("the super-user writes everywhere, so this proves little here");
     } else {

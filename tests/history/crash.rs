@@ -41,9 +41,8 @@ fn snapshot_equals_vault(vault: &TestVault) {
     let snapshot: BTreeMap<String, String> = listed
         .split_terminator('\0')
         .map(|path| {
-            let shown =
-                room::git_at(&repository(vault), &["cat-file", "blob", &format!("main:{path}")]).unwrap();
-            (path.to_owned(), String::from_utf8(shown.stdout).unwrap())
+            let mut show = room::git_command(&repository(vault));
+            (path.to_owned(), room::said(show.args(["cat-file", "blob", &format!("main:{path}")])))
         })
         .collect();
     assert_eq!(snapshot, shown(vault));
@@ -208,13 +207,18 @@ fn killed_at_no_step_in_particular() {
 
 const CHILD: &str = "VAULT_AGENT_TEST_PACKS";
 
+/// Packs whatever is loose, and joins more packs than these.
+fn at_once(packs: usize) -> PackPolicy {
+    PackPolicy { loose: 1, packs, small_bytes: 1 << 30 }
+}
+
 /// Run by the test below in a process of its own; nothing otherwise.
 #[test]
 fn a_child_that_packs() {
     let Some(temp) = std::env::var_os(CHILD) else { return };
     let scenario = fail::FailScenario::setup();
     let room = Room::at(Path::new(&temp));
-    room.history.maintain_with(PackPolicy { loose: 1, packs: 1, small_bytes: 1 << 30 }).unwrap();
+    room.history.maintain_with(at_once(1)).unwrap();
     scenario.teardown();
 }
 
@@ -226,7 +230,7 @@ fn packing_that_is_killed_loses_nothing() {
             room.write("a.md", format!("{turn}\n"));
             room.save(&format!("{turn}.md"), "x");
             if turn % 2 == 0 {
-                room.history.maintain_with(PackPolicy { loose: 1, packs: 99, small_bytes: 1 << 30 }).unwrap();
+                room.history.maintain_with(at_once(99)).unwrap();
             }
         }
         let status = again(&a_child_that_packs)
@@ -236,8 +240,7 @@ fn packing_that_is_killed_loses_nothing() {
             .unwrap();
         assert!(!status.success(), "{step} was not reached");
         room.fsck();
-        let report =
-            room.history.maintain_with(PackPolicy { loose: 1, packs: 1, small_bytes: 1 << 30 }).unwrap();
+        let report = room.history.maintain_with(at_once(1)).unwrap();
         assert!(report.joined > 0, "{report:?}");
         room.fsck();
         assert_eq!(room.log().len(), 4);

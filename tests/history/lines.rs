@@ -26,7 +26,7 @@ fn each_line_has_its_writer_turn_and_time() {
     assert!(room.editor.edit(&note("old.md"), &[with], &why).unwrap().all_done());
     room.clock.advance(SignedDuration::from_hours(24));
     // Renamed, and changed by hand since.
-    std::fs::rename(room.root().join("old.md"), room.root().join("new.md")).unwrap();
+    room.rename("old.md", "new.md");
     room.snapshot();
     room.save("new.md", "# Plan\r\nmine\nthe assistant's\nalso mine\nnewest");
     room.write("new.md", "# Plan\r\nmine\nthe assistant's\nunseen\nalso mine\nnewest");

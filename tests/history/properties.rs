@@ -1,11 +1,14 @@
 //! Random histories: whatever people, agents and sync tools do, every point comes back byte for byte.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use proptest::prelude::*;
 use vault_agent::history::{Deletions, PackPolicy};
+use vault_agent::vault::{Actor, Operation};
 
-use crate::history::room::Room;
+use crate::history::room::{Room, note};
+use crate::support::{mode, set_mode};
 
 /// Names that have broken other tools: spaces, emoji, both forms of é, a leading dash, 255 bytes.
 fn names() -> Vec<String> {
@@ -59,23 +62,16 @@ fn act() -> impl Strategy<Value = Act> {
 
 /// The vault with contents, links and the right to execute.
 fn state(room: &Room) -> BTreeMap<String, (bool, Vec<u8>)> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = |path: &str| std::fs::symlink_metadata(room.root().join(path)).unwrap();
-    room.files()
-        .into_iter()
-        .map(|(path, bytes)| {
-            let metadata = mode(&path);
-            let executable = !metadata.is_symlink() && metadata.permissions().mode() & 0o100 != 0;
-            (path, (executable, bytes))
-        })
-        .collect()
+    let is_executable = |path: &Path| !path.is_symlink() && mode(path) & 0o100 != 0;
+    let files = room.files().into_iter();
+    files.map(|(path, bytes)| (path.clone(), (is_executable(&room.root().join(path)), bytes))).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 60, ..ProptestConfig::default() })]
     #[test]
     fn every_point_comes_back_byte_for_byte(acts in proptest::collection::vec(act(), 1..40)) {
-        use std::os::unix::fs::{PermissionsExt, symlink};
+        use std::os::unix::fs::symlink;
         let names = names();
         let room = Room::new();
         let mut points = vec![];
@@ -91,10 +87,10 @@ proptest! {
                 }
                 Act::Agent(name, text) => {
                     room.tick();
-                    let why = crate::history::room::why(vault_agent::vault::Actor::Mcp, text);
-                    let op = vault_agent::vault::Operation::Append { text: text.as_bytes().to_vec() };
+                    let why = crate::history::room::why(Actor::Mcp, text);
+                    let op = Operation::Append { text: text.as_bytes().to_vec() };
                     // Refused where the file is empty or a dangling link: that is the engine's right.
-                    let _ = room.editor.edit(&crate::history::room::note(&names[*name]), &[op], &why);
+                    let _ = room.editor.edit(&note(&names[*name]), &[op], &why);
                 }
                 Act::Delete(name) => {
                     if std::fs::remove_file(room.root().join(&names[*name])).is_ok() {
@@ -112,8 +108,7 @@ proptest! {
                 Act::Mode(name) => {
                     let path = room.root().join(&names[*name]);
                     if std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file()) {
-                        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
-                        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode ^ 0o111)).unwrap();
+                        set_mode(&path, mode(&path) ^ 0o111);
                         dirty.push(names[*name].clone());
                     }
                 }
@@ -127,7 +122,7 @@ proptest! {
                 Act::Snapshot | Act::Dirty => {
                     room.tick();
                     if matches!(act, Act::Dirty) {
-                        let paths = dirty.drain(..).map(|path| crate::history::room::note(&path)).collect();
+                        let paths = dirty.drain(..).map(|path| note(&path)).collect();
                         room.history.snapshot_paths(&paths, Deletions::Accept).unwrap();
                     }
                     // Whatever the dirty set missed (an agent's write in between), the full walk finds.

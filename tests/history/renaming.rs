@@ -12,24 +12,16 @@ fn text(number: usize) -> String {
 /// Forty notes in one folder and a few others.
 fn room() -> Room {
     let room = Room::new();
-    for number in 0..40 {
-        room.write(&format!("Old/sub/{number}.md"), text(number));
-    }
+    room.fill("Old/sub", 0..40, text);
     room.save("other.md", "x");
     room
-}
-
-fn rename(room: &Room, from: &str, to: &str) {
-    let to = room.root().join(to);
-    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-    std::fs::rename(room.root().join(from), to).unwrap();
 }
 
 #[test]
 fn a_renamed_folder_is_believed_whoever_looks() {
     for all in [true, false] {
         let room = room();
-        rename(&room, "Old", "New");
+        room.rename("Old", "New");
         // Obsidian brings links up to date.
         room.write("New/sub/7.md", text(7).replace("more\nand", "[[New/sub/8]]\nand"));
         let snapshot = if all { room.snapshot() } else { room.snapshot_of(&["Old", "New"]) };
@@ -44,9 +36,7 @@ fn a_renamed_folder_is_believed_whoever_looks() {
 #[test]
 fn a_folder_that_is_copied_and_then_deleted_is_believed_too() {
     let room = room();
-    for number in 0..40 {
-        room.write(&format!("New/sub/{number}.md"), text(number));
-    }
+    room.fill("New/sub", 0..40, text);
     room.snapshot();
     std::fs::remove_dir_all(room.root().join("Old")).unwrap();
     assert_eq!(room.snapshot().held, None);
@@ -55,17 +45,14 @@ fn a_folder_that_is_copied_and_then_deleted_is_believed_too() {
 #[test]
 fn what_is_gone_beside_a_rename_still_waits_for_a_word() {
     let room = Room::new();
-    for number in 0..80 {
-        room.write(&format!("{}/{number}.md", if number < 40 { "Old" } else { "Lost" }), text(number));
-    }
+    room.fill("Old", 0..40, text);
+    room.fill("Lost", 40..80, text);
     room.snapshot();
-    rename(&room, "Old", "New");
+    room.rename("Old", "New");
     std::fs::remove_dir_all(room.root().join("Lost")).unwrap();
     let held = room.snapshot().held.unwrap();
-    assert!(
-        held.deleted.len() == 40 && held.deleted.iter().all(|path| path.starts_with("Lost/")),
-        "{held:?}"
-    );
+    assert_eq!(held.deleted.iter().filter(|path| path.starts_with("Lost/")).count(), 40, "{held:?}");
+    assert_eq!(held.deleted.len(), 40);
     let tree = room.git_tree("main");
     assert!(tree.len() == 80 && !tree.contains_key("Old/1.md") && tree.contains_key("Lost/41.md"));
     assert!(room.snapshot().held.is_some());
@@ -76,13 +63,9 @@ fn what_is_gone_beside_a_rename_still_waits_for_a_word() {
 #[test]
 fn notes_of_one_text_are_not_each_others_names() {
     let room = Room::new();
-    for number in 0..60 {
-        room.write(&format!("daily/{number}.md"), "# Day\n");
-    }
+    room.fill("daily", 0..60, |_| "# Day\n".into());
     room.snapshot();
-    for number in 0..50 {
-        room.remove(&format!("daily/{number}.md"));
-    }
+    room.thin("daily", 0..50);
     assert_eq!(room.snapshot().held.unwrap().deleted.len(), 50);
 }
 
@@ -96,9 +79,9 @@ fn life(room: &Room, path: &str) -> Vec<String> {
 fn the_life_of_a_note_and_of_a_folder_goes_through_its_names() {
     let room = room();
     room.save("Old/sub/3.md", text(3) + "older\n");
-    rename(&room, "Old", "New");
+    room.rename("Old", "New");
     room.snapshot();
-    rename(&room, "New/sub/3.md", "three.md");
+    room.rename("New/sub/3.md", "three.md");
     room.snapshot();
     room.write("three.md", text(3) + "newer\n");
     room.save("other.md", "y");
@@ -115,7 +98,7 @@ fn the_life_of_a_note_and_of_a_folder_goes_through_its_names() {
     assert_eq!(life(&room, "New").len(), 4);
     assert_eq!(life(&room, "New/sub/4.md"), ["40 notes: 40 moved", "first snapshot: 41 files"]);
     // A note that came out of a folder which is still there doesn't bring the folder's life along.
-    rename(&room, "New/sub/5.md", "five/5.md");
+    room.rename("New/sub/5.md", "five/5.md");
     room.snapshot();
     room.save("New/sub/6.md", "z");
     assert_eq!(
@@ -125,9 +108,7 @@ fn the_life_of_a_note_and_of_a_folder_goes_through_its_names() {
 }
 
 fn restored(room: &Room, at: &str, scopes: &[&str], exact: bool) -> (Vec<String>, Vec<String>) {
-    let scopes: Vec<String> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-    let point = room.history.point(at).unwrap();
-    let report = room.history.restore(&room.editor, &point, &scopes, exact).unwrap();
+    let report = room.restore(at, scopes, exact);
     assert!(report.skipped.is_empty(), "{report:?}");
     (report.restored, report.deleted)
 }
@@ -137,10 +118,10 @@ fn a_restore_finds_the_note_under_its_new_name_and_doubles_nothing() {
     let none: (Vec<String>, Vec<String>) = Default::default();
     let room = room();
     let before = room.files();
-    rename(&room, "Old", "New");
+    room.rename("Old", "New");
     room.snapshot();
     room.write("New/sub/3.md", "# Three\n");
-    rename(&room, "New/sub/4.md", "New/four.md");
+    room.rename("New/sub/4.md", "New/four.md");
     room.snapshot();
     room.save("New/four.md", "quite another text\n");
     // The old folder: what was renamed is where it is.

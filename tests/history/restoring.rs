@@ -1,8 +1,9 @@
 //! Bringing things back.
 
-use vault_agent::history::{HistoryError, Interrupted};
+use vault_agent::history::{DiffStyle, HistoryError, Interrupted, render_diff};
 
 use crate::history::room::Room;
+use crate::support::{mode, set_mode};
 
 #[test]
 fn a_file_a_folder_and_everything_come_back() {
@@ -14,19 +15,17 @@ fn a_file_a_folder_and_everything_come_back() {
     let then = room.history.point("3 minutes ago");
     let is_before = |words: &String| words.contains("is before the first snapshot");
     assert!(matches!(&then, Err(HistoryError::BeyondHistory(words)) if is_before(words)), "{then:?}");
-    let point = room.history.point("1 minute ago").unwrap();
-    let one = room.history.restore(&room.editor, &point, &["d/b.md".into()], false).unwrap();
+    let one = room.restore("1 minute ago", &["d/b.md"], false);
     assert_eq!(one.restored, ["d/b.md"]);
     assert_eq!((room.read("d/b.md").as_str(), room.has("d/c.md")), ("two\n", false));
-    let all = room.history.restore(&room.editor, &point, &[], false).unwrap();
+    let all = room.restore("1 minute ago", &[], false);
     assert_eq!((all.restored.len(), all.deleted.len(), all.skipped.len()), (2, 0, 0));
     assert_eq!((room.read("a.md").as_str(), room.has("new.md")), ("one\n", true));
-    let exact = room.history.restore(&room.editor, &point, &[], true).unwrap();
+    let exact = room.restore("1 minute ago", &[], true);
     assert_eq!(exact.deleted, ["new.md"]);
     assert_eq!(room.files().keys().collect::<Vec<_>>(), ["a.md", "d/b.md", "d/c.md"]);
     // The restore itself can be taken back from the snapshot before it.
-    let before = room.history.point(exact.snapshot_before.as_deref().unwrap()).unwrap();
-    room.history.restore(&room.editor, &before, &[], true).unwrap();
+    room.restore(exact.snapshot_before.as_deref().unwrap(), &[], true);
     assert_eq!(room.read("new.md"), "newer\n");
     assert_eq!(room.subjects()[0], "restore: restored: new.md as of 2026-12-01 09:32:00 GMT");
     room.is_settled();
@@ -41,10 +40,7 @@ fn a_plan_writes_and_records_nothing() {
     let plan = room.history.plan_restore(&point, &[], false).unwrap();
     assert_eq!((plan.steps.len(), plan.newer.as_slice()), (1, &["b.md".to_owned()][..]));
     let diff = room.history.step_diff(&plan.steps[0]).unwrap();
-    assert!(
-        vault_agent::history::render_diff(&diff, vault_agent::history::DiffStyle::Plain)
-            .contains("-two\n+one\n")
-    );
+    assert!(render_diff(&diff, DiffStyle::Plain).contains("-two\n+one\n"));
     assert_eq!(room.log().len(), 1);
     assert_eq!(room.read("a.md"), "two\n");
 }
@@ -52,32 +48,26 @@ fn a_plan_writes_and_records_nothing() {
 #[test]
 fn what_was_deleted_in_bulk_and_never_accepted_comes_back() {
     let room = Room::new();
-    for number in 0..50 {
-        room.write(&format!("{number}.md"), number.to_string());
-    }
+    room.fill("n", 0..50, |number| number.to_string());
     room.snapshot();
     let before = room.files();
-    for number in 0..40 {
-        room.remove(&format!("{number}.md"));
-    }
+    room.thin("n", 0..40);
     assert!(room.snapshot().held.is_some());
-    let point = room.history.newest().unwrap();
-    let report = room.history.restore(&room.editor, &point, &[], false).unwrap();
-    assert_eq!(report.restored.len(), 40);
+    assert_eq!(room.restore("HEAD", &[], false).restored.len(), 40);
     assert_eq!(room.files(), before);
     assert_eq!(room.history.held().unwrap(), None);
 }
 
 #[test]
 fn links_modes_and_files_in_each_others_places_come_back() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
     let room = Room::new();
     room.write("run.md", "x");
-    std::fs::set_permissions(room.root().join("run.md"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(room.root().join("run.md"), 0o755);
     symlink("run.md", room.root().join("link.md")).unwrap();
     room.save("was.md", "file");
     let before = room.files();
-    std::fs::set_permissions(room.root().join("run.md"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    set_mode(room.root().join("run.md"), 0o644);
     room.remove("link.md");
     room.write("link.md", "a file now");
     room.remove("was.md");
@@ -89,23 +79,16 @@ fn links_modes_and_files_in_each_others_places_come_back() {
     let exact = room.history.restore(&room.editor, &point, &[], true).unwrap();
     assert!(exact.skipped.is_empty(), "{exact:?}");
     assert_eq!(room.files(), before);
-    let mode = std::fs::metadata(room.root().join("run.md")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o755);
+    assert_eq!(mode(room.root().join("run.md")), 0o755);
     room.fsck();
 }
 
 #[test]
 fn an_interrupted_restore_is_finished_or_rolled_back() {
     for (what, wanted) in [(Interrupted::Finish, "old"), (Interrupted::RollBack, "new")] {
-        let room = Room::new();
-        for name in ["a.md", "b.md"] {
-            room.write(name, "old");
-        }
-        room.snapshot();
-        for name in ["a.md", "b.md"] {
-            room.write(name, "new");
-        }
-        room.snapshot();
+        let room = Room::of(&[("a.md", "old"), ("b.md", "old")]);
+        room.write("a.md", "new");
+        room.save("b.md", "new");
         let point = room.history.point("HEAD~1").unwrap();
         // What a killed restore leaves: its note, and one file of two.
         let note = room.history.dir().join("restore.json");
@@ -155,9 +138,7 @@ fn a_damaged_object_is_named_and_the_vault_stays() {
     room.save("a.md", "newer\n");
     let id = git2::Oid::hash_object(git2::ObjectType::Blob, b"precious\n").unwrap().to_string();
     let object = room.history.dir().join("objects").join(&id[..2]).join(&id[2..]);
-    let mut permissions = std::fs::metadata(&object).unwrap().permissions();
-    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
-    std::fs::set_permissions(&object, permissions).unwrap();
+    set_mode(&object, 0o644);
     std::fs::write(&object, b"garbage").unwrap();
     let report = room.restore("HEAD~1", &["a.md"], false);
     assert!(report.restored.is_empty());

@@ -1,6 +1,7 @@
 //! A vault with its history, editor and clock.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -131,11 +132,31 @@ impl Room {
         self.history.snapshot_paths(&paths, Deletions::Hold).unwrap()
     }
 
+    /// Notes of these numbers in a folder, each with its text.
+    pub fn fill(&self, folder: &str, numbers: Range<usize>, text: impl Fn(usize) -> String) {
+        numbers.for_each(|number| self.write(&format!("{folder}/{number}.md"), text(number)));
+    }
+
+    /// Removes notes of these numbers.
+    pub fn thin(&self, folder: &str, numbers: Range<usize>) {
+        numbers.for_each(|number| self.remove(&format!("{folder}/{number}.md")));
+    }
+
+    pub fn rename(&self, from: &str, to: &str) {
+        let to = self.root().join(to);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::rename(self.root().join(from), to).unwrap();
+    }
+
     /// Appends as the agent does.
     pub fn agent_appends(&self, path: &str, text: &str) {
+        self.appends(path, text, &why(Actor::Mcp, &format!("saved: {}", text.trim())));
+    }
+
+    /// Appends through the editor, a minute later.
+    pub fn appends(&self, path: &str, text: &str, why: &Why) {
         self.tick();
-        let why = why(Actor::Mcp, &format!("saved: {}", text.trim()));
-        let report = self.editor.edit(&note(path), &[Operation::Append { text: text.into() }], &why).unwrap();
+        let report = self.editor.edit(&note(path), &[Operation::Append { text: text.into() }], why).unwrap();
         assert_eq!(report.warning, None);
     }
 
@@ -191,9 +212,7 @@ impl Room {
     }
 
     pub fn git(&self, args: &[&str]) -> String {
-        let output = git_at(self.history.dir(), args).expect("git");
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        said(git_command(self.history.dir()).args(args))
     }
 
     pub fn fsck(&self) {
@@ -242,11 +261,24 @@ pub fn repository(vault: &TestVault) -> PathBuf {
     vault.state().join("history.git")
 }
 
-/// `None` where there is no git on this machine.
-pub fn git_at(dir: &Path, args: &[&str]) -> Option<std::process::Output> {
+/// Plain git over a history, with nobody's settings.
+pub fn git_command(dir: &Path) -> Command {
     let mut command = Command::new("git");
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("LC_ALL", "C.UTF-8");
-    command.arg("--git-dir").arg(dir).args(args).output().ok()
+    command.arg("--git-dir").arg(dir);
+    command
+}
+
+/// `None` where there is no git on this machine.
+pub fn git_at(dir: &Path, args: &[&str]) -> Option<std::process::Output> {
+    git_command(dir).args(args).output().ok()
+}
+
+/// What a command says that goes well.
+pub fn said(command: &mut Command) -> String {
+    let output = command.output().expect("git");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Git's own strictest opinion; says so where there is no git to ask.

@@ -6,6 +6,7 @@ use vault_agent::history::{CheckDepth, Deletions, Filter, Snapshot};
 
 use crate::history::room::Room;
 use crate::support::random::Random;
+use crate::support::set_mode;
 
 /// What was added, changed and deleted.
 fn counts(snapshot: &Snapshot) -> (usize, usize, usize) {
@@ -130,10 +131,8 @@ fn git_folders_trash_and_sync_files_are_never_kept_and_nested_repositories_are_p
     assert_eq!(room.kept(), ["crlf.md", "module/note.md", "nested/note.md", "sub/note.md"]);
     let blob = room.history.read_at(&room.history.newest().unwrap().commit, "crlf.md").unwrap().unwrap();
     assert_eq!(blob, b"a\r\nb\n");
-    assert!(
-        std::fs::read_dir(room.root().join(".git")).unwrap().count() == 1,
-        "the vault's own .git is untouched"
-    );
+    let own = std::fs::read_dir(room.root().join(".git")).unwrap().count();
+    assert_eq!(own, 1, "the vault's own .git is untouched");
     room.fsck();
 }
 
@@ -180,10 +179,8 @@ fn a_note_that_grows_too_large_is_listed_at_once_whoever_wrote_it() {
 #[test]
 fn a_note_that_moves_to_the_cloud_or_grows_too_large_is_not_deleted() {
     let room = Room::with(|settings| settings.history.max_file_bytes = 10);
-    for path in ["a.md", "b.md"] {
-        room.write(path, "text");
-    }
-    room.snapshot();
+    room.write("a.md", "text");
+    room.save("b.md", "text");
     room.remove("a.md");
     room.write(".a.md.icloud", "");
     room.write("b.md", "far too large now");
@@ -194,13 +191,9 @@ fn a_note_that_moves_to_the_cloud_or_grows_too_large_is_not_deleted() {
 #[test]
 fn many_deletions_wait_for_a_persons_word_while_all_else_goes_on() {
     let room = Room::new();
-    for number in 0..100 {
-        room.write(&format!("n/{number}.md"), "x");
-    }
+    room.fill("n", 0..100, |_| "x".into());
     room.save("live.md", "1");
-    for number in 0..21 {
-        room.remove(&format!("n/{number}.md"));
-    }
+    room.thin("n", 0..21);
     room.write("live.md", "2");
     let snapshot = room.snapshot();
     let held = snapshot.held.unwrap();
@@ -238,13 +231,9 @@ fn an_empty_mount_point_is_not_an_empty_vault() {
 #[test]
 fn a_few_deletions_are_ordinary_and_twenty_are_flagged() {
     let room = Room::new();
-    for number in 0..400 {
-        room.write(&format!("{number}.md"), "x");
-    }
+    room.fill("n", 0..400, |_| "x".into());
     room.snapshot();
-    for number in 0..20 {
-        room.remove(&format!("{number}.md"));
-    }
+    room.thin("n", 0..20);
     room.write("new.md", "y");
     let snapshot = room.snapshot();
     assert_eq!((snapshot.held, snapshot.deleted, snapshot.added), (None, 20, 1));
@@ -253,32 +242,28 @@ fn a_few_deletions_are_ordinary_and_twenty_are_flagged() {
 
 #[test]
 fn an_unreadable_folder_is_not_a_deleted_one() {
-    use std::os::unix::fs::PermissionsExt;
     let room = Room::of(&[("shut/a.md", "x"), ("b.md", "x")]);
     let folder = room.root().join("shut");
-    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o0)).unwrap();
+    set_mode(&folder, 0o0);
     let readable = std::fs::read_dir(&folder).is_ok();
     let snapshot = room.snapshot();
-    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(&folder, 0o755);
     assert_eq!(snapshot.deleted, 0);
     if readable {
         eprintln!("the super-user reads everything, so this proves little here");
     } else {
-        assert!(
-            snapshot.left_out.iter().any(|left| left.path.starts_with("shut")),
-            "{:?}",
-            snapshot.left_out
-        );
+        let left = snapshot.left_out;
+        assert!(left.iter().any(|left| left.path.starts_with("shut")), "{left:?}");
     }
 }
 
 #[test]
 fn links_and_the_right_to_execute_are_kept() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
     let room = Room::new();
     room.write("real.md", "x");
     room.write("run.md", "x");
-    std::fs::set_permissions(room.root().join("run.md"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(room.root().join("run.md"), 0o755);
     symlink("real.md", room.root().join("link.md")).unwrap();
     symlink("/etc", room.root().join("out")).unwrap();
     symlink(".", room.root().join("loop.md")).unwrap();
@@ -318,17 +303,14 @@ fn the_past_is_filtered_by_path_actor_time_words_and_id() {
     let filter = Filter::default;
     assert_eq!(subjects(Filter { path: Some("sub".into()), ..filter() }).len(), 3);
     assert_eq!(subjects(Filter { path: Some("sub/a.md".into()), ..filter() }).len(), 2);
-    assert_eq!(
-        subjects(Filter { actor: Some("mcp".into()), ..filter() }),
-        ["saved: else", "saved: by the agent"]
-    );
+    let mcp = subjects(Filter { actor: Some("mcp".into()), ..filter() });
+    assert_eq!(mcp, ["saved: else", "saved: by the agent"]);
     assert_eq!(subjects(Filter { grep: Some("BY THE".into()), ..filter() }), ["saved: by the agent"]);
     assert_eq!(subjects(Filter { limit: Some(1), ..filter() }), ["saved: else"]);
     let all = subjects(filter());
     assert_eq!(subjects(Filter { skip: 1, limit: Some(1), ..filter() }), all[1..2]);
     assert_eq!(subjects(Filter { skip: all.len(), ..filter() }), [""; 0]);
-    let of_mcp = |skip| subjects(Filter { skip, actor: Some("mcp".into()), ..filter() });
-    assert_eq!(of_mcp(1), of_mcp(0)[1..]);
+    assert_eq!(subjects(Filter { skip: 1, actor: Some("mcp".into()), ..filter() }), mcp[1..]);
     assert_eq!(subjects(Filter { id: Some("rid_AAAAAAAAAAAA".into()), ..filter() }).len(), 2);
     assert_eq!(subjects(Filter { since: Some(room.now()), ..filter() }), ["saved: else"]);
 }
@@ -405,10 +387,7 @@ fn a_first_snapshot_of_many_megabytes_is_whole() {
     let mut random = Random(1);
     for number in 0..1_500 {
         // Text that hardly compresses.
-        let mut text = String::new();
-        for _ in 0..600 {
-            text.push_str(&format!("{:x}\n", random.next()));
-        }
+        let text: String = (0..600).map(|_| format!("{:x}\n", random.next())).collect();
         room.write(&format!("{}/{number}.md", number % 20), text);
     }
     assert_eq!(room.snapshot().added, 1_500);

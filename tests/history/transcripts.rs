@@ -107,10 +107,8 @@ fn what_the_bot_logged_before_a_kill_is_still_the_bots() {
     says(&room, LOG, "one");
     room.reopen();
     room.agent_appends(LOG, "by another hand");
-    assert_eq!(
-        room.subjects()[..2],
-        ["mcp: saved: by another hand", "discord: logged 1 event of a conversation"]
-    );
+    let logged = "discord: logged 1 event of a conversation";
+    assert_eq!(room.subjects()[..2], ["mcp: saved: by another hand", logged]);
 }
 
 #[test]
@@ -120,8 +118,7 @@ fn a_log_that_a_person_moves_is_moved_by_a_person() {
     room.snapshot();
     assert_eq!(room.subjects(), ["human: first snapshot: 1 file"]);
     let to = LOG.replace("2000", "3000");
-    std::fs::create_dir_all(room.root().join(&to).parent().unwrap()).unwrap();
-    std::fs::rename(room.root().join(LOG), room.root().join(&to)).unwrap();
+    room.rename(LOG, &to);
     room.snapshot();
     assert_eq!(room.subjects()[0], format!("human: moved {LOG} to {to}"));
 }
@@ -130,14 +127,10 @@ fn a_log_that_a_person_moves_is_moved_by_a_person() {
 fn log_lines_among_a_thousand_new_notes_are_the_bots() {
     let room = Room::new();
     room.snapshot();
-    for number in 0..1_100 {
-        room.write(&format!("n{number}.md"), format!("{number}\n"));
-    }
+    room.fill("n", 0..1_100, |number| format!("{number}\n"));
     says(&room, LOG, "one");
     room.snapshot();
-    assert_eq!(
-        room.subjects()[..2],
-        ["human: 1100 notes: 1100 added", "discord: logged 1 event of a conversation"]
-    );
+    let logged = "discord: logged 1 event of a conversation";
+    assert_eq!(room.subjects()[..2], ["human: 1100 notes: 1100 added", logged]);
     room.is_settled();
 }

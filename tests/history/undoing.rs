@@ -1,9 +1,9 @@
 //! Taking back what the agent wrote, and only that.
 
 use vault_agent::history::UndoSelection;
-use vault_agent::vault::{Actor, OPERATION, Operation, Origin};
+use vault_agent::vault::{Actor, OPERATION, Origin};
 
-use crate::history::room::{Room, note, why};
+use crate::history::room::{Room, why};
 
 #[test]
 fn the_last_writes_go_and_what_people_wrote_stays() {
@@ -32,11 +32,9 @@ fn a_write_that_people_changed_since_is_shown_and_left_and_the_others_go() {
     room.write("a.md", "mine\nagent, corrected by me\n");
     let plan = room.plan_undo(2);
     assert_eq!(plan.conflicts.len(), 1);
-    assert_eq!(
-        (plan.conflicts[0].path.as_str(), plan.conflicts[0].subject.as_str()),
-        ("a.md", "saved: agent")
-    );
-    assert!(plan.conflicts[0].diff.contains("+agent"));
+    let conflict = &plan.conflicts[0];
+    assert_eq!((conflict.path.as_str(), conflict.subject.as_str()), ("a.md", "saved: agent"));
+    assert!(conflict.diff.contains("+agent"));
     let report = room.undo(&plan);
     assert_eq!((report.undone.len(), report.notes), (1, vec!["other.md".to_owned()]));
     assert!(!room.has("other.md"));
@@ -72,10 +70,8 @@ fn a_restore_can_be_undone() {
 /// Appends to two notes as one operation of the agent does.
 fn operation(room: &Room, name: &str, paths: [&str; 2]) {
     for path in paths {
-        room.tick();
         let why = why(Actor::Cli, &format!("moved {name}")).trailer(OPERATION, name);
-        let text = format!("{name} in {path}");
-        room.editor.edit(&note(path), &[Operation::Append { text: text.into() }], &why).unwrap();
+        room.appends(path, &format!("{name} in {path}"), &why);
     }
 }
 
@@ -159,12 +155,8 @@ fn a_turn_is_taken_back_by_its_id() {
     let room = Room::of(&[("a.md", "mine\n")]);
     let writes = [("01ABC call 1", "a.md"), ("01XYZ", "a.md"), ("01ABC call 12", "b.md"), ("01ABCD", "c.md")];
     for (turn, path) in writes {
-        room.tick();
-        let why = Origin::new(Actor::Assistant)
-            .conversation(format!("turn {turn}"))
-            .why(format!("saved by {turn}"));
-        let append = Operation::Append { text: format!("by {turn}").into() };
-        room.editor.edit(&note(path), &[append], &why).unwrap();
+        let origin = Origin::new(Actor::Assistant).conversation(format!("turn {turn}"));
+        room.appends(path, &format!("by {turn}"), &origin.why(format!("saved by {turn}")));
     }
     let plan = room.plan_undo(UndoSelection::Turn("01ABC".into()));
     assert_eq!(plan.writes.len(), 2);
