@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 use vault_agent::brain::wire::Wire;
-use vault_agent::brain::{FailureClass, Message, StopReason, ToolResult};
+use vault_agent::brain::{FailureClass, StopReason};
 
+use crate::brain::conversation::after;
 use crate::brain::rig::{PATIENT, ask, brain, question, told, with_tool};
 
 #[tokio::test]
@@ -14,24 +15,18 @@ async fn the_wires_work_against_somebody_elses_server() {
         let brain = brain(wire, &url, PATIENT);
         let (answer, events) = ask(&brain, &question("What does Anna like?")).await;
         let answer = answer.unwrap();
-        assert_eq!(
-            (answer.text.as_str(), answer.stop),
-            ("Anna likes oolong tea.", StopReason::End),
-            "{wire:?}"
-        );
+        let text = "Anna likes oolong tea.";
+        assert_eq!((answer.text.as_str(), answer.stop), (text, StopReason::End), "{wire:?}");
         assert_eq!(told(&events), answer.text);
 
-        let mut request = with_tool("Look for Anna");
+        let request = with_tool("Look for Anna");
         let answer = ask(&brain, &request).await.0.unwrap();
         assert_eq!(answer.stop, StopReason::ToolUse, "{wire:?}");
         let call = &answer.tool_calls[0];
         assert_eq!(call.name, "look");
         assert_eq!(serde_json::from_str::<Value>(&call.arguments).unwrap()["q"], "Anna");
-        let result = ToolResult { call_id: call.id.clone(), text: "oolong".into(), is_error: false };
-        let (text, tool_calls, raw) = (answer.text.clone(), answer.tool_calls.clone(), answer.raw.clone());
-        request.messages.push(Message::Assistant { text, tool_calls, raw });
-        request.messages.push(Message::ToolResults { results: vec![result] });
-        assert_eq!(ask(&brain, &request).await.0.unwrap().text, "Found: oolong.", "{wire:?}");
+        let next = after(&request, &answer, &["oolong"]);
+        assert_eq!(ask(&brain, &next).await.0.unwrap().text, "Found: oolong.", "{wire:?}");
 
         let error = ask(&brain, &question("Be too busy")).await.0.unwrap_err();
         assert_eq!(error.class, FailureClass::RateLimit, "{wire:?}: {error}");

@@ -1,6 +1,6 @@
 //! Asking by the note alone, with no conversation beside it.
 
-use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -9,44 +9,44 @@ use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict, App
 use vault_agent::agent::approvals::ApprovalDecision;
 use vault_agent::agent::tools::Caller;
 use vault_agent::agent::{VaultApprovals, Waiter};
-use vault_agent::clock::ManualClock;
-use vault_agent::config::Dirs;
-use vault_agent::format::approval::{self, Approval, ApprovalState};
+use vault_agent::format::approval::{Approval, ApprovalState};
 use vault_agent::turn::NoConversation;
-use vault_agent::vault::{Actor, Vault};
+use vault_agent::vault::Actor;
 use vault_agent::workspace::Workspace;
 
+use crate::brain::spending::World;
+use crate::support::set_mode;
+
+/// A world with one workspace open.
 struct Room {
-    temp: tempfile::TempDir,
-    clock: Arc<ManualClock>,
+    world: World,
     workspace: Arc<Workspace>,
 }
 
 impl Room {
     fn new(settings: &str) -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        std::fs::create_dir(temp.path().join("vault")).unwrap();
-        std::fs::write(temp.path().join("vault/vault-agent.toml"), settings).unwrap();
-        let key = temp.path().join("key");
+        let world = World::new(settings);
+        world.clock.advance(SignedDuration::from_secs(10));
+        let key = world.vault().join("../key");
         std::fs::write(&key, "canary-0123456789\n").unwrap();
-        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
-        let clock = Arc::new(ManualClock::new("2026-12-01T09:00:10Z".parse().unwrap()));
-        let vault = Vault::open(&temp.path().join("vault")).unwrap();
-        let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
-        let workspace = Arc::new(Workspace::open_in(vault, dirs, clock.clone()).unwrap());
-        Self { temp, clock, workspace }
+        set_mode(&key, 0o600);
+        Self { workspace: world.workspace(), world }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.world.vault().join("Approvals.md")
     }
 
     fn note(&self) -> String {
-        std::fs::read_to_string(self.temp.path().join("vault/Approvals.md")).unwrap_or_default()
+        std::fs::read_to_string(self.path()).unwrap_or_default()
     }
 
     fn change(&self, change: impl Fn(&str) -> String) {
-        std::fs::write(self.temp.path().join("vault/Approvals.md"), change(&self.note())).unwrap();
+        std::fs::write(self.path(), change(&self.note())).unwrap();
     }
 
     fn lines(&self) -> Vec<Approval> {
-        approval::parse(self.note().as_bytes()).lines.into_iter().map(|line| line.approval).collect()
+        self.world.asked()
     }
 }
 
@@ -59,11 +59,11 @@ fn caller(number: u32) -> Caller {
     Caller { turn: "1".into(), number, brain: "claude".into(), tainted: false }
 }
 
-async fn ask(
-    approvals: &VaultApprovals,
-    wanted: &ApprovalSubject,
-    caller: &Caller,
-) -> Result<ApprovalVerdict, String> {
+type Verdict = Result<ApprovalVerdict, String>;
+const YES: Verdict = Ok(ApprovalVerdict::Yes);
+const WAITS: Verdict = Ok(ApprovalVerdict::Waits);
+
+async fn ask(approvals: &VaultApprovals, wanted: &ApprovalSubject, caller: &Caller) -> Verdict {
     approvals.ask(wanted, caller, &NoConversation, &CancellationToken::new()).await
 }
 
@@ -73,36 +73,29 @@ async fn what_was_left_in_the_note_runs_once_after_the_tick() {
     let approvals = VaultApprovals::new(&room.workspace, Waiter::Nothing);
     let two_lines = wanted("echo \"a\"\ncurl https://a.example");
     for _ in 0..2 {
-        assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Waits));
+        assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, WAITS);
     }
     assert_eq!(room.lines().len(), 1, "the same question is one line: {}", room.note());
     let line = room.lines().remove(0);
     assert_eq!((line.run.as_str(), line.turn.as_deref()), (two_lines.run.as_str(), Some("ask")));
-    assert_eq!(line.until, "2026-12-01T09:31:00Z".parse().unwrap());
+    assert_eq!(line.until, "2026-12-01T10:01:00Z".parse().unwrap());
     room.change(|note| note.replace("- [ ]", "- [x]"));
-    assert_eq!(
-        ask(&approvals, &wanted("curl https://b.example"), &caller(0)).await,
-        Ok(ApprovalVerdict::Waits)
-    );
+    assert_eq!(ask(&approvals, &wanted("curl https://b.example"), &caller(0)).await, WAITS);
     // Another turn and call: what counts is the text.
-    assert_eq!(ask(&approvals, &two_lines, &caller(3)).await, Ok(ApprovalVerdict::Yes));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Waits), "once");
+    assert_eq!(ask(&approvals, &two_lines, &caller(3)).await, YES);
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, WAITS, "once");
     room.change(|note| note.replace("- [ ]", "- [-]"));
     assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::No));
-    assert_eq!(
-        ask(&approvals, &two_lines, &caller(0)).await,
-        Ok(ApprovalVerdict::Waits),
-        "it can be asked again"
-    );
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, WAITS, "it can be asked again");
     // A tick after the time is none.
-    room.clock.advance(SignedDuration::from_mins(40));
+    room.world.clock.advance(SignedDuration::from_mins(40));
     room.change(|note| note.replace("- [ ]", "- [x]"));
-    assert_ne!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Yes));
+    assert_ne!(ask(&approvals, &two_lines, &caller(0)).await, YES);
     assert!(room.lines().iter().any(|line| line.state == Some(ApprovalState::Expired)), "{}", room.note());
     // Old lines go; a person's words stay.
     room.change(|note| format!("{note}\nMy own words.\n"));
-    room.clock.advance(SignedDuration::from_hours(25));
-    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(ApprovalVerdict::Waits));
+    room.world.clock.advance(SignedDuration::from_hours(25));
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, WAITS);
     assert_eq!(room.lines().len(), 1, "{}", room.note());
     assert!(room.note().contains("# Approvals") && room.note().contains("My own words."));
 }
@@ -114,27 +107,21 @@ async fn what_is_approved_is_the_command_and_the_hash_not_the_reason() {
     let hash = Some("0123456789abcdef".to_owned());
     let skill = ApprovalSubject { hash: hash.clone(), ..wanted("skill tea") };
     let foreign = "network, the skill `tea`, which came from elsewhere";
-    let first = ApprovalSubject {
-        why: foreign.into(),
-        always: None,
-        hash: hash.clone(),
-        ..wanted("skill tea: brew")
-    };
+    let brew = ApprovalSubject { hash, ..wanted("skill tea: brew") };
+    let first = ApprovalSubject { why: foreign.into(), always: None, ..brew.clone() };
     for one in [&skill, &first] {
-        assert_eq!(ask(&approvals, one, &caller(0)).await, Ok(ApprovalVerdict::Waits));
+        assert_eq!(ask(&approvals, one, &caller(0)).await, WAITS);
     }
     room.change(|note| note.replace("- [ ]", "- [x]"));
     // The skill is approved by now, so that the command's reason is the network alone, and "Always" could be said.
-    let then = ApprovalSubject { hash, ..wanted("skill tea: brew") };
-    assert_eq!(ask(&approvals, &skill, &caller(0)).await, Ok(ApprovalVerdict::Yes));
-    assert_eq!(ask(&approvals, &then, &caller(1)).await, Ok(ApprovalVerdict::Yes), "{}", room.note());
+    assert_eq!(ask(&approvals, &skill, &caller(0)).await, YES);
+    assert_eq!(ask(&approvals, &brew, &caller(1)).await, YES, "{}", room.note());
     assert_eq!(room.lines().len(), 2, "{}", room.note());
     // Other files, or another command, are another question.
     room.change(|note| note.replace(" state=used", ""));
-    for other in
-        [ApprovalSubject { hash: Some("fedcba9876543210".into()), ..then.clone() }, wanted("skill tea: b")]
-    {
-        assert_eq!(ask(&approvals, &other, &caller(0)).await, Ok(ApprovalVerdict::Waits));
+    let changed = ApprovalSubject { hash: Some("fedcba9876543210".into()), ..brew };
+    for other in [changed, wanted("skill tea: b")] {
+        assert_eq!(ask(&approvals, &other, &caller(0)).await, WAITS);
     }
 }
 
@@ -159,12 +146,12 @@ async fn a_secret_is_never_written_into_the_note() {
 async fn what_is_allowed_now_is_not_asked_but_in_a_tainted_turn() {
     let room = Room::new("[assistant]\nallow = [\"bash:ls\"]\n");
     let approvals = VaultApprovals::new(&room.workspace, Waiter::Nothing);
-    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(ApprovalVerdict::Yes));
+    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, YES);
     assert_eq!(room.note(), "");
     let tainted = Caller { tainted: true, ..caller(0) };
-    assert_eq!(ask(&approvals, &wanted("ls"), &tainted).await, Ok(ApprovalVerdict::Waits));
+    assert_eq!(ask(&approvals, &wanted("ls"), &tainted).await, WAITS);
     let every_time = ApprovalSubject { always: None, ..wanted("ls -l") };
-    assert_eq!(ask(&approvals, &every_time, &caller(0)).await, Ok(ApprovalVerdict::Waits));
+    assert_eq!(ask(&approvals, &every_time, &caller(0)).await, WAITS);
     assert!(!room.lines()[1].to_line().contains("always="));
 }
 
@@ -182,15 +169,15 @@ async fn a_line_that_nobody_could_tick_is_not_waited_for() {
 async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     let room = Room::new("# mine\n");
     let approvals = VaultApprovals::new(&room.workspace, Waiter::Nothing);
-    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(ApprovalVerdict::Waits));
+    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, WAITS);
     let id = room.lines()[0].id.clone();
     let press = async |digest: &str, word| approvals.answer(&id, digest, word, Actor::Discord).await;
     let wrong = press("000000000000", ApprovalDecision::Always).await.unwrap_err();
     assert!(wrong.contains("was changed"), "{wrong}");
-    let settings = std::fs::read_to_string(room.temp.path().join("vault/vault-agent.toml")).unwrap();
+    let settings = std::fs::read_to_string(room.world.vault().join("vault-agent.toml")).unwrap();
     assert_eq!(settings, "# mine\n", "nothing is allowed by it");
-    let gone =
-        approvals.answer("ap_AAAAAAAAAAAA", "0", ApprovalDecision::Once, Actor::Discord).await.unwrap_err();
+    let gone = approvals.answer("ap_AAAAAAAAAAAA", "0", ApprovalDecision::Once, Actor::Discord).await;
+    let gone = gone.unwrap_err();
     assert!(gone.contains("doesn't stand in `Approvals.md`"), "{gone}");
     assert!(room.lines()[0].is_open());
 }
@@ -215,7 +202,7 @@ fn runtime(thread: &str) -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-async fn left(workspace: &Arc<Workspace>, run: &str) -> Result<ApprovalVerdict, String> {
+async fn left(workspace: &Arc<Workspace>, run: &str) -> Verdict {
     ask(&VaultApprovals::new(workspace, Waiter::Nothing), &wanted(run), &caller(0)).await
 }
 
@@ -223,20 +210,20 @@ async fn left(workspace: &Arc<Workspace>, run: &str) -> Result<ApprovalVerdict, 
 fn what_is_asked_while_somebody_saves_the_note_or_asks_the_same_is_one_line() {
     let room = Room::new("");
     let (asking, other) = (runtime("asks"), runtime("another"));
-    assert_eq!(asking.block_on(left(&room.workspace, "ls")), Ok(ApprovalVerdict::Waits));
+    assert_eq!(asking.block_on(left(&room.workspace, "ls")), WAITS);
     // An editor that saves: for a moment the note is empty, and it is whole again before a line would be added.
-    let (note, whole) = (room.temp.path().join("vault/Approvals.md"), room.note());
+    let (note, whole) = (room.path(), room.note());
     room.change(|_| String::new());
     meanwhile("approval::before-line", "asks", move || std::fs::write(&note, &whole).unwrap());
-    assert_eq!(asking.block_on(left(&room.workspace, "ls")), Ok(ApprovalVerdict::Waits));
+    assert_eq!(asking.block_on(left(&room.workspace, "ls")), WAITS);
     assert_eq!(room.lines().len(), 1, "{}", room.note());
     // Two turns that ask the same at once.
     let workspace = Arc::clone(&room.workspace);
     let handle = other.handle().clone();
     meanwhile("approval::before-line", "asks", move || {
-        assert_eq!(handle.block_on(left(&workspace, "date")), Ok(ApprovalVerdict::Waits));
+        assert_eq!(handle.block_on(left(&workspace, "date")), WAITS);
     });
-    assert_eq!(asking.block_on(left(&room.workspace, "date")), Ok(ApprovalVerdict::Waits));
+    assert_eq!(asking.block_on(left(&room.workspace, "date")), WAITS);
     fail::remove("approval::before-line");
     assert_eq!(room.lines().len(), 2, "{}", room.note());
 }

@@ -22,8 +22,7 @@ async fn vault(brains: &[(&str, &str)], servers: &[&ModelServer]) -> TestVault {
 }
 
 fn ask(vault: &TestVault, args: &[&str]) -> Run {
-    let args: Vec<&str> = ["--json", "ask"].iter().chain(args).copied().collect();
-    tokio::task::block_in_place(|| vault.run(&args))
+    vault.run(&[&["--json", "ask"], args].concat())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -31,7 +30,7 @@ async fn each_wire_answers_with_what_memory_gives() {
     for kind in ["messages", "responses", "chat"] {
         let server = ModelServer::of(vec![Reply::text("Oolong.").usage(1000, 400, 50)]).await;
         let vault = vault(&[("b", kind)], &[&server]).await;
-        let _ = tokio::task::block_in_place(|| vault.run(&["reindex"])).ok();
+        let _ = vault.run(&["reindex"]).ok();
         let run = ask(&vault, &["What does Anna drink?"]).ok();
         let report = run.json();
         assert_eq!(report["answer"], "Oolong.", "{kind}: {report}");
@@ -65,10 +64,10 @@ async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
     assert!(server.requests()[2].results()[1].contains("there is no tool `no_such_tool`"));
     let saved = |vault: &TestVault| vault.tree().values().any(|text| text.contains("Bert keeps bees"));
     assert!(saved(&vault));
-    let history = tokio::task::block_in_place(|| vault.run(&["--json", "history"])).ok().json();
+    let history = vault.json(&["history"]);
     let actors: Vec<&Value> = history.as_array().unwrap().iter().map(|one| &one["actor"]).collect();
     assert!(actors.contains(&&json!("assistant")), "{history}");
-    let _ = tokio::task::block_in_place(|| vault.run(&["undo"])).ok();
+    let _ = vault.run(&["undo"]).ok();
     assert!(!saved(&vault));
 }
 
@@ -177,7 +176,7 @@ async fn a_question_comes_from_standard_input_and_odd_ones_are_answered() {
         ModelServer::by(|asked| Reply::text(format!("{} characters", asked.last_user().chars().count())))
             .await;
     let vault = vault(&[("b", "chat")], &[&server]).await;
-    let run = tokio::task::block_in_place(|| vault.run_with(&["ask", "-"], "What does\nAnna drink?\n")).ok();
+    let run = vault.run_with(&["ask", "-"], "What does\nAnna drink?\n").ok();
     assert!(run.stdout.trim().ends_with("characters"), "{run:?}");
     assert!(server.requests()[0].last_user().contains("What does\nAnna drink?"));
     for odd in ["🦀", &"x".repeat(4000)] {

@@ -21,7 +21,7 @@ fn vault(server: &ModelServer, kind: &str, assistant: &str) -> TestVault {
 }
 
 fn ask(vault: &TestVault, question: &str) -> Run {
-    tokio::task::block_in_place(|| vault.run(&["--json", "ask", question]))
+    vault.run(&["--json", "ask", question])
 }
 
 /// A reply that asks for so many saves, each of another line.
@@ -70,20 +70,15 @@ async fn a_brain_that_says_nothing_is_not_well() {
         let run = ask(&vault, "Are you there?");
         assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
     }
-    let list = tokio::task::block_in_place(|| vault.run(&["--json", "brain", "list"])).ok().json();
-    let one = &list[0];
-    assert_eq!(
-        (&one["last_ok"], &one["last_error"]),
-        (&Value::Null, &json!("its answer was empty")),
-        "{list}"
-    );
-    let words = tokio::task::block_in_place(|| vault.run(&["brain", "list"])).ok().stdout;
-    assert!(words.contains("fails: no answer yet") && !words.contains("well"), "{words}");
+    let one = &vault.json(&["brain", "list"])[0];
+    let empty = json!("its answer was empty");
+    assert_eq!((&one["last_ok"], &one["last_error"]), (&Value::Null, &empty), "{one}");
+    vault.run(&["brain", "list"]).ok().says("fails: no answer yet").lacks("well");
 }
 
 /// What today's budget says is used.
 fn used(vault: &TestVault) -> u64 {
-    let usage = tokio::task::block_in_place(|| vault.run(&["--json", "usage"])).ok().json();
+    let usage = vault.json(&["usage"]);
     usage["budgets"][0]["tokens"].as_u64().unwrap_or_else(|| panic!("{usage}"))
 }
 

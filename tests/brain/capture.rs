@@ -109,6 +109,7 @@ async fn what_a_brain_finds_is_asked_and_what_it_did_is_counted() {
 async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_rule() {
     let memory = "## Anna\n- likes black tea in the morning\n";
     let world = World::new(memory, &said(&["I like green tea in the morning now, no black tea."])).await;
+    let decision = json!({ "n": 0, "decision": "supersede", "match_index": 0, "reason": "x" });
     world.server.script(vec![
         found(&[entry(
             0,
@@ -116,10 +117,7 @@ async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_r
             "likes green tea in the morning",
             "preferences",
         )]),
-        Reply::text(
-            json!({ "decisions": [{ "n": 0, "decision": "supersede", "match_index": 0, "reason": "x" }] })
-                .to_string(),
-        ),
+        Reply::text(json!({ "decisions": [decision] }).to_string()),
     ]);
     assert_eq!(world.learn().await, Some(1));
     let shown = world.server.requests()[1].last_user();

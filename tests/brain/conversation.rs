@@ -8,7 +8,7 @@ use crate::brain::rig::{KEY, PATIENT, ask, brain, question, told, with_tool};
 use crate::models::{ModelServer, Reply};
 
 /// The conversation so far, with an answer and its calls' results.
-fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {
+pub fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {
     let mut next = request.clone();
     next.messages.push(Message::Assistant {
         text: answer.text.clone(),

@@ -1,9 +1,8 @@
 //! A brain that chooses among what memory found: its lines, its "NONE", and everything else that it may do.
 
 use vault_agent::format::log::INJECTED;
-use vault_agent::turn::NewTurn;
 
-use crate::brain::spending::{World, brain};
+use crate::brain::spending::{World, anna, brain};
 use crate::models::{ModelServer, Reply};
 
 const FOUND: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES\n{\"memories\":[{\"excerpt\":\"Anna drinks oolong since 2019\"},\
@@ -44,14 +43,12 @@ async fn its_lines_are_given_and_its_none_is_honoured() {
     assert!(asked.body.get("tools").is_none());
     // What it took is counted with the turn, and is no attempt at its answer.
     let journal = world.journal();
-    assert_eq!(
-        (journal.calls(1).unwrap().len(), journal.background_calls(1).unwrap()[0].usage.input),
-        (1, 200)
-    );
+    assert_eq!(journal.calls(1).unwrap().len(), 1);
+    assert_eq!(journal.background_calls(1).unwrap()[0].usage.input, 200);
     let text = told(&world, &big).await;
     assert!(!text.contains(INJECTED), "{text}");
     assert_eq!(journal.turn(2).unwrap().unwrap().recalled.unwrap().injection, "");
-    let facts = world.ask(NewTurn { text: "x".into(), channel: 7, ..NewTurn::default() }).await.facts;
+    let facts = world.ask(anna("x")).await.facts;
     assert_eq!((facts.input, facts.calls, facts.failed.len()), (1000, 2, 1), "the script is over: 500");
 }
 

@@ -12,13 +12,13 @@ use vault_agent::agent::tools::Caller;
 use vault_agent::agent::{Approvals, Engine, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
-use vault_agent::format::approval::{Approval, Mark};
+use vault_agent::format::approval::{self, Approval, Mark};
 use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 use crate::models::{ModelServer, Reply};
-use crate::support::{Run, TestVault};
+use crate::support::TestVault;
 
 /// A person who says this, or nothing until later, and what they were asked.
 #[derive(Default)]
@@ -151,7 +151,13 @@ impl World {
     }
 
     pub async fn say(&self, text: &str) -> String {
-        self.ask(NewTurn { text: text.into(), channel: 7, ..NewTurn::default() }).await.text
+        self.ask(anna(text)).await.text
+    }
+
+    /// The questions in the note.
+    pub fn asked(&self) -> Vec<Approval> {
+        let note = std::fs::read(self.vault().join("Approvals.md")).unwrap_or_default();
+        approval::parse(&note).lines.into_iter().map(|line| line.approval).collect()
     }
 
     /// The notices that wait to be sent.
@@ -159,6 +165,11 @@ impl World {
         let messages = self.workspace().journal().unwrap().messages().unwrap();
         messages.into_iter().map(|message| message.body).collect()
     }
+}
+
+/// What is said in a channel.
+pub fn anna(text: &str) -> NewTurn {
+    NewTurn { text: text.into(), channel: 7, ..NewTurn::default() }
 }
 
 pub fn brain(server: &ModelServer, name: &str, more: &str) -> String {
@@ -248,18 +259,11 @@ async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
     assert_eq!(world.say("b").await, "Two.");
     let said = world.say("c").await;
     assert!(said.contains("two did not answer ("), "{said}");
-    assert!(
-        said.contains("one (today's budget of 300 tokens for one is used up) is not being asked"),
-        "{said}"
-    );
+    let skipped = "one (today's budget of 300 tokens for one is used up) is not being asked";
+    assert!(said.contains(skipped), "{said}");
     assert!(world.person.asked.lock().unwrap().is_empty(), "somebody else may be asked");
     // Asked for by its name there is nobody else: a person is asked.
-    let only = |text: &str| NewTurn {
-        text: text.into(),
-        channel: 7,
-        only: Some("one".into()),
-        ..NewTurn::default()
-    };
+    let only = |text: &str| NewTurn { only: Some("one".into()), ..anna(text) };
     let said = world.ask(only("d")).await.text;
     assert!(said.starts_with("Today's budget of 300 tokens for one is used up. I asked"), "{said}");
     *world.person.says.lock().unwrap() = Some(ApprovalVerdict::Yes);
@@ -284,11 +288,6 @@ async fn what_runs_by_itself_does_not_hammer_an_empty_account() {
     assert_eq!(server.requests().len(), 3);
 }
 
-fn ask(vault: &TestVault, args: &[&str]) -> Run {
-    let args: Vec<&str> = ["--json"].iter().chain(args).copied().collect();
-    tokio::task::block_in_place(|| vault.run(&args))
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn list_status_usage_and_ask_show_what_is_left() {
     let (one, two) = (ModelServer::start().await, ModelServer::start().await);
@@ -301,30 +300,28 @@ async fn list_status_usage_and_ask_show_what_is_left() {
         brain(&two, "two", "")
     );
     vault.write("vault-agent.toml", &settings);
-    let first = ask(&vault, &["ask", "a"]).ok().json();
+    let first = vault.json(&["ask", "a"]);
     assert_eq!((&first["brain"], &first["skipped"]), (&json!("one"), &json!([])));
-    let second = ask(&vault, &["ask", "b"]).ok().json();
+    let second = vault.json(&["ask", "b"]);
     assert_eq!(second["brain"], "two");
     assert_eq!(second["skipped"], json!([{ "brain": "one", "until": "2026-12-02T00:00:00+00:00" }]));
-    let list = ask(&vault, &["brain", "list"]).ok().json();
+    let list = vault.json(&["brain", "list"]);
     assert_eq!((&list[0]["ok"], &list[0]["class"]), (&json!(false), &Value::Null));
     assert_eq!(list[0]["cooldown_until"], "2026-12-02T00:00:00+00:00");
     assert_eq!((&list[0]["budget"]["tokens"], &list[1]["budget"]), (&json!(300), &Value::Null));
-    let words = tokio::task::block_in_place(|| vault.run(&["brain", "list"])).ok().stdout;
     let rests = "rests until Wed 2 Dec 00:00 (in 14 h): today's budget of 300 tokens for one is used up";
-    assert!(words.contains(rests), "{words}");
-    let status = tokio::task::block_in_place(|| vault.run(&["status"])).stdout;
-    assert!(status.contains("budget    the day: 400 of 1000 tokens (40 %)"), "{status}");
-    assert!(status.contains("budget    one: 300 of 300 tokens (100 %)"), "{status}");
-    let usage = ask(&vault, &["usage"]).ok().json();
+    vault.run(&["brain", "list"]).ok().says(rests);
+    let status = vault.run(&["status"]);
+    status.says("budget    the day: 400 of 1000 tokens (40 %)");
+    status.says("budget    one: 300 of 300 tokens (100 %)");
+    let usage = vault.json(&["usage"]);
     assert_eq!((&usage["budgets"][0]["share"], &usage["budgets"][1]["brain"]), (&json!(0.4), &json!("one")));
-    let usage = tokio::task::block_in_place(|| vault.run(&["usage"])).ok().stdout;
-    assert!(usage.contains("today: 400 of 1000 tokens (40 %)"), "{usage}");
+    vault.run(&["usage"]).ok().says("today: 400 of 1000 tokens (40 %)");
     // With the day's budget used up memory answers, and says why.
     for _ in 0..6 {
-        let _ = ask(&vault, &["ask", "c"]).ok();
+        let _ = vault.json(&["ask", "c"]);
     }
-    let run = ask(&vault, &["ask", "d"]);
+    let run = vault.run(&["--json", "ask", "d"]);
     assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
     run.warns("Today's budget of 1000 tokens is used up.");
     assert_eq!(one.requests().len() + two.requests().len(), 8);
@@ -336,11 +333,11 @@ async fn a_yes_to_ask_lasts_for_the_day_too() {
     let vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n");
     let settings = format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", ""));
     vault.write("vault-agent.toml", settings);
-    assert_eq!(ask(&vault, &["ask", "a"]).ok().json()["answer"], "Yes.");
-    assert_eq!(ask(&vault, &["ask", "b"]).code, 1, "used up");
+    assert_eq!(vault.json(&["ask", "a"])["answer"], "Yes.");
+    assert_eq!(vault.run(&["ask", "b"]).code, 1, "used up");
     vault.write("Approvals.md", vault.read("Approvals.md").replace("- [ ] ap_", "- [x] ap_"));
     for again in ["c", "d", "e"] {
-        assert_eq!(ask(&vault, &["ask", again]).ok().json()["answer"], "Yes.", "{again}");
+        assert_eq!(vault.json(&["ask", again])["answer"], "Yes.", "{again}");
     }
     vault.run(&["status"]).says("lifted for today");
 }

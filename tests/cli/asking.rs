@@ -4,9 +4,10 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::daemon::Daemon;
+use crate::mcp::client::Client;
 use crate::support::{Run, TestVault};
 
 const MEMORY: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## Kyle\n- prefers TypeScript over JavaScript\n\
@@ -23,7 +24,7 @@ fn at_once(vault: &TestVault, args: &[&str]) -> Run {
     run
 }
 
-fn without_freshness(run: &Run) -> serde_json::Value {
+fn without_freshness(run: &Run) -> Value {
     let mut json = run.json();
     json.as_object_mut().unwrap().remove("freshness");
     json
@@ -91,32 +92,20 @@ fn a_socket_that_talks_nonsense_costs_nothing() {
         });
         let found = vault.json(&["search", "peanuts"]);
         let paths: Vec<_> = (0..2).map(|at| found["hits"][at]["path"].clone()).collect();
-        assert!(
-            paths.contains(&"MEMORY.md".into()) && paths.contains(&"garden.md".into()),
-            "{nonsense:?}: {found}"
-        );
+        for path in ["MEMORY.md", "garden.md"] {
+            assert!(paths.contains(&path.into()), "{nonsense:?}: {found}");
+        }
         assert!(talker.join().unwrap().contains("peanuts"));
     }
 }
 
-/// The texts of an MCP server's answers to these calls.
-fn mcp(vault: &TestVault, calls: &[serde_json::Value]) -> (Vec<serde_json::Value>, String) {
-    let head = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let calls = calls
-        .iter()
-        .zip(1..)
-        .map(|(params, id)| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
-    let lines: Vec<String> = [head, ready].into_iter().chain(calls).map(|line| format!("{line}\n")).collect();
-    let now = vault.now().to_string();
-    let run = vault.run_with(&["-vv", "mcp"], &lines.concat());
-    vault.set_now(&now);
-    let mut answers: Vec<serde_json::Value> =
-        run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    answers.sort_by_key(|answer| answer["id"].as_u64());
-    let texts = answers.iter().skip(1).map(|answer| answer["result"]["structuredContent"].clone());
-    (texts.collect(), run.stderr)
+/// An MCP server's answers to these calls, and what it said beside them.
+fn mcp(vault: &TestVault, calls: &[Value]) -> (Vec<Value>, String) {
+    let mut client = Client::silent(vault.command(&["-vv", "mcp"]));
+    client.initialize("t");
+    let answers =
+        calls.iter().map(|call| client.result("tools/call", call.clone())["structuredContent"].clone());
+    (answers.collect(), client.close().2)
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! What holds for every command: finding the vault, settings, exit codes.
 
-use crate::support::TestVault;
+use crate::support::{Run, TestVault};
 
 #[test]
 fn without_a_vault_there_is_a_hint() {
     let vault = TestVault::new("");
     let elsewhere = tempfile::tempdir().unwrap();
-    let output = vault.command(&["status"]).current_dir(elsewhere.path()).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("no vault at or above") && said.contains("--vault DIR"), "{said}");
+    let run = Run::of(vault.command(&["status"]).current_dir(elsewhere.path()));
+    run.exits(2).warns("no vault at or above").warns("--vault DIR");
 }
 
 #[test]
@@ -89,7 +87,7 @@ fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
 #[test]
 fn a_typo_in_the_settings_is_pointed_at() {
     let vault = TestVault::new("//- /vault-agent.toml\n[notify]\nknd = \"console\"\n");
-    insta::assert_snapshot!(vault.run(&["status"]).shown(), @r"
+    insta::assert_snapshot!(vault.run(&["status"]).shown(), @"
     exit 2
     --- stderr
     error: [VAULT]/vault-agent.toml:2:1: unknown key `knd`
@@ -140,31 +138,41 @@ fn with_json_a_failure_is_one_document_too() {
 #[cfg(target_os = "linux")]
 fn results_that_can_not_be_written_are_a_problem() {
     let vault = TestVault::new("");
-    for args in [&["status"][..], &["--json", "status"], &["check"], &["man"], &["completions", "zsh"]] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let _ = vault.run(&["memory", "save", "Likes tea"]).ok();
+    for args in [
+        &["status"][..],
+        &["--json", "status"],
+        &["status", "--watch"],
+        &["check"],
+        &["man"],
+        &["completions", "zsh"],
+        &["memory", "list"],
+        &["history"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let output = vault.command(args).stdout(full).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{args:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: "), "{args:?}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.starts_with("error: ") && said.contains("could not be written"), "{args:?}: {said}");
     }
 }
 
 #[test]
-fn words_that_no_terminal_shows_have_no_colours() {
-    let vault = TestVault::new("");
-    std::fs::create_dir_all(vault.state()).unwrap();
-    std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
-    vault.run(&["-v", "status"]).ok().warns("WARN").warns_not("\u{1b}");
-}
-
-#[test]
-fn a_command_that_ends_says_its_warnings_as_sentences() {
-    let vault = TestVault::new("");
-    std::fs::create_dir_all(vault.state()).unwrap();
-    std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
-    let run = vault.run(&["status"]).ok();
-    let said = "warning: the delivery journal is no database any more: put aside, a new one begun (from ";
-    assert!(run.stderr.starts_with(said), "{run:?}");
-    run.warns_not("WARN").warns_not("vault_agent::");
+fn warnings_are_sentences_unless_all_is_asked_for_and_have_no_colours_in_a_pipe() {
+    for args in [&["-v", "status"][..], &["status"]] {
+        let vault = TestVault::new("");
+        std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
+        let run = vault.run(args).ok();
+        let said = "warning: the delivery journal is no database any more: put aside, a new one begun (from ";
+        let is_plain = args.len() == 1;
+        assert_eq!(run.stderr.starts_with(said), is_plain, "{run:?}");
+        assert_eq!(
+            (run.stderr.contains("WARN"), run.stderr.contains('\u{1b}')),
+            (!is_plain, false),
+            "{run:?}"
+        );
+        assert!(!is_plain || !run.stderr.contains("vault_agent::"), "{run:?}");
+    }
 }
 
 #[test]
@@ -172,10 +180,8 @@ fn a_home_that_is_no_path_from_the_root_is_none() {
     let vault = TestVault::new("");
     for home in ["elsewhere", "./x"] {
         let mut command = vault.command(&["status"]);
-        let output = command.env("HOME", home).env_remove("VAULT_AGENT_STATE_DIR").output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains("no home directory is known"), "{said}");
+        let run = Run::of(command.env("HOME", home).env_remove("VAULT_AGENT_STATE_DIR"));
+        run.exits(2).warns("no home directory is known");
         assert!(!vault.has(home));
     }
 }
@@ -188,10 +194,6 @@ fn completions_and_manual_name_the_commands() {
     }
     let page = vault.run(&["man"]).ok().stdout;
     assert!(page.contains(".TH vault-agent") && page.contains("doctor"), "{page}");
-    std::fs::create_dir(vault.home().join("man")).unwrap();
-    let dir = vault.home().join("man");
-    let _ = vault.run(&["man", "--out", dir.to_str().unwrap()]).ok();
-    assert!(dir.join("vault-agent-run.1").is_file());
 }
 
 #[test]
@@ -227,21 +229,8 @@ fn what_prints_a_document_prints_json_when_asked() {
     let pages = vault.home().join("pages");
     std::fs::create_dir(&pages).unwrap();
     let written = vault.json(&["man", "--out", pages.to_str().unwrap()]);
-    assert!(written["pages"].as_u64().unwrap() > 20);
+    assert!(written["pages"].as_u64().unwrap() > 20 && pages.join("vault-agent-run.1").is_file());
     let installed = vault.run(&["--json", "service", "install"]).json();
     assert!(installed["path"].is_string() && installed["running"].is_boolean());
     assert_eq!(vault.json(&["service", "uninstall"])["removed"], true);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_told() {
-    let vault = TestVault::new("");
-    let _ = vault.run(&["memory", "save", "Likes tea"]).ok();
-    for args in [&["completions", "bash"][..], &["man"], &["memory", "list"], &["history"]] {
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = vault.command(args).stdout(full).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(1) && said.contains("could not be written"), "{args:?} {said}");
-    }
 }

@@ -1,6 +1,6 @@
 //! `brain` and `usage`: who would be asked, how brains are, what answers took.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::deliver::servers::Web;
 use crate::support::TestVault;
@@ -48,11 +48,7 @@ const REFUSED: &str = r#"{"error":{"message":"Incorrect API key provided: sk-liv
 #[test]
 fn a_route_is_shown_with_its_reason() {
     let vault = vault("http://127.0.0.1:9");
-    let route = |args: &[&str]| {
-        let mut all = vec!["--json", "brain", "route"];
-        all.extend(args);
-        vault.run(&all).ok().json()
-    };
+    let route = |args: &[&str]| vault.json(&[&["brain", "route"], args].concat());
     assert_eq!(
         route(&["How", "was", "my", "day?"]),
         json!({"brain": "claude", "chain": ["claude", "local"], "rule": null,
@@ -100,12 +96,7 @@ fn brains_are_listed_as_they_are_remembered() {
     let status = vault.run(&["status"]).ok();
     status.says("brain     claude: not asked yet\nbrain     local: not asked yet\n");
     assert_eq!(vault.json(&["status"])["brains"][1]["name"], "local");
-    assert!(
-        vault
-            .run(&["doctor"])
-            .stdout
-            .contains("ok   brain        claude: claude-sonnet-4-6 at https://api.anthropic.com")
-    );
+    vault.run(&["doctor"]).says("ok   brain        claude: claude-sonnet-4-6 at https://api.anthropic.com");
 }
 
 #[test]
@@ -121,11 +112,11 @@ fn a_test_says_what_is_wrong_and_a_reset_forgets_it() {
     let tested = run.json();
     assert_eq!((&tested[0]["ok"], &tested[0]["class"]), (&json!(false), &json!("auth")));
     run.lacks("0123456789abcdef");
-    let listed = ill.run(&["--json", "brain", "list"]).ok().json();
+    let listed = ill.json(&["brain", "list"]);
     assert_eq!((&listed[1]["ok"], &listed[1]["class"]), (&json!(false), &json!("auth")));
-    assert_eq!(ill.run(&["--json", "brain", "reset", "local"]).ok().json(), json!({"reset": true}));
-    assert_eq!(ill.run(&["--json", "brain", "list"]).ok().json()[1]["ok"], true);
-    assert_eq!(ill.run(&["--json", "brain", "reset"]).ok().json(), json!({"reset": false}));
+    assert_eq!(ill.json(&["brain", "reset", "local"]), json!({"reset": true}));
+    assert_eq!(ill.json(&["brain", "list"])[1]["ok"], true);
+    assert_eq!(ill.json(&["brain", "reset"]), json!({"reset": false}));
 
     // Without its key a brain isn't asked at all; with a server that isn't there the sentence says so.
     vault("http://127.0.0.1:9")
@@ -133,9 +124,8 @@ fn a_test_says_what_is_wrong_and_a_reset_forgets_it() {
         .exits(1)
         .says("auth: there is no key; set `TEST_CLAUDE_KEY`")
         .says("crash: ");
-    well.run(&["brain", "test", "claud"])
-        .exits(2)
-        .warns("no brain has the name `claud`; there are `claude`, `local`");
+    let unknown = well.run(&["brain", "test", "claud"]);
+    unknown.exits(2).warns("no brain has the name `claud`; there are `claude`, `local`");
 }
 
 fn answer(at: &str, text: &str) -> String {
@@ -164,32 +154,23 @@ fn usage_is_added_up_from_the_logs() {
         ]
         .concat(),
     );
+    let memory = "%% brain=memory in=0 cached=0 out=0 ms=2 calls=1 failed=claude:billing %%";
     vault.write(
         "logs/discord-channel/8/20261130T090000Z_0001.md",
-        [
-            head("8"),
-            answer(
-                "2026-11-30T23:30:00Z",
-                "From memory\n%% brain=memory in=0 cached=0 out=0 ms=2 calls=1 failed=claude:billing %%",
-            ),
-        ]
-        .concat(),
+        head("8") + &answer("2026-11-30T23:30:00Z", &format!("From memory\n{memory}")),
     );
     let all = vault.json(&["usage"]);
     assert_eq!(all["from"], "2026-11-29T09:00:01+00:00");
     let total = json!({"answers": 3, "calls": 5, "failed": 3, "input": 1010, "cached": 800, "output": 105, "usd": 0.25});
     assert_eq!(all["total"], total);
-    let calls: Vec<_> = all["by"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| (row["key"].clone(), row["calls"].clone(), row["failed"].clone(), row["input"].clone()))
-        .collect();
-    assert_eq!(json!(calls), json!([["claude", 2, 1, 1000], ["local", 3, 2, 10], ["memory", 0, 0, 0]]));
+    let rows = |usage: &Value, keys: &[&str]| -> Value {
+        let row = |row: &Value| keys.iter().map(|key| row[*key].clone()).collect::<Value>();
+        usage["by"].as_array().unwrap().iter().map(row).collect()
+    };
+    let calls = json!([["claude", 2, 1, 1000], ["local", 3, 2, 10], ["memory", 0, 0, 0]]);
+    assert_eq!(rows(&all, &["key", "calls", "failed", "input"]), calls);
     let days = vault.json(&["usage", "--by", "day"]);
-    let keys: Vec<_> =
-        days["by"].as_array().unwrap().iter().map(|row| (row["key"].clone(), row["calls"].clone())).collect();
-    assert_eq!(json!(keys), json!([["2026-11-29", 3], ["2026-11-30", 2]]));
+    assert_eq!(rows(&days, &["key", "calls"]), json!([["2026-11-29", 3], ["2026-11-30", 2]]));
     let since = vault.json(&["usage", "--since", "2026-11-30T12:00:00Z", "--by", "channel"]);
     assert_eq!((&since["from"], &since["total"]["calls"]), (&json!("2026-11-30T12:00:00+00:00"), &json!(1)));
     assert_eq!(since["by"][0]["key"], "8");
@@ -213,11 +194,8 @@ fn a_brain_that_only_failed_says_so_and_when() {
     let test = vault.run(&["brain", "test", "local"]);
     test.exits(1);
     assert!(test.stderr.starts_with("asking `local` (") && test.stderr.contains("at most 30 s"), "{test:?}");
-    let doctor = vault.run(&["--json", "doctor"]).json();
-    let of = |check: &&serde_json::Value| {
-        check["check"] == "brain" && check["detail"].as_str().unwrap().starts_with("local: fails")
-    };
-    assert_eq!(doctor.as_array().unwrap().iter().find(of).unwrap()["status"], "fail", "{doctor}");
+    let of = |row: &Value| row["detail"].as_str().unwrap().starts_with("local: fails");
+    assert_eq!(vault.doctor("brain").into_iter().find(of).unwrap()["status"], "fail");
     let words = vault.run(&["brain", "list"]).ok().stdout;
     assert!(words.contains("fails: no answer yet, last tried 09:30 ("), "{words}");
     let list = vault.json(&["brain", "list"]);
@@ -228,27 +206,27 @@ fn a_brain_that_only_failed_says_so_and_when() {
 fn a_chain_that_names_a_brain_which_is_not_there_says_what_to_do() {
     let vault = TestVault::new("");
     let one = "[[brain]]\nname = \"claude\"\nkind = \"messages\"\nmodel = \"m\"\n";
-    vault.write("vault-agent.toml", format!("[assistant]\nchain = [\"claude\", \"local\"]\n{one}"));
-    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @r#"
-    exit 2
-    --- stderr
-    error: [VAULT]/vault-agent.toml:2:9: `assistant.chain` names `local`, and no `[[brain]]` has that name
-    hint: add a `[[brain]]` with `name = "local"`, or name one of `claude`
-    "#);
-    vault.write("vault-agent.toml", "[recall]\nbrain = \"small\"\n");
-    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @r#"
-    exit 2
-    --- stderr
-    error: [VAULT]/vault-agent.toml:2:9: `recall.brain` names `small`, and no `[[brain]]` has that name
-    hint: add a `[[brain]]` with `name = "small"`, or take this out: no brain is set up
-    "#);
-    vault.write("vault-agent.toml", format!("[assistant]\nday_tokens = 0\n{one}"));
-    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @"
-    exit 2
-    --- stderr
-    error: [VAULT]/vault-agent.toml:2:14: the day's budget of `[assistant]` is nothing at all
-    hint: give more than 0, or take the key out for no bound
-    ");
+    for (settings, error, hint) in [
+        (
+            format!("[assistant]\nchain = [\"claude\", \"local\"]\n{one}"),
+            "2:9: `assistant.chain` names `local`, and no `[[brain]]` has that name",
+            "add a `[[brain]]` with `name = \"local\"`, or name one of `claude`",
+        ),
+        (
+            "[recall]\nbrain = \"small\"\n".to_owned(),
+            "2:9: `recall.brain` names `small`, and no `[[brain]]` has that name",
+            "add a `[[brain]]` with `name = \"small\"`, or take this out: no brain is set up",
+        ),
+        (
+            format!("[assistant]\nday_tokens = 0\n{one}"),
+            "2:14: the day's budget of `[assistant]` is nothing at all",
+            "give more than 0, or take the key out for no bound",
+        ),
+    ] {
+        vault.write("vault-agent.toml", settings);
+        let said = format!("error: [VAULT]/vault-agent.toml:{error}\nhint: {hint}\n");
+        assert_eq!(vault.run(&["brain", "list"]).shown(), format!("exit 2\n--- stderr\n{said}"));
+    }
 }
 
 #[test]
@@ -261,7 +239,7 @@ fn a_program_that_is_not_there_is_said() {
     assert_eq!((listed[0]["kind"].as_str(), listed[0]["ok"].as_bool()), (Some("claude-code"), Some(true)));
     let tested = vault.run(&["--json", "brain", "test"]);
     tested.exits(1);
-    let tested: serde_json::Value = serde_json::from_str(&tested.stdout).unwrap();
+    let tested = tested.json();
     assert_eq!(tested[0]["class"], "crash");
     let said = tested[0]["last_error"].as_str().unwrap();
     assert!(said.contains("can't be started") && said.contains("/nowhere/claude"), "{said}");

@@ -1,6 +1,6 @@
 //! `run`: the real daemon over a real folder, with a frozen clock, so that nothing waits for a minute.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -17,15 +17,22 @@ impl Daemon {
     pub fn start(vault: &TestVault, args: &[&str]) -> Self {
         let mut child = vault.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = mpsc::channel();
-        let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        let second = sender.clone();
-        std::thread::spawn(move || {
-            BufReader::new(out).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
-        });
-        std::thread::spawn(move || {
-            BufReader::new(err).lines().map_while(Result::ok).for_each(|line| drop(second.send(line)));
-        });
+        let pipes: [Box<dyn Read + Send>; 2] =
+            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+        for pipe in pipes {
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                BufReader::new(pipe).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+            });
+        }
         Self { child, lines }
+    }
+
+    /// One that watches its vault.
+    fn watching(vault: &TestVault) -> Self {
+        let daemon = Self::start(vault, &["run"]);
+        daemon.hear("watching");
+        daemon
     }
 
     /// Waits for a line with `part`; the limit is only for a daemon that hangs.
@@ -58,19 +65,6 @@ impl Daemon {
     }
 }
 
-/// Waits until a note reads as wanted; the limit is only for what never happens.
-fn until(vault: &TestVault, note: &str, wanted: impl Fn(&str) -> bool) -> String {
-    let limit = Instant::now() + Duration::from_secs(30);
-    loop {
-        let text = vault.read(note);
-        if wanted(&text) {
-            return text;
-        }
-        assert!(Instant::now() < limit, "{note} never became as wanted:\n{text}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn an_undo_that_was_killed_is_finished_by_the_daemon() {
     let mut vault = TestVault::new("//- /daily/2026-11-30.md\n- Anna likes tea\n//- /MEMORY.md\n# Memory\n");
@@ -78,20 +72,18 @@ fn an_undo_that_was_killed_is_finished_by_the_daemon() {
     vault.env("FAILPOINTS", "history::restore-step=return");
     assert_ne!(vault.run(&["undo"]).code, 0);
     vault.env("FAILPOINTS", "");
-    let halves =
-        [vault.read("MEMORY.md").contains("Anna"), vault.read("daily/2026-11-30.md").contains("Anna")];
+    let halves = ["MEMORY.md", "daily/2026-11-30.md"].map(|note| vault.read(note).contains("Anna"));
     assert_eq!(halves[0], halves[1], "taken back in one of two notes");
     let daemon = Daemon::start(&vault, &["run"]);
-    until(&vault, "daily/2026-11-30.md", |text| text == "- Anna likes tea\n");
-    until(&vault, "MEMORY.md", |text| text == "# Memory\n");
+    vault.until("daily/2026-11-30.md", |text| text == "- Anna likes tea\n");
+    vault.until("MEMORY.md", |text| text == "# Memory\n");
     daemon.kill();
 }
 
 #[test]
 fn status_says_when_the_watcher_last_agreed_with_a_look_at_every_file() {
     let vault = TestVault::new("//- /a.md\n- mine\n");
-    let daemon = Daemon::start(&vault, &["run"]);
-    daemon.hear("watching");
+    let daemon = Daemon::watching(&vault);
     crate::support::until("the status", || {
         vault.run(&["status"]).stdout.contains("vault     watching; agreed with a look at every file")
     });
@@ -113,8 +105,7 @@ fn what_is_due_at_the_start_fires() {
 #[test]
 fn a_line_that_is_due_when_it_is_written_fires_at_once() {
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\nhello\n");
-    let daemon = Daemon::start(&vault, &["run"]);
-    daemon.hear("watching");
+    let daemon = Daemon::watching(&vault);
     wait_for_status(&vault);
     vault.write("Reminders.md", format!("hello\n{DUE}"));
     daemon.hear("Pay the rent");
@@ -135,16 +126,11 @@ fn an_empty_folder_becomes_a_vault() {
 #[test]
 fn the_second_daemon_is_told_of_the_first() {
     let vault = TestVault::new("//- /Reminders.md\nhello\n");
-    let daemon = Daemon::start(&vault, &["run"]);
-    daemon.hear("watching");
+    let daemon = Daemon::watching(&vault);
     wait_for_status(&vault);
-    vault
-        .run(&["run"])
-        .exits(1)
-        .warns("another daemon serves this vault already (process ")
-        .warns_not("watching");
-    let status = vault.run(&["--json", "status"]).json();
-    assert_eq!(status["running"], true);
+    let second = vault.run(&["run"]);
+    second.exits(1).warns("another daemon serves this vault already (process ").warns_not("watching");
+    assert_eq!(vault.run(&["--json", "status"]).json()["running"], true);
     daemon.kill();
     assert_eq!(vault.run(&["--json", "status"]).json()["running"], false);
 }
@@ -159,9 +145,8 @@ fn after_a_kill_nothing_comes_twice() {
     first.kill();
     assert_eq!(vault.read("Reminders.md"), DUE);
     vault.env("VAULT_AGENT_NOW", "2026-12-01T09:31:00Z@20");
-    let second = Daemon::start(&vault, &["run"]);
-    second.hear("watching");
-    until(&vault, "Reminders.md", |text| !text.contains("Pay the rent"));
+    let second = Daemon::watching(&vault);
+    vault.until("Reminders.md", |text| !text.contains("Pay the rent"));
     let said = second.kill();
     assert!(!said.iter().any(|line| line.contains("Pay the rent")), "{said:?}");
 }
@@ -176,12 +161,12 @@ fn a_new_vault_fires_its_sample_and_a_line_of_a_person() {
     daemon.hear("watching");
     let own = "- [ ] date=2026-12-01 time=09:31 recur=daily msg=\"water the plants\"\n";
     let note = "fresh/Reminders.md";
-    until(&vault, note, |text| text.contains("alive"));
+    vault.until(note, |text| text.contains("alive"));
     let text = vault.read(note);
     vault.write(note, text + own);
     daemon.hear("Your vault is alive");
     daemon.hear("2026-12-01 09:31 water the plants");
-    let text = until(&vault, note, |text| text.contains("date=2026-12-02 time=09:31 recur=daily"));
+    let text = vault.until(note, |text| text.contains("date=2026-12-02 time=09:31 recur=daily"));
     assert!(!text.contains("alive"), "the sample's line is gone:\n{text}");
     assert!(text.contains("id=rid_"), "the person's line has its id:\n{text}");
     daemon.kill();
@@ -197,20 +182,15 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     vault.write("vault-agent.toml", "timezon = \"UTC\"\n");
     daemon.hear("the settings are refused, the last good ones stay");
     for args in [&["status"][..], &["remind", "list"], &["search", "hello"], &["agenda"]] {
-        vault
-            .run(args)
-            .ok()
-            .warns("the settings are wrong, the last good ones are used: ")
-            .warns("unknown key `timezon`");
+        let run = vault.run(args).ok();
+        run.warns("the settings are wrong, the last good ones are used: ").warns("unknown key `timezon`");
     }
     assert_eq!(vault.run(&["remind", "add", "tomorrow 10:00", "x"]).code, 2, "nothing is written by them");
     // This daemon's clock stands still: a line without an id would wait for ever until its words are whole.
     // 09:30 is past in UTC, and an hour ahead in London's summer time it is past too; 10:00 is not in UTC.
     vault.write("vault-agent.toml", "timezone = \"Asia/Tokyo\"\n");
-    vault.write(
-        "Reminders.md",
-        "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\" id=rid_AAAAAAAAAAAA\n",
-    );
+    let tea = "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\" id=rid_AAAAAAAAAAAA\n";
+    vault.write("Reminders.md", tea);
     daemon.hear("the settings are understood again");
     daemon.hear("tea in Tokyo");
     // Its exit code says whether something waits still: the console has it before the journal knows.
@@ -219,10 +199,7 @@ fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     vault.write("vault-agent.toml", "");
     daemon.hear("is gone or empty");
     std::fs::remove_file(vault.path("vault-agent.toml")).unwrap();
-    vault.write(
-        "Reminders.md",
-        "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"more tea in Tokyo\" id=rid_BBBBBBBBBBBB\n",
-    );
+    vault.write("Reminders.md", tea.replace("tea", "more tea").replace("AAAA", "BBBB"));
     daemon.hear("more tea in Tokyo");
     let rest = daemon.kill();
     assert!(!rest.iter().any(|line| line.contains("understood again")), "once: {rest:?}");
@@ -271,9 +248,7 @@ fn a_daemon_with_another_state_directory_is_noticed() {
         let said = format!("with another state directory (process {})", daemon.child.id());
         second.warns(&said).warns("twice").lacks("Pay the rent");
     }
-    let doctor = vault.run(&["doctor", "--json"]).json();
-    let said = doctor.as_array().unwrap().iter().find(|check| check["check"] == "daemon").unwrap().clone();
-    assert_eq!(said["status"], "fail", "{said}");
+    assert_eq!(vault.doctor("daemon")[0]["status"], "fail");
     assert_eq!(vault.run(&["status", "--json"]).json()["elsewhere"], daemon.child.id());
     daemon.kill();
     // It is gone, however it went.
@@ -286,14 +261,8 @@ fn a_history_that_is_deleted_under_the_daemon_is_made_again_and_said() {
     let mut vault = TestVault::new("//- /a.md\none\n//- /b.md\ntwo\n");
     vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@10");
     let daemon = Daemon::start(&vault, &["run"]);
-    let wait_for = |part: &str| {
-        let limit = Instant::now() + Duration::from_secs(60);
-        let said = || vault.run(&["status", "--json"]).json()["daemon"]["parts"]["history"].to_string();
-        while !said().contains(part) {
-            assert!(Instant::now() < limit, "{part} was not said: {}", said());
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    };
+    let said = || vault.run(&["status", "--json"]).json()["daemon"]["parts"]["history"].to_string();
+    let wait_for = |part: &str| crate::support::until(part, || said().contains(part));
     wait_for("last snapshot");
     std::fs::remove_dir_all(vault.state().join("history.git")).unwrap();
     vault.write("a.md", "changed\n");

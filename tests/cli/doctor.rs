@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::TestVault;
+use crate::support::{TestVault, fifo, mode, set_mode};
 
 fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
     report.as_array().unwrap().iter().find(|check| check["check"] == name).unwrap_or(&Value::Null)
@@ -32,11 +32,10 @@ fn near_misses_and_conflict_copies_are_shown_with_their_mend() {
 #[test]
 fn broken_settings_fail_and_say_where() {
     let vault = TestVault::new("//- /vault-agent.toml\ntimezone = 5\n");
-    let run = vault.run(&["--json", "doctor"]);
-    run.exits(1);
-    let report = run.json();
-    assert_eq!(check(&report, "settings")["status"], "fail");
-    assert!(check(&report, "settings")["detail"].as_str().unwrap().contains("vault-agent.toml:1:12"));
+    vault.run(&["doctor"]).exits(1);
+    let found = vault.doctor("settings").remove(0);
+    assert_eq!(found["status"], "fail");
+    assert!(found["detail"].as_str().unwrap().contains("vault-agent.toml:1:12"));
 }
 
 /// The key is taken from the comment, its header isn't: it counts for the table above.
@@ -46,8 +45,7 @@ fn a_key_under_a_commented_header_is_told() {
         "[history]\nmax_file_bytes = 1000\n\n# [web]\n# listen = \"127.0.0.1:8790\"\nenabled = true\n";
     let vault = TestVault::new("");
     vault.write("vault-agent.toml", settings);
-    let report = vault.run(&["--json", "doctor"]).json();
-    let found = check(&report, "settings");
+    let found = vault.doctor("settings").remove(0);
     assert_eq!(found["status"], "warn");
     let words = "vault-agent.toml:6: `enabled` counts for `[history]`: the `[web]` above it is commented out";
     assert_eq!(found["detail"], words);
@@ -68,14 +66,13 @@ fn a_model_for_vectors_that_gives_none_is_said() {
         ),
     ] {
         vault.write("vault-agent.toml", format!("[embed]\n{settings}\n"));
-        let run = vault.run(&["--json", "doctor"]);
-        let report = run.json();
-        let found = check(&report, "embeddings");
-        assert_eq!((run.code, &found["status"]), (1, &"fail".into()), "{settings}: {report}");
+        vault.run(&["doctor"]).exits(1);
+        let found = vault.doctor("embeddings").remove(0);
+        assert_eq!(found["status"], "fail", "{settings}: {found}");
         assert!(found["detail"].as_str().unwrap().contains(why), "{settings}: {found}");
     }
     vault.write("vault-agent.toml", "");
-    assert_eq!(check(&vault.run(&["--json", "doctor"]).json(), "embeddings")["status"], "ok");
+    assert_eq!(vault.doctor("embeddings")[0]["status"], "ok");
 }
 
 #[test]
@@ -84,10 +81,8 @@ fn a_merge_conflict_is_an_error_that_names_the_line() {
     vault.run(&["doctor"]).exits(1).says("Reminders.md:2: a merge conflict begins here");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_note_that_can_not_be_written_is_named() {
-    use std::os::unix::fs::PermissionsExt;
     let vault = TestVault::new("//- /Reminders.md\n");
     let note = vault.path("Reminders.md");
     // Rights mean nothing to root, for whom only an immutable file is one that can't be written.
@@ -101,30 +96,24 @@ fn a_note_that_can_not_be_written_is_named() {
         return;
     }
     if !is_root {
-        std::fs::set_permissions(&note, std::fs::Permissions::from_mode(0o400)).unwrap();
+        set_mode(&note, 0o400);
     }
     let run = vault.run(&["doctor"]);
     assert!(!is_root || flag("-i"));
     run.exits(1).says("`Reminders.md` can't be written: ");
 }
 
-#[cfg(unix)]
 #[test]
 fn settings_that_are_a_pipe_are_an_error_and_nobody_waits() {
     let vault = TestVault::new("");
-    let made = std::process::Command::new("mkfifo").arg(vault.path("vault-agent.toml")).status().unwrap();
-    assert!(made.success());
-    let run = vault.run(&["tick"]);
-    run.exits(2).warns("vault-agent.toml: is no file; move it out of the way");
+    fifo(vault.path("vault-agent.toml"));
+    vault.run(&["tick"]).exits(2).warns("vault-agent.toml: is no file; move it out of the way");
     // Nor does anybody for a secret.
     let vault = TestVault::new(
         "//- /vault-agent.toml\n[notify]\nkind = \"webhook\"\n[notify.webhook]\nurl_file = \"~/pipe\"\n",
     );
-    let made =
-        std::process::Command::new("mkfifo").arg("-m600").arg(vault.home().join("pipe")).status().unwrap();
-    assert!(made.success());
-    let said = vault.run(&["doctor"]).stdout;
-    assert!(said.contains("pipe` is no file"), "{said}");
+    fifo(vault.home().join("pipe"));
+    vault.run(&["doctor"]).says("pipe` is no file");
 }
 
 #[cfg(feature = "assistant")]
@@ -138,16 +127,14 @@ fn other_mcp_servers_are_looked_at_and_none_is_started() {
         [[mcp]]\nname = \"far\"\nurl = \"https://example.org/mcp?key=hush\"\ntools = [\"x\"]\nkey_env = \"FAR_KEY\"\n\
         [[mcp]]\nname = \"open\"\nurl = \"http://example.org/mcp\"\ntools = [\"x\"]\n",
     );
-    let run = vault.run(&["--json", "doctor"]);
-    run.exits(1);
-    let report = run.json();
-    let rows = |report: &Value| -> Vec<String> {
-        let rows = report.as_array().unwrap().iter().filter(|check| check["check"] == "mcp");
+    let rows = |vault: &TestVault| -> Vec<String> {
+        let rows = vault.doctor("mcp").into_iter();
         rows.map(|row| format!("{} {}", row["status"].as_str().unwrap(), row["detail"].as_str().unwrap()))
             .collect()
     };
+    vault.run(&["doctor"]).exits(1);
     assert_eq!(
-        rows(&report),
+        rows(&vault),
         [
             "fail gone: the program `/no/such/program` is not there",
             "fail poor: the environment variable `POOR_KEY` is not set",
@@ -158,38 +145,30 @@ fn other_mcp_servers_are_looked_at_and_none_is_started() {
     );
     vault.env("POOR_KEY", "canary");
     vault.env("FAR_KEY", "canary");
-    let run = vault.run(&["--json", "doctor"]);
-    run.lacks("canary").lacks("hush");
-    assert_eq!(rows(&run.json())[3], "ok far: example.org, 1 tool may be used");
+    vault.run(&["--json", "doctor"]).lacks("canary").lacks("hush");
+    assert_eq!(rows(&vault)[3], "ok far: example.org, 1 tool may be used");
 }
 
 #[test]
 fn zone_data_that_will_differ_is_said() {
     let vault = TestVault::new("//- zone: America/Vancouver\n");
-    let report = vault.run(&["--json", "doctor"]).json();
-    assert_eq!(check(&report, "time zone")["status"], "warn", "{report}");
+    assert_eq!(vault.doctor("time zone")[0]["status"], "warn");
 }
 
 #[test]
 fn the_box_for_commands_is_described_rule_by_rule() {
-    let vault = TestVault::new("");
-    let report = vault.run(&["--json", "doctor"]).json();
-    let rows: Vec<&Value> =
-        report.as_array().unwrap().iter().filter(|check| check["check"] == "box").collect();
+    let rows = TestVault::new("").doctor("box");
     let said: String = rows.iter().filter_map(|row| row["detail"].as_str()).collect();
     for rule in ["files", "network", "processes", "calls", "limits", "end"] {
         assert!(said.contains(&format!("{rule} (")), "{rule}: {said}");
     }
     // Each rule that does not hold is a warning with a mend.
-    assert!(
-        rows.iter().all(|row| row["status"] == "ok" || (row["status"] == "warn" && row["fix"].is_string()))
-    );
+    let is_mended = |row: &Value| row["status"] == "warn" && row["fix"].is_string();
+    assert!(rows.iter().all(|row| row["status"] == "ok" || is_mended(row)), "{rows:?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn what_needs_no_decision_is_mended_and_said() {
-    use std::os::unix::fs::PermissionsExt;
     let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n//- /note.md\nhello\n");
     vault.env("TZ", "Asia/Tokyo");
     // A vault of Obsidian's without settings: nothing is mended unless it is asked for.
@@ -198,9 +177,12 @@ fn what_needs_no_decision_is_mended_and_said() {
     let run = vault.run(&["doctor", "--fix"]).ok();
     run.says("fixed: wrote vault-agent.toml with the time zone Asia/Tokyo");
     assert!(!vault.run(&["doctor", "--fix"]).ok().stdout.contains("fixed:"), "once");
-    let key = vault.home().join("key");
-    std::fs::write(&key, "secret\n").unwrap();
-    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let open = |name: &str| {
+        std::fs::write(vault.home().join(name), "secret\n").unwrap();
+        set_mode(vault.home().join(name), 0o644);
+        vault.home().join(name)
+    };
+    let key = open("key");
     let settings = vault
         .read("vault-agent.toml")
         .replace("#[discord]", "[discord]")
@@ -208,20 +190,14 @@ fn what_needs_no_decision_is_mended_and_said() {
         .replace("#token_file", "token_file")
         .replace("~/.config/vault-agent/discord-token", "~/key");
     vault.write("vault-agent.toml", settings);
-    let run = vault.run(&["doctor", "--fix", "--json"]);
-    let report = run.json();
-    assert_eq!(
-        check(&report, "secrets")["detail"],
-        "fixed: `~/key` is yours alone now (mode 600)",
-        "{report}"
-    );
-    assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let report = vault.run(&["doctor", "--fix", "--json"]).json();
+    let fixed = "fixed: `~/key` is yours alone now (mode 600)";
+    assert_eq!(check(&report, "secrets")["detail"], fixed, "{report}");
+    assert_eq!(mode(key), 0o600);
     // Every file that the settings name, not Discord's alone.
     let settings = vault.read("vault-agent.toml");
     for name in ["ntfy-token", "mail-password", "webhook-url", "webhook-secret"] {
-        let file = vault.home().join(name);
-        std::fs::write(&file, "secret\n").unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let file = open(name);
         let named = format!("~/.config/vault-agent/{name}");
         let mut with = settings.replace(&named, &format!("~/{name}"));
         for key in ["token_file", "password_file", "url_file", "secret_file"] {
@@ -229,6 +205,6 @@ fn what_needs_no_decision_is_mended_and_said() {
         }
         vault.write("vault-agent.toml", with);
         vault.run(&["doctor", "--fix"]).says(format!("fixed: `~/{name}` is yours alone now"));
-        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(mode(file), 0o600);
     }
 }

@@ -1,6 +1,6 @@
 //! What could be remembered: found, asked, kept, declined, by the command line and by the daemon.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -45,6 +45,10 @@ fn id(vault: &TestVault, text: &str) -> String {
     let all = list(vault);
     let one = all.iter().find(|one| one["text"].as_str().unwrap().contains(text));
     one.unwrap_or_else(|| panic!("{text}: {all:?}"))["id"].as_str().unwrap().to_owned()
+}
+
+fn remembers(vault: &TestVault, words: &str) -> bool {
+    vault.has("MEMORY.md") && vault.read("MEMORY.md").contains(words)
 }
 
 #[test]
@@ -164,35 +168,26 @@ fn what_is_kept_is_text() {
 
 #[test]
 fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
-    let vault = TestVault::new(TALK);
-    let _ = vault.run(&["inbox", "scan"]).ok();
-    let inbox = vault.read("Inbox.md");
-    let tea = id(&vault, "green tea");
-    let kept = vault.run(&["inbox", "keep", &tea]).ok();
-    let memory = vault.read("MEMORY.md");
-    let line = "- [2026-11-22 10:00] I only drink green tea. [[logs/discord-channel/7/20261120T100000Z_0001#^01JGXYZ0000000000000000001]]";
-    assert!(memory.contains(&format!("## Anna\n{line}")), "{memory}");
-    kept.says(line);
-    assert_eq!(list(&vault)[0]["state"], "kept");
-    vault.run(&["inbox", "keep", &tea]).exits(1).warns("was kept already");
-    let _ = vault.run(&["undo"]).ok();
-    assert_eq!(vault.read("Inbox.md"), inbox);
-    assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("green tea"));
-    assert_eq!(list(&vault)[0]["state"], "open");
-}
-
-#[test]
-fn an_inbox_larger_than_the_history_keeps_of_a_note_is_undone_with_its_fact() {
-    let vault = TestVault::new(TALK);
-    vault.write("vault-agent.toml", "timezone = \"UTC\"\n[history]\nmax_file_bytes = 300\n");
-    let _ = vault.run(&["inbox", "scan"]).ok();
-    let inbox = vault.read("Inbox.md");
-    assert!(inbox.len() > 300);
-    let _ = vault.run(&["inbox", "keep", &id(&vault, "green tea")]).ok();
-    let _ = vault.run(&["undo"]).ok();
-    assert_eq!(vault.read("Inbox.md"), inbox);
-    assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("green tea"));
-    assert_eq!(list(&vault)[0]["state"], "open");
+    // The second inbox is larger than the history keeps of a note.
+    for settings in ["", "[history]\nmax_file_bytes = 300\n"] {
+        let vault = TestVault::new(TALK);
+        vault.write("vault-agent.toml", format!("timezone = \"UTC\"\n{settings}"));
+        let _ = vault.run(&["inbox", "scan"]).ok();
+        let inbox = vault.read("Inbox.md");
+        assert!(inbox.len() > 300);
+        let tea = id(&vault, "green tea");
+        let kept = vault.run(&["inbox", "keep", &tea]).ok();
+        let memory = vault.read("MEMORY.md");
+        let line = "- [2026-11-22 10:00] I only drink green tea. [[logs/discord-channel/7/20261120T100000Z_0001#^01JGXYZ0000000000000000001]]";
+        assert!(memory.contains(&format!("## Anna\n{line}")), "{memory}");
+        kept.says(line);
+        assert_eq!(list(&vault)[0]["state"], "kept");
+        vault.run(&["inbox", "keep", &tea]).exits(1).warns("was kept already");
+        let _ = vault.run(&["undo"]).ok();
+        assert_eq!(vault.read("Inbox.md"), inbox, "{settings}");
+        assert!(!remembers(&vault, "green tea"), "{settings}");
+        assert_eq!(list(&vault)[0]["state"], "open");
+    }
 }
 
 #[test]
@@ -210,7 +205,7 @@ fn what_a_killed_look_began_and_another_ended_is_one_undo() {
         let _ = vault.run(&["inbox", "keep", &tea]).ok();
         assert_eq!(list(&vault)[0]["state"], "kept", "{step}");
         let _ = vault.run(&["undo"]).ok();
-        assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("green tea"), "{step}");
+        assert!(!remembers(&vault, "green tea"), "{step}");
         assert_eq!(vault.read("Inbox.md"), inbox, "{step}: a question once more");
     }
 }
@@ -283,19 +278,6 @@ fn what_can_not_be_done_says_so() {
     vault.run(&["check"]).exits(1).says("Inbox.md:2:8: `prefs` is no category");
 }
 
-/// Waits until a note reads as wanted; the limit is only for what never happens.
-fn until(vault: &TestVault, note: &str, wanted: impl Fn(&str) -> bool) -> String {
-    let limit = Instant::now() + Duration::from_secs(60);
-    loop {
-        let text = if vault.has(note) { vault.read(note) } else { String::new() };
-        if wanted(&text) {
-            return text;
-        }
-        assert!(Instant::now() < limit, "{note} never became as wanted:\n{text}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 fn say(vault: &TestVault, number: u32, words: &str) {
     let event = format!(
         "> [!user] 2026-11-21T10:00:0{number}Z Anna\n> {words}\n\n^01JGXYZ000000000000000001{number}\n\n"
@@ -329,7 +311,7 @@ fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     let places = vault.state().join("capture.json");
     crate::support::until("the logs are read", || places.is_file());
     say(&vault, 1, "Remember that I prefer answers in German.");
-    let asked = until(&vault, "Inbox.md", |text| text.contains("I prefer answers in German"));
+    let asked = vault.until("Inbox.md", |text| text.contains("I prefer answers in German"));
     assert!(!asked.contains("green tea"), "what was said before is for a scan:\n{asked}");
     // A kill between the note and the place in the log asks nothing twice.
     daemon.terminate();
@@ -337,21 +319,16 @@ fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     let daemon = Daemon::start(&vault, &["run"]);
     say(&vault, 2, "My name is Anna Berg.");
     // What the settings let in is kept at once.
-    let memory = until(&vault, "MEMORY.md", |text| text.contains("My name is Anna Berg"));
-    assert!(
-        memory.contains("[[logs/discord-channel/7/20261120T100000Z_0001#^01JGXYZ0000000000000000012]]"),
-        "{memory}"
-    );
-    let inbox = until(&vault, "Inbox.md", |text| text.contains("kept="));
-    assert_eq!(
-        inbox.matches("I prefer answers in German").count(),
-        4,
-        "a question and its record, each with a quote: {inbox}"
-    );
+    let memory = vault.until("MEMORY.md", |text| text.contains("My name is Anna Berg"));
+    let source = "[[logs/discord-channel/7/20261120T100000Z_0001#^01JGXYZ0000000000000000012]]";
+    assert!(memory.contains(source), "{memory}");
+    let inbox = vault.until("Inbox.md", |text| text.contains("kept="));
+    // A question and its record, each with a quote.
+    assert_eq!(inbox.matches("I prefer answers in German").count(), 4, "{inbox}");
     let ticked = inbox.replacen("- [ ] [preferences]", "- [x] [preferences]", 1);
     vault.write("Inbox.md", ticked);
-    until(&vault, "MEMORY.md", |text| text.contains("I prefer answers in German"));
-    until(&vault, "Inbox.md", |text| text.contains("on=human"));
+    vault.until("MEMORY.md", |text| text.contains("I prefer answers in German"));
+    vault.until("Inbox.md", |text| text.contains("on=human"));
     daemon.terminate();
     let states: Vec<Value> =
         list(&vault).into_iter().filter(|one| one["ref"].as_str().unwrap().ends_with("11")).collect();
@@ -397,9 +374,9 @@ fn an_export_in_the_open_knowledge_format_is_a_folder_of_files_with_their_source
     }
     let own = read("memory/home-the-flat-has-60-m².md");
     assert!(!["sources", "generated", "verified"].iter().any(|name| own.contains(name)), "{own}");
-    std::fs::write(vault.home().join("other"), "x").unwrap();
-    let no =
-        vault.run(&["export", "--format", "okf", "--output", vault.home().join("other").to_str().unwrap()]);
+    let other = vault.home().join("other");
+    std::fs::write(&other, "x").unwrap();
+    let no = vault.run(&["export", "--format", "okf", "--output", other.to_str().unwrap()]);
     no.exits(2).warns("is no export");
     assert_eq!(vault.run(&["export", "--format", "okf"]).code, 2);
 }

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use crate::support::TestVault;
 
 const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
@@ -31,6 +33,14 @@ fn vault(messages: usize) -> TestVault {
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
     vault.write(LOG, log(messages));
     vault
+}
+
+/// What `verify` finds wrong; its exit code says whether it finds something.
+fn bad(vault: &TestVault) -> Vec<Value> {
+    let run = vault.run(&["--json", "lcm", "verify"]);
+    let bad = run.json()["bad"].as_array().unwrap().clone();
+    assert_eq!(run.code, i32::from(!bad.is_empty()), "{}", run.stdout);
+    bad
 }
 
 fn ids(vault: &TestVault, depth: u32) -> Vec<String> {
@@ -70,9 +80,8 @@ fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
     assert_eq!((&cut["truncated"], cut["blocks"].as_array().unwrap().len()), (&true.into(), 3));
     let found = vault.json(&["lcm", "grep", "mast", "blue", "--scope", "messages"]);
     assert_eq!(found["hits"][0]["ref"], "[msg#^M00010]", "{found}");
-    let found =
-        vault.run(&["--json", "lcm", "grep", "--regex", r"painted \w+ on", "--scope", "summaries"]).ok();
-    assert!(found.json()["hits"][0]["ref"].as_str().unwrap().starts_with("[sum_"), "{}", found.stdout);
+    let found = vault.json(&["lcm", "grep", "--regex", r"painted \w+ on", "--scope", "summaries"]);
+    assert!(found["hits"][0]["ref"].as_str().unwrap().starts_with("[sum_"), "{found}");
     assert_eq!(vault.run(&["lcm", "grep", "--regex", "("]).code, 2);
     assert_eq!(vault.json(&["lcm", "update", "--extract"])["written"], serde_json::json!([]));
     vault.run(&["check"]).lacks("summaries/");
@@ -86,8 +95,7 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     let note = |at: usize| format!("{FOLDER}/d0-{:04}.md", at + 1);
     // A deleted summary is missing, and comes back with its id.
     std::fs::remove_file(vault.path(&note(1))).unwrap();
-    let run = vault.run(&["--json", "lcm", "verify"]);
-    assert_eq!((run.code, &run.json()["bad"][0]["id"]), (1, &leaves[1].clone().into()), "{}", run.stdout);
+    assert_eq!(bad(&vault)[0]["id"], leaves[1]);
     let _ = vault.run(&["lcm", "update", "--extract"]).ok();
     assert_eq!(ids(&vault, 0), leaves);
     let _ = vault.run(&["lcm", "verify"]).ok();
@@ -101,14 +109,12 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     // A log that somebody changed is told apart, and a gone one too; its summaries stay.
     let log = vault.read(LOG);
     vault.write(LOG, log.replace("Message 3 is", "Message 3 was"));
-    let run = vault.run(&["--json", "lcm", "verify"]);
-    assert!(run.json()["bad"][0]["why"].as_str().unwrap().contains("says something else"), "{}", run.stdout);
+    assert!(bad(&vault)[0]["why"].as_str().unwrap().contains("says something else"));
     assert!(vault.run(&["check"]).stdout.contains(&format!("{}:1:1: `{LOG}` says something else", note(0))));
     std::fs::remove_file(vault.path(LOG)).unwrap();
-    let run = vault.run(&["--json", "lcm", "verify"]);
-    let bad = run.json()["bad"].as_array().unwrap().clone();
-    assert_eq!((run.code, bad.len()), (1, before.keys().filter(|path| path.starts_with(FOLDER)).count()));
-    assert!(bad[0]["why"].as_str().unwrap().contains("is gone"));
+    let gone = bad(&vault);
+    assert_eq!(gone.len(), before.keys().filter(|path| path.starts_with(FOLDER)).count());
+    assert!(gone[0]["why"].as_str().unwrap().contains("is gone"));
     vault.write(LOG, log);
     let _ = vault.run(&["lcm", "verify"]).ok();
     // A note whose head somebody broke is a finding of `check`.
@@ -136,10 +142,8 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
     let first = vault.run(&["lcm", "expand", &leaves[0]]).ok().stdout;
     let why = |text: &str| {
         vault.write(LOG, text);
-        let run = vault.run(&["--json", "lcm", "verify"]);
-        let bad = run.json()["bad"].as_array().unwrap().clone();
+        let bad = bad(&vault);
         let one = bad.iter().find(|bad| bad["id"] == leaves[0].as_str()).unwrap_or_else(|| panic!("{bad:?}"));
-        run.exits(1);
         one["why"].as_str().unwrap().to_owned()
     };
     // Other words: what stands there is given, with a word that it isn't what was summarised.
@@ -151,19 +155,14 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
     assert!(run.json()["problem"].as_str().unwrap().contains("says something else"), "{}", run.stdout);
     // No first event: nothing is made up, and what to do stands there.
     let gone = why(&log.replace("\n^M00000\n", "\n"));
-    assert!(
-        gone.contains("doesn't hold the event ^M00000 any more") && gone.contains("d0-0001.md"),
-        "{gone}"
-    );
+    assert!(gone.contains("doesn't hold the event ^M00000 any more"), "{gone}");
+    assert!(gone.contains("d0-0001.md"), "{gone}");
     let run = vault.run(&["lcm", "expand", &leaves[0]]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     run.warns("can't be given back: ").warns("^M00000");
     // An event that was copied.
-    let twice = why(&log.replacen(
-        "\n^M00001\n",
-        "\n^M00001\n\n> [!user] 2026-11-01T09:00:00Z Alice\n> again\n\n^M00000\n",
-        1,
-    ));
+    let copied = "\n^M00001\n\n> [!user] 2026-11-01T09:00:00Z Alice\n> again\n\n^M00000\n";
+    let twice = why(&log.replacen("\n^M00001\n", copied, 1));
     assert!(twice.contains("holds the event ^M00000 more than once, at lines 6 and "), "{twice}");
     // A note that was copied.
     vault.write(LOG, &log);
@@ -174,7 +173,7 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
     // Whoever does what is advised gets there.
     let _ = why(&log.replace("\n^M00000\n", "\n"));
     for _ in 0..3 {
-        for bad in vault.run(&["--json", "lcm", "verify"]).json()["bad"].as_array().unwrap() {
+        for bad in bad(&vault) {
             let why = bad["why"].as_str().unwrap();
             if let Some((path, _)) = why.split_once("delete `").and_then(|(_, rest)| rest.split_once('`')) {
                 std::fs::remove_file(vault.path(path)).unwrap();

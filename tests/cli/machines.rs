@@ -41,15 +41,19 @@ fn voice(vault: &TestVault) -> Option<String> {
     vault.run(&["machines", "--json"]).json()["voice"].as_str().map(str::to_owned)
 }
 
+/// What the daemon says of the machines.
+fn words(vault: &TestVault) -> String {
+    let status = vault.run(&["status", "--json"]).json();
+    status["daemon"]["parts"]["machines"].as_str().unwrap_or_default().to_owned()
+}
+
 #[test]
 fn a_vault_on_one_machine_says_so() {
     let vault = TestVault::new(REMINDERS);
-    let run = vault.run(&["machines"]).ok();
-    run.says("this vault is one machine's");
+    vault.run(&["machines"]).ok().says("this vault is one machine's");
     assert_eq!(vault.json(&["machines"])["engine"], "none");
     for action in ["join", "leave", "take"] {
-        let run = vault.run(&["machines", action]);
-        assert_eq!(run.code, 2, "{action}: {}", run.stderr);
+        vault.run(&["machines", action]).exits(2);
     }
 }
 
@@ -179,23 +183,14 @@ fn a_machine_whose_settings_lost_the_table_says_that_it_tells_everything() {
     let text = settings(store.path(), "vault = \"v-1\"\n");
     let mut server = machine("server", &text);
     server.env("VAULT_AGENT_NOW", "2026-12-01T09:00:00Z@1");
-    let checks = |vault: &TestVault| {
-        let report = vault.run(&["doctor", "--json"]).json();
-        let found = report.as_array().unwrap().iter().filter(|check| check["check"] == "machines");
-        found.cloned().collect::<Vec<_>>()
-    };
     let lost = "`[machines]` is not in the settings";
-    let words = |vault: &TestVault| {
-        let status = vault.run(&["status", "--json"]).json();
-        status["daemon"]["parts"]["machines"].as_str().unwrap_or_default().to_owned()
-    };
     let daemon = Daemon::start(&server, &["run"]);
     until("the server is the voice", || words(&server) == "this one is the voice");
     // The sync tool brings settings that another machine wrote before it had the table.
     server.write("vault-agent.toml", "timezone = \"UTC\"\n");
     until("status says so", || words(&server).starts_with(lost));
     assert!(server.run(&["status"]).stdout.contains("tells everything by itself"));
-    let found = checks(&server);
+    let found = server.doctor("machines");
     assert_eq!((found.len(), found[0]["status"].as_str()), (1, Some("warn")), "{found:?}");
     assert!(found[0]["detail"].as_str().unwrap().starts_with(lost), "{found:?}");
     // It does what it says, and takes part again when the table comes.
@@ -206,7 +201,7 @@ fn a_machine_whose_settings_lost_the_table_says_that_it_tells_everything() {
     server.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z");
     server.run(&["tick"]).ok().says("Stretch");
     // One that never took part has nothing to say.
-    assert_eq!(checks(&machine("laptop", "timezone = \"UTC\"\n")), Vec::<serde_json::Value>::new());
+    assert!(machine("laptop", "timezone = \"UTC\"\n").doctor("machines").is_empty());
 }
 
 #[test]
@@ -224,17 +219,11 @@ fn the_voice_is_handed_over_to_who_takes_it() {
     let there =
         |vault: &TestVault| vault.run(&["machines", "--json"]).json()["machines"].as_array().unwrap().len();
     until("both are there", || there(&laptop) == 2);
-    until("the laptop says who speaks", || {
-        let status = laptop.run(&["status", "--json"]).json();
-        status["daemon"]["parts"]["machines"].as_str() == Some("server is the voice")
-    });
+    until("the laptop says who speaks", || words(&laptop) == "server is the voice");
     laptop.run(&["machines", "leave"]).exits(1);
     until("the daemon is asked", || laptop.run(&["machines", "take"]).code == 0);
     until("the laptop is the voice", || voice(&laptop).as_deref() == Some("laptop"));
-    until("the server says so", || {
-        let status = server.run(&["status"]).stdout;
-        status.contains("machines  laptop is the voice")
-    });
+    until("the server says so", || server.run(&["status"]).stdout.contains("machines  laptop is the voice"));
     first.terminate();
     second.terminate();
 }

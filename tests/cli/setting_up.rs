@@ -1,9 +1,7 @@
 //! `setup`: the dialogue in a real terminal, and from a file.
 
-use std::os::unix::fs::PermissionsExt;
-
 use crate::pty::Pty;
-use crate::support::TestVault;
+use crate::support::{Run, TestVault, mode};
 
 /// A machine in Tokyo with nothing set up.
 fn machine() -> TestVault {
@@ -11,6 +9,17 @@ fn machine() -> TestVault {
     vault.env("TZ", "Asia/Tokyo");
     vault.env("OLLAMA_HOST", "http://127.0.0.1:1");
     vault
+}
+
+/// A file of the vault `v` in the home.
+fn read(vault: &TestVault, note: &str) -> String {
+    std::fs::read_to_string(vault.home().join("v").join(note)).unwrap()
+}
+
+/// A command in that vault.
+fn in_v(vault: &TestVault, args: &[&str]) -> Run {
+    let dir = vault.home().join("v");
+    vault.run(&[&["--vault", dir.to_str().unwrap()], args].concat())
 }
 
 fn start(vault: &TestVault, args: &[&str]) -> Pty {
@@ -33,10 +42,8 @@ fn a_newcomer_presses_enter_and_has_a_vault() {
     }
     at.answer("Install it as a service? [no]", "");
     let said = at.see("Write this? [yes]");
-    assert!(
-        said.contains("~/MyVault: a new vault (") && said.contains("timezone = \"Asia/Tokyo\""),
-        "{said}"
-    );
+    assert!(said.contains("~/MyVault: a new vault ("), "{said}");
+    assert!(said.contains("timezone = \"Asia/Tokyo\""), "{said}");
     assert!(!vault.home().join("MyVault").exists(), "nothing is written before it is shown");
     at.line("");
     at.see("Start it: vault-agent run --vault ");
@@ -79,10 +86,8 @@ fn wrong_answers_are_said_and_asked_again() {
     if cfg!(target_os = "linux") {
         at.line("desktop");
         let said = at.see("Where are you told");
-        assert!(
-            said.contains("there is no desktop session here") && said.contains("`anyway` keeps it"),
-            "{said}"
-        );
+        assert!(said.contains("there is no desktop session here"), "{said}");
+        assert!(said.contains("`anyway` keeps it"), "{said}");
     }
     at.line("console");
     if cfg!(feature = "assistant") {
@@ -193,11 +198,10 @@ data: [DONE]
     assert!(!screen.contains("very-secret"), "{screen}");
     let file = vault.home().join(".config/vault-agent/server-key");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "sk-very-secret\n");
-    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    let settings = std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap();
+    assert_eq!(mode(file), 0o600);
+    let settings = read(&vault, "vault-agent.toml");
     assert!(settings.contains("key_file = \"~/.config/vault-agent/server-key\""), "{settings}");
-    let dir = vault.home().join("v");
-    let tested = vault.run(&["--vault", dir.to_str().unwrap(), "--json", "brain", "test"]).ok().json();
+    let tested = in_v(&vault, &["--json", "brain", "test"]).ok().json();
     assert_eq!((&tested[0]["name"], &tested[0]["ok"]), (&"server".into(), &true.into()), "{tested}");
 }
 
@@ -208,11 +212,8 @@ fn a_machine_answers_from_a_file() {
     let run = |text: &str, more: &[&str]| {
         std::fs::write(&answers, text).unwrap();
         let args = [&["--json", "setup", "--answers", answers.to_str().unwrap()][..], more].concat();
-        let mut command = vault.command(&args);
-        let output = command.current_dir(vault.home()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        (output.status.code().unwrap(), json, said)
+        let run = Run::of(vault.command(&args).current_dir(vault.home()));
+        (run.code, run.json(), run.stderr)
     };
     for (text, why) in [
         ("vaul = \"x\"", "`vaul` is no question; did you mean `vault`?"),
@@ -241,24 +242,17 @@ fn a_machine_answers_from_a_file() {
     assert!(!vault.home().join("v").exists());
     let (code, json, said) = run(text, &[]);
     assert_eq!((code, &json["written"]), (0, &true.into()), "{said}");
-    let settings = std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap();
-    assert!(settings.contains("timezone = \"Europe/Paris\""));
+    assert!(read(&vault, "vault-agent.toml").contains("timezone = \"Europe/Paris\""));
     // One that is there may be on other machines, too.
     let text = format!("{text}[machines]\nremote = \"ssh://me@host/~/voice.git\"\n");
     let (code, _, said) = run(&text, &[]);
     assert_eq!(code, 0, "{said}");
-    let settings = std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap();
-    assert!(
-        settings.contains("\n[machines]\n")
-            && settings.contains("\nremote = \"ssh://me@host/~/voice.git\"\n")
-    );
+    for line in ["\n[machines]\n", "\nremote = \"ssh://me@host/~/voice.git\"\n"] {
+        assert!(read(&vault, "vault-agent.toml").contains(line), "{line}");
+    }
     std::fs::write(vault.home().join("v/vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
     // The first reminder is due within a minute.
-    let due = vault.home().join("v");
-    vault
-        .run(&["--vault", due.to_str().unwrap(), "tick", "--now", "2026-07-01T09:29:00Z"])
-        .ok()
-        .says("Your vault is alive");
+    in_v(&vault, &["tick", "--now", "2026-07-01T09:29:00Z"]).ok().says("Your vault is alive");
 }
 
 #[cfg(target_os = "linux")]
@@ -269,12 +263,9 @@ fn a_service_that_can_not_be_started_is_not_said_to_run() {
     let answers = vault.home().join("answers.toml");
     std::fs::write(&answers, "vault = \"~/v\"\nservice = true\n").unwrap();
     let run = vault.run(&["setup", "--answers", answers.to_str().unwrap()]);
-    run.exits(1)
-        .warns("could not run `systemctl --user enable --now")
-        .lacks("It runs")
-        .says("Start it: vault-agent run");
-    let dir = vault.home().join("v");
-    vault.run(&["--vault", dir.to_str().unwrap(), "service", "install"]).exits(1);
+    run.exits(1).warns("could not run `systemctl --user enable --now");
+    run.lacks("It runs").says("Start it: vault-agent run");
+    in_v(&vault, &["service", "install"]).exits(1);
 }
 
 #[test]
@@ -320,9 +311,7 @@ fn a_notification_on_a_terminal_opens_its_note() {
     let vault = stage();
     let (raw, text) = Pty::raw(&vault.command(&["tick"]));
     let name = vault.root().file_name().unwrap().to_str().unwrap().to_owned();
-    assert!(
-        raw.contains(&format!("\u{1b}]8;;obsidian://open?vault={name}&file=Reminders\u{1b}\\")),
-        "{raw:?}"
-    );
+    let link = format!("\u{1b}]8;;obsidian://open?vault={name}&file=Reminders\u{1b}\\");
+    assert!(raw.contains(&link), "{raw:?}");
     assert_eq!(text.trim(), stage().run(&["tick"]).ok().stdout.trim());
 }

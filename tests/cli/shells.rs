@@ -47,27 +47,17 @@ fn completes(mut terminal: Pty, load: &str) {
 }
 
 #[test]
-fn bash_completes_past_the_first_word() {
-    if !has("bash") {
-        return;
+fn bash_and_zsh_complete_past_the_first_word() {
+    for (shell, args, load) in [
+        ("bash", &["--norc", "--noprofile", "-i"][..], "bind 'set enable-bracketed-paste off'"),
+        ("zsh", &["-f", "-i"], "unset zle_bracketed_paste; autoload -U compinit && compinit -u -D"),
+    ] {
+        if has(shell) {
+            let vault = TestVault::new("");
+            let (script, mut command) = scripted(&vault, shell);
+            completes(Pty::start(command.args(args)), &format!("{load}; source '{script}'"));
+        }
     }
-    let vault = TestVault::new("");
-    let (script, mut bash) = scripted(&vault, "bash");
-    bash.args(["--norc", "--noprofile", "-i"]);
-    completes(Pty::start(&bash), &format!("bind 'set enable-bracketed-paste off'; source '{script}'"));
-}
-
-#[test]
-fn zsh_completes_past_the_first_word() {
-    if !has("zsh") {
-        return;
-    }
-    let vault = TestVault::new("");
-    let (script, mut zsh) = scripted(&vault, "zsh");
-    zsh.args(["-f", "-i"]);
-    let load =
-        format!("unset zle_bracketed_paste; autoload -U compinit && compinit -u -D && source '{script}'");
-    completes(Pty::start(&zsh), &load);
 }
 
 #[test]

@@ -1,22 +1,16 @@
 //! An agent of the Agent Client Protocol as a brain, over a stand-in that speaks it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use vault_agent::brain::acp::Acp;
-use vault_agent::brain::{FailureClass, Message, Request, StopReason};
+use vault_agent::brain::{FailureClass, StopReason};
 
-use crate::harness::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
+use crate::harness::stand::{
+    KEY, Record, Stand, Told, ask, asks_first, ends, go_on, is_classed, later, passes_over_nonsense,
+    question, save, stand,
+};
 
 fn acp(stand: &Stand) -> Acp {
     Acp::new(stand.setup.clone(), Some("AGENT_KEY".into()))
-}
-
-fn save() -> Value {
-    json!({"tool": "memory_save", "arguments": {"scope": "long", "key": "Ben", "content": "likes cocoa"}})
-}
-
-fn later() -> Request {
-    let messages = vec![Message::user("Tea?"), Message::assistant("Yes."), Message::user("And now?")];
-    Request { messages, cache_after: Some(1), ..question("") }
 }
 
 fn prompted(stand: &Stand, at: usize) -> String {
@@ -29,7 +23,7 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
     let Some(stand) = stand("acp.py") else { return };
     stand.script(&json!([
         [{"note": "Model metadata for `model-1` not found. Defaulting."}, {"say": "Anna likes oolong."}],
-        [{"note": "We're changing auto mode"}, {"say": "I look.", "message": "m1"}, save(),
+        [{"note": "We're changing auto mode"}, {"say": "I look.", "message": "m1"}, save("likes cocoa"),
             {"note": "One more note."}, {"say": "Saved.", "message": "m2"}],
     ]));
     let host = Record::default();
@@ -60,21 +54,12 @@ async fn a_question_is_answered_without_the_adapters_own_words() {
 
 #[tokio::test]
 async fn what_it_wants_to_do_itself_is_asked_and_declined_by_default() {
-    for (named, allows, made) in [(true, true, true), (true, false, false), (false, true, false)] {
-        let Some(mut stand) = stand("acp.py") else { return };
-        stand.script(
-            &json!([[{"ask": "fs/write_text_file"}, {"command": "echo made > made"}, {"say": "Done."}]]),
-        );
-        if named {
-            stand.setup.tools.push("execute".into());
-        }
-        let host = Record { allows, ..Record::default() };
-        assert_eq!(ask(&acp(&stand), &question("make it"), &host).await.unwrap().text, "Done.");
-        assert_eq!(stand.setup.dir.join("made").exists(), made, "{named} {allows}");
-        assert_eq!(host.told().iter().any(|told| matches!(told, Told::May(_))), named);
-        assert_eq!(host.finished()[0].is_error, !made);
-        assert_eq!(host.started(), ["execute"]);
-    }
+    asks_first("acp.py", "execute", acp).await;
+    let Some(stand) = stand("acp.py") else { return };
+    stand.script(&json!([[{"ask": "fs/write_text_file"}, {"say": "Done."}]]));
+    let host = Record { allows: true, ..Record::default() };
+    assert_eq!(ask(&acp(&stand), &question("write it"), &host).await.unwrap().text, "Done.");
+    assert!(!host.told().iter().any(|told| matches!(told, Told::May(_))));
 }
 
 #[tokio::test]
@@ -82,7 +67,7 @@ async fn a_session_is_gone_on_with_where_the_agent_can() {
     for (way, resumes) in [("", true), ("no-resume", false)] {
         let Some(mut stand) = stand("acp.py") else { return };
         stand.setup.command.push(way.into());
-        stand.script(&json!([[save(), {"kill": 9}], [{"say": "It is."}], [{"say": "Again."}]]));
+        stand.script(&json!([[save("likes cocoa"), {"kill": 9}], [{"say": "It is."}], [{"say": "Again."}]]));
         let host = Record::default();
         let error = ask(&acp(&stand), &question("Tea?"), &host).await.unwrap_err();
         assert_eq!(error.class, FailureClass::Crash);
@@ -90,12 +75,18 @@ async fn a_session_is_gone_on_with_where_the_agent_can() {
         stand.nothing_is_left().await;
         let session = host.sessions().remove(0);
         let again = Record::default();
-        assert_eq!(go_on(&acp(&stand), &later(), &session, &again).await.unwrap().text, "It is.");
+        assert_eq!(
+            go_on(&acp(&stand), &later("Tea?", "And now?"), &session, &again).await.unwrap().text,
+            "It is."
+        );
         assert_eq!(again.sessions() == [session], resumes);
         let said = prompted(&stand, 1);
         assert_eq!((said == "And now?", said.contains(r#"{"user":"Tea?"}"#)), (resumes, !resumes), "{said}");
         let lost = Record::default();
-        assert_eq!(go_on(&acp(&stand), &later(), "session-0", &lost).await.unwrap().text, "Again.");
+        assert_eq!(
+            go_on(&acp(&stand), &later("Tea?", "And now?"), "session-0", &lost).await.unwrap().text,
+            "Again."
+        );
         assert!(prompted(&stand, 2).contains(r#"{"user":"Tea?"}"#));
     }
 }
@@ -127,12 +118,7 @@ async fn failures_have_their_class_and_hold_no_key() {
         (json!({"code": -32000, "message": "Authentication required"}), FailureClass::Auth),
         (internal("it fell over".into()), FailureClass::Crash),
     ];
-    stand.script(&cases.iter().map(|(error, _)| json!([{"fail": error}])).collect());
-    for (error, class) in &cases {
-        let told = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap_err();
-        assert_eq!(told.class, *class, "{error}: {told}");
-        assert!(!told.message.contains("canary"), "{told}");
-    }
+    is_classed(&stand, &acp(&stand), &cases).await;
     stand.script(&json!([[{"say": "I"}, {"stop": "refusal"}], [{"say": "Half"}, {"stop": "max_tokens"}],
         [{"stop": "cancelled"}]]));
     let mut stops = Vec::new();
@@ -146,24 +132,7 @@ async fn failures_have_their_class_and_hold_no_key() {
 
 #[tokio::test]
 async fn what_misbehaves_is_passed_over_or_ended() {
-    for pieces in [0, 1, 1000] {
-        let Some(stand) = stand("acp.py") else { return };
-        stand.script(
-            &json!([[{"noise": "Welcome!\n\n{\"id\":\n[1]\n{}\n"}, {"huge": 9 << 20}, {"pieces": pieces},
-            save(), {"noise": "\u{1b}[31mö\n"}, {"say": "Tschüß, bis dann."}]]),
-        );
-        let reply = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap();
-        assert_eq!(reply.text, "Tschüß, bis dann.");
-    }
+    passes_over_nonsense("acp.py", acp).await;
     let Some(mut stand) = stand("acp.py") else { return };
-    stand.impatient();
-    stand.script(
-        &json!([[{"say": "Half"}, {"hang": 1}], [{"stderr": format!("broken: {KEY}\n")}, {"exit": 3}]]),
-    );
-    let error = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert_eq!(error.class, FailureClass::Timeout, "{error}");
-    stand.nothing_is_left().await;
-    let error = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert!(error.message.contains("status 3") && error.message.contains("broken"), "{error}");
-    assert!(!error.message.contains("canary"), "{error}");
+    ends(&mut stand, acp).await;
 }

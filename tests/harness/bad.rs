@@ -58,24 +58,21 @@ async fn an_answer_counts_though_its_program_or_a_grandchild_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_that_ends_is_told_with_its_words_and_without_its_key() {
-    let rig = followed("cc+exit-start").await;
-    rig.server.script(vec![Reply::text("I do.")]);
-    assert_eq!(rig.ask(1, "?").await.unwrap().facts.brain, "next");
-    let error = rig.journal.calls(1).unwrap()[0].error.clone().unwrap();
-    assert!(error.contains("ended with status 1 (cannot start"), "{error}");
-    assert!(!error.contains("sk-ant") && !error.contains(KEY), "{error}");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_that_is_not_there_is_told() {
-    let rig = Rig::new(|rig| {
-        let gone = rig.brain("claude-code", "cc").replace("bin/claude", "bin/nobody");
-        gone + &rig.brain("chat", "next")
-    })
-    .await;
-    rig.server.script(vec![Reply::text("I do.")]);
-    assert_eq!(rig.ask(1, "?").await.unwrap().facts.brain, "next");
-    let error = rig.journal.calls(1).unwrap()[0].error.clone().unwrap();
-    assert!(error.contains("can't be started") && error.contains("No such file"), "{error}");
+async fn a_program_that_ends_or_is_not_there_is_told_and_its_key_is_not() {
+    for (name, program, said) in [
+        ("cc+exit-start", "bin/claude", "ended with status 1 (cannot start"),
+        ("cc", "bin/nobody", "can't be started"),
+    ] {
+        let rig = Rig::new(|rig| {
+            let first = rig.brain("claude-code", name).replace("bin/claude", program);
+            first + &rig.brain("chat", "next")
+        })
+        .await;
+        rig.server.script(vec![Reply::text("I do.")]);
+        assert_eq!(rig.ask(1, "?").await.unwrap().facts.brain, "next");
+        let error = rig.journal.calls(1).unwrap()[0].error.clone().unwrap();
+        assert!(error.contains(said), "{error}");
+        assert_eq!(error.contains("No such file"), program == "bin/nobody", "{error}");
+        assert!(!error.contains("sk-ant") && !error.contains(KEY), "{error}");
+    }
 }

@@ -3,22 +3,15 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vault_agent::brain::codex::Codex;
-use vault_agent::brain::{FailureClass, Harness, HarnessTask, Message, Request, StopReason};
+use vault_agent::brain::{FailureClass, Harness, StopReason};
 
-use crate::harness::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
+use crate::harness::stand::{
+    KEY, Record, Stand, Told, ask, asks_first, ends, fails, go_on, is_classed, later, passes_over_nonsense,
+    question, save, stand, task,
+};
 
 fn codex(stand: &Stand) -> Codex {
     Codex::new(stand.setup.clone())
-}
-
-fn save(content: &str) -> Value {
-    let arguments = json!({"scope": "long", "key": "Ben", "content": content});
-    json!({"tool": "memory_save", "arguments": arguments})
-}
-
-fn later(before: &str, now: &str) -> Request {
-    let messages = vec![Message::user(before), Message::assistant("Yes."), Message::user(now)];
-    Request { messages, cache_after: Some(1), ..question("") }
 }
 
 #[tokio::test]
@@ -64,22 +57,12 @@ async fn a_tool_is_called_through_our_server_and_told_before_and_after() {
 
 #[tokio::test]
 async fn what_it_wants_to_do_itself_is_asked_and_declined_by_default() {
-    for (named, allows, made) in [(true, true, true), (true, false, false), (false, true, false)] {
-        let Some(mut stand) = stand("codex.py") else { return };
-        stand.script(&json!([[{"command": "echo made > made"}, {"say": "Done."}]]));
-        if named {
-            stand.setup.tools.push("shell".into());
-        }
-        let host = Record { allows, ..Record::default() };
-        assert_eq!(ask(&codex(&stand), &question("make it"), &host).await.unwrap().text, "Done.");
-        assert_eq!(stand.setup.dir.join("made").exists(), made, "{named} {allows}");
-        let asked = host.told().iter().any(|told| matches!(told, Told::May(call) if call.name == "shell"));
-        assert_eq!(asked, named);
-        assert_eq!(host.finished()[0].is_error, !made);
-        if !made {
-            assert_eq!(host.finished()[0].text, "declined");
-        }
-    }
+    asks_first("codex.py", "shell", codex).await;
+    let Some(stand) = stand("codex.py") else { return };
+    stand.script(&json!([[{"command": "echo made > made"}, {"say": "Done."}]]));
+    let host = Record::default();
+    ask(&codex(&stand), &question("make it"), &host).await.unwrap();
+    assert_eq!(host.finished()[0].text, "declined");
 }
 
 #[tokio::test]
@@ -155,12 +138,7 @@ async fn failures_have_their_class_and_hold_no_key() {
         (json!({"message": "what?", "codexErrorInfo": "modelNotFound"}), FailureClass::UnknownModel),
         (json!({"message": "stream disconnected", "codexErrorInfo": "other"}), FailureClass::Crash),
     ];
-    stand.script(&cases.iter().map(|(error, _)| json!([{"fail": error}])).collect());
-    for (error, class) in &cases {
-        let told = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
-        assert_eq!(told.class, *class, "{error}: {told}");
-        assert!(!told.message.contains("canary"), "{told}");
-    }
+    is_classed(&stand, &codex(&stand), &cases).await;
     stand.script(&json!([[{"fail": {"message": "no", "codexErrorInfo": "cyberPolicy"}}]]));
     let reply = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap();
     assert_eq!(reply.stop, StopReason::Refusal);
@@ -185,13 +163,12 @@ async fn it_is_ended_where_it_tries_again_and_is_not_to() {
 }
 
 #[tokio::test]
-async fn a_program_that_hangs_is_ended_with_all_that_it_started() {
+async fn a_program_that_hangs_is_ended_and_one_that_ends_is_told_with_its_words() {
     let Some(mut stand) = stand("codex.py") else { return };
-    stand.impatient();
-    stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
-    let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert_eq!(error.class, FailureClass::Timeout, "{error}");
-    stand.nothing_is_left().await;
+    ends(&mut stand, codex).await;
+    stand.setup.command = vec!["/no/such/codex".into()];
+    let error = fails(&codex(&stand)).await;
+    assert!(error.message.contains("can't be started"), "{error}");
 }
 
 #[tokio::test]
@@ -200,8 +177,7 @@ async fn a_stop_ends_it_at_once() {
     stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
     let (host, stop) = (Record::default(), CancellationToken::new());
     let (codex, request, spoke) = (codex(&stand), question("?"), host.spoke.clone());
-    let task =
-        HarnessTask { request: &request, fresh: 1, session: None, turn: "77", keep: true, servers: &[] };
+    let task = task(&request);
     let stopping = async {
         spoke.notified().await;
         stop.cancel();
@@ -213,30 +189,5 @@ async fn a_stop_ends_it_at_once() {
 
 #[tokio::test]
 async fn garbage_long_lines_and_any_cut_change_nothing() {
-    for pieces in [0, 1, 3, 1000] {
-        let Some(stand) = stand("codex.py") else { return };
-        stand.script(&json!([[{"noise": "Welcome to Codex!\n\n{\"id\":\n[1]\n{}\n"}, {"huge": 9 << 20},
-            {"pieces": pieces}, save("likes cocoa"), {"noise": "\u{1b}[31mö\n"}, {"say": "Tschüß, bis dann."}]]));
-        let host = Record::default();
-        let reply = ask(&codex(&stand), &question("?"), &host).await.unwrap();
-        assert_eq!(
-            (reply.text.as_str(), host.text_so_far().as_str()),
-            ("Tschüß, bis dann.", "Tschüß, bis dann.")
-        );
-        assert_eq!(host.started(), ["memory_save"]);
-    }
-}
-
-#[tokio::test]
-async fn an_end_in_the_middle_says_what_the_program_said() {
-    let Some(mut stand) = stand("codex.py") else { return };
-    stand.script(&json!([[{"say": "Half an"}, {"stderr": format!("broken: {KEY}\n")}, {"exit": 3}]]));
-    let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert_eq!(error.class, FailureClass::Crash);
-    assert!(error.message.contains("status 3") && error.message.contains("broken"), "{error}");
-    assert!(!error.message.contains("canary"), "{error}");
-
-    stand.setup.command = vec!["/no/such/codex".into()];
-    let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert!(error.message.contains("can't be started"), "{error}");
+    passes_over_nonsense("codex.py", codex).await;
 }

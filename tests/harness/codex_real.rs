@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::{FailureClass, Message, Part};
 
-use crate::harness::stand::{KEY, Record, Stand, ask, go_on, question, stand_of};
+use crate::harness::stand::{KEY, Record, Stand, ask, go_on, history, question, stand_of};
 use crate::models::{ModelServer, Reply};
 
 struct Real {
@@ -87,13 +87,7 @@ async fn a_tool_through_our_server_with_the_turns_name() {
     assert!(real.stand.memory().contains("likes cocoa"));
     assert_eq!(host.started(), ["memory_save"]);
     assert!(!host.finished()[0].is_error && host.finished()[0].text.contains("likes cocoa"));
-    let history = Command::new(env!("CARGO_BIN_EXE_vault-agent"))
-        .args(["--vault", real.stand.temp.path().join("vault").to_str().unwrap(), "--json", "history"])
-        .env("VAULT_AGENT_STATE_DIR", real.stand.temp.path().join("state"))
-        .env("VAULT_AGENT_CACHE_DIR", real.stand.temp.path().join("cache"))
-        .output()
-        .unwrap();
-    let history = String::from_utf8_lossy(&history.stdout).into_owned();
+    let history = history(real.stand.temp.path());
     assert!(history.contains("assistant") && history.contains("turn 77"), "{history}");
 }
 

@@ -1,6 +1,6 @@
 //! Other people's MCP servers, started by a program that is a brain.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::ApprovalVerdict;
 use vault_agent::brain::codex::Codex;
@@ -9,7 +9,7 @@ use vault_agent::brain::{Harness, HarnessTask};
 use vault_agent::config::{McpServer, Settings};
 
 use crate::harness::rig::{Person, Rig};
-use crate::harness::stand::{Record, Stand, Told, question, stand};
+use crate::harness::stand::{Record, Stand, Told, question, stand, task};
 use crate::models::Reply;
 use crate::support::processes::python;
 
@@ -105,25 +105,14 @@ fn for_stand(stand: &Stand) -> Vec<McpServer> {
     Settings::parse(&server("env", stand.temp.path(), "")).unwrap().mcp
 }
 
-fn script() -> Value {
-    let call = |tool: &str| json!({"server": "web", "tool": tool, "arguments": {"q": "tea"}});
-    json!([[call("look"), {"say": "Done."}]])
-}
-
 /// What a program does with a server: the call is known, asked about and done by what it was given.
 async fn is_used(stand: &Stand, harness: &dyn Harness) {
     for allows in [true, false] {
-        stand.script(&script());
+        let call = json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}});
+        stand.script(&json!([[call, {"say": "Done."}]]));
         let servers = for_stand(stand);
         let request = question("go");
-        let task = HarnessTask {
-            request: &request,
-            fresh: 1,
-            session: None,
-            turn: "77",
-            keep: true,
-            servers: &servers,
-        };
+        let task = HarnessTask { servers: &servers, ..task(&request) };
         let host = Record { allows, ..Record::default() };
         let reply = harness.run(&task, &host, CancellationToken::new()).await.unwrap();
         assert_eq!(reply.text, "Done.");
@@ -137,11 +126,8 @@ async fn is_used(stand: &Stand, harness: &dyn Harness) {
             (FOREIGN.to_owned(), r#"{"arguments":{"q":"tea"},"server":"web","tool":"look"}"#.to_owned());
         assert_eq!(calls, [expected.clone(), expected], "started, then asked about");
         let result = &host.finished()[0];
-        assert_eq!(
-            (result.is_error, result.text.contains("CARGO_MANIFEST_DIR")),
-            (!allows, allows),
-            "{result:?}"
-        );
+        let is_done = result.text.contains("CARGO_MANIFEST_DIR");
+        assert_eq!((result.is_error, is_done), (!allows, allows), "{result:?}");
         stand.nothing_is_left().await;
     }
 }

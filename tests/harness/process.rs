@@ -8,7 +8,8 @@ use serde_json::json;
 use vault_agent::brain::process::{Child, Program, Supervision, sweep};
 
 use crate::harness::rig::PATIENT;
-use crate::support::processes::again;
+use crate::support::processes::{again, running};
+use crate::support::until;
 
 const US: &str = env!("CARGO_BIN_EXE_vault-agent");
 
@@ -23,20 +24,11 @@ fn shell(dir: &Path, script: &str) -> Program {
 
 /// A process with these words in its command line.
 fn found(words: &str) -> Option<String> {
-    let has = |entry: &std::fs::DirEntry| {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains(words)
-    };
-    let entry = std::fs::read_dir("/proc").unwrap().flatten().find(has)?;
-    entry.file_name().into_string().ok()
+    running().into_iter().find(|(_, line, _)| line.contains(words)).map(|(pid, ..)| pid.to_string())
 }
 
 fn gone(word: &str) {
-    let start = std::time::Instant::now();
-    while found(word).is_some() {
-        assert!(start.elapsed().as_secs() < 30, "{word} still runs");
-        std::thread::yield_now();
-    }
+    until(word, || found(word).is_none());
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use vault_agent::brain::FailureClass;
 use crate::harness::rig::{Person, Rig, remind, words};
 use crate::harness::sessions::Log;
 use crate::models::Reply;
+use crate::support::set_mode;
 
 fn real() -> Option<PathBuf> {
     let path = std::env::var_os("VAULT_AGENT_CLAUDE").map(PathBuf::from);
@@ -24,7 +25,6 @@ fn real() -> Option<PathBuf> {
 
 /// A vault whose first brain is the real program, behind a script that writes down what it was started with.
 async fn rig(real: &std::path::Path, more: &str) -> Rig {
-    use std::os::unix::fs::PermissionsExt;
     let rig = Rig::new(|rig| {
         let first = rig.brain("claude-code", "cc").replace("model-cc", "claude-sonnet-4-6");
         first + more + &rig.brain("chat", "next").replace("key_file = \"../key\"\n", "")
@@ -34,7 +34,7 @@ async fn rig(real: &std::path::Path, more: &str) -> Rig {
     let script =
         format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\nexec {} \"$@\"\n", seen.display(), real.display());
     std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(&program, 0o755);
     rig
 }
 

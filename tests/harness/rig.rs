@@ -24,6 +24,8 @@ use vault_agent::workspace::Workspace;
 pub use crate::agent::rig::Person;
 use crate::harness::{stand, stand_in};
 use crate::models::{Asked, ModelServer, Reply};
+use crate::support::processes::running;
+use crate::support::set_mode;
 
 pub const KEY: &str = "sk-ant-harness-0123456789abcdef";
 
@@ -79,8 +81,7 @@ impl Rig {
         }
         stand_in::install(&temp.path().join("bin"));
         std::fs::write(temp.path().join("key"), KEY).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(temp.path().join("key"), mode).unwrap();
+        set_mode(temp.path().join("key"), 0o600);
         let journal = Arc::new(TurnJournal::open(&temp.path().join("state")).unwrap());
         let person = Person::who_says(ApprovalVerdict::No);
         let server = ModelServer::start().await;
@@ -122,21 +123,18 @@ impl Rig {
         text
     }
 
-    pub fn workspace(&self) -> Arc<Workspace> {
+    pub fn open(&self) -> Workspace {
         let dirs = Dirs { state: self.state(), cache: self.temp.path().join("cache") };
-        let vault = Vault::open(&self.vault()).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        Arc::new(Workspace::open_in(vault, dirs, clock).unwrap())
+        Workspace::open_in(Vault::open(&self.vault()).unwrap(), dirs, Arc::new(SystemClock)).unwrap()
+    }
+
+    pub fn workspace(&self) -> Arc<Workspace> {
+        Arc::new(self.open())
     }
 
     pub fn engine(&self) -> Engine {
         let workspace = self.workspace();
-        let own = Workspace::open_in(
-            Vault::open(&self.vault()).unwrap(),
-            Dirs { state: self.state(), cache: self.temp.path().join("cache") },
-            Arc::new(SystemClock),
-        );
-        let mut boxes: Vec<Arc<dyn Toolbox>> = vec![Arc::new(VaultTools::new(own.unwrap()))];
+        let mut boxes: Vec<Arc<dyn Toolbox>> = vec![Arc::new(VaultTools::new(self.open()))];
         let mine = workspace.settings.mcp.iter().filter(|server| server.is_for("assistant"));
         let servers = Servers::of(Arc::clone(&workspace), mine.cloned().collect());
         boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
@@ -179,21 +177,11 @@ impl Rig {
     /// No process has this rig's folder in its environment or arguments any more, but this test's own.
     pub fn left(&self) -> Vec<String> {
         let place = self.temp.path().to_string_lossy().into_owned();
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|pid| pid.parse::<u32>().ok()) else {
-                continue;
-            };
-            let read = |file: &str| {
-                let bytes = std::fs::read(entry.path().join(file)).unwrap_or_default();
-                String::from_utf8_lossy(&bytes).into_owned()
-            };
-            let (line, environment) = (read("cmdline"), read("environ"));
-            if pid != std::process::id() && (line.contains(&place) || environment.contains(&place)) {
-                found.push(format!("{pid}: {}", line.replace('\0', " ")));
-            }
-        }
-        found
+        let is_left = |(pid, line, environment): &(u32, String, String)| {
+            *pid != std::process::id() && (line.contains(&place) || environment.contains(&place))
+        };
+        let left = running().into_iter().filter(is_left);
+        left.map(|(pid, line, _)| format!("{pid}: {}", line.replace('\0', " "))).collect()
     }
 }
 

@@ -59,6 +59,10 @@ async fn a_conversation_goes_on_in_its_session() {
     log.turn(1, "What tea?").await;
     log.turn(2, "And to eat?").await;
     assert_eq!(last(&rig), (2, false), "its session knows the first question");
+    // The stand-in says a quarter for each message of the whole session.
+    for turn in [1, 2] {
+        assert_eq!(rig.journal.costs(turn).unwrap(), [("cc".to_owned(), 0.5)], "it is counted once");
+    }
     // Somebody says something to nobody: it is new to the session.
     log.block("user", "Bob", "B1", "I like scones");
     log.turn(3, "And which of them?").await;
@@ -104,18 +108,6 @@ async fn what_the_session_does_not_know_begins_a_new_one_from_the_log() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_cost_of_a_session_is_counted_once() {
-    let rig = rig("cc").await;
-    let log = Log(&rig);
-    rig.server.script(vec![Reply::text("Oolong."), Reply::text("Cake.")]);
-    log.turn(1, "What tea?").await;
-    log.turn(2, "And to eat?").await;
-    // The stand-in says a quarter for each message of the whole session.
-    assert_eq!(rig.journal.costs(1).unwrap(), [("cc".to_owned(), 0.5)]);
-    assert_eq!(rig.journal.costs(2).unwrap(), [("cc".to_owned(), 0.5)]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_neutral_request_is_the_one_that_files_give() {
     let rig = rig("cc").await;
     let log = Log(&rig);
@@ -127,9 +119,7 @@ async fn the_neutral_request_is_the_one_that_files_give() {
     assert_eq!(last(&rig), (2, false), "it was told in its session");
     let bytes = std::fs::read(rig.temp.path().join(LOG)).unwrap();
     let blocks = vault_agent::format::log::parse(&bytes).blocks;
-    let tools = vault_agent::agent::Toolbox::specs(&vault_agent::mcp::VaultTools::new(
-        std::sync::Arc::try_unwrap(rig.workspace()).ok().unwrap(),
-    ));
+    let tools = vault_agent::agent::Toolbox::specs(&vault_agent::mcp::VaultTools::new(rig.open()));
     let around = rebuild::RebuildContext { tools, ..rebuild::RebuildContext::default() };
     let zone = rig.workspace().zone.tz().clone();
     let request = rebuild::request(&blocks, &answer.facts, "", &around, &zone).unwrap();

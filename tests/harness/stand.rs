@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use vault_agent::brain::harness::{Server, Setup};
@@ -17,7 +17,7 @@ use vault_agent::brain::{
 };
 
 use crate::harness::rig::PATIENT;
-use crate::support::processes::python;
+use crate::support::processes::{python, running};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 pub const KEY: &str = "sk-canary-0123456789";
@@ -137,20 +137,12 @@ impl Stand {
 
     /// Ids and command lines of the processes that our runs started and that aren't gone.
     fn processes(&self) -> Vec<(String, Vec<String>)> {
-        let state = self.temp.path().to_str().unwrap().to_owned();
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let read = |name: &str| {
-                let bytes = std::fs::read(entry.path().join(name)).unwrap_or_default();
-                String::from_utf8_lossy(&bytes).into_owned()
-            };
-            let environment = read("environ");
-            if environment.contains("VAULT_AGENT_CHILD_OF=") && environment.contains(&state) {
-                let line = read("cmdline").split_terminator('\0').map(str::to_owned).collect();
-                found.push((entry.file_name().to_string_lossy().into_owned(), line));
-            }
-        }
-        found
+        let state = self.temp.path().to_str().unwrap();
+        let of = |(_, _, environment): &(u32, String, String)| {
+            environment.contains("VAULT_AGENT_CHILD_OF=") && environment.contains(state)
+        };
+        let parts = |line: String| line.split_terminator('\0').map(str::to_owned).collect();
+        running().into_iter().filter(of).map(|(pid, line, _)| (pid.to_string(), parts(line))).collect()
     }
 }
 
@@ -228,17 +220,96 @@ impl Host for Record {
     }
 }
 
+/// A turn of a new session.
+pub fn task(request: &Request) -> HarnessTask<'_> {
+    let fresh = request.messages.len();
+    HarnessTask { request, fresh, session: None, turn: "77", keep: true, servers: &[] }
+}
+
 /// Runs one turn of a new session.
 pub async fn ask(harness: &dyn Harness, request: &Request, host: &Record) -> Result<Reply, BrainError> {
-    let task = HarnessTask {
-        request,
-        fresh: request.messages.len(),
-        session: None,
-        turn: "77",
-        keep: true,
-        servers: &[],
-    };
-    harness.run(&task, host, CancellationToken::new()).await
+    harness.run(&task(request), host, CancellationToken::new()).await
+}
+
+/// The error of a turn that is not answered.
+pub async fn fails(harness: &dyn Harness) -> BrainError {
+    let error = ask(harness, &question("?"), &Record::default()).await.unwrap_err();
+    assert!(!error.message.contains("canary"), "{error}");
+    error
+}
+
+/// A question after another one and its answer.
+pub fn later(before: &str, now: &str) -> Request {
+    let messages = vec![Message::user(before), Message::assistant("Yes."), Message::user(now)];
+    Request { messages, cache_after: Some(1), ..question("") }
+}
+
+/// A step of a stand-in: it saves this with our tool.
+pub fn save(content: &str) -> Value {
+    json!({"tool": "memory_save", "arguments": {"scope": "long", "key": "Ben", "content": content}})
+}
+
+/// Fails in each of these ways: each has its class and holds no key.
+pub async fn is_classed(stand: &Stand, harness: &dyn Harness, cases: &[(Value, FailureClass)]) {
+    stand.script(&cases.iter().map(|(error, _)| json!([{"fail": error}])).collect());
+    for (error, class) in cases {
+        assert_eq!(fails(harness).await.class, *class, "{error}");
+    }
+}
+
+/// Hangs, and then ends with a word of the key: it is ended with all that it started, and its word is told.
+pub async fn ends<H: Harness>(stand: &mut Stand, harness: impl Fn(&Stand) -> H) {
+    stand.script(&json!([[{"say": "Half"}, {"hang": 1}],
+        [{"say": "Half an"}, {"stderr": format!("broken: {KEY}\n")}, {"exit": 3}]]));
+    stand.impatient();
+    let error = fails(&harness(stand)).await;
+    assert_eq!(error.class, FailureClass::Timeout, "{error}");
+    stand.nothing_is_left().await;
+    stand.setup.supervision.watch = PATIENT;
+    let error = fails(&harness(stand)).await;
+    assert_eq!(error.class, FailureClass::Crash, "{error}");
+    assert!(error.message.contains("status 3") && error.message.contains("broken"), "{error}");
+}
+
+/// Nonsense, endless lines, and whatever cut of its bytes change nothing.
+pub async fn passes_over_nonsense<H: Harness>(script: &str, harness: impl Fn(&Stand) -> H) {
+    for pieces in [0, 1, 3, 1000] {
+        let Some(stand) = stand(script) else { return };
+        stand.script(&json!([[{"noise": "Welcome!\n\n{\"id\":\n[1]\n{}\n"}, {"huge": 9 << 20},
+            {"pieces": pieces}, save("likes cocoa"), {"noise": "\u{1b}[31mö\n"}, {"say": "Tschüß, bis dann."}]]));
+        let host = Record::default();
+        let reply = ask(&harness(&stand), &question("?"), &host).await.unwrap();
+        assert_eq!((reply.text.as_str(), &*host.text_so_far()), ("Tschüß, bis dann.", "Tschüß, bis dann."));
+        assert_eq!(host.started(), ["memory_save"]);
+    }
+}
+
+/// What it wants to do itself, with its own tool of this name, is asked about and declined by default.
+pub async fn asks_first<H: Harness>(script: &str, own: &str, harness: impl Fn(&Stand) -> H) {
+    for (named, allows, made) in [(true, true, true), (true, false, false), (false, true, false)] {
+        let Some(mut stand) = stand(script) else { return };
+        stand.script(&json!([[{"command": "echo made > made"}, {"say": "Done."}]]));
+        if named {
+            stand.setup.tools.push(own.into());
+        }
+        let host = Record { allows, ..Record::default() };
+        assert_eq!(ask(&harness(&stand), &question("make it"), &host).await.unwrap().text, "Done.");
+        assert_eq!(stand.setup.dir.join("made").exists(), made, "{named} {allows}");
+        let asked = host.told().iter().any(|told| matches!(told, Told::May(call) if call.name == own));
+        assert_eq!(asked, named);
+        assert_eq!(host.finished()[0].is_error, !made);
+        assert_eq!(host.started(), [own]);
+    }
+}
+
+/// The history of a vault in this folder, as its command shows it.
+pub fn history(root: &Path) -> String {
+    let shown = std::process::Command::new(PROGRAM)
+        .args(["--vault", root.join("vault").to_str().unwrap(), "--json", "history"])
+        .env("VAULT_AGENT_STATE_DIR", root.join("state"))
+        .env("VAULT_AGENT_CACHE_DIR", root.join("cache"))
+        .output();
+    String::from_utf8_lossy(&shown.unwrap().stdout).into_owned()
 }
 
 /// Goes on with a session that lacks the last message.

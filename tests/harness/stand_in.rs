@@ -5,6 +5,7 @@
 //! as the real one does. After a `+` in `--model` stands what it does wrong: `+garbage+exit-after-tool`.
 
 use crate::support::processes::name;
+use crate::support::set_mode;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -22,7 +23,6 @@ const ARGUMENTS: &str = "STAND_IN_ARGUMENTS";
 
 /// Writes the program into a folder: `claude`, whatever `PATH` says.
 pub fn install(folder: &Path) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
     let path = folder.join("claude");
     let us = std::env::current_exe().unwrap();
     let script = format!(
@@ -31,7 +31,7 @@ pub fn install(folder: &Path) -> PathBuf {
         name(&program)
     );
     std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(&path, 0o755);
     path
 }
 
@@ -129,14 +129,10 @@ impl Program {
         let all = config["mcpServers"].as_object().into_iter().flatten();
         self.servers = all.filter_map(|(name, entry)| Server::start(name, entry)).collect();
         request.tools = self.servers.iter_mut().flat_map(Server::tools).collect();
-        for own in
-            value_of(&self.arguments, "--tools").unwrap_or_default().split(',').filter(|t| !t.is_empty())
-        {
-            request.tools.push(ToolSpec {
-                name: own.to_owned(),
-                description: "own".to_owned(),
-                schema: json!({"type": "object"}),
-            });
+        let own = value_of(&self.arguments, "--tools").unwrap_or_default();
+        for name in own.split(',').filter(|name| !name.is_empty()).map(str::to_owned) {
+            let schema = json!({"type": "object"});
+            request.tools.push(ToolSpec { name, description: "own".to_owned(), schema });
         }
         self.say(json!({"type": "system", "subtype": "init", "model": value_of(&self.arguments, "--model"),
             "mcp_servers": [{"name": "vault-agent", "status": "connected"}]}));
@@ -312,13 +308,8 @@ fn hang() -> ! {
 
 /// As by `kill -9`.
 fn die() -> ! {
-    let us = rustix_pid();
-    let _ = Command::new("kill").args(["-9", &us]).status();
+    let _ = Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
     hang()
-}
-
-fn rustix_pid() -> String {
-    std::process::id().to_string()
 }
 
 /// The MCP server, as a host starts it.

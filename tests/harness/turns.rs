@@ -7,6 +7,7 @@ use vault_agent::brain::FailureClass;
 use vault_agent::turn::{Responder, TurnNote};
 
 use crate::harness::rig::{KEY, Person, Rig, remind, words};
+use crate::harness::stand::history;
 use crate::models::Reply;
 use serde_json::json;
 
@@ -51,13 +52,7 @@ async fn a_tool_of_the_vault_is_called_through_our_own_server() {
     assert!(name == "reminder_add" && text.contains("drink tea"));
     assert!(rig.person.asked.lock().unwrap().is_empty(), "a tool of ours needs nobody's word");
     // History says for whom.
-    let history = std::process::Command::new(env!("CARGO_BIN_EXE_vault-agent"))
-        .args(["--vault", rig.vault().to_str().unwrap(), "--json", "history"])
-        .env("VAULT_AGENT_STATE_DIR", rig.state())
-        .env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("cache"))
-        .output()
-        .unwrap();
-    let history = String::from_utf8_lossy(&history.stdout).into_owned();
+    let history = history(rig.temp.path());
     assert!(history.contains("assistant") && history.contains("turn 1"), "{history}");
 }
 
@@ -128,36 +123,29 @@ async fn a_request_that_is_too_long_is_made_shorter_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rounds_and_tokens_have_an_end() {
-    let bound = |text: &'static str| move |rig: &Rig| format!("{text}{}", rig.brain("claude-code", "cc"));
-    let rig = Rig::new(bound("[assistant]\nmax_rounds = 2\n")).await;
-    rig.server.respond(|_| remind("claude-code"));
-    let answer = rig.ask(1, "again and again").await.unwrap();
-    let (end, done) = answer.text.split_once("\n\n").unwrap();
-    assert_eq!(end, "I stopped here: this turn had its 2 rounds of tools.");
-    assert!(done.starts_with("Done before that:\n- `"), "{done}");
-    assert_eq!((rig.tools(1).len(), rig.reminders()), (2, 2));
-    assert_eq!(rig.left(), Vec::<String>::new());
-    let rig = Rig::new(bound("[assistant]\nturn_tokens = 5000\n")).await;
-    rig.server.respond(|_| remind("claude-code").usage(3000, 0, 10));
-    let answer = rig.ask(1, "again and again").await.unwrap();
-    let (end, done) = answer.text.split_once("\n\n").unwrap();
-    assert_eq!(end, "I stopped here: this turn used up its 5000 tokens.");
-    assert!(done.starts_with("Done before that:\n- `"), "{done}");
-    assert_eq!(rig.tools(1).len(), 1);
-    assert_eq!(answer.facts.input, 6000, "what it had used is in the facts");
-    // A routine's own budget is smaller, and holds for a program as well.
-    let rig = Rig::new(bound("[assistant]\nturn_tokens = 50000\n")).await;
-    rig.server.respond(|_| remind("claude-code").usage(3000, 0, 10));
-    let purpose = RunPurpose { routine: "r".into(), budget: Some(5000), ..RunPurpose::default() };
-    rig.accept(1, "again and again", "");
-    let engine = rig.engine().for_routine(purpose);
-    let answer = engine.answer(1, &rig.desk, &CancellationToken::new()).await.unwrap();
-    let (end, done) = answer.text.split_once("\n\n").unwrap();
-    assert_eq!(end, "I stopped here: this turn used up its 5000 tokens.");
-    assert!(done.starts_with("Done before that:\n- `"), "{done}");
-    assert_eq!(rig.tools(1).len(), 1);
-    // The first answer of the run was paid for, too.
-    assert!(words(&rig.server.requests()[0]).contains("again and again"));
+    // What it had used is in the facts: the first answer of the run was paid for, too.
+    for (bound, budget, end, calls, used) in [
+        ("max_rounds = 2", None, "this turn had its 2 rounds of tools.", 2, None),
+        ("turn_tokens = 5000", None, "this turn used up its 5000 tokens.", 1, Some(6000)),
+        // A routine's own budget is smaller, and holds for a program as well.
+        ("turn_tokens = 50000", Some(5000), "this turn used up its 5000 tokens.", 1, Some(6000)),
+    ] {
+        let rig = Rig::new(|rig| format!("[assistant]\n{bound}\n{}", rig.brain("claude-code", "cc"))).await;
+        rig.server.respond(move |_| remind("claude-code").usage(3000, 0, 10));
+        rig.accept(1, "again and again", "");
+        let mut engine = rig.engine();
+        if budget.is_some() {
+            engine = engine.for_routine(RunPurpose { routine: "r".into(), budget, ..RunPurpose::default() });
+        }
+        let answer = engine.answer(1, &rig.desk, &CancellationToken::new()).await.unwrap();
+        let (said, done) = answer.text.split_once("\n\n").unwrap();
+        assert_eq!(said, format!("I stopped here: {end}"), "{bound}");
+        assert!(done.starts_with("Done before that:\n- `"), "{done}");
+        assert_eq!((rig.tools(1).len(), rig.reminders()), (calls, calls), "{bound}");
+        assert!(used.is_none_or(|used| answer.facts.input == used), "{bound}: {}", answer.facts.input);
+        assert!(words(&rig.server.requests()[0]).contains("again and again"));
+        assert_eq!(rig.left(), Vec::<String>::new());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -129,7 +129,6 @@ fn a_long_transcript_takes_little_memory() {
     assert!(most > 0 && most < 40_000, "{most} kB for {size} bytes");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_daemon_takes_it_over() {
     let vault = TestVault::new(ON);

@@ -8,7 +8,6 @@ use vault_agent::hooks::HostEvent;
 use vault_agent::hooks::install::{Caller, install, installed, uninstall};
 
 use crate::support::{Run, TestVault};
-#[cfg(unix)]
 use crate::support::{mode, set_mode};
 
 fn caller() -> Caller {
@@ -206,7 +205,6 @@ fn entries_of_a_program_with_another_name_are_found_again() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_stays_a_link_and_rights_stay() {
     let vault = TestVault::new("");
@@ -242,7 +240,6 @@ fn a_file_that_was_not_there_goes_again() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
 }
 
-#[cfg(unix)]
 #[test]
 fn the_backup_has_the_rights_of_the_file() {
     let vault = TestVault::new("");
@@ -253,7 +250,6 @@ fn the_backup_has_the_rights_of_the_file() {
     assert_eq!((mode(&file), mode(vault.home().join("s.json.before-vault-agent"))), (0o600, 0o600));
 }
 
-#[cfg(unix)]
 #[test]
 fn a_read_only_file_and_a_link_to_nothing_are_refused_in_words() {
     let vault = TestVault::new("");

@@ -36,7 +36,6 @@ fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
     assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), given);
 }
 
-#[cfg(unix)]
 #[test]
 fn the_tool_is_used_where_the_host_has_the_server_and_is_new_enough() {
     let mut vault = TestVault::new("");

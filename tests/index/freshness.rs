@@ -190,11 +190,12 @@ fn a_daemon_s_word_about_a_commit_that_is_lost_is_not_believed() {
 fn no_answer_is_short_while_many_notes_change() {
     const NOTES: usize = 1200;
     let vault = TestVault::new();
+    let root = vault.path("");
     let write = |round: usize, n: usize| {
-        let new = vault.path(&format!(".{n}.tmp"));
+        let (new, folder) = (root.join(format!(".{n}.tmp")), root.join((n % 12).to_string()));
         std::fs::write(&new, format!("always round{round}\n")).unwrap();
-        std::fs::create_dir_all(vault.path(&format!("{}", n % 12))).unwrap();
-        std::fs::rename(new, vault.path(&format!("{}/{n}.md", n % 12))).unwrap();
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::rename(new, folder.join(format!("{n}.md"))).unwrap();
     };
     (0..NOTES).for_each(|n| write(0, n));
     let _daemon = Daemon::start(&vault);

@@ -83,10 +83,9 @@ fn an_edit_and_a_forgetting_are_one_undo_each() {
         .call("memory_edit", json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes rum"}))
         .ok();
     let edited = vault.read("MEMORY.md");
-    let gone = client
-        .call("memory_forget", json!({"path": "MEMORY.md", "text": "plays the cello\non Mondays"}))
-        .ok();
-    assert_eq!(gone.structured()["text"], "* plays the cello\n  on Mondays");
+    let gone =
+        client.does("memory_forget", json!({"path": "MEMORY.md", "text": "plays the cello\non Mondays"}));
+    assert_eq!(gone["text"], "* plays the cello\n  on Mondays");
     assert!(!vault.read("MEMORY.md").contains("cello"));
     let _ = vault.run(&["undo"]).ok();
     assert_eq!(vault.read("MEMORY.md"), edited);
@@ -135,8 +134,8 @@ fn what_is_not_clear_is_refused_with_what_is_near() {
     }
     assert_eq!(vault.tree(), before);
     let named =
-        client.call("memory_forget", json!({"path": "MEMORY.md", "text": "moves to Leeds", "line": 8})).ok();
-    assert_eq!(named.structured()["text"], "* moves to Leeds");
+        client.does("memory_forget", json!({"path": "MEMORY.md", "text": "moves to Leeds", "line": 8}));
+    assert_eq!(named["text"], "* moves to Leeds");
     let text = json!({"path": "MEMORY.md", "text": "moves to Leeds", "new_text": "a\u{202e}b"});
     client.refuses("memory_edit", text, "invisible_character");
 }
@@ -256,7 +255,7 @@ fn a_follow_up_is_snoozed_too() {
         "//- now: 2026-12-01T09:30:00Z\n//- /COMMITMENTS.md\n---\nid: c-2026-11-30-001\nstatus: delivered\n\
          due: 2026-11-30T19:00:00Z\n---\nAsk about the dentist.\n",
     );
-    let again = client.call("reminder_snooze", json!({"id": "c-2026-11-30-001", "minutes": 60})).ok();
-    let line = again.structured()["line_text"].as_str().unwrap();
+    let again = client.does("reminder_snooze", json!({"id": "c-2026-11-30-001", "minutes": 60}));
+    let line = again["line_text"].as_str().unwrap();
     assert!(line.contains("Ask about the dentist."), "{line}");
 }

@@ -14,12 +14,14 @@ fn without_stamp(text: &str) -> String {
     }
 }
 
+fn fact(content: &str, key: &str) -> Value {
+    json!({"scope": "long", "content": content, "key": key})
+}
+
 #[test]
 fn what_is_saved_is_what_stands_in_the_note() {
     let (vault, mut client) = Client::over("//- /MEMORY.md\n# Memory\n\n## Ann\n- likes tea\n");
-    let saved = client
-        .call("memory_save", json!({"scope": "long", "content": "prefers TypeScript", "key": "Kyle"}))
-        .ok();
+    let saved = client.call("memory_save", fact("prefers TypeScript", "Kyle")).ok();
     let what = saved.structured();
     assert_eq!(
         (&what["path"], &what["section"], &what["existing"]),
@@ -30,51 +32,45 @@ fn what_is_saved_is_what_stands_in_the_note() {
     assert_eq!(text.lines().nth(line - 1).unwrap(), what["text"].as_str().unwrap());
     assert_eq!(without_stamp(what["text"].as_str().unwrap()), "- prefers TypeScript");
     assert!(text.contains("## Ann\n- likes tea\n") && text.contains("\n## Kyle\n"), "{text}");
-    let again = client
-        .call("memory_save", json!({"scope": "long", "content": "Prefers  typescript.", "key": "kyle"}))
-        .ok();
+    let again = client.does("memory_save", fact("Prefers  typescript.", "kyle"));
     let doubled = vault.read("MEMORY.md");
-    if again.structured()["existing"] == true {
+    if again["existing"] == true {
         assert_eq!(doubled, text, "what is there already is not written again");
     }
-    let exact = client
-        .call("memory_save", json!({"scope": "long", "content": "prefers TypeScript", "key": "Kyle"}))
-        .ok();
-    assert_eq!(exact.structured()["existing"], true);
-    assert_eq!(exact.structured()["line"], what["line"]);
+    let exact = client.does("memory_save", fact("prefers TypeScript", "Kyle"));
+    assert_eq!(exact["existing"], true);
+    assert_eq!(exact["line"], what["line"]);
     assert_eq!(vault.read("MEMORY.md"), doubled);
 
-    let noted = client.call("memory_save", json!({"scope": "daily", "content": "Ann moves to Leeds"})).ok();
-    assert_eq!(noted.structured()["path"], "daily/2026-12-01.md");
+    let noted = client.does("memory_save", json!({"scope": "daily", "content": "Ann moves to Leeds"}));
+    assert_eq!(noted["path"], "daily/2026-12-01.md");
     assert!(vault.read("daily/2026-12-01.md").ends_with("- 09:30 Ann moves to Leeds\n"));
 
-    let promised = client
-        .call(
+    let promised = client.does(
             "memory_save",
             json!({
                 "scope": "commitment", "content": "Remind Kyle about the dentist at 3 PM.",
                 "due": "2026-12-08T19:00:00Z", "precision": "precise", "commitment_scope": "channel:1482815120000000000",
             }),
-        )
-        .ok();
-    assert_eq!(promised.structured()["id"], "c-2026-12-01-001");
+        );
+    assert_eq!(promised["id"], "c-2026-12-01-001");
     let block = vault.read("COMMITMENTS.md");
     assert!(block.contains("due: 2026-12-08T19:00:00Z") && block.contains("precision: precise"), "{block}");
     assert!(client.call("memory_commitment_due", json!({})).ok().text().contains("Nothing is due"));
-    let due = client.call("memory_commitment_due", json!({"now": "2026-12-09 09:00"})).ok();
-    assert_eq!(due.structured()["commitments"][0]["id"], "c-2026-12-01-001");
-    let done = client.call("memory_commitment_done", json!({"id": "c-2026-12-01-001"})).ok();
-    assert_eq!(done.structured()["commitments"][0]["status"], "delivered");
+    let due = client.does("memory_commitment_due", json!({"now": "2026-12-09 09:00"}));
+    assert_eq!(due["commitments"][0]["id"], "c-2026-12-01-001");
+    let done = client.does("memory_commitment_done", json!({"id": "c-2026-12-01-001"}));
+    assert_eq!(done["commitments"][0]["status"], "delivered");
     client.refuses("memory_commitment_done", json!({"id": "c-2026-12-01-001"}), "not_pending");
     client.refuses("memory_commitment_done", json!({"id": "c-1999-01-01-001"}), "no_such_id");
 
     // And it is found at once, daemon or not.
     let found = client.call("memory_search", json!({"query": "which language does Kyle prefer?"})).ok();
     assert!(found.text().contains("TypeScript"), "{}", found.text());
-    let listed = client.call("memory_list", json!({"scope": "long"})).ok();
-    assert_eq!(listed.structured()["sections"][1]["name"], "Kyle");
-    let days = client.call("memory_list", json!({"scope": "daily"})).ok();
-    assert_eq!(days.structured()["days"][0]["date"], "2026-12-01");
+    let listed = client.does("memory_list", json!({"scope": "long"}));
+    assert_eq!(listed["sections"][1]["name"], "Kyle");
+    let days = client.does("memory_list", json!({"scope": "daily"}));
+    assert_eq!(days["days"][0]["date"], "2026-12-01");
 }
 
 #[test]
@@ -86,7 +82,7 @@ fn what_can_not_be_saved_says_why_and_writes_nothing() {
         (json!({"scope": "long", "content": " \n\t "}), "empty_argument"),
         (json!({"scope": "long", "content": "bell \u{7}"}), "control_character"),
         (json!({"scope": "daily", "content": "nul \u{0}"}), "control_character"),
-        (json!({"scope": "long", "content": "x", "key": "two\nlines"}), "control_character"),
+        (fact("x", "two\nlines"), "control_character"),
         (json!({"scope": "long", "content": "x", "key": "x".repeat(400)}), "bad_section"),
         (json!({"scope": "long", "content": "ü".repeat(40_000)}), "too_long"),
         (json!({"scope": "long", "content": "x", "due": "tomorrow"}), "unexpected_argument"),
@@ -131,14 +127,14 @@ fn text_that_looks_like_something_else_stays_text() {
             }
         }
     }
-    let reminders = client.call("reminder_list", json!({})).ok();
-    assert_eq!(reminders.structured()["reminders"], json!([]));
-    let follow_ups = client.call("memory_list", json!({"scope": "commitment"})).ok();
+    let reminders = client.does("reminder_list", json!({}));
+    assert_eq!(reminders["reminders"], json!([]));
+    let follow_ups = client.does("memory_list", json!({"scope": "commitment"}));
     let ids: Vec<&Value> =
-        follow_ups.structured()["commitments"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+        follow_ups["commitments"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
     assert!(!ids.contains(&&json!("c-2026-12-01-999")), "{ids:?}");
     // Whatever stands there, the next memory is still kept and found.
-    client.call("memory_save", json!({"scope": "long", "content": "likes oolong", "key": "Ann"})).ok();
+    client.call("memory_save", fact("likes oolong", "Ann")).ok();
     let fired = vault.run(&["--json", "tick"]).json();
     assert_eq!(fired["fired"], json!([]), "{fired}");
 }
@@ -195,10 +191,8 @@ fn a_memory_is_its_scopes_own() {
     let mut vault = TestVault::new("//- /MEMORY.md\n## Kitchen\n- the kettle is red\n");
     vault.env("VAULT_AGENT_PROJECT", "garden");
     let mut garden = Client::new(&vault);
-    let saved = garden
-        .call("memory_save", json!({"scope": "long", "content": "the shed is green", "key": "Colours"}))
-        .ok();
-    assert_eq!(saved.structured()["memory_scope"], "project:garden");
+    let saved = garden.does("memory_save", fact("the shed is green", "Colours"));
+    assert_eq!(saved["memory_scope"], "project:garden");
     assert!(vault.read("MEMORY.md").contains("the shed is green #project/garden"));
     vault.env("VAULT_AGENT_PROJECT", "boat");
     let mut boat = Client::new(&vault);
@@ -251,9 +245,9 @@ fn a_note_of_the_day_is_promoted_whole() {
 #[test]
 fn pins_come_once_and_go_whole() {
     let (vault, mut client) = Client::over("");
-    let pinned = client.call("memory_pin", json!({"content": "Mum's birthday is 3 May"})).ok();
+    let pinned = client.does("memory_pin", json!({"content": "Mum's birthday is 3 May"}));
     assert_eq!(vault.read("Pinned.md"), "- Mum's birthday is 3 May\n");
-    assert_eq!(pinned.structured()["existing"], false);
+    assert_eq!(pinned["existing"], false);
     assert_eq!(client.does("memory_pin", json!({"content": "Mum's birthday is 3 May"}))["existing"], true);
     let linked =
         json!({"content": "the contract", "link": "[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"});
@@ -274,7 +268,7 @@ fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
         for i in 0..EACH {
             // Each says something of its own, and something that all say.
             for content in [format!("fact {i} of client {n}."), "the same for all.".to_owned()] {
-                let arguments = json!({"scope": "long", "content": content, "key": "Shared"});
+                let arguments = fact(&content, "Shared");
                 crowd::get_through(n, client, "memory_save", &arguments);
             }
         }

@@ -101,13 +101,13 @@ fn a_name_in_either_form_of_unicode_is_one_note() {
         vault.write(there, "- oolong\n");
         let mut client = Client::new(&vault);
         let path = |path: &str| json!({"path": path});
-        let got = client.call("memory_get", path(asked)).ok();
-        assert_eq!(got.structured()["path"], there);
+        let got = client.does("memory_get", path(asked));
+        assert_eq!(got["path"], there);
         assert!(
             client.call("memory_get", path(asked.trim_end_matches(".md"))).ok().text().contains("oolong")
         );
-        let found = client.call("memory_search", json!({"query": "oolong", "scope": asked})).ok();
-        assert_eq!(found.structured()["hits"][0]["path"], there);
+        let found = client.does("memory_search", json!({"query": "oolong", "scope": asked}));
+        assert_eq!(found["hits"][0]["path"], there);
         let uri: String = asked.bytes().map(|byte| format!("%{byte:02x}")).collect();
         let read = client.result("resources/read", json!({"uri": format!("vault://{uri}")}));
         assert_eq!(read["contents"][0]["text"], "- oolong\n");
@@ -187,8 +187,8 @@ fn a_cancelled_call_holds_nobody_up() {
     client.notify("notifications/cancelled", json!({"requestId": id, "reason": "never mind"}));
     client.call("reminder_list", json!({})).ok();
     // The next search is whole, whatever became of the first.
-    let found = client.call("memory_search", json!({"query": "note 299"})).ok();
-    assert!(!found.structured()["hits"].as_array().unwrap().is_empty());
+    let found = client.does("memory_search", json!({"query": "note 299"}));
+    assert!(!found["hits"].as_array().unwrap().is_empty());
 }
 
 #[test]

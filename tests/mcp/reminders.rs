@@ -28,14 +28,11 @@ fn a_reminder_lives_from_add_to_delete() {
     [end of context]
     "#);
     let changed =
-        client.call("reminder_update", json!({"id": id, "when": "2026-12-24 18:00", "recur": "none"})).ok();
-    assert_eq!(
-        vault.read("Reminders.md"),
-        format!("{}\n", changed.structured()["line_text"].as_str().unwrap())
-    );
+        client.does("reminder_update", json!({"id": id, "when": "2026-12-24 18:00", "recur": "none"}));
+    assert_eq!(vault.read("Reminders.md"), format!("{}\n", changed["line_text"].as_str().unwrap()));
     client.refuses("reminder_update", json!({"id": id}), "nothing_to_change");
-    let gone = client.call("reminder_delete", json!({"id": id})).ok();
-    assert_eq!(gone.structured()["line_text"], changed.structured()["line_text"]);
+    let gone = client.does("reminder_delete", json!({"id": id}));
+    assert_eq!(gone["line_text"], changed["line_text"]);
     assert_eq!(vault.read("Reminders.md"), "");
     client.refuses("reminder_delete", json!({"id": id}), "no_such_id");
 }
@@ -43,10 +40,10 @@ fn a_reminder_lives_from_add_to_delete() {
 #[test]
 fn each_change_is_confirmed_on_standard_error_with_the_exact_line() {
     let (_vault, mut client) = Client::over("");
-    let added = client.call("reminder_add", json!({"when": "tomorrow 9am", "message": "Pay the rent"})).ok();
-    let line = added.structured()["line_text"].as_str().unwrap();
+    let added = client.does("reminder_add", json!({"when": "tomorrow 9am", "message": "Pay the rent"}));
+    let line = added["line_text"].as_str().unwrap();
     assert!(client.hear("added").contains(line));
-    client.call("reminder_delete", json!({"id": added.structured()["id"]})).ok();
+    client.call("reminder_delete", json!({"id": added["id"]})).ok();
     assert!(client.hear("removed").contains(line));
     let (code, left, _) = client.close();
     assert_eq!((code, left.len()), (0, 0), "standard output is the protocol's alone");
@@ -74,8 +71,8 @@ fn a_message_can_not_become_another_line() {
     }
     let sly = "x\" id=rid_AAAABBBBCCCC msg=\"y";
     client.call("reminder_add", json!({"when": "tomorrow", "message": sly})).ok();
-    let listed = client.call("reminder_list", json!({})).ok();
-    assert_eq!(listed.structured()["reminders"][0]["message"], sly);
+    let listed = client.does("reminder_list", json!({}));
+    assert_eq!(listed["reminders"][0]["message"], sly);
     assert_eq!(vault.read("Reminders.md").lines().count(), 1);
 }
 
@@ -87,9 +84,8 @@ fn a_message_shows_all_that_stands_in_it() {
     client.refuses("reminder_add", call("pay \u{202e}tneg"), "bad_message");
     assert!(!vault.has("Reminders.md"));
     // What writing needs is no such character.
-    let added =
-        client.call("reminder_add", call("\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} to the zoo")).ok();
-    let id = added.structured()["id"].as_str().unwrap().to_owned();
+    let added = client.does("reminder_add", call("\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} to the zoo"));
+    let id = added["id"].as_str().unwrap().to_owned();
     let changed = client.call("reminder_update", json!({"id": id, "message": "\u{200b}"}));
     assert_eq!(changed.error(), "bad_message");
 }

@@ -7,26 +7,11 @@ use vault_agent::capture::{HUMAN, Inbox, InboxError};
 use vault_agent::format::candidate::{self, CandidateState};
 
 use crate::memory::rig::{Rig, doomed, killed_at, now, origin};
+use crate::vault::help::{CREATE, IN_PLACE};
 
-/// The steps of an edit, of a new note, and what lies between two edits.
-const POINTS: [&str; 16] = [
-    "vault::in-place::planned",
-    "vault::in-place::journalled",
-    "vault::in-place::before-sync",
-    "vault::in-place::written",
-    "vault::in-place::released",
-    "vault::in-place::told",
-    "vault::in-place::cleared",
-    "vault::create::journalled",
-    "vault::create::temp",
-    "vault::create::synced",
-    "vault::create::named",
-    "vault::create::told",
-    "memory::keep::written",
-    "capture::keep::between",
-    "capture::keep::unticked",
-    "none",
-];
+/// What lies between two edits, and nothing.
+const BETWEEN: [&str; 4] =
+    ["memory::keep::written", "capture::keep::between", "capture::keep::unticked", "none"];
 
 const ID: &str = "cap_K5V4M2J7Q2ZP";
 const OTHER: &str = "cap_AAAAAAAAAAAA";
@@ -81,7 +66,7 @@ fn found(rig: &Rig) -> (usize, Option<CandidateState>, usize) {
 /// Kills one way of keeping at every step, and lets the other and the same go on.
 fn is_once(memory: Option<&str>, mark: char, change: &str, role: &str, wanted: &str) {
     let mut killed = 0;
-    for point in POINTS {
+    for point in IN_PLACE.into_iter().chain(CREATE).chain(BETWEEN) {
         for round in 1..=3 {
             let rig = Rig::new(&[("Inbox.md", &inbox(mark, change))]);
             if let Some(memory) = memory {

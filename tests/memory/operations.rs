@@ -22,12 +22,6 @@ const VAULT: &str = "\
 - no time
 ";
 
-/// Runs a command with `--json`.
-fn json(vault: &TestVault, args: &[&str]) -> serde_json::Value {
-    let args: Vec<&str> = ["--json", "memory"].iter().chain(args).copied().collect();
-    vault.run(&args).ok().json()
-}
-
 /// Asserts that what a save answered stands in the note, in the line that it names.
 fn assert_read_back(vault: &TestVault, saved: &serde_json::Value) {
     let note = vault.read(saved["path"].as_str().unwrap());
@@ -39,10 +33,10 @@ fn assert_read_back(vault: &TestVault, saved: &serde_json::Value) {
 #[test]
 fn a_fact_goes_under_its_section() {
     let vault = TestVault::new(VAULT);
-    let saved = json(&vault, &["save", "drinks it green", "--section", "kyle"]);
+    let saved = vault.json(&["memory", "save", "drinks it green", "--section", "kyle"]);
     insta::assert_snapshot!(saved, @r#"{"end_line":6,"existing":false,"id":null,"line":6,"path":"MEMORY.md","scope":"global","section":"Kyle","text":"- [2026-12-01 09:30] drinks it green"}"#);
     assert_read_back(&vault, &saved);
-    let saved = json(&vault, &["save", "lives in Leith", "--importance", "0.8", "--tier", "core"]);
+    let saved = vault.json(&["memory", "save", "lives in Leith", "--importance", "0.8", "--tier", "core"]);
     assert_read_back(&vault, &saved);
     insta::assert_snapshot!(vault.read("MEMORY.md"), @"
     # Memory
@@ -65,23 +59,23 @@ fn what_is_known_is_answered() {
     let vault = TestVault::new(VAULT);
     let before = vault.read("MEMORY.md");
     for args in [
-        &["save", "Prefers  TEA.", "--section", "Kyle"][..],
-        &["save", "prefers tea"],
-        &["save", "rust", "--section", "Stack"],
+        &["memory", "save", "Prefers  TEA.", "--section", "Kyle"][..],
+        &["memory", "save", "prefers tea"],
+        &["memory", "save", "rust", "--section", "Stack"],
     ] {
-        let saved = json(&vault, args);
+        let saved = vault.json(args);
         assert_eq!(saved["existing"], true, "{saved}");
         assert_read_back(&vault, &saved);
     }
     assert_eq!(vault.read("MEMORY.md"), before);
     // The section is the subject, and the scope the owner: elsewhere the same words are another fact.
     for args in [
-        &["save", "prefers tea", "--section", "Anna"][..],
-        &["save", "prefers tea", "--section", "Kyle", "--scope", "project:a"],
+        &["memory", "save", "prefers tea", "--section", "Anna"][..],
+        &["memory", "save", "prefers tea", "--section", "Kyle", "--scope", "project:a"],
     ] {
-        let saved = json(&vault, args);
+        let saved = vault.json(args);
         assert_eq!(saved["existing"], false, "{saved}");
-        assert_eq!(json(&vault, args)["existing"], true);
+        assert_eq!(vault.json(args)["existing"], true);
     }
     insta::assert_snapshot!(vault.run(&["memory", "save", "prefers tea"]).shown(), @"
     exit 0
@@ -95,14 +89,14 @@ fn what_is_known_is_answered() {
 #[test]
 fn a_note_of_the_day_has_the_local_date_and_time() {
     let vault = TestVault::new("//- now: 2026-07-01T23:30:00Z\n//- zone: Europe/London\n");
-    let saved = json(&vault, &["save", "--to", "daily", "Slept badly", "--scope", "user:anna"]);
+    let saved = vault.json(&["memory", "save", "--to", "daily", "Slept badly", "--scope", "user:anna"]);
     insta::assert_snapshot!(saved, @r#"{"end_line":1,"existing":false,"id":null,"line":1,"path":"daily/2026-07-02.md","scope":"user:anna","section":null,"text":"- 00:30 Slept badly #user/anna"}"#);
     assert_read_back(&vault, &saved);
-    let again = json(&vault, &["save", "--to", "daily", "slept badly", "--scope", "user:anna"]);
+    let again = vault.json(&["memory", "save", "--to", "daily", "slept badly", "--scope", "user:anna"]);
     assert_eq!(again["existing"], true);
     vault.set_now("2026-07-01T23:31:00Z");
     assert_eq!(
-        json(&vault, &["save", "--to", "daily", "slept badly", "--scope", "user:anna"])["existing"],
+        vault.json(&["memory", "save", "--to", "daily", "slept badly", "--scope", "user:anna"])["existing"],
         false
     );
 }
@@ -110,19 +104,9 @@ fn a_note_of_the_day_has_the_local_date_and_time() {
 #[test]
 fn a_follow_up_has_an_id_and_is_made_once() {
     let vault = TestVault::new(VAULT);
-    let args = [
-        "save",
-        "--to",
-        "commitment",
-        "Ask about the interview",
-        "--due",
-        "tomorrow 9am",
-        "--precision",
-        "soft",
-        "--place",
-        "channel:7",
-    ];
-    let saved = json(&vault, &args);
+    let words = ["memory", "save", "--to", "commitment", "Ask about the interview", "--due", "tomorrow 9am"];
+    let args = [&words[..], &["--precision", "soft", "--place", "channel:7"]].concat();
+    let saved = vault.json(&args);
     assert_eq!((saved["id"].as_str(), saved["existing"].as_bool()), (Some("c-2026-12-01-001"), Some(false)));
     assert_read_back(&vault, &saved);
     insta::assert_snapshot!(vault.read("COMMITMENTS.md"), @"
@@ -136,7 +120,7 @@ fn a_follow_up_has_an_id_and_is_made_once() {
     ---
     Ask about the interview
     ");
-    let again = json(&vault, &args);
+    let again = vault.json(&args);
     assert_eq!((again["id"].as_str(), again["existing"].as_bool()), (Some("c-2026-12-01-001"), Some(true)));
     let wrong =
         vault.run(&["memory", "save", "--to", "commitment", "x", "--place", "kitchen", "--due", "tomorrow"]);
@@ -150,7 +134,7 @@ fn a_follow_up_has_an_id_and_is_made_once() {
 #[test]
 fn lines_of_any_note_are_read() {
     let vault = TestVault::new(VAULT);
-    insta::assert_snapshot!(json(&vault, &["get", "daily/2026-11-30", "--lines", "3-4"]), @r#"{"end_line":4,"hash":"b673a5ab75874b33","line":3,"path":"daily/2026-11-30.md","text":"- 14:02 Met Anna about the flat [importance:: 0.8] #project/move\n  She will call\n","total_lines":5,"truncated":false}"#);
+    insta::assert_snapshot!(vault.json(&["memory", "get", "daily/2026-11-30", "--lines", "3-4"]), @r#"{"end_line":4,"hash":"b673a5ab75874b33","line":3,"path":"daily/2026-11-30.md","text":"- 14:02 Met Anna about the flat [importance:: 0.8] #project/move\n  She will call\n","total_lines":5,"truncated":false}"#);
     let whole = vault.run(&["memory", "get", "MEMORY.md"]).ok();
     assert_eq!(whole.stdout, vault.read("MEMORY.md"));
     insta::assert_snapshot!(vault.run(&["memory", "get", "MEMORY.md", "--lines", "90"]).shown(), @"
@@ -185,9 +169,12 @@ fn shelves_are_listed_by_scope() {
        3  14:02  Met Anna about the flat [importance:: 0.8] #project/move She will call
        5         no time
     ");
-    insta::assert_snapshot!(json(&vault, &["list", "daily", "--scope", "project:Move"]), @r#"[{"date":"2026-11-30","memories":[{"end_line":4,"line":3,"scope":"project:move","text":"Met Anna about the flat [importance:: 0.8] #project/move\nShe will call","timestamp":"14:02"}],"path":"daily/2026-11-30.md"}]"#);
-    assert_eq!(json(&vault, &["list", "--scope", "project:none"]), serde_json::json!([]));
-    assert_eq!(json(&vault, &["list", "--scope", "project:none,global"]).as_array().unwrap().len(), 2);
+    insta::assert_snapshot!(vault.json(&["memory", "list", "daily", "--scope", "project:Move"]), @r#"[{"date":"2026-11-30","memories":[{"end_line":4,"line":3,"scope":"project:move","text":"Met Anna about the flat [importance:: 0.8] #project/move\nShe will call","timestamp":"14:02"}],"path":"daily/2026-11-30.md"}]"#);
+    assert_eq!(vault.json(&["memory", "list", "--scope", "project:none"]), serde_json::json!([]));
+    assert_eq!(
+        vault.json(&["memory", "list", "--scope", "project:none,global"]).as_array().unwrap().len(),
+        2
+    );
     insta::assert_snapshot!(vault.run(&["memory", "list", "shelf"]).shown(), @"
     exit 2
     --- stderr
@@ -199,7 +186,7 @@ fn shelves_are_listed_by_scope() {
 #[test]
 fn a_bullet_moves_into_memory_with_its_origin() {
     let vault = TestVault::new(VAULT);
-    let promoted = json(&vault, &["promote", "yesterday", "4", "--section", "The move"]);
+    let promoted = vault.json(&["memory", "promote", "yesterday", "4", "--section", "The move"]);
     insta::assert_snapshot!(promoted, @r#"{"end_line":13,"existing":false,"from":"daily/2026-11-30.md","id":null,"line":11,"path":"MEMORY.md","removed":true,"scope":"project:move","section":"The move","text":"- [2026-11-30 14:02] Met Anna about the flat [importance:: 0.8] #project/move\n  She will call\n  [[daily/2026-11-30]]","was":"- 14:02 Met Anna about the flat [importance:: 0.8] #project/move\n  She will call"}"#);
     assert_read_back(&vault, &promoted);
     insta::assert_snapshot!(vault.read("daily/2026-11-30.md"), @"
@@ -220,7 +207,7 @@ fn a_bullet_moves_into_memory_with_its_origin() {
     error: there is no note of 2026-11-29
     hint: the list of the days' notes shows which there are
     ");
-    let rest = json(&vault, &["promote", "2026-11-30", "3"]);
+    let rest = vault.json(&["memory", "promote", "2026-11-30", "3"]);
     assert_eq!(rest["text"], "- [2026-11-30] no time [[daily/2026-11-30]]");
 }
 
@@ -247,14 +234,14 @@ fn a_follow_up_has_a_time_and_nothing_else_has() {
 #[test]
 fn pins_are_added_and_removed() {
     let vault = TestVault::new(VAULT);
-    let pinned = json(&vault, &["pin", "Mum's birthday is 3 May", "--link", "logs/a#^X1"]);
+    let pinned = vault.json(&["memory", "pin", "Mum's birthday is 3 May", "--link", "logs/a#^X1"]);
     assert_eq!(pinned["text"], "- Mum's birthday is 3 May [[logs/a#^X1]]");
     assert_read_back(&vault, &pinned);
-    let line = json(&vault, &["pin", "--line", "MEMORY.md:5"]);
+    let line = vault.json(&["memory", "pin", "--line", "MEMORY.md:5"]);
     assert_eq!(line["text"], "- prefers tea [[MEMORY]]");
-    assert_eq!(json(&vault, &["pin", "--line", "MEMORY.md:5"])["existing"], true);
-    assert_eq!(json(&vault, &["list", "pins"]).as_array().unwrap().len(), 2);
-    assert_eq!(json(&vault, &["unpin", "Mum"])["text"], pinned["text"]);
+    assert_eq!(vault.json(&["memory", "pin", "--line", "MEMORY.md:5"])["existing"], true);
+    assert_eq!(vault.json(&["memory", "list", "pins"]).as_array().unwrap().len(), 2);
+    assert_eq!(vault.json(&["memory", "unpin", "Mum"])["text"], pinned["text"]);
     insta::assert_snapshot!(vault.run(&["memory", "unpin", "Mum"]).shown(), @"
     exit 1
     --- stderr
@@ -294,9 +281,9 @@ fn a_memory_is_forgotten_by_what_it_says() {
 fn one_undo_takes_a_promotion_back_from_both_notes() {
     let vault = TestVault::new(VAULT);
     let (memory, day) = (vault.read("MEMORY.md"), vault.read("daily/2026-11-30.md"));
-    drop(json(&vault, &["save", "kept before"]));
-    drop(json(&vault, &["promote", "2026-11-30", "3"]));
-    drop(json(&vault, &["save", "kept after"]));
+    drop(vault.json(&["memory", "save", "kept before"]));
+    drop(vault.json(&["memory", "promote", "2026-11-30", "3"]));
+    drop(vault.json(&["memory", "save", "kept after"]));
     insta::assert_snapshot!(vault.run(&["undo", "2"]).ok().stdout, @"
     undid: saved: kept after
     undid: promoted: Met Anna about the flat [importance:: 0.8] #project/move
@@ -312,20 +299,20 @@ fn what_is_asked_for_twice_is_done_to_one_bullet() {
     let vault = TestVault::new(
         "//- /daily/2026-11-30.md\n- one\n- two\n- three\n//- /MEMORY.md\n- a\n- b\n//- /Pinned.md\n- tea\n- tea with milk\n",
     );
-    assert_eq!(json(&vault, &["promote", "2026-11-30", "1"])["existing"], false);
-    let again = json(&vault, &["promote", "2026-11-30", "1"]);
+    assert_eq!(vault.json(&["memory", "promote", "2026-11-30", "1"])["existing"], false);
+    let again = vault.json(&["memory", "promote", "2026-11-30", "1"]);
     assert_eq!(
         (&again["existing"], &again["text"]),
         (&true.into(), &"- [2026-11-30] one [[daily/2026-11-30]]".into())
     );
     assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n- three\n");
     // By its words, from a reading that is out of date by now.
-    let third = json(&vault, &["promote", "2026-11-30", "3", "--text", "three"]);
+    let third = vault.json(&["memory", "promote", "2026-11-30", "3", "--text", "three"]);
     assert_eq!(third["text"], "- [2026-11-30] three [[daily/2026-11-30]]");
-    assert_eq!(json(&vault, &["promote", "2026-11-30", "3", "--text", "three"])["existing"], true);
+    assert_eq!(vault.json(&["memory", "promote", "2026-11-30", "3", "--text", "three"])["existing"], true);
     assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n");
 
-    assert_eq!(json(&vault, &["forget", "MEMORY.md", "1"])["text"], "- a");
+    assert_eq!(vault.json(&["memory", "forget", "MEMORY.md", "1"])["text"], "- a");
     insta::assert_snapshot!(vault.run(&["memory", "forget", "MEMORY.md", "1"]).shown(), @"
     exit 1
     --- stderr
@@ -333,11 +320,11 @@ fn what_is_asked_for_twice_is_done_to_one_bullet() {
     hint: to remove that one as well, give its words with `--text`
     ");
     assert!(!vault.run(&["memory", "forget", "MEMORY.md", "1", "--text", "a"]).shown().starts_with("exit 0"));
-    assert_eq!(json(&vault, &["forget", "MEMORY.md", "9", "--text", "b"])["line"], 1);
+    assert_eq!(vault.json(&["memory", "forget", "MEMORY.md", "9", "--text", "b"])["line"], 1);
 
-    assert_eq!(json(&vault, &["unpin", "tea"])["text"], "- tea");
+    assert_eq!(vault.json(&["memory", "unpin", "tea"])["text"], "- tea");
     assert!(vault.run(&["memory", "unpin", "tea"]).shown().contains("nothing is pinned as `tea`"));
-    assert_eq!(json(&vault, &["unpin", "tea w"])["text"], "- tea with milk");
+    assert_eq!(vault.json(&["memory", "unpin", "tea w"])["text"], "- tea with milk");
 }
 
 #[test]
@@ -383,14 +370,17 @@ fn a_follow_up_at_the_very_top_is_told_and_marked() {
 #[test]
 fn a_memory_is_changed_by_what_it_says() {
     let vault = TestVault::new(VAULT);
-    let edited = json(&vault, &["edit", "MEMORY.md", "rust", "Rust and SQLite"]);
+    let edited = vault.json(&["memory", "edit", "MEMORY.md", "rust", "Rust and SQLite"]);
     insta::assert_snapshot!(edited, @r#"{"end_line":8,"existing":false,"id":null,"line":8,"path":"MEMORY.md","scope":"global","section":"Stack","text":"- [2026-11-20 14:02] Rust and SQLite","was":"- [2026-11-20 14:02] Rust"}"#);
     assert_read_back(&vault, &edited);
     // A day's bullet keeps its time, its fields and whose it is.
-    let day = json(
-        &vault,
-        &["edit", "daily/2026-11-30.md", "Met Anna about the flat\nShe will call", "Anna called"],
-    );
+    let day = vault.json(&[
+        "memory",
+        "edit",
+        "daily/2026-11-30.md",
+        "Met Anna about the flat\nShe will call",
+        "Anna called",
+    ]);
     assert_eq!(day["text"], "- 14:02 Anna called [importance:: 0.8] #project/move");
     assert_read_back(&vault, &day);
     insta::assert_snapshot!(vault.run(&["memory", "edit", "MEMORY.md", "prefers coffee", "x"]).shown(), @"
@@ -400,7 +390,7 @@ fn a_memory_is_changed_by_what_it_says() {
     hint: read the note again, and give the words of a bullet as they stand there
     hint: line 5: `prefers tea`
     ");
-    let hash = json(&vault, &["get", "MEMORY.md"])["hash"].as_str().unwrap().to_owned();
+    let hash = vault.json(&["memory", "get", "MEMORY.md"])["hash"].as_str().unwrap().to_owned();
     let _ = vault
         .run(&["memory", "edit", "MEMORY.md", "prefers tea", "prefers oolong", "--expected", &hash])
         .ok();

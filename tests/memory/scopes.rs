@@ -3,10 +3,18 @@
 use vault_agent::memory::{NewMemory, Scope, accessible};
 
 use crate::memory::rig::{Rig, now, origin};
-use crate::support::TestVault;
+use crate::support::{Run, TestVault};
 
 fn scope(text: &str) -> Scope {
     text.parse().unwrap()
+}
+
+/// A command in a repository beside the vault.
+fn beside(vault: &TestVault, folder: &str, args: &[&str]) -> Run {
+    let folder = vault.home().join(folder);
+    std::fs::create_dir_all(folder.join(".git")).unwrap();
+    let mut command = vault.command(args);
+    Run::of(command.env("VAULT_AGENT_VAULT", vault.root()).current_dir(folder)).ok()
 }
 
 #[test]
@@ -39,10 +47,8 @@ fn tags_of_a_person_stay_as_they_are() {
     let project = scope("project:a");
     let save = |text: &str, scope: &Scope| rig.save_long(text, None, scope).unwrap().text;
     assert_eq!(save("likes #tea", &project), "- [2026-12-01 09:30] likes #tea #project/a");
-    assert_eq!(
-        save("built with #Project/A tools", &project),
-        "- [2026-12-01 09:30] built with #Project/A tools"
-    );
+    let tagged = "built with #Project/A tools";
+    assert_eq!(save(tagged, &project), format!("- [2026-12-01 09:30] {tagged}"));
     // A tag in the text is no scope that was asked for.
     assert_eq!(save("of #project/b", &Scope::Global), r"- [2026-12-01 09:30] of \#project/b");
     assert_eq!(save("of #project/b", &project), r"- [2026-12-01 09:30] of \#project/b #project/a");
@@ -55,32 +61,17 @@ fn tags_of_a_person_stay_as_they_are() {
 #[test]
 fn projects_of_one_name_are_two() {
     let vault = TestVault::new("//- /MEMORY.md\n- an old one #project/website\n");
-    let root = vault.root();
-    let run = |folder: &str, args: &[&str]| {
-        let folder = vault.home().join(folder);
-        std::fs::create_dir_all(folder.join(".git")).unwrap();
-        let mut command = vault.command(&["--json", "memory"]);
-        command.args(args).env("VAULT_AGENT_VAULT", &root).current_dir(&folder);
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
-    };
+    let run = |folder: &str, args: &[&str]| beside(&vault, folder, &[args, &["--scope", "here"]].concat());
     let (a, b) = ("clientA/website", "clientB/website");
-    let saved = run(a, &["save", "the key is in the shed", "--scope", "here"]);
+    let saved = run(a, &["--json", "memory", "save", "the key is in the shed"]).json();
     let id = saved["scope"].as_str().unwrap();
     assert!(id.starts_with("project:website-"), "{id}");
-    let seen = |folder| run(folder, &["list", "--scope", "here"]).to_string();
+    let seen = |folder| run(folder, &["memory", "list"]).stdout;
     assert!(seen(a).contains("the shed") && !seen(b).contains("the shed"));
     // What was saved by the folder's name alone is still found.
     assert!(seen(a).contains("an old one") && seen(b).contains("an old one"));
-    {
-        let found = |folder: &str| {
-            let mut command = vault.command(&["search", "shed", "--scope", "here"]);
-            let out = command.env("VAULT_AGENT_VAULT", &root).current_dir(vault.home().join(folder)).output();
-            String::from_utf8(out.unwrap().stdout).unwrap()
-        };
-        assert!(found(a).contains("in the shed") && !found(b).contains("in the shed"));
-    }
+    run(a, &["search", "shed"]).says("in the shed");
+    run(b, &["search", "shed"]).lacks("in the shed");
 }
 
 #[test]
@@ -102,16 +93,8 @@ fn fields_and_scope_survive_a_promotion() {
 #[test]
 fn the_command_line_takes_the_scope_from_folder_and_environment() {
     let mut vault = TestVault::new("");
-    let repository = vault.home().join("My App/.git");
-    std::fs::create_dir_all(&repository).unwrap();
-    let root = vault.root();
     let in_repository = |vault: &TestVault, args: &[&str]| {
-        let mut command = vault.command(&["--json", "memory"]);
-        command.args(args).env("VAULT_AGENT_VAULT", &root).current_dir(repository.parent().unwrap());
-        let output = command.output().unwrap();
-        let answer: serde_json::Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
-        answer
+        beside(vault, "My App", &[&["--json", "memory"], args].concat()).json()
     };
     let here = in_repository(&vault, &["save", "a", "--scope", "here"])["scope"].clone();
     assert!(here.as_str().unwrap().starts_with("project:My-App-"), "{here}");
@@ -130,12 +113,10 @@ fn the_command_line_takes_the_scope_from_folder_and_environment() {
 #[test]
 fn search_and_recall_keep_to_the_scopes() {
     let vault = TestVault::new("");
-    for (text, scope) in [
-        ("the kettle code is 7421", "project:a"),
-        ("the kettle code is 9999", "project:b"),
-        ("the kettle is red", "global"),
-    ] {
-        drop(vault.run(&["memory", "save", text, "--section", "Kitchen", "--scope", scope]).ok());
+    for (what, scope) in [("code is 7421", "project:a"), ("code is 9999", "project:b"), ("is red", "global")]
+    {
+        let text = format!("the kettle {what}");
+        drop(vault.run(&["memory", "save", &text, "--section", "Kitchen", "--scope", scope]).ok());
     }
     let found = |scope: &str| -> Vec<bool> {
         let answer = vault.json(&["search", "kettle", "--scope", scope]).to_string();

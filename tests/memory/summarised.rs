@@ -13,27 +13,10 @@ use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 use crate::memory::rig::{doomed, killed_at};
+use crate::vault::help::{CREATE, IN_PLACE};
 
 const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
 const FOLDER: &str = "summaries/discord-channel/7/20261101T090000Z_0001";
-
-const CREATE: [&str; 5] = [
-    "vault::create::journalled",
-    "vault::create::temp",
-    "vault::create::synced",
-    "vault::create::named",
-    "vault::create::told",
-];
-const IN_PLACE: [&str; 8] = [
-    "vault::in-place::planned",
-    "vault::in-place::journalled",
-    "vault::in-place::half-written",
-    "vault::in-place::before-cut",
-    "vault::in-place::before-sync",
-    "vault::in-place::written",
-    "vault::in-place::told",
-    "vault::in-place::cleared",
-];
 
 /// Enough for five leaves and one above four of them.
 fn log() -> String {

@@ -47,6 +47,13 @@ pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
     std::fs::set_permissions(path, rights).expect("a file of ours");
 }
 
+/// A pipe with a name, its owner's alone.
+#[cfg(unix)]
+pub fn fifo(path: impl AsRef<Path>) {
+    let made = Command::new("mkfifo").arg("-m600").arg(path.as_ref()).status();
+    assert!(made.expect("mkfifo runs").success());
+}
+
 /// A file's rights.
 #[cfg(unix)]
 pub fn mode(path: impl AsRef<Path>) -> u32 {
@@ -217,9 +224,7 @@ impl TestVault {
 
     /// Runs a command to its end.
     pub fn run(&self, args: &[&str]) -> Run {
-        let output = self.command(args).output().expect("the binary runs");
-        self.advance(SignedDuration::from_secs(1));
-        self.seen(&output)
+        self.ran(|| self.command(args).output())
     }
 
     /// What a command that goes well answers with `--json`.
@@ -236,9 +241,7 @@ impl TestVault {
 
     /// Runs a command that ends at a failpoint, such as `history::logged=return`.
     pub fn killed(&self, failpoint: &str, args: &[&str]) -> Run {
-        let output = self.command(args).env("FAILPOINTS", failpoint).output().expect("the binary runs");
-        self.advance(SignedDuration::from_secs(1));
-        self.seen(&output)
+        self.ran(|| self.command(args).env("FAILPOINTS", failpoint).output())
     }
 
     /// Starts a daemon that says nothing here.
@@ -252,6 +255,20 @@ impl TestVault {
         let daemon = self.daemon();
         until("the daemon's socket", || self.state().join("ask.sock").exists());
         daemon
+    }
+
+    /// Waits until a note reads as wanted; the limit is only for what never happens.
+    #[track_caller]
+    pub fn until(&self, note: &str, wanted: impl Fn(&str) -> bool) -> String {
+        let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        loop {
+            let text = if self.has(note) { self.read(note) } else { String::new() };
+            if wanted(&text) {
+                return text;
+            }
+            assert!(std::time::Instant::now() < limit, "{note} never became as wanted:\n{text}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
     }
 
     /// Runs a command with text on its standard input.
@@ -269,10 +286,18 @@ impl TestVault {
             use std::io::Write;
             let _ = stdin.write_all(input.as_bytes());
         });
-        let output = child.wait_with_output().expect("the binary ends");
+        let run = self.ran(|| child.wait_with_output());
         writer.join().expect("the writer ends");
+        run
+    }
+
+    /// What a command does; a server on another thread of the test's runtime answers it meanwhile.
+    fn ran(&self, run: impl FnOnce() -> std::io::Result<Output>) -> Run {
+        use tokio::runtime::{Handle, RuntimeFlavor::MultiThread};
+        let has_threads = Handle::try_current().is_ok_and(|now| now.runtime_flavor() == MultiThread);
+        let output = if has_threads { tokio::task::block_in_place(run) } else { run() };
         self.advance(SignedDuration::from_secs(1));
-        self.seen(&output)
+        self.seen(&output.expect("the binary runs"))
     }
 
     fn seen(&self, output: &Output) -> Run {

@@ -9,29 +9,16 @@ use std::{path::Path, sync::Arc};
 
 use vault_agent::{
     clock::SystemClock,
-    vault::{EditStrategy, Operation, Recovered},
+    vault::{EditOptions, EditStrategy, Editor, Operation, Recovered, Vault},
 };
 
-use crate::vault::help::{self, ROLE, child, note, told, why};
+use crate::support::set_mode;
+use crate::vault::help::{self, CREATE, IN_PLACE, ROLE, append, child, note, told, why};
 
 const FILE: &str = "Reminders.md";
 
-/// The steps of each way to write, in order.
-const IN_PLACE: [&str; 12] = [
-    "vault::in-place::opened",
-    "vault::in-place::leased",
-    "vault::in-place::planned",
-    "vault::in-place::journalled",
-    "vault::in-place::half-written",
-    "vault::in-place::before-cut",
-    "vault::in-place::before-sync",
-    "vault::in-place::written",
-    "vault::in-place::released",
-    "vault::in-place::told",
-    "vault::in-place::cleared",
-    "none",
-];
-const SWAP: [&str; 9] = [
+/// The steps of an exchange, in order.
+const SWAP: [&str; 7] = [
     "vault::swap::planned",
     "vault::swap::journalled",
     "vault::swap::temp",
@@ -39,19 +26,8 @@ const SWAP: [&str; 9] = [
     "vault::swap::checked",
     "vault::swap::exchanged",
     "vault::swap::told",
-    "vault::in-place::cleared",
-    "none",
 ];
-const CREATE: [&str; 6] = [
-    "vault::create::journalled",
-    "vault::create::temp",
-    "vault::create::synced",
-    "vault::create::named",
-    "vault::create::told",
-    "none",
-];
-const REMOVE: [&str; 4] =
-    ["vault::remove::journalled", "vault::remove::renamed", "vault::remove::told", "none"];
+const REMOVE: [&str; 3] = ["vault::remove::journalled", "vault::remove::renamed", "vault::remove::told"];
 
 /// An edit, the file before it and after it.
 struct Case {
@@ -60,44 +36,40 @@ struct Case {
     after: Option<String>,
 }
 
+impl Case {
+    /// A file of one sector is never torn.
+    fn can_reach(&self, point: &str) -> bool {
+        self.name != "small" || !point.ends_with("half-written")
+    }
+}
+
 /// A small file, one of several sectors that grows, one that shrinks, one that keeps its length, and
 /// one that is journalled by sectors.
 fn cases() -> Vec<Case> {
     let many =
         |lines: usize| (0..lines).map(|line| format!("- [ ] line number {line:06}\n")).collect::<String>();
-    let changed = |text: &str, from: &str, to: &str| Some(text.replacen(from, to, 1));
+    let case = |name, before: &str, from: &str, to: &str| {
+        let (before, after) = (Some(before.to_owned()), Some(before.replacen(from, to, 1)));
+        Case { name, before, after }
+    };
+    let (third, grown) = ("- [ ] line number 000003\n", "- [ ] line number 000003 id=rid_K5V4M2J9Q2ZP\n");
     let (medium, large) = (many(2_000), many(40_000));
     vec![
-        Case {
-            name: "small",
-            before: Some("a\ntarget\nb\n".into()),
-            after: Some("a\nTARGET id=1\nb\n".into()),
-        },
-        Case {
-            name: "grows",
-            before: Some(medium.clone()),
-            after: changed(&medium, "000003", "000003 id=rid_K5V4M2J9Q2ZP"),
-        },
-        Case {
-            name: "shrinks",
-            before: Some(medium.clone()),
-            after: changed(&medium, "- [ ] line number 000003\n", ""),
-        },
-        Case {
-            name: "keeps its length",
-            before: Some(medium.clone()),
-            after: changed(&medium, "000900", "111111"),
-        },
-        Case {
-            name: "large, grows",
-            before: Some(large.clone()),
-            after: changed(&large, "000003", "000003 id=rid_K5V4M2J9Q2ZP"),
-        },
-        Case {
-            name: "large, shrinks",
-            before: Some(large.clone()),
-            after: changed(&large, "- [ ] line number 000003\n", ""),
-        },
+        case("small", "a\ntarget\nb\n", "target", "TARGET id=1"),
+        case("grows", &medium, third, grown),
+        case("shrinks", &medium, third, ""),
+        case("keeps its length", &medium, "000900", "111111"),
+        case("large, grows", &large, third, grown),
+        case("large, shrinks", &large, third, ""),
+    ]
+}
+
+/// A file that comes to be, and one that goes, each with the steps of it.
+fn made_and_removed() -> [(Case, &'static [&'static str]); 2] {
+    let text = Some("- [ ] a\n- [ ] b\n".to_owned());
+    [
+        (Case { name: "create", before: None, after: text.clone() }, &CREATE[..]),
+        (Case { name: "remove", before: text, after: None }, &REMOVE[..]),
     ]
 }
 
@@ -167,6 +139,14 @@ fn run(root: &Path, act: &str, strategy: &str, point: &str, cut: Option<&Path>) 
     assert_eq!(status.success(), point == "none", "{act} {point}: {status}");
 }
 
+/// A root where the case's edit died at this point.
+fn crashed(case: &Case, strategy: &str, point: &str) -> tempfile::TempDir {
+    let temp = tempfile::tempdir().unwrap();
+    prepare(temp.path(), case);
+    run(temp.path(), "edit", strategy, point, None);
+    temp
+}
+
 fn text(root: &Path) -> Option<String> {
     std::fs::read_to_string(root.join("vault").join(FILE)).ok()
 }
@@ -199,18 +179,11 @@ fn check(root: &Path, case: &Case, strategy: &str, at: &str) {
 fn killed_at_each_step_the_file_is_whole_after_the_next_start() {
     for case in cases() {
         for (strategy, points) in [("lease", &IN_PLACE[..]), ("swap", &SWAP[..])] {
-            for point in points {
-                let is_large = case.name.starts_with("large");
-                if strategy == "swap" && (is_large || point.starts_with("vault::in-place")) {
-                    continue;
-                }
-                // A file of one sector is never torn, and only one that shrinks is cut.
-                if case.name == "small" && point.ends_with("half-written") {
-                    continue;
-                }
-                let temp = tempfile::tempdir().unwrap();
-                prepare(temp.path(), &case);
-                run(temp.path(), "edit", strategy, point, None);
+            if strategy == "swap" && case.name.starts_with("large") {
+                continue;
+            }
+            for point in points.iter().chain(&["none"]).filter(|point| case.can_reach(point)) {
+                let temp = crashed(&case, strategy, point);
                 check(temp.path(), &case, strategy, point);
             }
         }
@@ -219,15 +192,9 @@ fn killed_at_each_step_the_file_is_whole_after_the_next_start() {
 
 #[test]
 fn killed_while_creating_or_removing() {
-    let text = || Some("- [ ] a\n- [ ] b\n".to_owned());
-    for (name, before, after, points) in
-        [("create", None, text(), &CREATE[..]), ("remove", text(), None, &REMOVE[..])]
-    {
-        let case = Case { name, before, after };
-        for point in points {
-            let temp = tempfile::tempdir().unwrap();
-            prepare(temp.path(), &case);
-            run(temp.path(), "edit", "lease", point, None);
+    for (case, points) in made_and_removed() {
+        for point in points.iter().chain(&["none"]) {
+            let temp = crashed(&case, "lease", point);
             check(temp.path(), &case, "lease", point);
         }
     }
@@ -242,9 +209,7 @@ fn killed_during_recovery_too() {
             "vault::in-place::before-sync",
             "vault::recover::written",
         ] {
-            let temp = tempfile::tempdir().unwrap();
-            prepare(temp.path(), case);
-            run(temp.path(), "edit", "lease", "vault::in-place::half-written", None);
+            let temp = crashed(case, "lease", "vault::in-place::half-written");
             run(temp.path(), "recover", "lease", point, None);
             check(temp.path(), case, "lease", point);
         }
@@ -254,9 +219,7 @@ fn killed_during_recovery_too() {
 #[test]
 fn a_torn_file_that_a_person_has_rewritten_is_theirs() {
     let case = &cases()[1];
-    let temp = tempfile::tempdir().unwrap();
-    prepare(temp.path(), case);
-    run(temp.path(), "edit", "lease", "vault::in-place::half-written", None);
+    let temp = crashed(case, "lease", "vault::in-place::half-written");
     let torn = text(temp.path());
     assert!(torn != case.before && torn != case.after);
     std::fs::write(temp.path().join("vault").join(FILE), "mine\n").unwrap();
@@ -269,11 +232,9 @@ fn a_torn_file_that_a_person_has_rewritten_is_theirs() {
 #[test]
 fn the_next_edit_recovers_what_a_dead_process_left() {
     let case = &cases()[1];
-    let temp = tempfile::tempdir().unwrap();
-    prepare(temp.path(), case);
-    run(temp.path(), "edit", "lease", "vault::in-place::half-written", None);
+    let temp = crashed(case, "lease", "vault::in-place::half-written");
     let editor = help::editor(temp.path(), Arc::new(SystemClock), EditStrategy::Lease);
-    editor.edit(&note(FILE), &[Operation::Append { text: b"more".to_vec() }], &why()).unwrap();
+    editor.edit(&note(FILE), &[append("more")], &why()).unwrap();
     assert_eq!(text(temp.path()).unwrap(), format!("{}more\n", case.after.as_ref().unwrap()));
 }
 
@@ -380,24 +341,18 @@ fn the_power_is_cut_at_each_step() {
         cuts += 1;
     };
     for case in cases() {
-        for point in IN_PLACE.iter().filter(|point| **point != "none") {
-            if case.name == "small" && point.ends_with("half-written") {
-                continue;
-            }
+        for point in IN_PLACE.iter().filter(|point| case.can_reach(point)) {
             checked(&case, "lease", point);
         }
         if !case.name.starts_with("large") {
-            for point in SWAP.iter().filter(|point| point.starts_with("vault::swap")) {
+            for point in SWAP {
                 checked(&case, "swap", point);
             }
         }
     }
-    let lines = || Some("- [ ] a\n- [ ] b\n".to_owned());
-    for (name, before, after, points) in
-        [("create", None, lines(), &CREATE[..]), ("remove", lines(), None, &REMOVE[..])]
-    {
-        for point in points.iter().filter(|point| **point != "none") {
-            checked(&Case { name, before: before.clone(), after: after.clone() }, "lease", point);
+    for (case, points) in made_and_removed() {
+        for point in points {
+            checked(&case, "lease", point);
         }
     }
     eprintln!(
@@ -407,18 +362,14 @@ fn the_power_is_cut_at_each_step() {
 
 #[test]
 fn an_edit_that_cannot_be_finished_now_does_not_stop_the_others() {
-    use std::os::unix::fs::PermissionsExt;
     let case = &cases()[1];
-    let temp = tempfile::tempdir().unwrap();
-    prepare(temp.path(), case);
-    run(temp.path(), "edit", "lease", "vault::in-place::half-written", None);
+    let temp = crashed(case, "lease", "vault::in-place::half-written");
     let path = temp.path().join("vault").join(FILE);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    set_mode(&path, 0o444);
     let editor = help::editor(temp.path(), Arc::new(SystemClock), EditStrategy::Lease);
-    let append = [Operation::Append { text: b"x".to_vec() }];
-    editor.edit(&note("other.md"), &append, &why()).unwrap();
-    assert!(editor.edit(&note(FILE), &append, &why()).is_err());
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    editor.edit(&note("other.md"), &[append("x")], &why()).unwrap();
+    assert!(editor.edit(&note(FILE), &[append("x")], &why()).is_err());
+    set_mode(&path, 0o644);
     assert_eq!(editor.recover().unwrap()[0].what, Recovered::Finished);
     assert_eq!(text(temp.path()), case.after);
     assert!(editor.recover().unwrap().is_empty());
@@ -437,11 +388,13 @@ fn a_full_disk_and_a_read_only_one_are_clear_errors_and_the_file_is_as_it_was() 
     let before = "- [ ] a line of the note\n".repeat(400);
     let path = root.join("vault").join(FILE);
     std::fs::write(&path, &before).unwrap();
-    let vault = vault_agent::vault::Vault::open(&root.join("vault")).unwrap();
+    let vault = Vault::open(&root.join("vault")).unwrap();
+    let editor = |strategy| {
+        let options = EditOptions { strategy, ..EditOptions::default() };
+        Editor::new(vault.clone(), home.path(), Arc::new(SystemClock), options)
+    };
     for strategy in [EditStrategy::Lease, EditStrategy::Swap] {
-        let options = vault_agent::vault::EditOptions { strategy, ..Default::default() };
-        let editor =
-            vault_agent::vault::Editor::new(vault.clone(), home.path(), Arc::new(SystemClock), options);
+        let editor = editor(strategy);
         // The state directory is elsewhere: only the note's disk is full.
         let mut filler = std::fs::File::create(disk.mount.join("filler")).unwrap();
         while std::io::Write::write_all(&mut filler, &[b'x'; 512]).is_ok() {}
@@ -465,20 +418,12 @@ fn a_full_disk_and_a_read_only_one_are_clear_errors_and_the_file_is_as_it_was() 
         std::fs::remove_file(disk.mount.join("filler")).unwrap();
     }
     disk.remount_read_only();
-    for strategy in [EditStrategy::Lease, EditStrategy::Swap] {
-        let options = vault_agent::vault::EditOptions { strategy, ..Default::default() };
-        let editor =
-            vault_agent::vault::Editor::new(vault.clone(), home.path(), Arc::new(SystemClock), options);
-        let append = [Operation::Append { text: b"x".to_vec() }];
+    for editor in [EditStrategy::Lease, EditStrategy::Swap].map(editor) {
         for path in [FILE, "new.md", "folder/new.md"] {
-            let error = editor.edit(&note(path), &append, &why()).unwrap_err().to_string();
+            let error = editor.edit(&note(path), &[append("x")], &why()).unwrap_err().to_string();
             assert!(error.to_lowercase().contains("read-only file system"), "{error}");
         }
-        assert!(
-            !editor
-                .edit(&note(FILE), &[Operation::DeleteLine { line: b"none".to_vec() }], &why())
-                .unwrap()
-                .changed
-        );
+        let nothing = [Operation::DeleteLine { line: b"none".to_vec() }];
+        assert!(!editor.edit(&note(FILE), &nothing, &why()).unwrap().changed);
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::Write,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    os::unix::fs::MetadataExt,
     sync::{Arc, Mutex},
 };
 
@@ -13,7 +13,8 @@ use vault_agent::vault::{
     Refusal, Why,
 };
 
-use crate::vault::help::{Room, note, why};
+use crate::support::set_mode;
+use crate::vault::help::{Room, append, note, why};
 
 const FILE: &str = "Reminders.md";
 
@@ -25,17 +26,13 @@ fn replace(line: &str, with: &str) -> Operation {
     Operation::ReplaceLine { line: line.as_bytes().to_vec(), with: with.as_bytes().to_vec() }
 }
 
-fn append(text: &str) -> Operation {
-    Operation::Append { text: text.as_bytes().to_vec() }
-}
-
 #[test]
 fn an_edit_in_place_keeps_the_inode_and_a_swap_keeps_mode_owner_and_attributes() {
     for strategy in [EditStrategy::Lease, EditStrategy::Swap] {
         let room = Room::with(strategy);
         room.write(FILE, "a\nb\nc\n");
         let path = room.path(FILE);
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        set_mode(&path, 0o640);
         let attribute = rustix::fs::setxattr(&path, "user.note", b"kept", rustix::fs::XattrFlags::empty());
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&path, Some(1234), Some(1235)).unwrap();
@@ -56,8 +53,7 @@ fn an_edit_in_place_keeps_the_inode_and_a_swap_keeps_mode_owner_and_attributes()
             assert_eq!(&value[..len], b"kept");
         }
         // The displaced file stands beside it for a minute, hidden.
-        room.clock.advance(SignedDuration::from_secs(61));
-        room.editor.follow_ups(room.now());
+        room.follow_ups_after(61);
         assert_eq!(room.names(), [FILE]);
     }
 }
@@ -80,7 +76,7 @@ fn no_byte_changes_no_write() {
 #[test]
 fn new_notes_are_created_with_their_folders_and_never_over_another() {
     let room = Room::new();
-    let report = room.editor.edit(&note("logs/x/1.md"), &[append("hello")], &why()).unwrap();
+    let report = room.append("logs/x/1.md", "hello").unwrap();
     assert!(report.changed);
     assert_eq!(room.read("logs/x/1.md"), "hello\n");
     room.editor.create(&note("logs/x/2.md"), b"", &why()).unwrap();
@@ -100,23 +96,17 @@ fn files_are_removed_and_come_back_if_somebody_still_writes_to_them() {
             room.editor.edit(&note(FILE), &[Operation::RemoveFile { expect: expect.into() }], &why()).unwrap()
         };
         assert!(!remove("b\n").changed);
-        let mut late = None;
+        assert!(remove("a\n").removed);
+        assert!(!room.path(FILE).exists());
         if strategy == EditStrategy::Lease {
             // Opened after the removal by whoever had resolved the name before: through the kept name.
-            assert!(remove("a\n").removed);
             let kept = room.names().pop().unwrap();
-            late = Some(OpenOptions::new().append(true).open(room.path(&kept)).unwrap());
-        } else {
-            assert!(remove("a\n").removed);
-        }
-        assert!(!room.path(FILE).exists());
-        if let Some(mut late) = late {
+            let mut late = OpenOptions::new().append(true).open(room.path(&kept)).unwrap();
             late.write_all(b"late\n").unwrap();
             drop(late);
             room.follow_up_until(FILE, "a\nlate\n");
         }
-        room.clock.advance(SignedDuration::from_secs(130));
-        room.editor.follow_ups(room.now());
+        room.follow_ups_after(130);
         assert!(room.names().iter().all(|name| name == FILE), "{:?}", room.names());
     }
 }
@@ -124,7 +114,7 @@ fn files_are_removed_and_come_back_if_somebody_still_writes_to_them() {
 #[test]
 fn suspicious_files_are_left_alone() {
     let room = Room::new();
-    let edit = || room.editor.edit(&note(FILE), &[append("x")], &why());
+    let edit = || room.append(FILE, "x");
     let refused = |wanted: &str| {
         let before = std::fs::read(room.path(FILE)).unwrap();
         let error = edit().unwrap_err();
@@ -168,17 +158,13 @@ fn what_a_person_asks_for_with_the_content_in_hand_is_not_refused() {
 fn an_empty_file_that_has_stood_so_is_a_fresh_one() {
     let room = Room::new();
     room.write(FILE, "");
-    assert!(
-        matches!(
-            room.editor.edit(&note(FILE), &[append("x")], &why()),
-            Err(EditError::Refused(Refusal::Empty { .. }))
-        ) || room.read(FILE) == "x\n"
-    );
+    let is_refused = matches!(room.append(FILE, "x"), Err(EditError::Refused(Refusal::Empty { .. })));
+    assert!(is_refused || room.read(FILE) == "x\n");
     let fresh = "fresh.md";
     room.write(fresh, "");
     let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
     File::options().write(true).open(room.path(fresh)).unwrap().set_modified(old).unwrap();
-    room.editor.edit(&note(fresh), &[append("x")], &why()).unwrap();
+    room.append(fresh, "x").unwrap();
     assert_eq!(room.read(fresh), "x\n");
 }
 
@@ -187,8 +173,8 @@ fn a_read_only_file_is_a_clear_error_and_only_if_it_were_to_change() {
     for strategy in [EditStrategy::Lease, EditStrategy::Swap] {
         let room = Room::with(strategy);
         room.write(FILE, "a\n");
-        std::fs::set_permissions(room.path(FILE), std::fs::Permissions::from_mode(0o444)).unwrap();
-        let error = room.editor.edit(&note(FILE), &[append("x")], &why()).unwrap_err().to_string();
+        set_mode(room.path(FILE), 0o444);
+        let error = room.append(FILE, "x").unwrap_err().to_string();
         assert_eq!(
             error,
             "`Reminders.md` could not be written (opening): it is read-only; make it writable with `chmod u+w`; it is as it was"
@@ -205,12 +191,12 @@ fn a_file_that_is_held_open_for_writing_is_waited_for() {
         let room = Room::with(strategy);
         room.write(FILE, "a\n");
         let held = OpenOptions::new().append(true).open(room.path(FILE)).unwrap();
-        let error = room.editor.edit(&note(FILE), &[append("x")], &why()).unwrap_err();
+        let error = room.append(FILE, "x").unwrap_err();
         assert!(matches!(error, EditError::Busy { .. }), "{error:?}");
         assert!(error.is_transient());
         assert_eq!(room.read(FILE), "a\n");
         drop(held);
-        room.editor.edit(&note(FILE), &[append("x")], &why()).unwrap();
+        room.append(FILE, "x").unwrap();
         assert_eq!(room.read(FILE), "a\nx\n");
     }
 }
@@ -220,7 +206,7 @@ fn a_reader_that_never_closes_does_not_stop_the_editor() {
     let room = Room::new();
     room.write(FILE, "a\n");
     let _reader = File::open(room.path(FILE)).unwrap();
-    room.editor.edit(&note(FILE), &[append("x")], &why()).unwrap();
+    room.append(FILE, "x").unwrap();
     assert_eq!(room.read(FILE), "a\nx\n");
 }
 
@@ -242,8 +228,7 @@ fn late_writes_into_a_displaced_file_are_carried_over() {
     room.editor.follow_ups(room.now());
     assert_eq!(room.read(FILE), "b\nc\nlate\n");
     for _ in 0..3 {
-        room.clock.advance(SignedDuration::from_secs(61));
-        room.editor.follow_ups(room.now());
+        room.follow_ups_after(61);
     }
     assert_eq!(room.names(), [FILE]);
 }
@@ -253,11 +238,9 @@ fn the_looks_afterwards() {
     let room = Room::new();
     room.write(FILE, "a\nb\n");
     room.editor.edit(&note(FILE), &[delete("b")], &why()).unwrap();
-    assert!(room.editor.follow_ups(room.now()).is_empty());
-    room.clock.advance(SignedDuration::from_secs(5));
-    assert_eq!(room.editor.follow_ups(room.now()), [note(FILE)]);
-    room.clock.advance(SignedDuration::from_secs(55));
-    assert_eq!(room.editor.follow_ups(room.now()), [note(FILE)]);
+    assert!(room.follow_ups_after(0).is_empty());
+    assert_eq!(room.follow_ups_after(5), [note(FILE)]);
+    assert_eq!(room.follow_ups_after(55), [note(FILE)]);
     assert_eq!(room.editor.next_follow_up(), None);
 }
 
@@ -281,7 +264,7 @@ fn the_observer_is_told_of_each_change_and_its_failure_is_no_failure_of_the_edit
     let room = Room::new();
     let seen = Arc::new(Seen::default());
     room.editor.set_observer(seen.clone());
-    room.editor.edit(&note(FILE), &[append("a")], &why()).unwrap();
+    room.append(FILE, "a").unwrap();
     room.editor.edit(&note(FILE), &[delete("none")], &why()).unwrap();
     room.editor.edit_with(&note(FILE), &why(), |_| EditPlan::Bytes(b"b\n".to_vec())).unwrap();
     let report = room.editor.edit_with(&note(FILE), &why(), |_| EditPlan::Bytes(b"fail\n".to_vec())).unwrap();
@@ -316,11 +299,8 @@ fn many_editors_of_one_file_take_turns() {
     });
     let text = room.read(FILE);
     assert_eq!(text.lines().count(), 101);
-    for who in 0..4 {
-        for round in 0..25 {
-            assert_eq!(text.matches(&format!("{who}-{round}\n")).count(), 1);
-        }
-    }
+    let appended = (0..4).flat_map(|who| (0..25).map(move |round| format!("{who}-{round}\n")));
+    appended.for_each(|line| assert_eq!(text.matches(&line).count(), 1));
 }
 
 #[test]
@@ -328,30 +308,25 @@ fn a_save_that_is_caught_half_way_is_not_carried_over() {
     let room = Room::with(EditStrategy::Swap);
     let options =
         EditOptions { strategy: EditStrategy::Swap, ask_for_writers: false, ..EditOptions::default() };
-    let editor = Editor::new(
-        room.editor.vault().clone(),
-        &room.temp.path().join("state"),
-        room.clock.clone(),
-        options,
-    );
+    let state = room.temp.path().join("state");
+    let editor = Editor::new(room.editor.vault().clone(), &state, room.clock.clone(), options);
+    let looked = || {
+        editor.follow_ups(room.now());
+        room.read(FILE)
+    };
     room.write(FILE, "counter 1\na\nb\n");
     let mut holder = OpenOptions::new().read(true).write(true).open(room.path(FILE)).unwrap();
     editor.edit(&note(FILE), &[replace("counter 1", "counter 2")], &why()).unwrap();
     // It empties the file that was displaced, then writes it anew in two parts.
     holder.set_len(0).unwrap();
-    editor.follow_ups(room.now());
-    assert_eq!(room.read(FILE), "counter 2\na\nb\n");
+    assert_eq!(looked(), "counter 2\na\nb\n");
     holder.write_all(b"counter 1\na\n").unwrap();
-    editor.follow_ups(room.now());
-    assert_eq!(room.read(FILE), "counter 2\na\nb\n");
+    assert_eq!(looked(), "counter 2\na\nb\n");
     holder.write_all(b"b\nlate\n").unwrap();
-    editor.follow_ups(room.now());
-    assert_eq!(room.read(FILE), "counter 2\na\nb\nlate\n");
+    assert_eq!(looked(), "counter 2\na\nb\nlate\n");
     // What stands so for a minute is meant.
     holder.set_len(0).unwrap();
-    editor.follow_ups(room.now());
-    assert_eq!(room.read(FILE), "counter 2\na\nb\nlate\n");
+    assert_eq!(looked(), "counter 2\na\nb\nlate\n");
     room.clock.advance(SignedDuration::from_secs(61));
-    editor.follow_ups(room.now());
-    assert_eq!(room.read(FILE), "");
+    assert_eq!(looked(), "");
 }

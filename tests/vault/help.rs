@@ -10,11 +10,35 @@ use std::{
 use jiff::Timestamp;
 use vault_agent::{
     clock::{Clock, ManualClock},
-    vault::{Actor, EditOptions, EditStrategy, Editor, NotePath, Vault, Why},
+    vault::{
+        Actor, EditError, EditOptions, EditReport, EditStrategy, Editor, NotePath, Operation, Vault, Why,
+    },
 };
 
 /// The environment variable that tells a child of this binary what to be.
 pub const ROLE: &str = "VAULT_TEST_ROLE";
+
+/// The steps of an edit in place and of a new note, in order.
+pub const IN_PLACE: [&str; 11] = [
+    "vault::in-place::opened",
+    "vault::in-place::leased",
+    "vault::in-place::planned",
+    "vault::in-place::journalled",
+    "vault::in-place::half-written",
+    "vault::in-place::before-cut",
+    "vault::in-place::before-sync",
+    "vault::in-place::written",
+    "vault::in-place::released",
+    "vault::in-place::told",
+    "vault::in-place::cleared",
+];
+pub const CREATE: [&str; 5] = [
+    "vault::create::journalled",
+    "vault::create::temp",
+    "vault::create::synced",
+    "vault::create::named",
+    "vault::create::told",
+];
 
 pub fn note(path: &str) -> NotePath {
     NotePath::new(path).unwrap()
@@ -22,6 +46,10 @@ pub fn note(path: &str) -> NotePath {
 
 pub fn why() -> Why {
     Why::new(Actor::Scheduler, "fired: Call \"Mum\"").trailer("Reminder", "rid_K5V4M2J9Q2ZP")
+}
+
+pub fn append(text: &str) -> Operation {
+    Operation::Append { text: text.as_bytes().to_vec() }
 }
 
 /// A vault with an editor whose clock stands still until told.
@@ -60,6 +88,16 @@ impl Room {
 
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    pub fn append(&self, path: &str, text: &str) -> Result<EditReport, EditError> {
+        self.editor.edit(&note(path), &[append(text)], &why())
+    }
+
+    /// Looks for late writes when so many seconds have gone by.
+    pub fn follow_ups_after(&self, seconds: i64) -> Vec<NotePath> {
+        self.clock.advance(jiff::SignedDuration::from_secs(seconds));
+        self.editor.follow_ups(self.now())
     }
 
     /// Looks for late writes until the note reads `wanted`. Other tests start processes, which for a

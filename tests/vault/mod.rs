@@ -5,7 +5,7 @@
 mod attack;
 mod crash;
 mod editing;
-mod help;
+pub mod help;
 mod paths;
 mod plan;
 mod watching;

@@ -2,8 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
-use vault_agent::vault::{EditError, Operation, SkipReason, Vault, VaultError, WalkOptions};
+use vault_agent::vault::{EditError, SkipReason, Vault, VaultError, WalkOptions};
 
+use crate::support::fifo;
 use crate::vault::help::{Room, note, why};
 
 #[test]
@@ -27,12 +28,9 @@ fn links_are_followed_inside_the_vault_and_refused_out_of_it() {
         assert_eq!(vault.read(&note(path)).unwrap(), b"inside", "{path}");
     }
     for path in ["out.md", "out-absolute.md", "out-folder/secret.md"] {
-        assert!(
-            matches!(vault.read(&note(path)), Err(VaultError::Escapes(_))),
-            "{path}: {:?}",
-            vault.read(&note(path))
-        );
-        let edit = room.editor.edit(&note(path), &[Operation::Append { text: b"x".to_vec() }], &why());
+        let read = vault.read(&note(path));
+        assert!(matches!(read, Err(VaultError::Escapes(_))), "{path}: {read:?}");
+        let edit = room.append(path, "x");
         assert!(matches!(edit, Err(EditError::Vault(VaultError::Escapes(_)))), "{path}: {edit:?}");
     }
     let created = room.editor.create(&note("out-folder/new.md"), b"x", &why());
@@ -42,7 +40,7 @@ fn links_are_followed_inside_the_vault_and_refused_out_of_it() {
     assert_eq!(std::fs::read(&secret).unwrap(), b"secret");
 
     // An edit through a link writes what it points at; the link stays one.
-    room.editor.edit(&note("relative.md"), &[Operation::Append { text: b"more".to_vec() }], &why()).unwrap();
+    room.append("relative.md", "more").unwrap();
     assert_eq!(room.read("real/a.md"), "inside\nmore\n");
     assert!(room.path("relative.md").is_symlink());
 }
@@ -51,19 +49,11 @@ fn links_are_followed_inside_the_vault_and_refused_out_of_it() {
 fn what_is_no_file_is_named() {
     let room = Room::new();
     std::fs::create_dir(room.path("Reminders.md")).unwrap();
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        room.path("pipe.md"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::from_raw_mode(0o644),
-        0,
-    )
-    .unwrap();
+    fifo(room.path("pipe.md"));
     let _socket = std::os::unix::net::UnixListener::bind(room.path("socket.md")).unwrap();
     let said = |path: &str| {
         let read = room.editor.vault().read(&note(path)).unwrap_err().to_string();
-        let edit =
-            room.editor.edit(&note(path), &[Operation::Append { text: b"x".to_vec() }], &why()).unwrap_err();
+        let edit = room.append(path, "x").unwrap_err();
         assert_eq!(read, edit.to_string());
         read
     };
@@ -87,7 +77,7 @@ fn a_cloud_placeholder_is_not_missing() {
     let vault = room.editor.vault();
     assert!(matches!(vault.read(&note("Reminders.md")), Err(VaultError::Placeholder(_))));
     assert!(vault.stat(&note("Reminders.md")).unwrap().unwrap().is_placeholder);
-    let edit = room.editor.edit(&note("Reminders.md"), &[Operation::Append { text: b"x".to_vec() }], &why());
+    let edit = room.append("Reminders.md", "x");
     assert!(matches!(edit, Err(EditError::Vault(VaultError::Placeholder(_)))), "{edit:?}");
     assert_eq!(room.names(), [".Reminders.md.icloud"]);
 }
@@ -101,7 +91,7 @@ fn a_vault_that_is_gone_is_not_an_empty_one() {
     assert!(matches!(vault.read(&note("a.md")), Err(VaultError::Gone(_))));
     assert!(matches!(vault.walk(&WalkOptions::default()), Err(VaultError::Gone(_))));
     assert!(matches!(Vault::open(vault.root()), Err(VaultError::Gone(_))));
-    let edit = room.editor.edit(&note("a.md"), &[Operation::Append { text: b"x".to_vec() }], &why());
+    let edit = room.append("a.md", "x");
     assert!(matches!(edit, Err(EditError::Vault(VaultError::Gone(_)))), "{edit:?}");
 }
 
@@ -109,18 +99,8 @@ fn a_vault_that_is_gone_is_not_an_empty_one() {
 fn the_walk_lists_each_note_once_and_says_what_it_left_out() {
     use std::os::unix::ffi::OsStrExt;
     let room = Room::new();
-    for path in [
-        "b.md",
-        "a/x.md",
-        "a/b/y.MD",
-        ".obsidian/app.md",
-        ".trash/t.md",
-        "pic.png",
-        ".git/z.md",
-        "a/c.md.tmp",
-    ] {
-        room.write(path, path);
-    }
+    let files = "b.md a/x.md a/b/y.MD .obsidian/app.md .trash/t.md pic.png .git/z.md a/c.md.tmp";
+    files.split(' ').for_each(|path| room.write(path, path));
     symlink("..", room.path("a/loop")).unwrap();
     symlink("../b.md", room.path("a/link.md")).unwrap();
     std::fs::create_dir(room.path("folder.md")).unwrap();
@@ -129,18 +109,14 @@ fn the_walk_lists_each_note_once_and_says_what_it_left_out() {
     let walk = room.editor.vault().walk(&WalkOptions::default()).unwrap();
     let paths: Vec<&str> = walk.entries.iter().map(|entry| entry.path.as_str()).collect();
     assert_eq!(paths, ["a/b/y.MD", "a/x.md", "b.md"]);
-    let skipped: Vec<(String, SkipReason)> = walk
-        .skipped
-        .iter()
-        .map(|skipped| (skipped.path.to_string_lossy().into_owned(), skipped.reason.clone()))
-        .collect();
+    let skipped: Vec<_> = walk.skipped.iter().map(|one| (one.path.to_string_lossy(), &one.reason)).collect();
     assert_eq!(
         skipped,
         [
-            ("a/link.md".to_owned(), SkipReason::Link),
-            ("back\\slash.md".to_owned(), SkipReason::Name),
-            ("folder.md".to_owned(), SkipReason::NotAFile("a folder")),
-            ("\u{fffd}.md".to_owned(), SkipReason::Name),
+            ("a/link.md".into(), &SkipReason::Link),
+            ("back\\slash.md".into(), &SkipReason::Name),
+            ("folder.md".into(), &SkipReason::NotAFile("a folder")),
+            ("\u{fffd}.md".into(), &SkipReason::Name),
         ]
     );
     let all = WalkOptions { extensions: Vec::new(), hidden: true, ..WalkOptions::default() };
