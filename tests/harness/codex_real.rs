@@ -3,12 +3,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::{FailureClass, Message, Part};
 
+use crate::harness::rig::compare;
 use crate::harness::stand::{KEY, Record, Stand, ask, go_on, history, question, stand_of};
 use crate::models::{ModelServer, Reply};
 
@@ -191,21 +191,8 @@ async fn its_time_over_the_bare_program() {
     }
     let command = &command[2..];
     real.server.respond(|_| Reply::text("Well."));
-    let (mut ours, mut bare) = (Vec::new(), Vec::new());
-    for _ in 0..9 {
-        let began = Instant::now();
-        ask(&real.codex(), &request, &Record::default()).await.unwrap();
-        ours.push(began.elapsed());
-        let began = Instant::now();
-        tokio::task::block_in_place(|| run_bare(&real, command));
-        bare.push(began.elapsed());
-    }
-    let middle = |times: &mut Vec<Duration>| {
-        times.sort();
-        times[times.len() / 2]
-    };
-    let (ours, bare) = (middle(&mut ours), middle(&mut bare));
-    say(&format!("a turn takes {ours:?}, the bare program {bare:?}"));
+    let ours = async |_| drop(ask(&real.codex(), &request, &Record::default()).await.unwrap());
+    compare("codex", ours, || run_bare(&real, command)).await;
 }
 
 /// The same program with the same settings and messages, without anything of ours around it.

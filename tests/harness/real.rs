@@ -4,13 +4,13 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use vault_agent::agent::approval_request::ApprovalVerdict;
 use vault_agent::brain::FailureClass;
 
-use crate::harness::rig::{Person, Rig, remind, words};
+use crate::harness::rig::{Person, Rig, compare, remind, words};
 use crate::harness::sessions::Log;
 use crate::models::Reply;
 use crate::support::set_mode;
@@ -166,10 +166,9 @@ async fn failures_of_its_provider_are_classed() {
 }
 
 /// The same program with the same arguments and input, without us.
-fn bare(real: &std::path::Path, rig: &Rig) -> Duration {
+fn bare(real: &std::path::Path, rig: &Rig) {
     let arguments = std::fs::read_to_string(rig.temp.path().join("arguments")).unwrap();
     let arguments: Vec<&str> = arguments.strip_suffix('\n').unwrap().split('\n').collect();
-    let began = Instant::now();
     let mut child = Command::new(real)
         .args(arguments)
         .current_dir(rig.state().join("harness/cc"))
@@ -196,7 +195,6 @@ fn bare(real: &std::path::Path, rig: &Rig) -> Duration {
     }
     drop(input);
     child.wait().unwrap();
-    began.elapsed()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -204,25 +202,6 @@ async fn what_we_add_to_a_turn() {
     let Some(real) = real() else { return };
     let rig = rig(&real, "").await;
     rig.server.respond(|_| Reply::text("Yes."));
-    let mut ours = Vec::new();
-    let mut theirs = Vec::new();
-    for message in 1..=20 {
-        let began = Instant::now();
-        assert_eq!(rig.ask(message, "?").await.unwrap().facts.brain, "cc");
-        let took = began.elapsed();
-        let alone = tokio::task::block_in_place(|| bare(&real, &rig));
-        // The first of each warms the machine.
-        if message > 1 {
-            ours.push(took);
-            theirs.push(alone);
-        }
-    }
-    ours.sort_unstable();
-    theirs.sort_unstable();
-    let middle = |all: &[Duration]| all[all.len() / 2].as_secs_f64() * 1000.0;
-    let (ours, theirs) = (middle(&ours), middle(&theirs));
-    println!(
-        "median of 19: our turn {ours:.0} ms, the bare program {theirs:.0} ms, over it {:.0} ms",
-        ours - theirs
-    );
+    let ours = async |message| assert_eq!(rig.ask(message, "?").await.unwrap().facts.brain, "cc");
+    compare("claude", ours, || bare(&real, &rig)).await;
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -198,4 +198,23 @@ pub fn reminder() -> Value {
 /// All that a request says.
 pub fn words(asked: &Asked) -> String {
     String::from_utf8_lossy(&asked.bytes).into_owned()
+}
+
+/// Prints the median times of a turn of ours and of the bare program; the first of each warms the machine.
+pub async fn compare(name: &str, mut ours: impl AsyncFnMut(u64), mut bare: impl FnMut()) {
+    let (mut turns, mut alone) = (Vec::new(), Vec::new());
+    for message in 1..=20 {
+        let began = Instant::now();
+        ours(message).await;
+        turns.push(began.elapsed());
+        let began = Instant::now();
+        tokio::task::block_in_place(&mut bare);
+        alone.push(began.elapsed());
+    }
+    let median = |times: &mut Vec<Duration>| {
+        times.remove(0);
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    println!("{name}: a turn takes {:?}, the bare program {:?}", median(&mut turns), median(&mut alone));
 }

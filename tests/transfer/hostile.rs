@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::TestVault;
+use crate::support::{TestVault, fifo};
 
 fn workspace(vault: &TestVault) -> (std::path::PathBuf, String) {
     let root = vault.home().join("workspace");
@@ -31,7 +31,7 @@ fn links_pipes_giants_and_bytes_that_are_no_text_are_left_out() {
     std::fs::write(root.join("memory/a\\b.md"), "x\n").unwrap();
     std::fs::write(root.join("memory/2026-11-20.md"), "- fine\n- bell \u{7}\n").unwrap();
     sparse(&root.join("memory/giant.md"), 1 << 30);
-    pipe(&root.join("memory/pipe.md"));
+    fifo(root.join("memory/pipe.md"));
     insta::assert_snapshot!(vault.run(&["import", &shown]).shown(), @r"
     exit 1
     --- stdout
@@ -50,11 +50,6 @@ fn links_pipes_giants_and_bytes_that_are_no_text_are_left_out() {
     ");
     assert!(!vault.tree().values().any(|text| text.contains("a key")));
     assert_eq!(vault.read("MEMORY.md"), "# Memory\n\n## A\n- fine\n");
-}
-
-fn pipe(path: &std::path::Path) {
-    let status = std::process::Command::new("mkfifo").arg(path).status().unwrap();
-    assert!(status.success());
 }
 
 #[test]

@@ -44,54 +44,38 @@ fn anthropic_stop(reply: &Reply) -> &str {
 }
 
 fn messages(reply: &Reply, model: &str, number: usize) -> String {
-    let (mut out, (all, cached, output)) = (String::new(), input(reply));
-    let usage = json!({"input_tokens": all - cached, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 0, "output_tokens": 1});
-    named(
-        &mut out,
-        &json!({"type": "message_start", "message": {"id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model, "content": [], "stop_reason": null, "usage": usage}}),
-    );
+    let mut begun = messages_whole(reply, model, number);
+    let (content, stop) = (begun["content"].take(), begun["stop_reason"].take());
+    let output = std::mem::replace(&mut begun["usage"]["output_tokens"], json!(1));
+    begun["usage"]["cache_creation_input_tokens"] = json!(0);
+    begun["content"] = json!([]);
+    let mut out = String::new();
+    named(&mut out, &json!({"type": "message_start", "message": begun}));
     named(&mut out, &json!({"type": "ping"}));
-    let mut at = 0;
-    let mut block = |out: &mut String, start: Value, deltas: Vec<Value>| {
-        named(out, &json!({"type": "content_block_start", "index": at, "content_block": start}));
+    for (at, block) in content.as_array().unwrap().iter().enumerate() {
+        let (key, kind, part, empty) = match block["type"].as_str().unwrap() {
+            "thinking" => ("thinking", "thinking_delta", "thinking", json!("")),
+            "text" => ("text", "text_delta", "text", json!("")),
+            _ => ("input", "input_json_delta", "partial_json", json!({})),
+        };
+        let mut start = block.clone();
+        let said = text_of(&std::mem::replace(&mut start[key], empty));
+        let mut deltas: Vec<Value> =
+            pieces(&said).into_iter().map(|piece| json!({"type": kind, (part): piece})).collect();
+        let signature = start.get_mut("signature").map(|signature| std::mem::replace(signature, json!("")));
+        deltas.extend(signature.map(|all| json!({"type": "signature_delta", "signature": all})));
+        named(&mut out, &json!({"type": "content_block_start", "index": at, "content_block": start}));
         for delta in deltas {
-            named(out, &json!({"type": "content_block_delta", "index": at, "delta": delta}));
+            named(&mut out, &json!({"type": "content_block_delta", "index": at, "delta": delta}));
         }
-        named(out, &json!({"type": "content_block_stop", "index": at}));
-        at += 1;
-    };
-    if !reply.reasoning.is_empty() {
-        let mut deltas: Vec<Value> = pieces(&reply.reasoning)
-            .into_iter()
-            .map(|piece| json!({"type": "thinking_delta", "thinking": piece}))
-            .collect();
-        deltas.push(json!({"type": "signature_delta", "signature": format!("sig-{number}==")}));
-        block(&mut out, json!({"type": "thinking", "thinking": "", "signature": ""}), deltas);
-    }
-    if !reply.text.is_empty() {
-        let deltas = pieces(&reply.text)
-            .into_iter()
-            .map(|piece| json!({"type": "text_delta", "text": piece}))
-            .collect();
-        block(&mut out, json!({"type": "text", "text": ""}), deltas);
-    }
-    for (n, (name, arguments)) in reply.calls.iter().enumerate() {
-        let start =
-            json!({"type": "tool_use", "id": format!("toolu_{number}_{n}"), "name": name, "input": {}});
-        let deltas = pieces(&text_of(arguments))
-            .into_iter()
-            .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}))
-            .collect();
-        block(&mut out, start, deltas);
+        named(&mut out, &json!({"type": "content_block_stop", "index": at}));
     }
     if let Some((kind, message)) = &reply.error {
         named(&mut out, &json!({"type": "error", "error": {"type": kind, "message": message}}));
         return out;
     }
-    named(
-        &mut out,
-        &json!({"type": "message_delta", "delta": {"stop_reason": anthropic_stop(reply), "stop_sequence": null}, "usage": {"output_tokens": output}}),
-    );
+    let stop = json!({"stop_reason": stop, "stop_sequence": null});
+    named(&mut out, &json!({"type": "message_delta", "delta": stop, "usage": {"output_tokens": output}}));
     named(&mut out, &json!({"type": "message_stop"}));
     out
 }
@@ -153,6 +137,15 @@ fn response(reply: &Reply, model: &str, number: usize, status: &str) -> Value {
         "usage": {"input_tokens": all, "input_tokens_details": {"cached_tokens": cached}, "output_tokens": output, "total_tokens": all + output}})
 }
 
+/// A text as events that differ in their `delta`.
+fn in_pieces(out: &mut String, event: &Value, text: &str) {
+    for piece in pieces(text) {
+        let mut event = event.clone();
+        event["delta"] = piece.into();
+        named(out, &event);
+    }
+}
+
 fn responses(reply: &Reply, model: &str, number: usize) -> String {
     let mut out = String::new();
     let begun = json!({"id": format!("resp_{number}"), "object": "response", "status": "in_progress", "model": model, "output": []});
@@ -166,20 +159,12 @@ fn responses(reply: &Reply, model: &str, number: usize) -> String {
         }
         named(&mut out, &json!({"type": "response.output_item.added", "output_index": at, "item": empty}));
         if item["type"] == "message" {
-            for piece in pieces(&reply.text) {
-                named(
-                    &mut out,
-                    &json!({"type": "response.output_text.delta", "output_index": at, "content_index": 0, "delta": piece}),
-                );
-            }
+            let delta = json!({"type": "response.output_text.delta", "output_index": at, "content_index": 0});
+            in_pieces(&mut out, &delta, &reply.text);
         }
         if item["type"] == "function_call" {
-            for piece in pieces(item["arguments"].as_str().unwrap()) {
-                named(
-                    &mut out,
-                    &json!({"type": "response.function_call_arguments.delta", "output_index": at, "delta": piece}),
-                );
-            }
+            let delta = json!({"type": "response.function_call_arguments.delta", "output_index": at});
+            in_pieces(&mut out, &delta, item["arguments"].as_str().unwrap());
         }
         named(&mut out, &json!({"type": "response.output_item.done", "output_index": at, "item": item}));
     }
