@@ -62,7 +62,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("discord", 4800),
     ("doctor", 1200),
     ("embed", 1350),
-    ("format", 6500),
+    // Differences of texts are written here: the library's own are 0.75 MB of the program.
+    ("format", 6600),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly.
     ("history", 5900),
     ("hooks", 3950),
