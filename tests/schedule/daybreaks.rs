@@ -21,28 +21,7 @@ fn every_minute_of_apias_skipped_day_is_the_first_of_the_next() {
 }
 
 #[test]
-fn a_daily_reminder_in_the_skipped_day_comes_at_its_end_and_then_its_own() {
-    assert_eq!(
-        listed("Pacific/Apia", "2011-12-29 09:00 daily", 4),
-        [
-            "2011-12-29T09:00:00 = 2011-12-29T19:00:00Z",
-            "2011-12-30T09:00:00 = 2011-12-30T10:00:00Z",
-            "2011-12-31T09:00:00 = 2011-12-30T19:00:00Z",
-            "2012-01-01T09:00:00 = 2011-12-31T19:00:00Z",
-        ]
-    );
-}
-
-#[test]
 fn where_the_two_meet_they_are_one() {
-    assert_eq!(
-        listed("Pacific/Apia", "2011-12-29 00:00 daily", 3),
-        [
-            "2011-12-29T00:00:00 = 2011-12-29T10:00:00Z",
-            "2011-12-31T00:00:00 = 2011-12-30T10:00:00Z",
-            "2012-01-01T00:00:00 = 2011-12-31T10:00:00Z",
-        ]
-    );
     let apia = zone("Pacific/Apia");
     let reminder = line("2011-12-29 00:00 daily");
     let just_before = due(&apia, &reminder, instant("2011-12-30T09:59:00Z")).unwrap();
@@ -59,8 +38,7 @@ fn where_the_two_meet_they_are_one() {
     assert_eq!((due_then.missed, due_then.next.unwrap().date.to_string()), (0, "2012-01-01".to_owned()));
 
     let sent = "2011-12-29T00:00".parse().unwrap();
-    let rest = due_after(&apia, &reminder, sent, instant("2011-12-30T10:00:00Z")).unwrap();
-    assert_eq!(rest.missed, 0);
+    assert_eq!(due_after(&apia, &reminder, sent, instant("2011-12-30T10:00:00Z")).unwrap().missed, 0);
     let next = next_occurrence(&apia, &reminder, instant("2011-12-29T10:00:00Z")).unwrap();
     assert_eq!(next.local.to_string(), "2011-12-31T00:00:00");
 }

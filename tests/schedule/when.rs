@@ -152,11 +152,8 @@ fn next_month_is_never_guessed() {
     insta::assert_snapshot!(at("2026-11-22T10:00:00Z", "next month"), @"`next month` can be `Tue 1 Dec 09:00` (in 9 days) or `Tue 22 Dec 09:00` (in 30 days)");
     assert_eq!(at("2026-11-01T10:00:00Z", "next month"), "2026-12-01 09:00", "one and the same day");
     insta::assert_snapshot!(at("2026-11-22T10:00:00Z", "next friday"), @"`next friday` can be `Fri 27 Nov 09:00` (in 5 days) or `Fri 4 Dec 09:00` (in 12 days)");
-    assert_eq!(
-        at("2026-11-28T10:00:00Z", "next friday"),
-        "2026-12-04 09:00",
-        "the coming one is in the next week"
-    );
+    // The coming one is in the next week.
+    assert_eq!(at("2026-11-28T10:00:00Z", "next friday"), "2026-12-04 09:00");
     assert_eq!(at("2026-11-27T10:00:00Z", "next friday"), "2026-12-04 09:00");
     assert_eq!(at("2026-11-22T10:00:00Z", "nächsten Freitag"), "2026-11-27 09:00", "weeks begin on Monday");
     assert_eq!(at("2026-11-23T10:00:00Z", "next week"), "2026-11-30 09:00");
@@ -167,20 +164,24 @@ fn clock_changes() {
     assert_eq!(at("2026-03-28T23:30:00Z", "in 2 hours"), "2026-03-29 02:30");
     assert_eq!(at("2026-03-28T12:00:00Z", "tomorrow 01:30"), "2026-03-29 01:30");
     assert_eq!(at("2026-10-24T23:00:00Z", "2026-10-25 01:30"), "2026-10-25 01:30");
-    assert_eq!(
-        at("2026-10-25T00:50:00Z", "in 20 minutes"),
-        "`in 20 minutes` is 2026-10-25 01:10 for the second time that night, which a reminder can't name: it would fire an hour too early"
-    );
+    let second = "`in 20 minutes` is 2026-10-25 01:10 for the second time that night, which a reminder can't name: it would fire an hour too early";
+    assert_eq!(at("2026-10-25T00:50:00Z", "in 20 minutes"), second);
     let zone = Zone::get("Europe/London").unwrap();
-    let say = |now: &str, local: &str| confirmation(local.parse().unwrap(), now.parse().unwrap(), &zone);
-    assert_eq!(
-        say("2026-03-28T12:00:00Z", "2026-03-29T01:30"),
-        "Sun 29 Mar 01:30, tomorrow (the clocks skip that time: it comes at 02:00)"
-    );
-    assert_eq!(
-        say("2026-10-20T12:00:00Z", "2026-10-25T01:30"),
-        "Sun 25 Oct 01:30, in 5 days (the first of the two that the clocks show)"
-    );
+    for (now, local, said) in [
+        (
+            "2026-03-28",
+            "2026-03-29",
+            "Sun 29 Mar 01:30, tomorrow (the clocks skip that time: it comes at 02:00)",
+        ),
+        (
+            "2026-10-20",
+            "2026-10-25",
+            "Sun 25 Oct 01:30, in 5 days (the first of the two that the clocks show)",
+        ),
+    ] {
+        let (local, now) = (format!("{local}T01:30").parse().unwrap(), format!("{now}T12:00:00Z").parse());
+        assert_eq!(confirmation(local, now.unwrap(), &zone), said);
+    }
 }
 
 #[test]
@@ -191,20 +192,9 @@ fn what_was_understood_is_said_back_with_weekday_and_distance() {
         let meaning = read(text, now, &zone).unwrap();
         confirmation_with(meaning.local, meaning.recur, now, &zone)
     };
-    let shown: Vec<String> = [
-        "now",
-        "in 20 minutes",
-        "12:30",
-        "tonight",
-        "midnight",
-        "tomorrow",
-        "end of month",
-        "30 november 2027",
-        "every friday 17:00",
-    ]
-    .iter()
-    .map(|text| format!("{text}: {}", say(text)))
-    .collect();
+    let phrases =
+        "now|in 20 minutes|12:30|tonight|midnight|tomorrow|end of month|30 november 2027|every friday 17:00";
+    let shown: Vec<String> = phrases.split('|').map(|text| format!("{text}: {}", say(text))).collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
     now: Sun 22 Nov 10:01, in 1 min
     in 20 minutes: Sun 22 Nov 10:21, in 20 min
@@ -220,33 +210,11 @@ fn what_was_understood_is_said_back_with_weekday_and_distance() {
 
 #[test]
 fn errors_say_what_is_wrong() {
-    let shown: Vec<String> = [
-        "",
-        "gibberish",
-        "money 9am",
-        "tomorow",
-        "tomorrow 9am call mum",
-        "tomorrow 17",
-        "2026-02-30 09:00",
-        "25:00",
-        "13pm",
-        "300/1",
-        "31 june",
-        "june",
-        "monday 4 december",
-        "5/3/27",
-        "tomorrow 17 Uhr",
-        "tonight at 9am",
-        "every weekday",
-        "every friday",
-        "2020-01-01 09:00",
-        "today 9am",
-        "in 99999 years",
-        "5",
-    ]
-    .iter()
-    .map(|text| at("2026-12-01T09:30:20Z", text))
-    .collect();
+    // Each error names its phrase.
+    let phrases = "|gibberish|money 9am|tomorow|tomorrow 9am call mum|tomorrow 17|2026-02-30 09:00|25:00|13pm|300/1|\
+        31 june|june|monday 4 december|5/3/27|tomorrow 17 Uhr|tonight at 9am|every weekday|every friday|\
+        2020-01-01 09:00|today 9am|in 99999 years|5";
+    let shown: Vec<String> = phrases.split('|').map(|text| at("2026-12-01T09:30:20Z", text)).collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
     can't read `` as a time: it is empty
     can't read `gibberish` as a time: `gibberish` means nothing here
@@ -320,8 +288,7 @@ fn days_of_the_week_hold_on_every_day_of_a_year() {
         }
         let last = parse_when("end of month 23:00", now, &zone).unwrap().date();
         assert_eq!((last, last.month()), (today.last_of_month(), today.month()));
-        let tomorrow = parse_when("tomorrow", now, &zone).unwrap();
-        assert_eq!(tomorrow.date(), today.checked_add(1.day()).unwrap());
+        assert_eq!(parse_when("tomorrow", now, &zone).unwrap().date(), today.checked_add(1.day()).unwrap());
     }
 }
 
