@@ -1,6 +1,5 @@
 //! Counts the requests of machines at rest to a git server.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use vault_agent::machines::engine::git::{GitEngine, GitPlace};
 use vault_agent::machines::engine::{Engine, Swapped};
 use vault_agent::machines::protocol::{Answer, Me, Now, Protocol, Timing};
 
-use crate::parts::{bare, folder_with};
+use crate::parts::{bare, folder_with, write_program};
 
 /// A machine as the daemon drives it, by a clock that the test moves.
 struct Machine {
@@ -29,8 +28,7 @@ impl Machine {
             "#!/bin/sh\nfor last; do :; done\necho \"$last\" >> {}/log{at}\nexec sh -c \"$last\"\n",
             folder.display()
         );
-        std::fs::write(&script, text).unwrap();
-        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&script, &text);
         let mut place = GitPlace::new(&format!("ssh://nowhere{}", repository.display()), state).unwrap();
         (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(60));
         let me = Me { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };

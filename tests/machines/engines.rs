@@ -28,8 +28,7 @@ pub async fn keeps_its_promises(one: &dyn Engine, other: &dyn Engine) {
     };
     assert_eq!(stands["lease"], "2");
     assert_eq!(one.swap(&[change("claim/a", Some(r#"{"by":"one"}"#), None)]).await.unwrap(), Swapped::Done);
-    let gone = one.swap(&[change("claim/a", Some("x"), Some("y"))]).await.unwrap();
-    assert_eq!(gone, Swapped::Lost([].into()));
+    assert_eq!(one.swap(&[change("claim/a", Some("x"), Some("y"))]).await.unwrap(), Swapped::Lost([].into()));
     assert_eq!(other.read("").await.unwrap(), [("lease".to_owned(), "2".to_owned())].into());
 
     let strange = [change("../x", None, Some("1")), change("a", None, Some(&"x".repeat(2000)))];
@@ -56,8 +55,6 @@ async fn the_engine_in_memory_keeps_its_promises_and_fails_as_told() {
     one.cut(true);
     assert!(matches!(one.read("").await, Err(EngineError::Unreachable(_))));
     one.cut(false);
-    assert_eq!(
-        one.swap(&claim).await.unwrap(),
-        Swapped::Lost([("claim/d".to_owned(), "1".to_owned())].into())
-    );
+    let lost = Swapped::Lost([("claim/d".to_owned(), "1".to_owned())].into());
+    assert_eq!(one.swap(&claim).await.unwrap(), lost);
 }

@@ -1,5 +1,6 @@
 //! Tests the engine on etcd: three real servers of Debian's, some of them killed, stopped, restored or with users.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -21,15 +22,15 @@ impl Machine {
     }
 
     fn at(etcd: &Etcd, state: TempDir, user: Option<(&str, &str)>) -> Self {
-        let place = EtcdPlace {
-            endpoints: etcd.endpoints(),
-            prefix: "vault-agent".to_owned(),
-            user: user.map(|(name, password)| (name.to_owned(), password.into())),
-            authority: None,
-            state: state.path().to_owned(),
-        };
+        let mut place = place(etcd.endpoints(), state.path());
+        place.user = user.map(|(name, password)| (name.to_owned(), password.into()));
         Self { state, engine: EtcdEngine::new(place).unwrap() }
     }
+}
+
+fn place(endpoints: Vec<String>, state: &Path) -> EtcdPlace {
+    let (prefix, state) = ("vault-agent".to_owned(), state.to_owned());
+    EtcdPlace { endpoints, prefix, user: None, authority: None, state }
 }
 
 /// Asks until the engine is reached: an election may be under way.
@@ -154,14 +155,8 @@ async fn a_certificate_is_checked() {
     let Some(folder) = folder_with(&["etcd"]) else { return };
     let (_server, address) = etcd_over_tls(folder.path());
     let engine = |authority: Option<&[u8]>| {
-        EtcdEngine::new(EtcdPlace {
-            endpoints: vec![address.clone()],
-            prefix: "vault-agent".to_owned(),
-            user: None,
-            authority: authority.map(<[u8]>::to_vec),
-            state: folder.path().to_owned(),
-        })
-        .unwrap()
+        let authority = authority.map(<[u8]>::to_vec);
+        EtcdEngine::new(EtcdPlace { authority, ..place(vec![address.clone()], folder.path()) }).unwrap()
     };
     let trusting = engine(Some(include_bytes!("tls/cert.pem")));
     let start = std::time::Instant::now();

@@ -1,7 +1,6 @@
 //! Tests the engine on a git server: bare repositories over file:// and over a real ssh, and all that can be wrong with them.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use vault_agent::machines::protocol::claim_key;
 use vault_agent::machines::protocol::value::{Claim, ClaimState};
 
 use crate::engines::{change, keeps_its_promises};
-use crate::parts::{Ssh, are_here, bare, folder_with, git};
+use crate::parts::{Ssh, are_here, bare, folder_with, git, write_program};
 use crate::world::Random;
 
 /// A machine: its state directory and its engine.
@@ -50,15 +49,22 @@ fn url(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
+/// A bare repository with these settings, in a folder of its own, and two machines that share it.
+fn shared(settings: &[(&str, &str)]) -> Option<(TempDir, PathBuf, Machine, Machine)> {
+    let folder = folder_with(&["git", "sh"])?;
+    let repository = bare(folder.path(), settings);
+    let machine = || Machine::new(&url(&repository), None);
+    let (one, other) = (machine(), machine());
+    Some((folder, repository, one, other))
+}
+
 fn commits(repository: &Path, branch: &str) -> usize {
     git(repository, &["rev-list", "--count", branch]).trim().parse().unwrap()
 }
 
 #[tokio::test]
 async fn two_machines_agree_over_a_file() {
-    let Some(folder) = folder_with(&["git"]) else { return };
-    let repository = bare(folder.path(), &[]);
-    let (one, other) = (Machine::new(&url(&repository), None), Machine::new(&url(&repository), None));
+    let Some((_folder, repository, one, other)) = shared(&[]) else { return };
     keeps_its_promises(&one.engine, &other.engine).await;
     assert_eq!(commits(&repository, "vault-agent"), 1, "the one commit is replaced");
     // Others' changes of other keys don't make a swap lose.
@@ -159,11 +165,8 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
     assert_eq!(first.engine.swap(&[change("lease", None, Some("0"))]).await.unwrap(), Swapped::Done);
     let entries = folder.path().join("entries");
     let claims = month_of_claims(1);
-    std::fs::write(
-        &entries,
-        git(&repository, &["show", "vault-agent:entries"]).replace("lease 0\n", "") + &claims,
-    )
-    .unwrap();
+    let before = git(&repository, &["show", "vault-agent:entries"]).replace("lease 0\n", "");
+    std::fs::write(&entries, before + &claims).unwrap();
     let blob = git(&repository, &["hash-object", "-w", entries.to_str().unwrap()]);
     let index = ["update-index", "--add", "--cacheinfo", &format!("100644,{},entries", blob.trim())];
     git(&repository, &index);
@@ -196,19 +199,13 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
     assert!(other.engine.changed("", Duration::ZERO).await.unwrap());
     let fetch = transferred();
     eprintln!("sent, received: idle {idle:?}, push {push:?}, fetch {fetch:?}");
-    for bytes in [&idle, &push, &fetch] {
-        assert!(
-            bytes.iter().all(|count| *count < 20_000),
-            "sent, received: idle {idle:?}, push {push:?}, fetch {fetch:?}"
-        );
-    }
+    assert!([idle, push, fetch].iter().flatten().all(|count| *count < 20_000));
 }
 
 #[tokio::test]
 async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
-    let Some(folder) = folder_with(&["git"]) else { return };
-    let repository = bare(folder.path(), &[("receive.denyNonFastForwards", "true")]);
-    let (one, other) = (Machine::new(&url(&repository), None), Machine::new(&url(&repository), None));
+    let forbidden = [("receive.denyNonFastForwards", "true")];
+    let Some((_folder, repository, one, other)) = shared(&forbidden) else { return };
     keeps_its_promises(&one.engine, &other.engine).await;
 
     let branches = || git(&repository, &["for-each-ref", "--format=%(refname:short)"]);
@@ -231,19 +228,13 @@ async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
 
 #[tokio::test]
 async fn a_push_whose_answer_is_lost_is_read_back() {
-    let Some(folder) = folder_with(&["git", "sh"]) else { return };
-    let repository = bare(folder.path(), &[]);
-    let hook = repository.join("hooks/post-receive");
-    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let Some((folder, repository, one, other)) = shared(&[]) else { return };
     // The server has the new state, and the connection ends before it says so: its whole process group is killed.
     let text = format!(
         "#!/bin/sh\nif [ -e {0}/lose ]; then rm {0}/lose; kill -9 $PPID; fi\n",
         folder.path().display()
     );
-    std::fs::write(&hook, text).unwrap();
-    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
-
-    let (one, other) = (Machine::new(&url(&repository), None), Machine::new(&url(&repository), None));
+    write_program(&repository.join("hooks/post-receive"), &text);
     assert_eq!(one.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap(), Swapped::Done);
     std::fs::write(folder.path().join("lose"), "").unwrap();
     let swapped = one.engine.swap(&[change("claim/b", None, Some("1"))]).await;
@@ -292,9 +283,7 @@ async fn what_is_wrong_with_a_remote_is_told_in_a_sentence() {
 
 #[tokio::test]
 async fn a_branch_that_somebody_rewound_is_refused_until_a_person_says_so() {
-    let Some(folder) = folder_with(&["git"]) else { return };
-    let repository = bare(folder.path(), &[]);
-    let machine = Machine::new(&url(&repository), None);
+    let Some((_folder, repository, machine, other)) = shared(&[]) else { return };
     let swap = |n: &str| [change(&format!("claim/{n}"), None, Some("1"))];
     machine.engine.swap(&swap("a")).await.unwrap();
     let old = git(&repository, &["rev-parse", "vault-agent"]);
@@ -308,7 +297,6 @@ async fn a_branch_that_somebody_rewound_is_refused_until_a_person_says_so() {
         assert!(matches!(machine.engine.swap(&swap("c")).await, Err(EngineError::Broken(_))));
     }
     // Also when others went on from there, and when it is gone.
-    let other = Machine::new(&url(&repository), None);
     for n in 0..3 {
         other.engine.swap(&swap(&format!("other{n}"))).await.unwrap();
     }
@@ -323,8 +311,7 @@ async fn a_branch_that_somebody_rewound_is_refused_until_a_person_says_so() {
 async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
     let Some(folder) = folder_with(&["git", "sh"]) else { return };
     let script = folder.path().join("ssh");
-    std::fs::write(&script, "#!/bin/sh\nsleep 600 &\necho $! > \"$0.pid\"\nwait\n").unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&script, "#!/bin/sh\nsleep 600 &\necho $! > \"$0.pid\"\nwait\n");
     let machine = Machine::new("ssh://127.0.0.1/voice.git", None);
     let mut place = machine.place.clone();
     (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(3));
@@ -353,17 +340,12 @@ async fn a_remote_that_is_silent_is_given_up_and_nothing_of_it_runs_on() {
 
 #[tokio::test]
 async fn no_hook_and_no_setting_of_the_users_runs() {
-    let Some(folder) = folder_with(&["git", "sh"]) else { return };
-    let repository = bare(folder.path(), &[]);
-    let machine = Machine::new(&url(&repository), None);
+    let Some((folder, _, machine, _)) = shared(&[]) else { return };
     machine.engine.read("").await.unwrap();
-    let hooks = machine.state.path().join("machines.git/hooks");
-    std::fs::create_dir_all(&hooks).unwrap();
     let ran = folder.path().join("ran");
     for name in ["pre-push", "reference-transaction", "post-index-change"] {
-        let hook = hooks.join(name);
-        std::fs::write(&hook, format!("#!/bin/sh\necho {name} >> {}\n", ran.display())).unwrap();
-        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let hook = machine.state.path().join("machines.git/hooks").join(name);
+        write_program(&hook, &format!("#!/bin/sh\necho {name} >> {}\n", ran.display()));
     }
     machine.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap();
     assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran).unwrap_or_default());

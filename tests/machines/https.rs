@@ -2,7 +2,6 @@
 //!
 //! The program runs as a process, because its git reads the settings that the environment names.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use crate::fake::tls;
-use crate::parts::{are_here, bare, git};
+use crate::parts::{are_here, bare, git, write_program};
 
 /// `me:secret`, as a client sends it.
 const RIGHT: &str = "Basic bWU6c2VjcmV0";
@@ -78,18 +77,16 @@ struct Vault {
 impl Vault {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let repository = bare(folder.path(), &[]);
-        assert!(repository.ends_with("voice.git"));
+        assert!(bare(folder.path(), &[]).ends_with("voice.git"));
         let root = Arc::new(folder.path().to_owned());
         let router = Router::new().fallback(move |request: Request| answer(Arc::clone(&root), request));
         let (certificate, key) = (include_bytes!("tls/cert.pem"), include_bytes!("tls/key.pem"));
         let (address, _) = tls::serve_as(router, certificate, key).await;
         std::fs::create_dir(folder.path().join("vault")).unwrap();
         // A program that asks for passwords, and would be asked for one.
-        let asks = folder.path().join("asks");
-        std::fs::write(&asks, format!("#!/bin/sh\ntouch {}/asked\necho secret\n", folder.path().display()))
-            .unwrap();
-        std::fs::set_permissions(&asks, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let asked = folder.path().join("asked");
+        let text = format!("#!/bin/sh\ntouch {}\necho secret\n", asked.display());
+        write_program(&folder.path().join("asks"), &text);
         Self { folder, port: address.port() }
     }
 
@@ -109,13 +106,9 @@ impl Vault {
             .args(["machines", "join"])
             .env("VAULT_AGENT_VAULT", vault)
             .env("VAULT_AGENT_MACHINE", "laptop");
-        command
-            .env("VAULT_AGENT_STATE_DIR", self.path("state"))
-            .env("VAULT_AGENT_CACHE_DIR", self.path("cache"));
-        command
-            .env("GIT_CONFIG_GLOBAL", settings)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env_remove("GIT_SSL_CAINFO");
+        command.env("VAULT_AGENT_STATE_DIR", self.path("state"));
+        command.env("VAULT_AGENT_CACHE_DIR", self.path("cache")).env_remove("GIT_SSL_CAINFO");
+        command.env("GIT_CONFIG_GLOBAL", settings).env("GIT_CONFIG_NOSYSTEM", "1");
         for name in ["GIT_ASKPASS", "SSH_ASKPASS"] {
             command.env(name, self.path("asks"));
         }

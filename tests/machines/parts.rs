@@ -24,6 +24,14 @@ pub fn folder_with(programs: &[&str]) -> Option<tempfile::TempDir> {
     are_here(programs).then(|| tempfile::tempdir().unwrap())
 }
 
+/// Writes a program.
+pub fn write_program(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path, mode).unwrap();
+}
+
 /// The path of a program.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
