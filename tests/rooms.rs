@@ -16,7 +16,6 @@
 )]
 
 #[path = "support/models/mod.rs"]
-#[cfg(feature = "assistant")]
 mod models;
 #[cfg(unix)]
 #[path = "support/pty.rs"]

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use vault_agent::agent::approval_request::ApprovalVerdict;
 
-use crate::agent::rig::{Person, ask, is_whole, left, settings};
-use crate::models::{ModelServer, Reply};
-use crate::support::{Run, TestVault};
+use crate::agent::rig::{Person, ask, boxed, left, script, settings};
+use crate::models::ModelServer;
+use crate::support::{Run, TestVault, contains_all};
 
 const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n- Anna drinks oolong\n\
                      //- /Reminders.md\n# Reminders\n//- /.obsidian/plugins/x/data.json\n{\"key\":\"plugin-key\"}\n\
@@ -15,10 +15,7 @@ const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n-
 
 /// `vault-agent ask` over a server that calls these tools and then says that it is done.
 fn asked(vault: &TestVault, server: &ModelServer, calls: Vec<(&str, Value)>) -> (Run, Vec<String>) {
-    let mut replies: Vec<Reply> =
-        calls.into_iter().map(|(name, arguments)| Reply::tool(name, arguments)).collect();
-    replies.push(Reply::text("Done."));
-    server.script(replies);
+    script(server, calls);
     let run = vault.run(&["--json", "ask", "Do it."]).ok();
     let requests = server.requests();
     (run, requests.last().unwrap().results())
@@ -30,40 +27,26 @@ fn bash(command: &str) -> (&'static str, Value) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
-    if !is_whole() {
-        return;
-    }
-    let server = ModelServer::start().await;
-    let vault = TestVault::new(NOTES);
-    vault.write("vault-agent.toml", settings(&server, ""));
+    let Some((server, vault)) = boxed(NOTES, "").await else { return };
     let before = vault.tree();
     let root = vault.root().display().to_string();
-    let (run, results) = asked(
-        &vault,
-        &server,
-        vec![
-            bash("cat $VAULT/MEMORY.md; ls $VAULT; echo kept > note.txt"),
-            bash("cat note.txt; seq 1 20000"),
-            bash(&format!(
-                "echo evil > {root}/MEMORY.md || echo no; echo evil > $VAULT/new.md || echo no; rm {root}/Reminders.md || echo no"
-            )),
-            bash(&format!("cat {root}/.obsidian/plugins/x/data.json || echo unseen")),
-            bash("exit 3"),
-            bash("grep -R key $VAULT; cat $VAULT/Code/app/.env; cat $VAULT/Code/app/main.rs"),
-            bash("seq 1 100000"),
-        ],
+    let write = format!(
+        "echo evil > {root}/MEMORY.md || echo no; echo evil > $VAULT/new.md || echo no; rm {root}/Reminders.md || echo no"
     );
-    assert!(
-        results[0].contains("Anna drinks oolong") && results[0].ends_with("[exit status 0]"),
-        "{}",
-        results[0]
-    );
-    assert!(results[1].starts_with("kept\n1\n2\n") && results[1].contains("\n20000\n"), "{}", results[1]);
-    assert!(
-        results[1].len() < 31_000 && results[1].contains("for your next command]"),
-        "{}",
-        results[1].len()
-    );
+    let calls = [
+        "cat $VAULT/MEMORY.md; ls $VAULT; echo kept > note.txt",
+        "cat note.txt; seq 1 20000",
+        &write,
+        &format!("cat {root}/.obsidian/plugins/x/data.json || echo unseen"),
+        "exit 3",
+        "grep -R key $VAULT; cat $VAULT/Code/app/.env; cat $VAULT/Code/app/main.rs",
+        "seq 1 100000",
+    ];
+    let (run, results) = asked(&vault, &server, calls.map(bash).to_vec());
+    contains_all(&results[0], &["Anna drinks oolong"]);
+    assert!(results[0].ends_with("[exit status 0]"), "{}", results[0]);
+    assert!(results[1].starts_with("kept\n1\n2\n") && results[1].len() < 31_000, "{}", results[1].len());
+    contains_all(&results[1], &["\n20000\n", "for your next command]"]);
     assert_eq!(results[2].matches("no\n").count(), 3, "{}", results[2]);
     assert!(results[3].contains("unseen") && !results[3].contains("plugin-key"), "{}", results[3]);
     assert_eq!(results[4], "(no output)\n[exit status 3]");
@@ -86,32 +69,18 @@ async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_vault_changes_through_vault_agent_and_history_knows_who_did_it() {
-    if !is_whole() {
-        return;
-    }
-    let server = ModelServer::start().await;
-    let vault = TestVault::new(NOTES);
-    vault.write("vault-agent.toml", settings(&server, ""));
-    let (_, results) = asked(
-        &vault,
-        &server,
-        vec![
-            bash(
-                "vault-agent remind add '2026-12-02 09:00' 'Call Mum' && vault-agent remind list | grep -c Mum",
-            ),
-            bash("echo 'from a pipe' | vault-agent memory save - ; vault-agent search oolong"),
-        ],
-    );
-    assert!(results[0].contains("msg=\"Call Mum\"") && results[0].contains("\n1\n"), "{}", results[0]);
-    assert!(results[1].contains("Anna drinks oolong"), "{}", results[1]);
-    assert!(
-        vault.read("Reminders.md").contains("Call Mum") && vault.read("MEMORY.md").contains("from a pipe")
-    );
-    let history = vault.run(&["--json", "history"]).ok().stdout;
-    let entries: Value = serde_json::from_str(&history).unwrap();
-    let text = entries.to_string();
-    assert!(text.contains("assistant") && text.contains("Call Mum"), "{text}");
-    assert!(text.contains("\"one\"") && text.contains("turn 1 call 0"), "{text}");
+    let Some((server, vault)) = boxed(NOTES, "").await else { return };
+    let calls = [
+        "vault-agent remind add '2026-12-02 09:00' 'Call Mum' && vault-agent remind list | grep -c Mum",
+        "echo 'from a pipe' | vault-agent memory save - ; vault-agent search oolong",
+    ];
+    let (_, results) = asked(&vault, &server, calls.map(bash).to_vec());
+    contains_all(&results[0], &["msg=\"Call Mum\"", "\n1\n"]);
+    contains_all(&results[1], &["Anna drinks oolong"]);
+    contains_all(vault.read("Reminders.md"), &["Call Mum"]);
+    contains_all(vault.read("MEMORY.md"), &["from a pipe"]);
+    let text = vault.json(&["history"]).to_string();
+    contains_all(&text, &["assistant", "Call Mum", "\"one\"", "turn 1 call 0"]);
     let _ = vault.run(&["undo"]).ok();
     assert!(!vault.read("MEMORY.md").contains("from a pipe"));
     let _ = vault.run(&["undo"]).ok();
@@ -120,12 +89,7 @@ async fn the_vault_changes_through_vault_agent_and_history_knows_who_did_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_a_person_s_is_refused_in_the_box() {
-    if !is_whole() {
-        return;
-    }
-    let server = ModelServer::start().await;
-    let vault = TestVault::new(NOTES);
-    vault.write("vault-agent.toml", settings(&server, ""));
+    let Some((server, vault)) = boxed(NOTES, "").await else { return };
     let commands = [
         "vault-agent init /tmp/elsewhere",
         "vault-agent undo",
@@ -150,12 +114,7 @@ async fn what_is_a_person_s_is_refused_in_the_box() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn network_is_asked_about_and_always_once_something_was_read() {
-    if !is_whole() {
-        return;
-    }
-    let server = ModelServer::start().await;
-    let vault = TestVault::new(NOTES);
-    vault.write("vault-agent.toml", settings(&server, "allow = [\"bash:echo out *\"]"));
+    let Some((server, vault)) = boxed(NOTES, "allow = [\"bash:echo out *\"]").await else { return };
     let network = |command: &str| ("bash", json!({ "command": command, "network": true }));
     let person = Person::who_says(ApprovalVerdict::No);
     // A plain command is free, one that leaves isn't, unless a pattern fits.

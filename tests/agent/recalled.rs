@@ -5,11 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{Engine, EngineParts, RecalledContext, TurnMemory, VaultMemory};
-use vault_agent::clock::ManualClock;
-use vault_agent::config::Dirs;
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
-use vault_agent::vault::Vault;
-use vault_agent::workspace::Workspace;
 
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
@@ -48,16 +44,10 @@ started: 2026-12-01T09:00:00Z
 const QUESTION: &str =
     "I put Zanzibar pepper seeds behind the shed.\nWhat do you know about Zanzibar pepper seeds?";
 
-fn workspace(vault: &TestVault) -> Arc<Workspace> {
-    let clock = Arc::new(ManualClock::new(vault.now()));
-    let dirs = Dirs { state: vault.state(), cache: vault.cache() };
-    Arc::new(Workspace::open_in(Vault::open(&vault.root()).unwrap(), dirs, clock).unwrap())
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_turn_asks_is_no_memory_of_it() {
     let vault = TestVault::new(VAULT);
-    let memory = VaultMemory::new(workspace(&vault));
+    let memory = VaultMemory::new(vault.workspace());
     let today = "logs/discord-channel/2000/20261201T090000Z_0001";
     let links = ["2", "3"].map(|n| format!("{today}#^01JGXYZ000000000000000000{n}"));
     let own = links.each_ref().map(String::as_str);
@@ -92,10 +82,9 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
     let server = ModelServer::by(|_| Reply::text("Done.")).await;
     let log = "logs/discord-channel/2000/20261110T090000Z_0001";
     let mut fixture = format!(
-        "//- now: 2026-12-01T09:30:00Z\n//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n[[brain]]\n\
-         name = \"small\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\ncontext_tokens = 6000\n//- /{log}.md\n---\n\
+        "//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n{}//- /{log}.md\n---\n\
          surface: discord-channel\ncontext_id: \"2000\"\nstarted: 2026-11-10T09:00:00Z\n---\n",
-        server.url()
+        server.brain("small", "chat", "context_tokens = 6000")
     );
     let id = |nth: usize| format!("01JGXYZ000{nth:05}00000000000");
     for nth in 0..300 {
@@ -103,7 +92,7 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
         fixture += &format!("\n> [!user] 2026-11-10T09:00:00Z Alice\n> {text}\n\n^{}\n", id(nth));
     }
     let vault = TestVault::new(&fixture);
-    let (workspace, ears) = (workspace(&vault), Arc::new(Ears::default()));
+    let (workspace, ears) = (vault.workspace(), Arc::new(Ears::default()));
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
     let engine =
         Engine::new(EngineParts { memory: Arc::clone(&ears) as _, ..EngineParts::of(&workspace, &journal) });
@@ -133,13 +122,13 @@ async fn a_question_that_nobody_answered_is_no_memory_and_what_is_left_out_makes
     for (answer, is_given) in [("", false), (answer, true)] {
         let today = format!("//- /logs/discord-channel/2000/20261201T090000Z_0001.md{today}");
         let vault = TestVault::new(&format!("{old}{unanswered}{answer}{today}"));
-        let memory = VaultMemory::new(workspace(&vault));
-        let given = memory.context_for("What do you know about Zanzibar pepper seeds?", &[]).await.unwrap();
+        let memory = VaultMemory::new(vault.workspace());
+        let question = "What do you know about Zanzibar pepper seeds?";
+        let given = memory.context_for(question, &[]).await.unwrap();
         assert!(given.injection.contains("sprout after three weeks"), "{}", given.injection);
         assert_eq!(given.injection.contains("Who sells"), is_given, "{}", given.injection);
         let without = ["logs/discord-channel/2000/20261110T090000Z_0001#^01JGXYZ0000000000000000001"];
-        let given =
-            memory.context_for("What do you know about Zanzibar pepper seeds?", &without).await.unwrap();
+        let given = memory.context_for(question, &without).await.unwrap();
         assert!(!given.injection.contains("sprout"), "{}", given.injection);
     }
 }

@@ -10,12 +10,8 @@ use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
 use vault_agent::agent::tools::Caller;
 use vault_agent::agent::{Approvals, CombinedToolbox, Engine, EngineParts, Toolbox};
-use vault_agent::clock::ManualClock;
-use vault_agent::config::Dirs;
 use vault_agent::confine::{self, Helper};
 use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnJournal};
-use vault_agent::vault::Vault;
-use vault_agent::workspace::Workspace;
 
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
@@ -35,10 +31,24 @@ pub fn is_whole() -> bool {
 
 /// Settings with one brain that is this server, and what `more` says of the assistant.
 pub fn settings(server: &ModelServer, more: &str) -> String {
-    format!(
-        "[assistant]\ntools = [\"bash\", \"vault\"]\n{more}\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
-        server.url()
-    )
+    format!("[assistant]\ntools = [\"bash\", \"vault\"]\n{more}\n{}", server.brain("one", "chat", ""))
+}
+
+/// A model server and a vault with these notes whose one brain it is; none where this machine can't build the whole box.
+pub async fn boxed(notes: &str, more: &str) -> Option<(ModelServer, TestVault)> {
+    if !is_whole() {
+        return None;
+    }
+    let server = ModelServer::start().await;
+    let vault = TestVault::new(notes);
+    vault.write("vault-agent.toml", settings(&server, more));
+    Some((server, vault))
+}
+
+/// The server calls these tools, and then says that it is done.
+pub fn script(server: &ModelServer, calls: Vec<(&str, Value)>) {
+    let calls = calls.into_iter().map(|(name, arguments)| Reply::tool(name, arguments));
+    server.script(calls.chain([Reply::text("Done.")]).collect());
 }
 
 /// Says the same to whatever is asked, and remembers it.
@@ -80,13 +90,8 @@ pub async fn ask(
     calls: Vec<(&str, Value)>,
 ) -> Vec<String> {
     let before = server.requests().len();
-    let mut replies: Vec<Reply> =
-        calls.into_iter().map(|(name, arguments)| Reply::tool(name, arguments)).collect();
-    replies.push(Reply::text("Done."));
-    server.script(replies);
-    let clock = Arc::new(ManualClock::new(vault.now()));
-    let dirs = Dirs { state: vault.state(), cache: vault.cache() };
-    let workspace = Arc::new(Workspace::open_in(Vault::open(&vault.root()).unwrap(), dirs, clock).unwrap());
+    script(server, calls);
+    let workspace = vault.workspace();
     let skills = Arc::new(Skills::of(&workspace));
     let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
     if let Some(bash) = BashTool::of(&workspace, Arc::clone(&skills)) {
@@ -102,8 +107,7 @@ pub async fn ask(
     .unwrap();
     let turn = NewTurn { message: 1, text: "Do it.".into(), ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).unwrap();
-    let answer = engine.answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();
-    assert_eq!(answer.text, "Done.");
+    assert_eq!(engine.answer(1, &NoConversation, &CancellationToken::new()).await.unwrap().text, "Done.");
     let requests = server.requests();
     assert!(requests.len() > before);
     requests.last().unwrap().results()

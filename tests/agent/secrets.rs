@@ -1,24 +1,34 @@
 //! A skill's secrets: given to its command alone, and in nothing that is kept or shown.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::json;
 use vault_agent::agent::approval_request::ApprovalVerdict;
 
-use crate::agent::rig::{Person, ask, is_whole, left, settings};
+use crate::agent::rig::{Person, ask, boxed, left, settings};
 use crate::deliver::servers::Web;
 use crate::models::{ModelServer, Reply};
-use crate::support::TestVault;
+use crate::support::{TestVault, contains_all, write_private};
 
 const CANARY: &str = "canary-7f3Qz+/=x9";
 
-const SKILL: &str =
-    "---\nname: vaulty\ndescription: x\nmetadata:\n  secrets: CANARY_KEY\n---\nRun scripts/tell.sh.\n";
-const TELL: &str = "printf '%s\\n' \"$CANARY_KEY\"\nprintf '%s' \"$CANARY_KEY\" | base64\nprintf 'x%s' \"$CANARY_KEY\" | base64\n\
-                    printf '%s' \"$CANARY_KEY\" | od -An -tx1 | tr -d ' \\n'\necho\nprintf '%s' \"$CANARY_KEY\" > kept.txt\n\
-                    vault-agent memory save \"the key is $CANARY_KEY\" || echo 'not saved'\n\
-                    printf '%s' \"$CANARY_KEY\" | vault-agent memory save - || echo 'not saved'\n";
+const NOTES: &str = concat!(
+    "//- /MEMORY.md\n## General\n- x\n",
+    "//- /skills/vaulty/SKILL.md\n---\nname: vaulty\ndescription: x\nmetadata:\n  secrets: CANARY_KEY\n---\n",
+    "Run scripts/tell.sh.\n//- /skills/vaulty/scripts/tell.sh\n",
+    "printf '%s\\n' \"$CANARY_KEY\"\nprintf '%s' \"$CANARY_KEY\" | base64\nprintf 'x%s' \"$CANARY_KEY\" | base64\n",
+    "printf '%s' \"$CANARY_KEY\" | od -An -tx1 | tr -d ' \\n'\necho\nprintf '%s' \"$CANARY_KEY\" > kept.txt\n",
+    "vault-agent memory save \"the key is $CANARY_KEY\" || echo 'not saved'\n",
+    "printf '%s' \"$CANARY_KEY\" | vault-agent memory save - || echo 'not saved'\n",
+);
+
+/// Gives a skill the canary as its secret of this name, from a file.
+fn give_key(vault: &TestVault, skill: &str, name: &str) {
+    let file = vault.home().join("key");
+    write_private(&file, &format!("{CANARY}\n"));
+    let key = format!("[skill.{skill}]\nkey_files = {{ {name} = \"{}\" }}\n", file.display());
+    vault.write("vault-agent.toml", vault.read("vault-agent.toml") + &key);
+}
 
 /// The forms in which the canary must be nowhere.
 fn forms() -> Vec<String> {
@@ -59,15 +69,8 @@ fn clean(vault: &TestVault, server: &ModelServer, said: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_of_the_environment_is_in_nothing_that_is_kept_or_shown() {
-    if !is_whole() {
-        return;
-    }
-    let server = ModelServer::start().await;
-    let mut vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## General\n- x\n");
+    let Some((server, mut vault)) = boxed(NOTES, "").await else { return };
     vault.env("CANARY_KEY", CANARY);
-    vault.write("skills/vaulty/SKILL.md", SKILL);
-    vault.write("skills/vaulty/scripts/tell.sh", TELL);
-    vault.write("vault-agent.toml", settings(&server, ""));
     let listed = vault.json(&["skill", "list"]);
     let hash = &listed[0]["hash"].as_str().unwrap()[..12];
     let allow = format!("allow = [\"skill:vaulty@{hash}\", \"bash:skill vaulty: bash scripts/tell.sh\"]");
@@ -89,18 +92,8 @@ async fn a_secret_of_the_environment_is_in_nothing_that_is_kept_or_shown() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_of_a_key_file_is_asked_about_and_given_after_a_yes() {
-    if !is_whole() {
-        return;
-    }
-    let server = ModelServer::start().await;
-    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## General\n- x\n");
-    let file = vault.home().join("key");
-    std::fs::write(&file, format!("{CANARY}\n")).unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
-    vault.write("skills/vaulty/SKILL.md", SKILL);
-    vault.write("skills/vaulty/scripts/tell.sh", TELL);
-    let key = format!("[skill.vaulty]\nkey_files = {{ CANARY_KEY = \"{}\" }}\n", file.display());
-    vault.write("vault-agent.toml", format!("{}{key}", settings(&server, "")));
+    let Some((server, vault)) = boxed(NOTES, "").await else { return };
+    give_key(&vault, "vaulty", "CANARY_KEY");
     let call = || ("bash", json!({"command": "bash scripts/tell.sh", "skill": "vaulty"}));
     let no = Person::who_says(ApprovalVerdict::No);
     let results = ask(&vault, &server, &no, vec![call()]).await;
@@ -117,9 +110,7 @@ async fn a_secret_of_a_key_file_is_asked_about_and_given_after_a_yes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_web_is_searched_with_the_key_and_the_key_stays_out_of_sight() {
-    if !is_whole() {
-        return;
-    }
+    let Some((server, vault)) = boxed("", "").await else { return };
     if std::process::Command::new("curl").arg("--version").output().is_err() {
         eprintln!("skipped: there is no curl");
         return;
@@ -127,28 +118,18 @@ async fn the_web_is_searched_with_the_key_and_the_key_stays_out_of_sight() {
     // A stand-in for Brave on this machine: answers once, and echoes the key as bad servers do.
     let echo = format!("{{\"web\":{{\"results\":[{{\"title\":\"Oolong\"}}]}},\"echo\":\"{CANARY}\"}}");
     let brave = Web::start(move |_| (200, echo.clone()));
-    let server = ModelServer::start().await;
-    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
     let _ = vault.run(&["init", "."]).ok();
     let script = vault.read("skills/brave-search/scripts/search.sh");
     vault.write(
         "skills/brave-search/scripts/search.sh",
         script.replace("https://api.search.brave.com", &brave.url),
     );
-    let file = vault.home().join("key");
-    std::fs::write(&file, CANARY).unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let key = format!("[skill.brave-search]\nkey_files = {{ BRAVE_API_KEY = \"{}\" }}\n", file.display());
-    vault.write("vault-agent.toml", format!("{}{key}", settings(&server, "")));
+    give_key(&vault, "brave-search", "BRAVE_API_KEY");
     let yes = Person::who_says(ApprovalVerdict::Yes);
     let call = json!({"command": "bash scripts/search.sh 'green tea & cake' 3", "skill": "brave-search", "network": true});
     let results =
         ask(&vault, &server, &yes, vec![("skill", json!({"name": "brave-search"})), ("bash", call)]).await;
-    assert!(
-        results[1].contains("\"title\":\"Oolong\"") && results[1].contains("\"echo\":\"[hidden]\""),
-        "{}",
-        results[1]
-    );
+    contains_all(&results[1], &["\"title\":\"Oolong\"", "\"echo\":\"[hidden]\""]);
     let searched = brave.asked().remove(0);
     assert_eq!(searched.path, "/res/v1/web/search?q=green+tea+%26+cake&count=3");
     assert_eq!((searched.method.as_str(), searched.header("X-Subscription-Token")), ("GET", Some(CANARY)));

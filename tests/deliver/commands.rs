@@ -57,10 +57,12 @@ fn remind_add_prints_the_exact_line() {
     Wed 2 Dec 09:00, tomorrow, then weekly
     "#);
     assert_eq!(vault.read("Reminders.md"), format!("# Reminders\n{}", run.stdout));
-    let run = vault.run(&["--json", "remind", "add", "in 20 minutes", "Tea"]).ok();
-    let added = run.json();
+    let added = vault.json(&["remind", "add", "in 20 minutes", "Tea"]);
     assert_eq!(vault.read("Reminders.md").lines().last().unwrap(), added["line_text"].as_str().unwrap());
     assert!(added["line_text"].as_str().unwrap().ends_with(&format!("id={}", added["id"].as_str().unwrap())));
+    let empty = TestVault::new("");
+    let run = empty.run(&["remind", "add", "2026-12-01 09:31", "Tea"]).ok();
+    assert_eq!(empty.read("Reminders.md"), run.stdout, "the note is made");
 }
 
 #[test]
@@ -90,13 +92,6 @@ fn a_time_is_taken_as_people_say_it_and_one_with_two_meanings_is_refused_with_bo
     assert_eq!(vault.read("Reminders.md"), before);
     let run = vault.run(&["memory", "save", "--to", "commitment", "Ask", "--due", "tonight"]).ok();
     assert!(run.stderr.starts_with("Tue 1 Dec 19:00, in 9 h "), "{}", run.stderr);
-}
-
-#[test]
-fn remind_add_makes_the_note() {
-    let vault = TestVault::new("");
-    let run = vault.run(&["remind", "add", "2026-12-01 09:31", "Tea"]).ok();
-    assert_eq!(vault.read("Reminders.md"), run.stdout);
 }
 
 #[test]
@@ -169,44 +164,30 @@ fn remind_list() {
 #[test]
 fn remind_preview() {
     let vault = vault(LINES);
-    let args = ["remind", "preview", "rid_BBBBBBBBBBBB", "--count", "2", "--json"];
-    assert_eq!(
-        vault.run(&args).ok().json(),
-        json!([{"id": "rid_BBBBBBBBBBBB", "msg": "Gap", "occurrences": ["2027-03-28T02:00:00+01:00", "2027-03-29T01:30:00+01:00"]}])
-    );
-    let args =
-        ["remind", "preview", "--json", "--from", "2026-12-02 09:30", "--until", "2027-02-28T08:00:00Z"];
-    let all = vault.run(&args).ok().json();
+    let two = json!(["2027-03-28T02:00:00+01:00", "2027-03-29T01:30:00+01:00"]);
+    let gap = vault.json(&["remind", "preview", "rid_BBBBBBBBBBBB", "--count", "2"]);
+    assert_eq!(gap, json!([{"id": "rid_BBBBBBBBBBBB", "msg": "Gap", "occurrences": two}]));
+    let (from, until) = ("2026-12-02 09:30", "2027-02-28T08:00:00Z");
+    let all = vault.json(&["remind", "preview", "--from", from, "--until", until]);
+    let rent = ["2026-12-31T08:00:00+00:00", "2027-01-31T08:00:00+00:00", "2027-02-28T08:00:00+00:00"];
     assert_eq!(all[0]["occurrences"], json!(["2026-12-02T09:30:00+00:00"]));
-    assert_eq!(all[1]["occurrences"], json!([]));
-    assert_eq!(
-        all[2]["occurrences"],
-        json!(["2026-12-31T08:00:00+00:00", "2027-01-31T08:00:00+00:00", "2027-02-28T08:00:00+00:00"])
-    );
+    assert_eq!((&all[1]["occurrences"], &all[2]["occurrences"]), (&json!([]), &json!(rent)));
 }
 
 #[test]
 fn remind_edit_and_rm_change_one_line() {
     let vault = vault(LINES);
-    let run = vault.run(&["--json", "remind", "edit", "rid_BBBBBBBBBBBB", "--when", "2027-04-01 10:15"]).ok();
+    let edited = vault.json(&["remind", "edit", "rid_BBBBBBBBBBBB", "--when", "2027-04-01 10:15"]);
     let line = "- [ ] time=10:15 date=2027-04-01 recur=daily id=rid_BBBBBBBBBBBB  msg=\"Gap\" ^block";
-    assert_eq!(run.json(), json!({"id": "rid_BBBBBBBBBBBB", "line_text": line}));
-    let run = vault
-        .run(&["remind", "edit", "rid_BBBBBBBBBBBB", "--message", "Mind the gap", "--recur", "none"])
-        .ok();
-    assert_eq!(
-        run.stdout,
-        "- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n"
-    );
+    assert_eq!(edited, json!({"id": "rid_BBBBBBBBBBBB", "line_text": line}));
+    let args = ["remind", "edit", "rid_BBBBBBBBBBBB", "--message", "Mind the gap", "--recur", "none"];
+    let line =
+        "- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n";
+    assert_eq!(vault.run(&args).ok().stdout, line);
     let run = vault.run(&["remind", "rm", "rid_AAAAAAAAAAAA"]).ok();
     assert_eq!(run.stdout, LINES.split_inclusive('\n').next().unwrap());
     let rest: String = LINES.split_inclusive('\n').skip(2).collect();
-    assert_eq!(
-        vault.read("Reminders.md"),
-        format!(
-            "- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n{rest}"
-        )
-    );
+    assert_eq!(vault.read("Reminders.md"), format!("{line}{rest}"));
     insta::assert_snapshot!(vault.run(&["remind", "rm", "rid_BBBBBBBBBBBX"]).shown(), @r"
     exit 1
     --- stderr
@@ -298,16 +279,8 @@ fn check_shows_lines_that_look_meant() {
 #[test]
 fn commitments_are_added_listed_and_ended() {
     let vault = TestVault::new("//- /COMMITMENTS.md\n# Follow-ups");
-    let added = vault.run(&[
-        "commitment",
-        "add",
-        "in 20 minutes",
-        "Ask Kyle",
-        "--scope",
-        "channel:42",
-        "--precision",
-        "soft",
-    ]);
+    let soft = ["--scope", "channel:42", "--precision", "soft"];
+    let added = vault.run(&[&["commitment", "add", "in 20 minutes", "Ask Kyle"][..], &soft].concat());
     insta::assert_snapshot!(added.shown(), @r"
     exit 0
     --- stdout
@@ -389,31 +362,23 @@ fn dated_lines_that_nobody_tells_are_said() {
     2 tasks with a date are not told (tasks 1, reminder 1); to be told of them, set `also = ["tasks", "reminder"]` under `[reminders]` in vault-agent.toml
     "#);
     assert_eq!(vault.json(&["check"]).as_array().unwrap().len(), 1);
-    vault.write(
-        "vault-agent.toml",
-        "timezone = \"Europe/London\"\n[reminders]\nalso = [\"tasks\", \"reminder\"]\n",
-    );
+    let both = "timezone = \"Europe/London\"\n[reminders]\nalso = [\"tasks\", \"reminder\"]\n";
+    vault.write("vault-agent.toml", both);
     let run = vault.json(&["check"]);
     assert_eq!(run.as_array().unwrap().len(), 1, "what is told with a time is no finding: {run}");
     assert_eq!(run[0]["reason"], json!("a task that has a date and no time is told at 09:00"));
     vault.write("vault-agent.toml", "timezone = \"Europe/London\"\n[reminders]\nalso = [\"reminder\"]\n");
     let run = vault.json(&["check"]);
-    assert_eq!(
-        run[0]["reason"],
-        json!("a task with a date of another program (`📅 2026-12-01`) is not told")
-    );
+    assert_eq!(run[0]["reason"], "a task with a date of another program (`📅 2026-12-01`) is not told");
     // A date that there isn't is the reason, not the setting.
-    let both = "timezone = \"Europe/London\"\n[reminders]\nalso = [\"tasks\", \"reminder\"]\n";
     vault.write("vault-agent.toml", both);
     vault.write("Leap.md", "- [ ] Sweep 🔁 every year ⏳ 2026-02-28 📅 2026-02-30\n");
     let run = vault.json(&["check"]);
     let of_leap: Vec<&Value> =
         run.as_array().unwrap().iter().filter(|one| one["path"] == "Leap.md").collect();
-    assert_eq!(of_leap.len(), 1, "{run}");
-    assert_eq!(
-        (&of_leap[0]["column"], &of_leap[0]["reason"]),
-        (&json!(39), &json!("`📅 2026-02-30` is no date that there is, so this task is not told"))
-    );
+    assert!(of_leap.len() == 1 && of_leap[0]["column"] == 39, "{run}");
+    let reason = "`📅 2026-02-30` is no date that there is, so this task is not told";
+    assert_eq!(of_leap[0]["reason"], reason);
     vault.write("Garden.md", format!("# Beds\n{line}\n```\n{line}\n```\n"));
     let run = vault.run(&["--json", "check"]);
     run.exits(1);

@@ -1,32 +1,19 @@
 //! Several notifiers at once, each with a state of its own.
 
-use jiff::SignedDuration;
-
-use crate::deliver::crashes::{STEPS, tick_until};
-use crate::deliver::world::{Fault, World, id, line};
+use crate::deliver::crashes::{STEPS, at_each_step};
+use crate::deliver::world::{Fault, World, due_at, id, line, secs};
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
-fn secs(seconds: i64) -> SignedDuration {
-    SignedDuration::from_secs(seconds)
-}
-
 fn one() -> World {
-    World::new(NOW, &line("2026-12-01", "09:30", "none", "Call", &id('A'))).with_other()
+    World::due("Call").with_other()
 }
 
-#[test]
-fn each_is_told_once_and_the_line_goes() {
-    let mut world = one();
-    let report = world.tick();
-    assert_eq!(report.fired.len(), 1, "told of once, by whoever");
-    assert_eq!(
-        (world.place.texts(), world.other()),
-        (vec!["Reminder: Call".to_owned()], vec!["Reminder: Call".to_owned()])
-    );
-    assert_eq!(world.read(), "");
-    world.later(secs(60)).tick();
-    assert_eq!((world.place.texts().len(), world.other().len()), (1, 1));
+/// One and, each day, another.
+fn two() -> World {
+    let text = line("2026-12-01", "09:30", "none", "One", &id('A'))
+        + &line("2026-12-01", "09:30", "daily", "Two", &id('B'));
+    World::new(NOW, &text).with_other()
 }
 
 #[test]
@@ -59,9 +46,7 @@ fn while_the_one_that_counts_fails_the_other_is_told_once() {
     }
     assert_eq!((world.place.texts().len(), world.other().len()), (0, 1));
     // By now others were missed too, and the one that counts tells of all in a digest.
-    let more: String =
-        "BCDE".chars().map(|c| line("2026-12-01", "09:31", "none", &c.to_string(), &id(c))).collect();
-    world.write(world.read() + &more);
+    world.write(world.read() + &due_at("09:31", "BCDE"));
     world.tick();
     let (place, other) = (world.place.texts(), world.other());
     assert!(place.len() == 1 && place[0].starts_with("5 were missed"), "{place:?}");
@@ -111,9 +96,7 @@ fn a_tag_leads_elsewhere() {
 
 #[test]
 fn a_slow_one_holds_nobody_else_up() {
-    let text: String =
-        "ABCD".chars().map(|c| line("2026-12-01", "09:30", "none", &c.to_string(), &id(c))).collect();
-    let mut world = World::new(NOW, &text).with_other();
+    let mut world = World::new(NOW, &due_at("09:30", "ABCD")).with_other();
     for _ in 0..9 {
         world.others[0].fault(Fault::Nothing);
     }
@@ -146,11 +129,8 @@ fn one_that_took_its_copy_and_counts_then_is_not_told_again() {
             assert_eq!(other.texts().len(), 1);
             turn(&mut world, kinds);
             // Others were missed by now, and come together.
-            let more: String =
-                "BCDE".chars().map(|c| line("2026-12-01", "09:31", "none", &c.to_string(), &id(c))).collect();
-            world.write(world.read() + &more);
-            let report = world.later(secs(3600)).tick();
-            assert_eq!(report.fired.len(), 5, "{kinds:?} {fault:?}");
+            world.write(world.read() + &due_at("09:31", "BCDE"));
+            assert_eq!(world.later(secs(3600)).tick().fired.len(), 5, "{kinds:?} {fault:?}");
             assert_eq!(world.read(), "");
             world.later(secs(3600)).tick();
             let told = |texts: Vec<String>| texts.iter().filter(|text| text.contains("Call")).count();
@@ -181,47 +161,32 @@ fn one_whose_copy_is_on_its_way_and_counts_then_is_told_once() {
 
 #[test]
 fn each_step_after_the_turn_may_be_the_last_before_a_crash() {
-    let text = line("2026-12-01", "09:30", "none", "One", &id('A'))
-        + &line("2026-12-01", "09:30", "daily", "Two", &id('B'));
-    let mut crashes = 0;
-    for (step, name) in STEPS.iter().enumerate() {
-        for nth in 0..3 {
-            let mut world = World::new(NOW, &text).with_other();
-            let other = world.others[0].clone();
-            world.place.fault(Fault::Unreachable(None));
-            world.place.fault(Fault::Unreachable(None));
-            world.tick();
-            turn(&mut world, &["other", "place"]);
-            world.write(world.read() + &line("2026-12-01", "09:31", "none", "Three", &id('C')));
-            crashes += usize::from(tick_until(world.later(secs(60)), step, nth).is_none());
-            world.later(secs(30)).tick();
-            world.later(secs(60)).tick();
-            for texts in [world.place.texts(), other.texts()] {
-                assert_eq!(texts.len(), 3, "{name}, {nth} times before: {texts:?}");
-            }
+    at_each_step(3, &[30], STEPS.len(), |crash| {
+        let mut world = two();
+        let other = world.others[0].clone();
+        world.place.fault(Fault::Unreachable(None));
+        world.place.fault(Fault::Unreachable(None));
+        world.tick();
+        turn(&mut world, &["other", "place"]);
+        world.write(world.read() + &line("2026-12-01", "09:31", "none", "Three", &id('C')));
+        crash.tick(world.later(secs(60)));
+        world.later(secs(crash.wait)).tick();
+        world.later(secs(60)).tick();
+        for texts in [world.place.texts(), other.texts()] {
+            assert_eq!(texts.len(), 3, "{}: {texts:?}", crash.context);
         }
-    }
-    assert!(crashes >= STEPS.len(), "only {crashes} crashes");
+    });
 }
 
 #[test]
 fn each_step_may_be_the_last_before_a_crash() {
-    let text = line("2026-12-01", "09:30", "none", "One", &id('A'))
-        + &line("2026-12-01", "09:30", "daily", "Two", &id('B'));
-    let mut crashes = 0;
-    for (step, name) in STEPS.iter().enumerate() {
-        for nth in 0..5 {
-            for wait in [30, 600] {
-                let mut world = World::new(NOW, &text).with_other();
-                crashes += usize::from(tick_until(&mut world, step, nth).is_none());
-                world.later(SignedDuration::from_secs(wait)).tick();
-                world.later(SignedDuration::from_secs(60)).tick();
-                let context = format!("{name}, {nth} times before, then {wait} s");
-                for texts in [world.place.texts(), world.other()] {
-                    assert_eq!(texts.len(), 2, "{context}: {texts:?}");
-                }
-            }
+    at_each_step(5, &[30, 600], 2 * STEPS.len(), |crash| {
+        let mut world = two();
+        crash.tick(&mut world);
+        world.later(secs(crash.wait)).tick();
+        world.later(secs(60)).tick();
+        for texts in [world.place.texts(), world.other()] {
+            assert_eq!(texts.len(), 2, "{}: {texts:?}", crash.context);
         }
-    }
-    assert!(crashes >= 2 * STEPS.len(), "only {crashes} crashes");
+    });
 }

@@ -1,10 +1,9 @@
 //! Follow-ups whose blocks come back, stand there twice, or are written on after they were told.
 
-use jiff::SignedDuration;
 use vault_agent::deliver::Mode;
 
-use crate::deliver::crashes::{STEPS, tick_until};
-use crate::deliver::world::World;
+use crate::deliver::crashes::at_each_step;
+use crate::deliver::world::{World, secs};
 
 const NOW: &str = "2026-12-01T09:30:20Z";
 
@@ -34,7 +33,7 @@ fn a_block_that_a_merge_brings_back_beside_itself_is_not_told_again() {
                 if turned { format!("{delivered}{gap}{other}") } else { format!("{other}{gap}{delivered}") }
             };
             write(&world, &merged("pending"));
-            assert!(world.later(SignedDuration::from_mins(1)).tick().fired.is_empty(), "{gap:?} {turned}");
+            assert!(world.later(secs(60)).tick().fired.is_empty(), "{gap:?} {turned}");
             assert_eq!(read(&world), merged("delivered"));
         }
     }
@@ -69,10 +68,10 @@ fn words_that_were_told_to_nobody_stay_and_are_named_once() {
     for words in ["Ask", "Ask Kyle", "Ask Kyle whether the dentist moved"] {
         write(&world, &block("pending", words));
         findings.extend(world.pass(Mode::Daemon).near_misses);
-        world.later(SignedDuration::from_secs(2));
+        world.later(secs(2));
     }
     for _ in 0..3 {
-        findings.extend(world.later(SignedDuration::from_secs(60)).pass(Mode::Daemon).near_misses);
+        findings.extend(world.later(secs(60)).pass(Mode::Daemon).near_misses);
     }
     assert_eq!(world.place.texts(), ["Follow-up: Ask"]);
     assert_eq!(read(&world), block("pending", "Ask Kyle whether the dentist moved"));
@@ -88,21 +87,16 @@ fn words_that_were_told_to_nobody_stay_and_are_named_once() {
 
 #[test]
 fn words_changed_after_a_crash_are_delivered_only_if_they_were_told() {
-    let mut crashes = 0;
-    for (step, name) in STEPS.iter().enumerate() {
-        for wait in [30, 600] {
-            let mut world = World::new(NOW, "");
-            write(&world, &block("pending", "Ask"));
-            crashes += usize::from(tick_until(&mut world, step, 0).is_none());
-            write(&world, &block("pending", "Ask Kyle"));
-            world.later(SignedDuration::from_secs(wait)).tick();
-            world.later(SignedDuration::from_secs(60)).tick();
-            let texts = world.place.texts();
-            assert_eq!(texts.len(), 1, "{name}, {wait} s: {texts:?}");
-            let was_told = texts[0].contains("Kyle");
-            let status = if was_told { "delivered" } else { "pending" };
-            assert_eq!(read(&world), block(status, "Ask Kyle"), "{name}, {wait} s: {texts:?}");
-        }
-    }
-    assert!(crashes >= 12, "only {crashes} crashes");
+    at_each_step(1, &[30, 600], 12, |crash| {
+        let mut world = World::new(NOW, "");
+        write(&world, &block("pending", "Ask"));
+        crash.tick(&mut world);
+        write(&world, &block("pending", "Ask Kyle"));
+        world.later(secs(crash.wait)).tick();
+        world.later(secs(60)).tick();
+        let texts = world.place.texts();
+        assert_eq!(texts.len(), 1, "{}: {texts:?}", crash.context);
+        let status = if texts[0].contains("Kyle") { "delivered" } else { "pending" };
+        assert_eq!(read(&world), block(status, "Ask Kyle"), "{}: {texts:?}", crash.context);
+    });
 }

@@ -22,7 +22,12 @@ pub struct Several {
 
 impl Several {
     fn new(count: usize, now: &str, reminders: &str) -> Self {
-        Self::with(|| World::new(now, reminders), count, false)
+        Self::with(|| World::new(&instant(now), reminders), count, false)
+    }
+
+    /// Two that tell a second place, too, a minute before tea.
+    fn with_other() -> Self {
+        Self::with(|| World::new(&instant("09:29:00"), &tea()).with_other(), 2, false)
     }
 
     pub fn with(make: impl Fn() -> World, count: usize, tells_cut_off: bool) -> Self {
@@ -61,18 +66,33 @@ impl Several {
         runtime.block_on(self.all[at].machines.catch_up());
     }
 
-    /// Each in turn makes a pass and talks to what is shared, until nothing more comes of it.
-    fn settle(&mut self) {
+    /// Each in turn makes a pass and talks to what is shared, until nothing more comes of it; how much was told.
+    fn settle(&mut self) -> usize {
         for _ in 0..3 {
             for at in 0..self.all.len() {
                 self.all[at].tick();
                 self.ask(at);
             }
         }
+        self.told().len()
+    }
+
+    fn settle_at(&mut self, times: &[&str]) -> usize {
+        times.iter().map(|now| self.at(now).settle()).last().unwrap()
+    }
+
+    /// One machine hears what is shared, and makes a pass.
+    fn look(&mut self, at: usize) {
+        self.ask(at);
+        self.all[at].tick();
+    }
+
+    fn cut_all(&self, is_cut: bool) {
+        self.engines.iter().for_each(|engine| engine.cut(is_cut));
     }
 
     fn at(&mut self, now: &str) -> &mut Self {
-        self.all[0].at(now);
+        self.all[0].at(&instant(now));
         self
     }
 
@@ -89,6 +109,11 @@ impl Several {
     }
 }
 
+/// A time of 2026-12-01.
+fn instant(time: &str) -> String {
+    format!("2026-12-01T{time}Z")
+}
+
 fn tea() -> String {
     line("2026-12-01", "09:30", "none", "Tea", &id('A'))
 }
@@ -99,11 +124,30 @@ fn tea_key() -> String {
 
 /// Before its minute, in it, and when it was told.
 fn through_the_minute(several: &mut Several) {
-    several.at("2026-12-01T09:29:00Z").settle();
-    several.at("2026-12-01T09:30:00Z");
+    several.at("09:29:00").settle();
+    several.at("09:30:00");
     for at in (0..several.all.len()).rev() {
         several.all[at].tick();
     }
+}
+
+/// Two of which one has told a line that comes again; how it stood, and how the teller wrote it.
+fn daily_told() -> (Several, String, String) {
+    let daily = line("2026-12-01", "09:30", "daily", "Pills", &id('B'));
+    let mut several = Several::new(2, "09:29:00", &daily);
+    through_the_minute(&mut several);
+    several.settle();
+    let told = several.all[0].read();
+    assert_eq!(several.all[1].read(), daily);
+    assert_ne!(told, daily);
+    (several, daily, told)
+}
+
+/// Two with tea and coffee, of which the first lacks the coffee.
+fn lagging(coffee: &str) -> Several {
+    let several = Several::new(2, "09:28:00", &(tea() + coffee));
+    several.all[0].write(tea());
+    several
 }
 
 /// Both were told, and only the first copy says so, until the sync tool brings that to the second.
@@ -117,13 +161,12 @@ fn the_other_copy_follows(several: &mut Several, coffee: &str) {
 
 #[test]
 fn one_machine_tells_in_the_minute_and_the_others_leave_the_line() {
-    let mut several = Several::new(3, "2026-12-01T09:29:00Z", &tea());
+    let mut several = Several::new(3, "09:29:00", &tea());
     through_the_minute(&mut several);
     assert_eq!(several.told().len(), 1);
     // It is not marked yet.
     assert_eq!(several.state(0, &tea_key()), Some((DeliveryState::Sent, None)));
-    several.settle();
-    assert_eq!(several.told().len(), 1);
+    assert_eq!(several.settle(), 1);
     assert_eq!(several.state(0, &tea_key()), Some((DeliveryState::Done, None)));
     assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea()));
     assert_eq!(several.state(2, &tea_key()), Some((DeliveryState::Sent, Some("m0".to_owned()))));
@@ -135,31 +178,19 @@ fn one_machine_tells_in_the_minute_and_the_others_leave_the_line() {
 
 #[test]
 fn a_machine_that_lacks_the_line_is_stood_in_for_in_the_same_minute() {
-    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+    let mut several = Several::new(2, "09:29:00", &tea());
     several.all[0].write("");
-    several.settle();
-    several.at("2026-12-01T09:29:20Z").settle();
-    several.at("2026-12-01T09:30:00Z").settle();
-    assert_eq!(several.told().len(), 1);
+    assert_eq!(several.settle_at(&["09:29:00", "09:29:20", "09:30:00"]), 1);
     assert_eq!(several.all[1].read(), "");
 }
 
 #[test]
 fn the_voice_rewrites_the_line_of_a_teller_that_is_away_as_it_would_have() {
-    let weekly = line("2026-12-01", "09:30", "daily", "Pills", &id('B'));
-    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &weekly);
-    through_the_minute(&mut several);
-    several.settle();
-    let (told, own) = (several.all[0].read(), several.all[1].read());
-    assert_eq!(own, weekly);
-    assert_ne!(told, weekly);
+    let (mut several, daily, told) = daily_told();
     // The teller is gone, and its copy with it; for ten minutes the line is its own.
-    for now in ["09:35:00", "09:38:59", "09:39:00"] {
-        several.at(&format!("2026-12-01T{now}Z"));
-        several.ask(1);
-        several.all[1].tick();
-        let is_away = now == "09:39:00";
-        assert_eq!(several.all[1].read(), if is_away { told.clone() } else { weekly.clone() }, "{now}");
+    for (now, text) in [("09:35:00", &daily), ("09:38:59", &daily), ("09:39:00", &told)] {
+        several.at(now).look(1);
+        assert_eq!(several.all[1].read(), *text, "{now}");
     }
     assert_eq!(several.told().len(), 1);
 }
@@ -167,22 +198,15 @@ fn the_voice_rewrites_the_line_of_a_teller_that_is_away_as_it_would_have() {
 /// While the engine is out of reach nobody can be seen: that says nothing of the teller.
 #[test]
 fn a_teller_is_not_away_because_the_engine_was() {
-    let weekly = line("2026-12-01", "09:30", "daily", "Pills", &id('B'));
-    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &weekly);
-    through_the_minute(&mut several);
-    several.settle();
-    assert_ne!(several.all[0].read(), weekly);
-    several.engines.iter().for_each(|engine| engine.cut(true));
-    several.at("2026-12-01T09:44:00Z");
-    several.ask(1);
-    several.engines.iter().for_each(|engine| engine.cut(false));
+    let (mut several, daily, _) = daily_told();
+    several.cut_all(true);
+    several.at("09:44:00").ask(1);
+    several.cut_all(false);
     for now in ["09:44:10", "09:44:40", "09:49:00", "09:54:00", "09:55:00"] {
-        several.at(&format!("2026-12-01T{now}Z"));
-        several.ask(1);
-        several.all[1].tick();
+        several.at(now).look(1);
         several.ask(1);
         let is_away = now == "09:55:00";
-        assert_eq!(several.all[1].read() == weekly, !is_away, "{now}");
+        assert_eq!(several.all[1].read() == daily, !is_away, "{now}");
     }
     assert_eq!(several.told().len(), 1);
 }
@@ -190,15 +214,13 @@ fn a_teller_is_not_away_because_the_engine_was() {
 /// The first pass after a suspension comes before the machine has heard of anything.
 #[test]
 fn a_machine_that_wakes_up_tells_only_what_it_still_holds() {
-    for (wakes, teller) in [("2026-12-01T09:30:40Z", 0), ("2026-12-01T09:34:30Z", 1)] {
-        let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+    for (wakes, teller) in [("09:30:40", 0), ("09:34:30", 1)] {
+        let mut several = Several::new(2, "09:29:00", &tea());
         several.settle();
         // From here on the preferred one is suspended, and it holds the claim.
-        for now in ["2026-12-01T09:29:30Z", "2026-12-01T09:30:00Z", wakes] {
-            several.at(now);
-            several.all[1].tick();
-            several.ask(1);
-            several.all[1].tick();
+        for now in ["09:29:30", "09:30:00", wakes] {
+            several.at(now).all[1].tick();
+            several.look(1);
         }
         assert_eq!(several.told().len(), teller);
         several.all[0].tick();
@@ -213,40 +235,31 @@ fn a_machine_that_wakes_up_tells_only_what_it_still_holds() {
 
 #[test]
 fn what_was_on_its_way_when_a_machine_died_is_asked_about_and_not_told_again() {
-    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+    let mut several = Several::new(2, "09:29:00", &tea());
     several.settle();
     several.all[0].place.fault(Fault::LostAnswer);
-    several.at("2026-12-01T09:30:00Z");
-    several.all[0].tick();
+    several.at("09:30:00").all[0].tick();
     assert_eq!(several.told().len(), 1);
     // It is never seen again. Its claim runs out four minutes after the minute.
     for now in ["09:31:00", "09:33:59"] {
-        several.at(&format!("2026-12-01T{now}Z"));
-        several.ask(1);
-        several.all[1].tick();
+        several.at(now).look(1);
         assert_eq!(several.all[1].read(), tea(), "{now}");
     }
-    several.at("2026-12-01T09:34:30Z");
-    for _ in 0..2 {
-        several.ask(1);
-        several.all[1].tick();
-    }
+    several.at("09:34:30").look(1);
+    several.look(1);
     assert_eq!(several.told().len(), 1);
     assert_eq!(several.all[1].read(), "");
     // And when it comes back it learns that the other one has settled it.
     several.start(0);
     several.ask(1);
-    several.at("2026-12-01T10:00:00Z").settle();
-    assert_eq!(several.told().len(), 1);
+    assert_eq!(several.at("10:00:00").settle(), 1);
 }
 
 #[test]
 fn what_never_left_a_machine_that_died_is_told_by_the_next() {
-    let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+    let mut several = Several::new(2, "09:29:00", &tea());
     several.settle();
-    several.at("2026-12-01T09:34:30Z");
-    several.ask(1);
-    several.all[1].tick();
+    several.at("09:34:30").look(1);
     assert_eq!(several.told().len(), 1);
 }
 
@@ -259,7 +272,7 @@ fn missed() -> String {
 #[test]
 fn a_digest_comes_once_and_is_known_again_by_another_machine() {
     for fault in [Fault::None, Fault::LostAnswer, Fault::Nothing] {
-        let mut several = Several::new(2, "2026-12-01T09:00:00Z", &missed());
+        let mut several = Several::new(2, "09:00:00", &missed());
         several.all[0].tick();
         several.ask(0);
         several.all[0].place.fault(fault.clone());
@@ -268,23 +281,19 @@ fn a_digest_comes_once_and_is_known_again_by_another_machine() {
         assert_eq!(several.told().len(), arrived, "{fault:?}");
         assert!(several.told().iter().all(|text| text.starts_with("6 were missed")));
         several.ask(1);
-        several.at("2026-12-01T09:10:00Z");
-        for _ in 0..3 {
-            several.ask(1);
-            several.all[1].tick();
-        }
+        several.at("09:10:00");
+        (0..3).for_each(|_| several.look(1));
         // What surely isn't there is told one by one.
         assert_eq!(several.told().len(), if arrived == 1 { 1 } else { 6 }, "{fault:?}");
         several.ask(1);
         several.start(0);
-        several.at("2026-12-01T09:20:00Z").settle();
-        assert_eq!(several.told().len(), if arrived == 1 { 1 } else { 6 }, "{fault:?}");
+        assert_eq!(several.at("09:20:00").settle(), if arrived == 1 { 1 } else { 6 }, "{fault:?}");
     }
 }
 
 #[test]
 fn a_line_that_a_person_took_out_is_not_told_by_a_copy_that_lags() {
-    let mut several = Several::new(2, "2026-12-01T08:00:00Z", &tea());
+    let mut several = Several::new(2, "08:00:00", &tea());
     let look = |several: &mut Several, at: usize| {
         several.all[at].pass(Mode::Daemon);
         several.ask(at);
@@ -293,12 +302,10 @@ fn a_line_that_a_person_took_out_is_not_told_by_a_copy_that_lags() {
     several.all[1].write("");
     // It isn't believed at once: the note may be in the middle of being saved.
     for now in ["08:10:00", "08:10:05"] {
-        several.at(&format!("2026-12-01T{now}Z"));
-        look(&mut several, 1);
+        look(several.at(now), 1);
     }
     for now in ["09:29:00", "09:30:00", "09:40:00"] {
-        several.at(&format!("2026-12-01T{now}Z"));
-        look(&mut several, 0);
+        look(several.at(now), 0);
     }
     assert_eq!((several.told().len(), several.all[0].read()), (0, tea()));
     // A person writes it again.
@@ -314,36 +321,32 @@ fn a_line_that_a_person_took_out_is_not_told_by_a_copy_that_lags() {
 
 #[test]
 fn a_line_that_gets_another_time_is_told_at_that_time_alone() {
-    let mut several = Several::new(2, "2026-12-01T08:00:00Z", &tea());
+    let mut several = Several::new(2, "08:00:00", &tea());
     several.all[1].pass(Mode::Daemon);
     several.all[1].write(line("2026-12-01", "11:00", "none", "Tea", &id('A')));
     for now in ["08:10:00", "08:10:05"] {
-        several.at(&format!("2026-12-01T{now}Z"));
-        several.all[1].pass(Mode::Daemon);
+        several.at(now).all[1].pass(Mode::Daemon);
     }
     several.ask(1);
-    several.at("2026-12-01T09:30:00Z").settle();
-    assert_eq!(several.told().len(), 0);
-    several.at("2026-12-01T11:00:00Z").settle();
-    assert_eq!(several.told().len(), 1);
+    assert_eq!(several.at("09:30:00").settle(), 0);
+    assert_eq!(several.at("11:00:00").settle(), 1);
 }
 
 #[test]
 fn without_the_engine_what_is_due_waits_or_is_told_as_the_settings_say() {
     for tells_cut_off in [false, true] {
-        let now = "2026-12-01T09:29:00Z";
-        let mut several = Several::with(|| World::new(now, &tea()), 1, tells_cut_off);
+        let world = || World::new(&instant("09:29:00"), &tea());
+        let mut several = Several::with(world, 1, tells_cut_off);
         several.ask(0);
         several.engines[0].cut(true);
         several.settle();
-        several.at("2026-12-01T09:30:00Z").settle();
-        assert_eq!(several.told().len(), usize::from(tells_cut_off));
+        assert_eq!(several.at("09:30:00").settle(), usize::from(tells_cut_off));
         if !tells_cut_off {
             let open = several.all[0].journal().open_deliveries().unwrap();
             assert!(open[0].error.as_deref().unwrap().contains("the store is not reached"), "{open:?}");
         }
         several.engines[0].cut(false);
-        several.at("2026-12-01T09:45:00Z").settle();
+        several.at("09:45:00").settle();
         assert_eq!((several.told().len(), several.all[0].read().as_str()), (1, ""));
         let marked = several.engines[0].entries().into_iter().filter(|(_, value)| value.contains("\"sent\""));
         assert_eq!(marked.count(), 1);
@@ -353,40 +356,33 @@ fn without_the_engine_what_is_due_waits_or_is_told_as_the_settings_say() {
 #[test]
 fn an_engine_that_refuses_or_loses_answers_costs_no_delivery() {
     for fault in [Cut::Unreachable, Cut::LostRequest, Cut::LostAnswer, Cut::Refused] {
-        let mut several = Several::new(2, "2026-12-01T09:29:00Z", &tea());
+        let mut several = Several::new(2, "09:29:00", &tea());
         for engine in &several.engines {
             engine.next([Cut::None, fault, Cut::None, fault, fault]);
         }
-        several.settle();
-        several.at("2026-12-01T09:30:00Z").settle();
-        several.at("2026-12-01T09:35:00Z").settle();
-        assert_eq!(several.told().len(), 1, "{fault:?}");
+        assert_eq!(several.settle_at(&["09:29:00", "09:30:00", "09:35:00"]), 1, "{fault:?}");
     }
 }
 
 #[test]
 fn further_notifiers_are_told_once_too() {
-    let now = "2026-12-01T09:29:00Z";
-    let mut several = Several::with(|| World::new(now, &tea()).with_other(), 2, false);
-    several.settle();
-    several.at("2026-12-01T09:30:00Z").settle();
+    let mut several = Several::with_other();
+    several.settle_at(&["09:29:00", "09:30:00"]);
     assert_eq!((several.told().len(), several.all[0].other().len()), (1, 1));
     assert_eq!(several.state(1, &tea_key()), Some((DeliveryState::Sent, Some("m0".to_owned()))));
 }
 
 #[test]
 fn a_copy_that_a_machine_left_behind_is_sent_by_another() {
-    let now = "2026-12-01T09:29:00Z";
-    let mut several = Several::with(|| World::new(now, &tea()).with_other(), 2, false);
+    let mut several = Several::with_other();
     several.settle();
-    several.at("2026-12-01T09:30:00Z");
+    several.at("09:30:00");
     several.all[0].others[0].fault(Fault::Nothing);
     several.all[0].tick();
     several.ask(0);
     assert_eq!((several.told().len(), several.all[0].other().len()), (1, 0));
     for now in ["09:31:00", "09:35:00", "09:35:01"] {
-        several.at(&format!("2026-12-01T{now}Z"));
-        several.all[1].tick();
+        several.at(now).all[1].tick();
         several.ask(1);
     }
     several.all[1].tick();
@@ -395,9 +391,9 @@ fn a_copy_that_a_machine_left_behind_is_sent_by_another() {
 
 #[test]
 fn a_delivery_whose_mark_was_lost_with_its_machine_is_marked_when_it_starts_again() {
-    let mut several = Several::new(1, "2026-12-01T09:29:00Z", &tea());
+    let mut several = Several::new(1, "09:29:00", &tea());
     several.settle();
-    several.at("2026-12-01T09:30:00Z");
+    several.at("09:30:00");
     several.all[0].tick();
     assert!(several.engines[0].entries().values().all(|value| !value.contains("\"sent\"")));
     several.start(0);
@@ -408,37 +404,34 @@ fn a_delivery_whose_mark_was_lost_with_its_machine_is_marked_when_it_starts_agai
 
 #[test]
 fn a_process_beside_the_daemon_tells_nothing_that_is_due() {
-    let mut world = World::new("2026-12-01T09:30:00Z", &tea());
+    let mut world = World::new(&instant("09:30:00"), &tea());
     world.machines = Machines::beside();
-    world.tick();
-    assert!(world.place.texts().is_empty());
+    assert!(world.told().is_empty());
     world.machines = Machines::alone();
-    world.tick();
-    assert_eq!(world.place.texts().len(), 1);
+    assert_eq!(world.told().len(), 1);
 }
 
 /// Their copies of the settings differ while the sync tool lags.
 #[test]
 fn machines_that_all_take_themselves_for_the_preferred_one_tell_once() {
-    let mut several = Several::new(3, "2026-12-01T09:28:00Z", &tea());
+    let mut several = Several::new(3, "09:28:00", &tea());
     several.are_all_first = true;
     for at in 0..3 {
         several.tells_cut_off = at == 1;
         several.start(at);
     }
     through_the_minute(&mut several);
-    several.settle();
-    assert_eq!(several.told().len(), 1);
+    assert_eq!(several.settle(), 1);
 }
 
 #[test]
 fn a_claim_that_a_newer_version_wrote_waits_and_says_so() {
-    let mut usual = Several::new(1, "2026-12-01T09:29:00Z", &tea());
+    let mut usual = Several::new(1, "09:29:00", &tea());
     through_the_minute(&mut usual);
     usual.settle();
     let claim = usual.engines[0].entries().into_keys().find(|key| key.starts_with("claim/")).unwrap();
 
-    let mut several = Several::new(2, "2026-12-01T09:20:00Z", &tea());
+    let mut several = Several::new(2, "09:20:00", &tea());
     several.settle();
     let text = r#"{"by":"m9","state":"thinking","mood":[1]}"#;
     let change = Change { key: claim.clone(), expected: None, value: Some(text.to_owned()) };
@@ -454,11 +447,8 @@ fn a_claim_that_a_newer_version_wrote_waits_and_says_so() {
 #[test]
 fn a_machine_whose_copy_lags_writes_after_the_one_that_told_before_it() {
     let coffee = line("2026-12-01", "09:31", "none", "Coffee", &id('B'));
-    let mut several = Several::new(2, "2026-12-01T09:28:00Z", &(tea() + &coffee));
-    several.all[0].write(tea());
-    for now in ["09:29:00", "09:30:00", "09:30:20", "09:31:00"] {
-        several.at(&format!("2026-12-01T{now}Z")).settle();
-    }
+    let mut several = lagging(&coffee);
+    several.settle_at(&["09:29:00", "09:30:00", "09:30:20", "09:31:00"]);
     the_other_copy_follows(&mut several, &coffee);
 }
 
@@ -466,15 +456,12 @@ fn a_machine_whose_copy_lags_writes_after_the_one_that_told_before_it() {
 #[test]
 fn a_machine_whose_copy_lags_writes_after_the_one_that_told_late() {
     let coffee = line("2026-12-01", "09:31", "none", "Coffee", &id('B'));
-    let mut several = Several::new(2, "2026-12-01T09:28:00Z", &(tea() + &coffee));
-    several.all[0].write(tea());
+    let mut several = lagging(&coffee);
     several.settle();
-    several.engines.iter().for_each(|engine| engine.cut(true));
-    several.at("2026-12-01T09:47:00Z").settle();
-    assert_eq!(several.told().len(), 0);
-    several.engines.iter().for_each(|engine| engine.cut(false));
-    several.at("2026-12-01T09:48:00Z").settle();
-    several.at("2026-12-01T09:48:30Z").settle();
+    several.cut_all(true);
+    assert_eq!(several.at("09:47:00").settle(), 0);
+    several.cut_all(false);
+    several.settle_at(&["09:48:00", "09:48:30"]);
     the_other_copy_follows(&mut several, &coffee);
 }
 
@@ -483,16 +470,13 @@ fn a_machine_whose_copy_lags_writes_after_the_one_that_told_late() {
 fn a_machine_that_is_cut_off_writes_after_those_that_told_meanwhile() {
     let coffee = line("2026-12-01", "09:31", "none", "Coffee", &id('B'));
     let both = tea() + &coffee;
-    let mut several = Several::new(2, "2026-12-01T09:28:00Z", &both);
-    several.at("2026-12-01T09:29:10Z").settle();
+    let mut several = Several::new(2, "09:28:00", &both);
+    several.at("09:29:10").settle();
     several.engines[0].cut(true);
-    for now in ["09:30:01", "09:30:30", "09:31:01", "09:31:10"] {
-        several.at(&format!("2026-12-01T{now}Z")).settle();
-    }
-    assert_eq!(several.told().len(), 2);
+    assert_eq!(several.settle_at(&["09:30:01", "09:30:30", "09:31:01", "09:31:10"]), 2);
     assert_eq!((several.all[0].read(), several.all[1].read()), (both.clone(), tea()));
     several.engines[0].cut(false);
-    several.at("2026-12-01T09:32:00Z").settle();
+    several.at("09:32:00").settle();
     assert_eq!((several.all[0].read(), several.all[1].read()), (both, tea()));
     // The sync tool brings what the other one wrote.
     several.all[0].write(tea());
@@ -505,12 +489,10 @@ fn of_two_that_tell_in_one_minute_the_first_to_mark_it_writes_first() {
     let coffee = line("2026-12-01", "09:30", "none", "Coffee", &id('B'));
     let both = tea() + &coffee;
     for first in [0, 1] {
-        let mut several = Several::new(2, "2026-12-01T09:28:00Z", &both);
-        several.all[0].write(tea());
-        several.at("2026-12-01T09:29:10Z").settle();
-        several.at("2026-12-01T09:29:30Z").settle();
+        let mut several = lagging(&coffee);
+        several.settle_at(&["09:29:10", "09:29:30"]);
         several.all[0].write(&both);
-        several.at("2026-12-01T09:30:01Z");
+        several.at("09:30:01");
         several.all.iter_mut().for_each(|world| drop(world.tick()));
         assert_eq!(several.told().len(), 2);
         let next = 1 - first;
@@ -532,19 +514,15 @@ fn of_two_that_tell_in_one_minute_the_first_to_mark_it_writes_first() {
 #[test]
 fn no_line_is_given_an_id_while_one_stands_that_another_machine_told() {
     let new = "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Coffee\"\n";
-    let mut several = Several::new(2, "2026-12-01T09:28:00Z", &tea());
+    let mut several = Several::new(2, "09:28:00", &tea());
     through_the_minute(&mut several);
     several.settle();
     assert_eq!((several.all[0].read().as_str(), several.all[1].read()), ("", tea()));
     several.all[1].write(tea() + new);
-    for now in ["09:30:10", "09:30:20"] {
-        several.at(&format!("2026-12-01T{now}Z")).settle();
-    }
+    several.settle_at(&["09:30:10", "09:30:20"]);
     assert_eq!(several.all[1].read(), tea() + new);
     several.all[1].write(new);
-    for now in ["09:30:30", "09:30:40"] {
-        several.at(&format!("2026-12-01T{now}Z")).settle();
-    }
+    several.settle_at(&["09:30:30", "09:30:40"]);
     assert!(several.all[1].read().contains("id=rid_"), "{}", several.all[1].read());
 }
 
@@ -553,7 +531,7 @@ fn no_line_is_given_an_id_while_one_stands_that_another_machine_told() {
 fn two_that_each_hold_a_part_of_a_digest_tell_their_parts() {
     let lines = missed();
     let (first, second) = lines.split_at(lines.len() / 2);
-    let mut several = Several::new(2, "2026-12-01T09:00:00Z", &lines);
+    let mut several = Several::new(2, "09:00:00", &lines);
     for (at, part) in [first, second].into_iter().enumerate() {
         several.all[at].write(part);
         several.all[at].tick();
@@ -561,7 +539,7 @@ fn two_that_each_hold_a_part_of_a_digest_tell_their_parts() {
         several.all[at].write(&lines);
     }
     assert_eq!(several.told().len(), 0);
-    several.at("2026-12-01T09:00:01Z").settle();
+    several.at("09:00:01").settle();
     let told = several.told().concat();
     for letter in 'A'..='F' {
         assert_eq!(told.matches(&format!("Thing {letter}")).count(), 1, "{told}");
@@ -572,7 +550,7 @@ fn two_that_each_hold_a_part_of_a_digest_tell_their_parts() {
 #[test]
 fn a_digest_of_which_another_machine_holds_a_part_is_told_without_that_part() {
     let lines = missed();
-    let mut several = Several::new(2, "2026-12-01T09:00:00Z", &lines);
+    let mut several = Several::new(2, "09:00:00", &lines);
     several.all[1].write(lines.split_at(lines.len() / 2).1);
     several.all[0].tick();
     several.ask(0);
@@ -580,18 +558,15 @@ fn a_digest_of_which_another_machine_holds_a_part_is_told_without_that_part() {
     several.all[0].place.fault(Fault::Unreachable(None));
     several.all[0].tick();
     assert_eq!(several.told().len(), 0);
-    several.at("2026-12-01T09:06:00Z");
+    several.at("09:06:00");
     several.all[1].tick();
     several.ask(1);
     let tell = |several: &mut Several| {
-        for _ in 0..3 {
-            several.ask(0);
-            several.all[0].tick();
-        }
+        (0..3).for_each(|_| several.look(0));
         let told = several.told().concat();
         ['A', 'B', 'C', 'D', 'E', 'F'].map(|letter| told.matches(&format!("Thing {letter}")).count())
     };
     assert_eq!(tell(&mut several), [1, 1, 1, 0, 0, 0]);
-    several.at("2026-12-01T09:20:00Z");
+    several.at("09:20:00");
     assert_eq!(tell(&mut several), [1, 1, 1, 1, 1, 1]);
 }

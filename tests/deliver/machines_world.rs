@@ -8,27 +8,7 @@ use vault_agent::deliver::{Memory, Mode};
 use crate::deliver::machines::Several;
 use crate::deliver::memory::Fault as Cut;
 use crate::deliver::world::{Fault, World, id, line};
-
-/// A small generator of numbers (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// From 0 to `end`, without `end`.
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) % end
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-}
+use crate::support::random::Random;
 
 /// What a sync tool knows: which version each machine has, and what is on its way. Of two versions the newer wins, as with
 /// a tool that keeps the other one aside.
@@ -90,31 +70,22 @@ const LINES: u8 = 6;
 /// One world: how often each was told, and how often a note was changed on both sides. In a mild one no machine is away
 /// for long, and the sync tool takes a minute at most.
 fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
-    let mut random = Random::new(seed);
-    (0..8).for_each(|_| {
-        random.below(2);
-    });
-    let count = 2 + usize::try_from(random.below(2)).unwrap();
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let count = 2 + random.at(2);
     let text: String = (0..LINES)
         .map(|at| {
-            let minute = random.below(if is_mild { 8 } else { 40 });
-            line(
-                "2026-12-01",
-                &format!("09:{minute:02}"),
-                "none",
-                &format!("Thing {at}"),
-                &id((b'A' + at) as char),
-            )
+            let minute = format!("09:{:02}", random.below(if is_mild { 8 } else { 40 }));
+            line("2026-12-01", &minute, "none", &format!("Thing {at}"), &id((b'A' + at) as char))
         })
         .collect();
     let mut several = Several::with(|| World::new("2026-12-01T08:58:00Z", &text), count, false);
     let mut sync = Sync::new(count, &text);
-    let slow = [1, 20, if is_mild { 60 } else { 600 }][usize::try_from(random.below(3)).unwrap()];
+    let slow = [1, 20, if is_mild { 60 } else { 600 }][random.at(3)];
     let longest = if is_mild { 240 } else { 1500 };
     let end: Timestamp = "2026-12-01T09:45:00Z".parse().unwrap();
     let mut away = vec![several.now(); count];
     while several.now() < end {
-        let step = [3, 20, 37][usize::try_from(random.below(3)).unwrap()];
+        let step = [3, 20, 37][random.at(3)];
         several.all[0].later(SignedDuration::from_secs(step));
         let now = several.now();
         for (at, back) in away.iter_mut().enumerate() {
@@ -122,13 +93,7 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
                 continue;
             }
             match random.below(60) {
-                0 => {
-                    *back = now
-                        .saturating_add(SignedDuration::from_secs(
-                            i64::try_from(random.below(longest)).unwrap(),
-                        ))
-                        .unwrap();
-                }
+                0 => *back = now + SignedDuration::from_secs(random.below(longest).cast_signed()),
                 1 => {
                     several.all[at].memory = Memory::default();
                     several.start(at);
@@ -138,14 +103,12 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
                 _ => {}
             }
             if random.one_in(12) {
-                let fault = [Cut::LostAnswer, Cut::LostRequest, Cut::Unreachable]
-                    [usize::try_from(random.below(3)).unwrap()];
+                let fault = [Cut::LostAnswer, Cut::LostRequest, Cut::Unreachable][random.at(3)];
                 several.engines[at].next([fault]);
             }
             if random.one_in(12) {
-                let fault = [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)]
-                    [usize::try_from(random.below(3)).unwrap()]
-                .clone();
+                let fault =
+                    [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)][random.at(3)].clone();
                 several.all[at].place.fault(fault);
             }
             several.all[at].pass(Mode::Daemon);
@@ -153,7 +116,7 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
                 several.ask(at);
             }
         }
-        sync.run(&several.all, now, &mut || i64::try_from(random.below(slow)).unwrap());
+        sync.run(&several.all, now, &mut || random.below(slow).cast_signed());
     }
     several.engines.iter().for_each(|engine| engine.cut(false));
     several.all[0].place.faults.lock().unwrap().clear();

@@ -23,7 +23,7 @@ mod phrases;
 mod quiet;
 pub mod servers;
 #[cfg(unix)]
-mod setting_up;
+pub mod setting_up;
 mod simulation;
 mod task_commands;
 mod task_crashes;

@@ -13,6 +13,7 @@ use vault_agent::deliver::{
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::deliver::world::{World, id, line, message};
+use crate::support::contains_all;
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
@@ -37,26 +38,33 @@ fn webhook(url: &str, world: &World) -> Arc<SignedWebhook> {
     Arc::new(SignedWebhook::new(SecretString::from(url), &key, None, links(), notify_rules(), clock).unwrap())
 }
 
-fn email(port: u16, world: &World) -> Arc<Email> {
-    let settings = config::Email {
+fn email_by(settings: &config::Email, world: &World) -> Result<Email, config::ConfigError> {
+    let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
+    Email::new(settings, password, None, links(), notify_rules(), clock)
+}
+
+/// The settings of mail by a server of this machine.
+fn at_port(port: u16) -> config::Email {
+    config::Email {
         server: Some("127.0.0.1".to_owned()),
         port: Some(port),
-        security: MailSecurity::None,
         user: Some("me@example.org".to_owned()),
-        to: vec!["Me <me@example.org>".to_owned(), "you@example.org".to_owned()],
         ..config::Email::default()
-    };
-    let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
-    Arc::new(Email::new(&settings, password, None, links(), notify_rules(), clock).unwrap())
+    }
+}
+
+fn email(port: u16, world: &World) -> Arc<Email> {
+    let to = vec!["Me <me@example.org>".to_owned(), "you@example.org".to_owned()];
+    let settings = config::Email { security: MailSecurity::None, to, ..at_port(port) };
+    Arc::new(email_by(&settings, world).unwrap())
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 fn send(notifier: &dyn Notifier) -> SendOutcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")))
-}
-
-fn one(msg: &str) -> World {
-    World::new(NOW, &line("2026-12-01", "09:30", "none", msg, &id('A')))
+    runtime().block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")))
 }
 
 /// A port at which nobody listens.
@@ -76,8 +84,7 @@ fn shown(outcome: &SendOutcome) -> (&'static str, &str) {
 
 /// Sends; once the server has heard everything, lets the time go by in which it should have answered.
 fn send_to_the_silent(notifier: Arc<dyn Notifier>, has_heard: impl Fn() -> bool) -> SendOutcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async move {
+    runtime().block_on(async move {
         let sending =
             tokio::spawn(async move { notifier.send(&message(MessageKind::Notice, "k", "hello")).await });
         while !has_heard() {
@@ -92,12 +99,12 @@ fn send_to_the_silent(notifier: Arc<dyn Notifier>, has_heard: impl Fn() -> bool)
 #[test]
 fn ntfy_gets_title_text_link_and_urgency() {
     let server = NtfyServer::start(true, true);
-    let mut world = one("Call Zoë #urgent");
+    let mut world = World::due("Call Zoë #urgent");
     world.notifier = Some(ntfy(&server.web.url));
     assert_eq!(world.tick().fired.len(), 1);
     let asked = server.web.asked();
     assert_eq!(asked[0].header("authorization"), Some("Bearer tk_secret"));
-    let sent = asked[0].json();
+    let sent = &asked[0].body;
     assert_eq!((&sent["topic"], &sent["title"]), (&"t".into(), &"Reminder".into()));
     assert_eq!((&sent["message"], &sent["priority"]), (&"Call Zoë #urgent".into(), &5.into()));
     assert_eq!(sent["click"], "obsidian://open?vault=My%20Vault&file=Reminders");
@@ -114,7 +121,7 @@ fn an_answer_of_ntfy_that_is_lost_makes_no_second_message() {
     ] {
         let server = NtfyServer::start(knows_sequences, true);
         server.web.fault(fault.clone());
-        let mut world = one("Call");
+        let mut world = World::due("Call");
         world.notifier = Some(ntfy(&server.web.url));
         assert_eq!(world.tick().failed.len(), 1);
         assert!(!world.read().is_empty());
@@ -145,7 +152,7 @@ fn two_reminders_that_say_the_same_both_reach_ntfy() {
 fn a_topic_that_may_only_be_written_is_told_at_least_once() {
     let server = NtfyServer::start(true, false);
     server.web.fault(Fault::LostAnswer);
-    let mut world = one("Call");
+    let mut world = World::due("Call");
     world.notifier = Some(ntfy(&server.web.url));
     world.tick();
     world.later(SignedDuration::from_secs(20)).tick();
@@ -156,9 +163,10 @@ fn a_topic_that_may_only_be_written_is_told_at_least_once() {
 
 #[test]
 fn what_http_servers_answer_is_told_apart() {
-    let world = one("x");
+    let world = World::due("x");
     let web = Web::start(|_| (200, "{}".to_owned()));
     let hook = webhook(&format!("{}/secret-path", web.url), &world);
+    let until = "date: Tue, 01 Dec 2026 09:30:00 GMT\r\nretry-after: Tue, 01 Dec 2026 09:31:17 GMT\r\n";
     for (fault, kind) in [
         (Fault::Status(401, ""), "refused"),
         (Fault::Status(404, ""), "refused"),
@@ -166,13 +174,7 @@ fn what_http_servers_answer_is_told_apart() {
         (Fault::Status(500, ""), "unknown"),
         (Fault::Status(503, ""), "unknown"),
         (Fault::Status(429, "retry-after: 77\r\n"), "retry"),
-        (
-            Fault::Status(
-                429,
-                "date: Tue, 01 Dec 2026 09:30:00 GMT\r\nretry-after: Tue, 01 Dec 2026 09:31:17 GMT\r\n",
-            ),
-            "retry",
-        ),
+        (Fault::Status(429, until), "retry"),
         (Fault::Cut, "unknown"),
         (Fault::LostAnswer, "unknown"),
     ] {
@@ -203,7 +205,7 @@ fn what_http_servers_answer_is_told_apart() {
 
 #[test]
 fn a_server_that_says_nothing_may_have_it() {
-    let world = one("x");
+    let world = World::due("x");
     let web = Web::start(|_| (200, "{}".to_owned()));
     for notifier in [webhook(&web.url, &world) as Arc<dyn Notifier>, ntfy(&web.url)] {
         web.fault(Fault::Silent);
@@ -220,7 +222,7 @@ fn a_server_that_says_nothing_may_have_it() {
 #[test]
 fn a_webhook_gets_signed_json_with_the_same_id_on_every_attempt() {
     let web = Web::start(|_| (204, String::new()));
-    let mut world = one("Call");
+    let mut world = World::due("Call");
     world.notifier = Some(webhook(&web.url, &world));
     web.fault(Fault::LostAnswer);
     world.tick();
@@ -231,7 +233,7 @@ fn a_webhook_gets_signed_json_with_the_same_id_on_every_attempt() {
     assert_eq!(asked[0].header("webhook-id"), asked[1].header("webhook-id"));
     assert_ne!(asked[0].header("webhook-timestamp"), asked[1].header("webhook-timestamp"));
     assert_ne!(asked[0].header("webhook-signature"), asked[1].header("webhook-signature"));
-    let body = asked[1].json();
+    let body = &asked[1].body;
     assert_eq!((&body["type"], &body["text"]), (&"vault-agent.reminder".into(), &"Reminder: Call".into()));
     assert_eq!((&body["facts"][0]["msg"], &body["urgent"]), (&"Call".into(), &false.into()));
     assert_eq!(body["link"], "obsidian://open?vault=My%20Vault&file=Reminders");
@@ -240,7 +242,7 @@ fn a_webhook_gets_signed_json_with_the_same_id_on_every_attempt() {
 #[test]
 fn a_mail_has_a_subject_a_link_and_the_same_id_on_every_attempt() {
     let server = MailServer::start();
-    let mut world = one("Call Zoë #urgent");
+    let mut world = World::due("Call Zoë #urgent");
     world.notifier = Some(email(server.port, &world));
     server.faults.lock().unwrap().push_back(MailFault::TakesAndCuts);
     assert_eq!(world.tick().failed.len(), 1);
@@ -258,15 +260,12 @@ fn a_mail_has_a_subject_a_link_and_the_same_id_on_every_attempt() {
     assert!(header(&mails[0], "Date:").unwrap().starts_with("Tue, 01 Dec 2026 09:30:00"), "{}", mails[0]);
     assert!(mails[0].contains("Subject:") && mails[0].contains("obsidian://open?vault"), "{}", mails[0]);
     let said = server.said.lock().unwrap().join("\n");
-    assert!(
-        said.contains("RCPT TO:<me@example.org>") && said.contains("RCPT TO:<you@example.org>"),
-        "{said}"
-    );
+    contains_all(&said, &["RCPT TO:<me@example.org>", "RCPT TO:<you@example.org>"]);
 }
 
 #[test]
 fn what_a_mail_server_says_is_told_apart() {
-    let world = one("x");
+    let world = World::due("x");
     let server = MailServer::start();
     let notifier = email(server.port, &world);
     for (fault, kind) in [
@@ -295,26 +294,18 @@ fn what_a_mail_server_says_is_told_apart() {
 
 #[test]
 fn mail_never_travels_in_the_clear_to_another_machine() {
-    let world = one("x");
+    let world = World::due("x");
     let settings = config::Email {
         server: Some("mail.example.org".to_owned()),
         security: MailSecurity::None,
         from: Some("me@example.org".to_owned()),
         ..config::Email::default()
     };
-    let clock = Arc::clone(&world.clock) as _;
-    let error = Email::new(&settings, None, None, links(), notify_rules(), clock).err().unwrap();
+    let error = email_by(&settings, &world).err().unwrap();
     assert!(error.to_string().contains("in the clear"), "{error}");
     // A server that offers no STARTTLS is told no password.
     let server = MailServer::start();
-    let settings = config::Email {
-        server: Some("127.0.0.1".to_owned()),
-        port: Some(server.port),
-        user: Some("me@example.org".to_owned()),
-        ..config::Email::default()
-    };
-    let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
-    let outcome = send(&Email::new(&settings, password, None, links(), notify_rules(), clock).unwrap());
+    let outcome = send(&email_by(&at_port(server.port), &world).unwrap());
     let (kind, words) = shown(&outcome);
     assert!(kind == "refused" && words.contains("STARTTLS"), "{outcome:?}");
     assert!(!server.said.lock().unwrap().iter().any(|said| said.starts_with("AUTH")));
@@ -342,7 +333,7 @@ fn a_token_never_travels_in_the_clear_to_another_machine() {
 #[test]
 fn a_topic_of_ntfy_is_asked_and_not_guessed() {
     let server = NtfyServer::start(true, true);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = runtime();
     let notifier = ntfy(&server.web.url);
     let found = |notifier: &NtfyNotifier| {
         runtime.block_on(notifier.find(&message(MessageKind::Notice, "k", "hello"), NOW.parse().unwrap()))

@@ -1,35 +1,15 @@
 //! Servers that speak the real protocols over real sockets, and fail where they are told to.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A request over HTTP.
-#[derive(Debug, Clone)]
-pub struct Asked {
-    pub method: String,
-    pub path: String,
-    pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
-}
-
-impl Asked {
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str())
-    }
-
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap()
-    }
-}
+use crate::models::{self, Asked, ModelServer, Reply};
 
 /// What a server does with the next one, instead of what it should.
 #[derive(Debug, Clone)]
@@ -46,30 +26,38 @@ pub enum Fault {
     DoneAndSilent,
 }
 
-type Handler = dyn Fn(&Asked) -> (u16, String) + Send + Sync;
-
-/// An HTTP server.
+/// An HTTP server, which runs as long as the tests.
 pub struct Web {
     pub url: String,
-    pub asked: Arc<Mutex<Vec<Asked>>>,
-    pub faults: Arc<Mutex<VecDeque<Fault>>>,
+    server: &'static ModelServer,
+    faults: Arc<Mutex<VecDeque<Fault>>>,
 }
 
 impl Web {
     pub fn start(handler: impl Fn(&Asked) -> (u16, String) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let web = Self { url, asked: Arc::default(), faults: Arc::default() };
-        let (asked, faults) = (Arc::clone(&web.asked), Arc::clone(&web.faults));
-        let handler: Arc<Handler> = Arc::new(handler);
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (asked, faults, handler) =
-                    (Arc::clone(&asked), Arc::clone(&faults), Arc::clone(&handler));
-                thread::spawn(move || serve(stream, &asked, &faults, &*handler));
+        let (_, server) = Box::leak(Box::new(ModelServer::alone()));
+        let faults: Arc<Mutex<VecDeque<Fault>>> = Arc::default();
+        let next = Arc::clone(&faults);
+        server.respond(move |asked| {
+            let done = || {
+                let (status, body) = handler(asked);
+                let kind = if body.starts_with("data:") { "text/event-stream" } else { "application/json" };
+                Reply { status, ..Reply::raw(kind, body) }
+            };
+            match next.lock().unwrap().pop_front() {
+                None => done(),
+                Some(Fault::Status(status, headers)) => {
+                    let headers = headers.lines().filter_map(|line| line.split_once(": "));
+                    let reply = Reply::status(status).body("{\"error\":\"so it is\"}");
+                    headers.fold(reply, |reply, (name, value)| reply.header(name, value))
+                }
+                Some(Fault::LostAnswer) => done().fault(models::Fault::CutHead(20)),
+                Some(Fault::Cut) => Reply::hang().fault(models::Fault::CutHead(0)),
+                Some(Fault::Silent) => Reply::hang(),
+                Some(Fault::DoneAndSilent) => done().fault(models::Fault::Hang),
             }
         });
-        web
+        Self { url: server.url(), server, faults }
     }
 
     pub fn fault(&self, fault: Fault) {
@@ -77,65 +65,8 @@ impl Web {
     }
 
     pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+        self.server.requests()
     }
-}
-
-fn serve(stream: TcpStream, asked: &Mutex<Vec<Asked>>, faults: &Mutex<VecDeque<Fault>>, handler: &Handler) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut stream = stream;
-    while let Some(request) = read_request(&mut reader) {
-        let fault = faults.lock().unwrap().pop_front();
-        asked.lock().unwrap().push(request.clone());
-        let mut answer = |status: u16, more: &str, body: &str, keep: usize| {
-            let text = format!("HTTP/1.1 {status} X\r\n{more}content-length: {}\r\n\r\n{body}", body.len());
-            let _ = stream.write_all(&text.as_bytes()[..text.len().min(keep)]);
-        };
-        match fault {
-            None => {
-                let (status, body) = handler(&request);
-                let kind = if body.starts_with("data:") { "text/event-stream" } else { "application/json" };
-                answer(status, &format!("content-type: {kind}\r\n"), &body, usize::MAX);
-            }
-            Some(Fault::Status(status, more)) => answer(status, more, "{\"error\":\"so it is\"}", usize::MAX),
-            Some(Fault::LostAnswer) => {
-                let (status, body) = handler(&request);
-                answer(status, "", &body, 20);
-                let _ = stream.shutdown(Shutdown::Both);
-                return;
-            }
-            Some(Fault::Cut) => {
-                let _ = stream.shutdown(Shutdown::Both);
-                return;
-            }
-            Some(Fault::Silent) => thread::sleep(Duration::from_secs(600)),
-            Some(Fault::DoneAndSilent) => {
-                handler(&request);
-                thread::sleep(Duration::from_secs(600));
-            }
-        }
-    }
-}
-
-fn read_request(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
-    let mut line = String::new();
-    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    let mut words = line.split_whitespace();
-    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let mut headers = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        match line.trim().split_once(':') {
-            Some((name, value)) => headers.push((name.to_owned(), value.trim().to_owned())),
-            None => break,
-        }
-    }
-    let mut asked = Asked { method, path, headers, body: Vec::new() };
-    let length = asked.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
-    asked.body = vec![0; length];
-    reader.read_exact(&mut asked.body).ok()?;
-    Some(asked)
 }
 
 /// An ntfy server with one topic, `t`.
@@ -159,7 +90,7 @@ impl NtfyServer {
                 (200, lines.join("\n") + "\n")
             }
             _ => {
-                let sent = asked.json();
+                let sent = &asked.body;
                 let mut kept = kept.lock().unwrap();
                 let id = format!("m{}", kept.len());
                 let mut message = json!({"id": id, "time": 1_780_000_000, "event": "message", "topic": sent["topic"],

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::pty::Pty;
-use crate::support::TestVault;
+use crate::support::{TestVault, contains_all, contains_none, write_private};
 
-fn machine() -> TestVault {
+pub fn machine() -> TestVault {
     let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
     vault.env("TZ", "Asia/Tokyo");
     vault.env("OLLAMA_HOST", "http://127.0.0.1:1");
@@ -15,7 +15,7 @@ fn machine() -> TestVault {
 }
 
 /// Up to the question after the list of who is told.
-fn begin(vault: &TestVault, told: &str) -> Pty {
+pub fn begin(vault: &TestVault, told: &str) -> Pty {
     let mut command = vault.command(&["setup"]);
     command.current_dir(vault.home());
     let mut at = Pty::start(&command);
@@ -25,37 +25,38 @@ fn begin(vault: &TestVault, told: &str) -> Pty {
     at
 }
 
-/// From the questions that aren't about who is told to the end: what stood on the terminal since.
-fn end(mut at: Pty) -> String {
+/// From the questions that aren't about who is told to the end: what stood on the terminal since. A vault that is there
+/// may be on another machine, too.
+fn end(at: Pty, is_there: bool) -> String {
+    finish(at, is_there).0
+}
+
+/// The same, and all that stood on the terminal.
+pub fn finish(mut at: Pty, is_there: bool) -> (String, String) {
     if cfg!(feature = "assistant") {
         at.answer("Who answers?", "none");
     }
-    install(at)
-}
-
-/// As [`end`], for a vault that is there: it may be on another machine, too.
-fn end_again(mut at: Pty) -> String {
-    if cfg!(feature = "assistant") {
-        at.answer("Who answers?", "none");
+    if is_there {
+        at.answer("Is this vault on another machine, too? [no]", "");
     }
-    at.answer("Is this vault on another machine, too? [no]", "");
-    install(at)
-}
-
-fn install(mut at: Pty) -> String {
-    at.answer("Install it as a service?", "no");
-    let shown = at.answer("Write this?", "yes");
+    let before = at.answer("Install it as a service?", "no");
+    let shown = before + &at.answer("Write this?", "yes");
     let (code, screen) = at.wait();
     assert_eq!(code, Some(0), "{screen}");
-    shown
+    (shown, screen)
 }
 
-fn settings(vault: &TestVault) -> String {
+pub fn settings(vault: &TestVault) -> String {
     std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap()
 }
 
+pub fn has_lines(vault: &TestVault, lines: &[&str]) {
+    let settings = settings(vault);
+    lines.iter().for_each(|line| assert!(settings.lines().any(|one| one == *line), "{line}\n{settings}"));
+}
+
 /// A secret's file: its text, and that nobody else can read it.
-fn secret(vault: &TestVault, name: &str) -> String {
+pub fn secret(vault: &TestVault, name: &str) -> String {
     let file = vault.home().join(".config/vault-agent").join(name);
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     std::fs::read_to_string(file).unwrap().trim_end().to_owned()
@@ -74,16 +75,12 @@ fn ntfy_is_asked_for_tried_and_told() {
     let mut at = begin(&vault, "ntfy");
     at.answer("Which ntfy server? [https://ntfy.sh]", "ntfy.sh");
     assert!(at.answer("Which ntfy server?", "http://127.0.0.1:1").contains("write `https://` before"));
-    let said = at.answer("Which topic? [vault-", "a b");
-    assert!(said.contains("127.0.0.1:1/vault-"), "{said}");
+    contains_all(at.answer("Which topic? [vault-", "a b"), &["127.0.0.1:1/vault-"]);
     assert!(at.answer("Which topic?", "t").contains("`a b` can't be a topic"));
     at.answer("An access token, if the server wants one (it isn't shown)?", "tk_secret");
     // Nobody is there: its questions come again, with what was typed.
     let said = at.answer("Which ntfy server? [http://127.0.0.1:1]", &server.web.url);
-    assert!(
-        said.contains("the ntfy server can't be reached") && said.contains("`anyway` keeps it"),
-        "{said}"
-    );
+    contains_all(said, &["the ntfy server can't be reached", "`anyway` keeps it"]);
     server.web.fault(Fault::Status(403, ""));
     at.answer("Which topic? [t]", "");
     assert!(at.answer("An access token", "").contains("Enter keeps the one from before"));
@@ -91,16 +88,11 @@ fn ntfy_is_asked_for_tried_and_told() {
     at.answer("Which topic? [t]", "");
     at.answer("An access token", "");
     at.see("ok a test message is in the topic");
-    let shown = end(at);
-    assert!(
-        shown.contains("kind = \"ntfy\"") && shown.contains("ntfy-token: a secret, for you alone"),
-        "{shown}"
-    );
+    let shown = end(at, false);
+    contains_all(&shown, &["kind = \"ntfy\"", "ntfy-token: a secret, for you alone"]);
     assert!(!shown.contains("tk_secret"), "{shown}");
-    let settings = settings(&vault);
-    for line in ["kind = \"ntfy\"", "topic = \"t\"", "token_file = \"~/.config/vault-agent/ntfy-token\""] {
-        assert!(settings.contains(&format!("\n{line}\n")), "{line}\n{settings}");
-    }
+    let token = "token_file = \"~/.config/vault-agent/ntfy-token\"";
+    has_lines(&vault, &["kind = \"ntfy\"", "topic = \"t\"", token]);
     assert_eq!(secret(&vault, "ntfy-token"), "tk_secret");
     let _ = tick(&vault).ok();
     let texts = server.texts();
@@ -141,19 +133,14 @@ fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
     at.answer("Which address does it write from? [me@example.org]", "");
     at.answer("Which address does it write to? [me@example.org, Zoë <you@example.org>]", "");
     at.see("ok the mail server took a test message");
-    let shown = end(at);
+    let shown = end(at, false);
     assert!(!shown.contains("passw0rd") && shown.contains("mail-password: a secret"), "{shown}");
-    let settings = settings(&vault);
-    for line in [
-        "kind = \"email\"",
-        "server = \"localhost\"",
-        "security = \"none\"",
-        "user = \"me\"",
-        "from = \"me@example.org\"",
-        "to = [\"me@example.org\", \"Zoë <you@example.org>\"]",
-    ] {
-        assert!(settings.contains(&format!("\n{line}\n")), "{line}\n{settings}");
-    }
+    has_lines(
+        &vault,
+        &["kind = \"email\"", "server = \"localhost\"", "security = \"none\"", "user = \"me\""],
+    );
+    let to = "to = [\"me@example.org\", \"Zoë <you@example.org>\"]";
+    has_lines(&vault, &["from = \"me@example.org\"", to]);
     assert_eq!(secret(&vault, "mail-password"), "passw0rd");
     let _ = tick(&vault).ok();
     assert_eq!(server.mails().len(), 2);
@@ -170,8 +157,7 @@ fn a_webhook_gets_a_secret_of_its_own_and_an_untried_one_can_be_kept() {
     at.answer("The secret that signs", "short");
     assert!(at.answer("The address", "").contains("has only 5 bytes"));
     web.fault(Fault::Status(401, ""));
-    let said = at.answer("The secret that signs", "skip");
-    assert!(said.contains("Enter keeps the one from before"), "{said}");
+    contains_all(at.answer("The secret that signs", "skip"), &["Enter keeps the one from before"]);
     drop(at);
 
     let vault = machine();
@@ -179,12 +165,12 @@ fn a_webhook_gets_a_secret_of_its_own_and_an_untried_one_can_be_kept() {
     at.answer("The address", &web.url);
     assert!(at.answer("The secret that signs", "").contains("Enter makes a new one"));
     assert!(at.answer("The address", "anyway").contains("the webhook answers 401"));
-    let shown = end(at);
+    let shown = end(at, false);
     assert!(!shown.contains(&web.url) && shown.contains("webhook-url: a secret"), "{shown}");
     assert_eq!(secret(&vault, "webhook-url"), web.url);
     assert!(secret(&vault, "webhook-secret").starts_with("whsec_"));
     let _ = tick(&vault).ok();
-    let said = web.asked().last().unwrap().json();
+    let said = web.asked().pop().unwrap().body;
     assert!(said["text"].as_str().unwrap().contains("alive"), "{said}");
 }
 
@@ -199,24 +185,21 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
     at.answer("An access token", "");
     at.see("ok a test message is in the topic");
     at.answer("Which mail server?", "skip");
-    let shown = end(at);
-    assert!(shown.contains("notify.kinds = [\"ntfy\", \"console\"]"), "{shown}");
+    contains_all(end(at, false), &["notify.kinds = [\"ntfy\", \"console\"]"]);
     let before = settings(&vault);
-    assert!(
-        before.contains("\nkinds = [\"ntfy\", \"console\"]\n") && !before.contains("kind = \"console\""),
-        "{before}"
-    );
+    has_lines(&vault, &["kinds = [\"ntfy\", \"console\"]"]);
+    contains_none(&before, &["kind = \"console\""]);
     // Again: what is set stands in the brackets, and nothing changes.
     let mut at = begin(&vault, "");
     at.answer(&format!("Which ntfy server? [{}]", server.web.url), "");
     at.answer("Which topic? [t]", "");
     at.answer("An access token", "");
-    end_again(at);
+    end(at, true);
     assert_eq!(settings(&vault), before);
     // Leaving the question out keeps it too; naming another one changes it.
-    end_again(begin(&vault, "skip"));
+    end(begin(&vault, "skip"), true);
     assert_eq!(settings(&vault), before);
-    end_again(begin(&vault, "console"));
+    end(begin(&vault, "console"), true);
     assert!(settings(&vault).contains("\nkind = \"console\"\n"));
 }
 
@@ -233,28 +216,18 @@ fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
     };
     let at_ntfy = format!("[ntfy]\nurl = \"{}\"\ntopic = \"t\"\n", ntfy.web.url);
     for (text, why) in [
-        ("notify = [\"ntfy\", \"pigeon\"]\n".to_owned(), "`notify`: `pigeon` is none of them"),
-        ("notify = \"email\"\n".to_owned(), "`email.server`: "),
-        (
-            format!("notify = \"ntfy\"\n{at_ntfy}token_file = \"tk_secret\"\n"),
-            "a secret never stands in answers",
-        ),
-        (
-            "notify = \"webhook\"\n[webhook]\nurl = \"https://x\"\n".to_owned(),
-            "did you mean `webhook.url_file`?",
-        ),
-        (
-            "notify = \"ntfy\"\n[ntfy]\nurl = \"http://127.0.0.1:1\"\n".to_owned(),
-            "`ntfy.url`: the ntfy server can't be reached",
-        ),
+        (&format!("ntfy\"]\n{at_ntfy}token_file = \"tk_secret\"\n")[..], "a secret never stands in answers"),
+        ("webhook\"]\n[webhook]\nurl = \"https://x\"\n", "did you mean `webhook.url_file`?"),
+        ("ntfy\"]\n[ntfy]\nurl = \"http://127.0.0.1:1\"\n", "`ntfy.url`: the ntfy server can't be reached"),
+        ("email\"]\n", "`email.server`: "),
+        ("ntfy\", \"pigeon\"]\n", "`notify`: `pigeon` is none of them"),
     ] {
-        let (code, said) = run(&text);
+        let (code, said) = run(&format!("notify = [\"{text}"));
         assert!(code == Some(2) && said.contains(why), "{text}: {said}");
         assert!(!said.contains("tk_secret") && !vault.home().join("v").exists(), "{said}");
     }
     let password = vault.home().join("password");
-    std::fs::write(&password, "passw0rd\n").unwrap();
-    std::fs::set_permissions(&password, std::fs::Permissions::from_mode(0o600)).unwrap();
+    write_private(&password, "passw0rd\n");
     let text = format!(
         "notify = [\"ntfy\", \"email\"]\n{at_ntfy}[email]\nserver = \"localhost:{}\"\nsecurity = \"none\"\nuser = \"me@example.org\"\npassword_file = \"~/password\"\n",
         mail.port
@@ -262,10 +235,7 @@ fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
     let (code, said) = run(&text);
     assert_eq!(code, Some(0), "{said}");
     let settings = settings(&vault);
-    assert!(
-        settings.contains("\nkinds = [\"ntfy\", \"email\"]\n")
-            && settings.contains("\npassword_file = \"~/password\"\n")
-    );
+    has_lines(&vault, &["kinds = [\"ntfy\", \"email\"]", "password_file = \"~/password\""]);
     assert!(!settings.contains("\nto = "), "mail to oneself needs no list: {settings}");
     let _ = tick(&vault).ok();
     assert_eq!((ntfy.texts().len(), mail.mails().len()), (2, 2));

@@ -6,6 +6,8 @@ use crate::support::TestVault;
 
 const NOTE: &str = "# Home\n\n- [ ] Pay rent 🔁 every month 📅 2027-01-31 ^rent\n- [ ] Call Bob (@2026-12-01 09:30)\n- [x] Old 📅 2020-01-01\n- [ ] No date\n";
 
+const RENT: &str = "- [ ] Pay rent 🔁 every month 📅 2027-01-31 ^rent";
+
 /// 2026-12-01 09:30 in London.
 fn vault(also: &str) -> TestVault {
     let vault = TestVault::new(&format!(
@@ -39,11 +41,8 @@ fn one_list_says_where_each_stands() {
             "2026-12-01 09:30  once  Call Bob  Home.md:4 (reminder)",
         ]
     );
-    let all = vault.json(&["remind", "list", "--all"]);
-    assert_eq!(
-        (&all[1]["path"], &all[1]["line"], &all[1]["format"]),
-        (&"Home.md".into(), &3.into(), &"tasks".into())
-    );
+    let second = &vault.json(&["remind", "list", "--all"])[1];
+    assert!(second["path"] == "Home.md" && second["line"] == 3 && second["format"] == "tasks", "{second}");
     // Without it the list is as it was.
     assert_eq!(vault.json(&["remind", "list"]).as_array().unwrap().len(), 1);
     let status = vault.run(&["status"]);
@@ -67,14 +66,13 @@ fn done_does_what_the_plugin_would_and_one_undo_takes_it_back() {
         "done in Home.md:4 (tasks)\nthe month of 2027-02-28 has no day 31, so `every month` goes on from day 28, as Tasks has it; `every month on the last` keeps to the end of the month\n"
     );
     let after = NOTE.replace(
-        "- [ ] Pay rent 🔁 every month 📅 2027-01-31 ^rent",
+        RENT,
         "- [ ] Pay rent 🔁 every month 📅 2027-02-28\n- [x] Pay rent 🔁 every month 📅 2027-01-31 ✅ 2027-01-31 ^rent",
     );
     assert_eq!(vault.read("Home.md"), after);
     // The same id means the next one now.
     assert_eq!(id(&vault, "Pay rent"), rent);
-    let run = vault.run(&["undo"]).ok();
-    assert_eq!(run.stdout, "undid: done: Pay rent\n");
+    assert_eq!(vault.run(&["undo"]).ok().stdout, "undid: done: Pay rent\n");
     assert_eq!(vault.read("Home.md"), NOTE);
 }
 
@@ -90,10 +88,7 @@ fn snooze_tells_it_once_more_and_leaves_the_rest() {
     let line = "- [ ] Pay rent ⏰ 2027-02-01 09:30 🔁 every month 📅 2027-01-31 ^rent";
     assert_eq!(run.stdout, format!("{line}\n"));
     run.warns("Mon 1 Feb 09:30, tomorrow");
-    assert_eq!(
-        vault.read("Home.md"),
-        NOTE.replace("- [ ] Pay rent 🔁 every month 📅 2027-01-31 ^rent", line)
-    );
+    assert_eq!(vault.read("Home.md"), NOTE.replace(RENT, line));
     assert_eq!(told(&vault), 0);
     vault.set_now("2027-02-01T09:30:00Z");
     assert_eq!((told(&vault), told(&vault)), (1, 0));
@@ -105,19 +100,16 @@ fn snooze_tells_it_once_more_and_leaves_the_rest() {
 #[test]
 fn done_takes_our_own_ids_too() {
     let vault = vault("");
-    vault.write("Reminders.md", "- [ ] date=2026-12-24 time=17:00 recur=none msg=\"Tree\" id=rid_AAAAAAAAAAAA\n- [ ] date=2026-12-02 time=09:00 recur=daily msg=\"Pill\" id=rid_AAAAAAAAAAAB\n");
+    let tree = "- [ ] date=2026-12-24 time=17:00 recur=none msg=\"Tree\" id=rid_AAAAAAAAAAAA\n";
+    let pill = "- [ ] date=2026-12-02 time=09:00 recur=daily msg=\"Pill\" id=rid_AAAAAAAAAAAB\n";
+    vault.write("Reminders.md", format!("{tree}{pill}"));
     let run = vault.run(&["remind", "done", "rid_AAAAAAAAAAAA"]).ok();
     run.says("msg=\"Tree\"");
     let run = vault.run(&["remind", "done", "rid_AAAAAAAAAAAB"]).ok();
     run.warns("it comes again Wed 2 Dec 09:00");
-    assert_eq!(
-        vault.read("Reminders.md"),
-        "- [ ] date=2026-12-02 time=09:00 recur=daily msg=\"Pill\" id=rid_AAAAAAAAAAAB\n"
-    );
-    vault
-        .run(&["remind", "done", "task_AAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAA"])
-        .exits(1)
-        .warns("name the forms that you use in `[reminders] also`");
+    assert_eq!(vault.read("Reminders.md"), pill);
+    let other = vault.run(&["remind", "done", "task_AAAAAAAAAAAAAAAA_AAAAAAAAAAAAAAAA"]);
+    other.exits(1).warns("name the forms that you use in `[reminders] also`");
 }
 
 #[test]
@@ -145,14 +137,12 @@ fn the_words_of_a_notification_do_in_the_place_of_an_id() {
 fn what_was_told_and_is_gone_is_snoozed_by_its_words() {
     let vault = vault("\"tasks\"");
     vault.set_now("2026-12-24T17:00:00Z");
-    assert!(vault.run(&["tick"]).ok().stdout.contains("Tree"));
+    let fired = &vault.json(&["tick"])["fired"][0];
+    assert_eq!((&fired["text"], fired.get("next")), (&"Tree".into(), Some(&Value::Null)));
     assert_eq!(vault.read("Reminders.md"), "");
     assert_eq!(vault.run(&["remind", "done", "tree"]).code, 1);
-    vault
-        .run(&["remind", "snooze", "Reminder: Tree", "--minutes", "20"])
-        .ok()
-        .says("time=17:2")
-        .says("recur=none msg=\"Tree\"");
+    let snoozed = vault.run(&["remind", "snooze", "Reminder: Tree", "--minutes", "20"]).ok();
+    snoozed.says("time=17:2").says("recur=none msg=\"Tree\"");
 }
 
 #[test]
@@ -206,12 +196,7 @@ fn a_task_that_is_no_utf_8_is_named() {
         assert!(run.stdout.lines().any(|line| line == wanted), "{}", run.stdout);
     }
     vault.write("Old.md", [&bytes[..], b"1. [ ] na\xefve [due:: 2026-12-02]\n"].concat());
-    assert!(
-        vault
-            .run(&["check"])
-            .stdout
-            .contains("Old.md:1:10: 2 tasks with dates are not told, from this line on")
-    );
+    vault.run(&["check"]).says("Old.md:1:10: 2 tasks with dates are not told, from this line on");
     vault.write("vault-agent.toml", "");
     assert!(!vault.run(&["check"]).ok().stdout.contains("UTF-8"), "nobody is promised that they are told");
 }
@@ -220,24 +205,13 @@ fn a_task_that_is_no_utf_8_is_named() {
 fn our_own_notes_hold_no_tasks_of_others() {
     let vault = vault("\"tasks\"");
     let line = "- [ ] Mine 📅 2026-12-24\n";
-    for own in [
-        "Inbox.md",
-        "Approvals.md",
-        "summaries/a/d0-0001.md",
-        "logs/a/b.md",
-        "routines/x.md",
-        "skills/s/SKILL.md",
-    ] {
+    let machines = ["Inbox.md", "Approvals.md", "summaries/a/d0-0001.md"];
+    for own in machines.into_iter().chain(["logs/a/b.md", "routines/x.md", "skills/s/SKILL.md"]) {
         vault.write(own, line);
     }
     vault.write("daily/2026-12-01.md", line);
     let all: Value = vault.json(&["remind", "list", "--all"]);
-    let found: Vec<&str> = all
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|one| one["msg"] == "Mine")
-        .map(|one| one["path"].as_str().unwrap())
-        .collect();
+    let mine = all.as_array().unwrap().iter().filter(|one| one["msg"] == "Mine");
+    let found: Vec<&str> = mine.map(|one| one["path"].as_str().unwrap()).collect();
     assert_eq!(found, ["daily/2026-12-01.md"]);
 }

@@ -2,43 +2,33 @@
 //! not a byte of three people's vaults changed by anything but Done and Snooze.
 
 use std::collections::BTreeMap;
-use std::process::Stdio;
-use std::time::Duration;
 
-use jiff::SignedDuration;
 use vault_agent::format::task::Format;
 
-use crate::deliver::crashes::{STEPS, tick_until};
+use crate::deliver::crashes::{STEPS, at_each_step};
+use crate::deliver::kill::killed_ticks;
 use crate::deliver::tasks::{note, text, told, world};
+use crate::deliver::world::secs;
 use crate::support::TestVault;
 
 #[test]
 fn each_step_may_be_the_last_before_a_crash() {
     let lines = "- [ ] One 🔁 every day 📅 2026-12-01 09:30\r\n- [ ] Two (@2026-12-01 09:30)\r\n- [ ] Three 📅 2026-12-01 09:30\r\nwords";
-    let mut crashes = 0;
-    for (step, name) in STEPS.iter().enumerate() {
-        for nth in 0..3 {
-            for wait in [30, 600] {
-                let mut world = world(&[Format::Tasks, Format::Reminder]);
-                note(&world, "Home.md", lines);
-                world.tick();
-                world.at("2026-12-01T09:30:00Z");
-                let first = tick_until(&mut world, step, nth);
-                let context = format!("{name}, {nth} times before, then {wait} s");
-                world.memory = vault_agent::deliver::Memory::default();
-                world.later(SignedDuration::from_secs(wait)).tick();
-                assert!(world.tick().fired.is_empty(), "{context}");
-                let all = told(&world);
-                for words in ["One", "Two", "Three"] {
-                    let times = all.iter().filter(|text| text.contains(words)).count();
-                    assert_eq!(times, 1, "{context}: {words} in {all:?}");
-                }
-                assert_eq!(text(&world, "Home.md"), lines, "{context}");
-                crashes += usize::from(first.is_none());
-            }
+    at_each_step(3, &[30, 600], STEPS.len(), |crash| {
+        let (mut world, context) = (world(&[Format::Tasks, Format::Reminder]), &crash.context);
+        note(&world, "Home.md", lines);
+        world.tick();
+        crash.tick(world.at("2026-12-01T09:30:00Z"));
+        world.memory = vault_agent::deliver::Memory::default();
+        world.later(secs(crash.wait)).tick();
+        assert!(world.tick().fired.is_empty(), "{context}");
+        let all = told(&world);
+        for words in ["One", "Two", "Three"] {
+            let times = all.iter().filter(|text| text.contains(words)).count();
+            assert_eq!(times, 1, "{context}: {words} in {all:?}");
         }
-    }
-    assert!(crashes >= STEPS.len(), "only {crashes} crashes");
+        assert_eq!(text(&world, "Home.md"), lines, "{context}");
+    });
 }
 
 /// Notes as people of three kinds keep them: one of Tasks and its settings, one of Kanban and Reminder, one of TaskNotes and
@@ -151,31 +141,12 @@ fn kill_nine_in_the_middle_of_a_hundred_tasks() {
     ));
     let _ = vault.run(&["tick"]).ok();
     vault.set_now("2026-12-01T09:30:30Z");
-    let mut printed: BTreeMap<String, usize> = BTreeMap::new();
-    let mut kills = 0;
-    for round in 0u64..16 {
-        let mut child =
-            vault.command(&["tick"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(5 + (round * 37) % 120 + 3 * round * round));
-        if round < 13 && child.try_wait().unwrap().is_none() {
-            child.kill().unwrap();
-            kills += 1;
-        }
-        let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        for n in 0..100 {
-            let name = format!("N{n:03}");
-            let times = said.matches(&name).count();
-            if times > 0 {
-                *printed.entry(name).or_default() += times;
-            }
-        }
-    }
-    assert_eq!(vault.json(&["tick"])["fired"].as_array().unwrap().len(), 0);
+    let (printed, kills) = killed_ticks(&vault, 16);
+    let times = |n: usize| printed.matches(&format!("N{n:03}")).count();
     assert_eq!(vault.read("Home.md"), lines);
-    assert_eq!(printed.len(), 100, "some were never printed");
+    assert!((0..100).all(|n| times(n) > 0), "some were never printed");
     // The console can't be asked what it printed; tasks of one pass share a message, so a kill may bring those again.
-    let most = printed.values().copied().max().unwrap_or_default();
+    let most = (0..100).map(times).max().unwrap_or_default();
     assert!(most <= 1 + kills, "{most} times after {kills} kills");
     println!("{kills} kills, 100 tasks, 0 missed, printed at most {most} times");
 }

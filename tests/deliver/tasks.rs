@@ -41,6 +41,12 @@ pub fn told(world: &World) -> Vec<String> {
     world.place.texts().into_iter().filter(|text| !text.starts_with("Tasks in your notes")).collect()
 }
 
+/// What was told after a pass at this time.
+fn told_at(world: &mut World, now: &str) -> Vec<String> {
+    world.at(now).tick();
+    told(world)
+}
+
 #[test]
 fn each_form_is_told_once_and_its_line_stays() {
     let mut world = world(&Format::ALL);
@@ -89,8 +95,7 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
     world.settings.tasks.as_mut().unwrap().on = vec![Format::Tasks, Format::Reminder];
     note(&world, "Home.md", "- [ ] Call (@2026-12-01 10:00)\n- [ ] Call (@2026-12-03 10:00)\n");
     world.tick();
-    world.at("2026-12-03T10:00:00Z").tick();
-    assert_eq!(told(&world)[1..], ["Task: Call · Home.md"]);
+    assert_eq!(told_at(&mut world, "2026-12-03T10:00:00Z")[1..], ["Task: Call · Home.md"]);
 }
 
 #[test]
@@ -98,8 +103,7 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
     let mut world = world(&[Format::Tasks]);
     note(&world, "Home.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
     world.tick();
-    world.at("2026-12-01T08:30:00Z").tick();
-    assert_eq!(told(&world).len(), 1);
+    assert_eq!(told_at(&mut world, "2026-12-01T08:30:00Z").len(), 1);
     let moves = [
         ("Home.md", "# New\n\n- [ ] Other\n\t- [/] Pay ⏫ 📅 2026-12-01 08:30 ^b\n"),
         ("Work/Renamed.md", "- [ ] Pay 📅 2026-12-01 08:30\n"),
@@ -129,10 +133,8 @@ fn what_is_told_only_before_its_time_has_no_next() {
     let reminder = "reminders:\n  - id: r1\n    type: relative\n    relatedTo: due\n    offset: -PT15M\n";
     note(&world, "Cake.md", &format!("---\ntags: [task]\ndue: 2026-12-01T10:00\n{reminder}---\n"));
     world.tick();
-    world.at("2026-12-01T09:45:00Z").tick();
-    assert_eq!(told(&world), ["Task: Cake · Cake.md"]);
-    world.at("2026-12-01T10:00:00Z").tick();
-    assert_eq!(told(&world).len(), 1);
+    assert_eq!(told_at(&mut world, "2026-12-01T09:45:00Z"), ["Task: Cake · Cake.md"]);
+    assert_eq!(told_at(&mut world, "2026-12-01T10:00:00Z").len(), 1);
 }
 
 #[test]
@@ -143,11 +145,8 @@ fn each_relative_reminder_of_a_task_note_is_told_once() {
             format!("  - id: {id}\n    type: relative\n    relatedTo: due\n    offset: {offset}\n    description: x\n")
         })
         .concat();
-    note(
-        &world,
-        "Cake.md",
-        &format!("---\ntags: [task]\ndue: 2026-12-01T10:30\nreminders:\n{reminders}---\n"),
-    );
+    let cake = format!("---\ntags: [task]\ndue: 2026-12-01T10:30\nreminders:\n{reminders}---\n");
+    note(&world, "Cake.md", &cake);
     world.tick();
     let mut counts = Vec::new();
     for now in
@@ -176,7 +175,7 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
             world.later(SignedDuration::from_mins(1)).tick();
         }
         let at = |world: &mut World, hour: i8, now: &str| {
-            world.settings.tasks.as_mut().unwrap().default_time = jiff::civil::Time::constant(hour, 0, 0, 0);
+            world.settings.tasks.as_mut().unwrap().default_time = jiff::civil::time(hour, 0, 0, 0);
             world.at(now).tick();
             world.later(SignedDuration::from_mins(1)).tick();
         };
@@ -187,11 +186,8 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
         at(&mut world, 11, "2026-12-02T10:30:00Z");
         assert_eq!(told(&world).len(), 2, "{:?}", told(&world));
         world.at("2026-12-02T11:00:00Z").tick();
-        assert_eq!(
-            told(&world)[2..],
-            ["Task: Call · Home.md"],
-            "what was told before the time isn't the time itself"
-        );
+        // What was told before the time isn't the time itself.
+        assert_eq!(told(&world)[2..], ["Task: Call · Home.md"]);
         // A person's own time is a new one.
         note(&world, "Home.md", "- [ ] Pay rent 📅 2026-12-02 11:30\n");
         world.at("2026-12-02T11:30:00Z").tick();
@@ -206,8 +202,7 @@ fn a_tag_is_no_new_task_and_other_words_are() {
     let mut world = world(&[Format::Tasks]);
     note(&world, "Home.md", "- [ ] Pay rent #home 📅 2026-12-01\n");
     world.tick();
-    world.at("2026-12-01T09:00:00Z").tick();
-    assert_eq!(told(&world).len(), 1);
+    assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1);
     for line in ["Pay rent #home #waiting", "Pay #waiting rent", "Pay rent", "Pay rent #later"] {
         note(&world, "Home.md", &format!("- [ ] {line} 📅 2026-12-01\n"));
         world.later(SignedDuration::from_mins(1)).tick();
@@ -237,8 +232,7 @@ fn the_global_filter_and_the_folders_are_kept_to() {
     note(&world, "Work/A.md", "- [ ] In #task 📅 2026-12-01\n- [ ] Out 📅 2026-12-01\n");
     note(&world, "Home.md", "- [ ] Home #task 📅 2026-12-01\n");
     world.tick();
-    world.at("2026-12-01T09:00:00Z").tick();
-    assert_eq!(told(&world), ["Task: In #task · Work/A.md"]);
+    assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z"), ["Task: In #task · Work/A.md"]);
     // While a plugin's settings can't be read nobody knows what its lines mean.
     note(&world, plugin, "{");
     note(&world, "Work/A.md", "- [ ] Next #task 📅 2026-12-01 10:00\n");
@@ -255,8 +249,7 @@ fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message()
     let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();
     note(&world, "Many.md", &many);
     world.tick();
-    let report = world.at("2026-12-01T09:00:00Z").tick();
-    assert_eq!(report.fired.len(), 1000);
+    assert_eq!(world.at("2026-12-01T09:00:00Z").tick().fired.len(), 1000);
     let all = told(&world).join("");
     assert!(all.starts_with("1000 tasks are due:\n- Task 0 · Many.md"), "{}", &all[..100]);
     assert!(all.ends_with("- and 900 more tasks"));

@@ -1,16 +1,11 @@
 //! Words that are changed while they are told, or after: in the middle of typing, and where a rewrite can't be made.
 
-use jiff::SignedDuration;
 use vault_agent::deliver::{Memory, Mode};
 
-use crate::deliver::crashes::{STEPS, tick_until};
-use crate::deliver::world::{World, line};
+use crate::deliver::crashes::at_each_step;
+use crate::deliver::world::{World, line, secs};
 
 const NOW: &str = "2026-12-01T09:30:20Z";
-
-fn secs(seconds: i64) -> SignedDuration {
-    SignedDuration::from_secs(seconds)
-}
 
 fn due(msg: &str) -> String {
     line("2026-12-01", "09:30", "none", msg, "")
@@ -93,23 +88,18 @@ fn words_changed_while_the_rewrite_is_blocked_are_not_told_again() {
 
 #[test]
 fn words_changed_after_a_crash_are_told_once() {
-    let mut crashes = 0;
-    for (step, name) in STEPS.iter().enumerate() {
+    at_each_step(1, &[30, 600], 4 * 8, |crash| {
         for recur in ["none", "daily"] {
-            for wait in [30, 600] {
-                let typed = |msg| line("2026-12-01", "09:30", recur, msg, "");
-                let mut world = World::new(NOW, &typed("Call Mun"));
-                if tick_until(&mut world, step, 0).is_some() {
-                    continue;
-                }
-                crashes += 1;
-                world.later(secs(wait)).write(typed("Call Mum"));
-                world.tick();
-                world.later(secs(60)).tick();
-                let texts = world.place.texts();
-                assert_eq!(texts.len(), 1, "{name}, {recur}, {wait} s: {texts:?}");
+            let typed = |msg| line("2026-12-01", "09:30", recur, msg, "");
+            let mut world = World::new(NOW, &typed("Call Mun"));
+            if crash.tick(&mut world).is_some() {
+                continue;
             }
+            world.later(secs(crash.wait)).write(typed("Call Mum"));
+            world.tick();
+            world.later(secs(60)).tick();
+            let texts = world.place.texts();
+            assert_eq!(texts.len(), 1, "{}, {recur}: {texts:?}", crash.context);
         }
-    }
-    assert!(crashes >= 4 * 8, "only {crashes} crashes");
+    });
 }

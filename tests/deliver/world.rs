@@ -184,6 +184,11 @@ impl World {
         world
     }
 
+    /// A vault with one reminder of 2026-12-01 09:30, at its minute.
+    pub fn due(msg: &str) -> Self {
+        Self::new("2026-12-01T09:30:00Z", &line("2026-12-01", "09:30", "none", msg, &id('A')))
+    }
+
     /// The same over another world's folder.
     pub fn of(root: PathBuf, now: &str) -> Self {
         let mut world = Self::new(now, "");
@@ -258,6 +263,12 @@ impl World {
         runtime.block_on(pass(&context, &mut self.memory, mode))
     }
 
+    /// What the place has after one more pass.
+    pub fn told(&mut self) -> Vec<String> {
+        self.tick();
+        self.place.texts()
+    }
+
     pub fn tick(&mut self) -> PassReport {
         self.pass(Mode::Tick)
     }
@@ -298,6 +309,15 @@ pub fn fact(kind: MessageKind, id: &str, local: &str, msg: &str) -> Fact {
 pub fn line(date: &str, time: &str, recur: &str, msg: &str, id: &str) -> String {
     let id = if id.is_empty() { String::new() } else { format!(" id=rid_{id}") };
     format!("- [ ] date={date} time={time} recur={recur} msg=\"{msg}\"{id}\n")
+}
+
+/// Lines that are due at a time of 2026-12-01, one for each letter: its message and its id.
+pub fn due_at(time: &str, letters: &str) -> String {
+    letters.chars().map(|c| line("2026-12-01", time, "none", &c.to_string(), &id(c))).collect()
+}
+
+pub fn secs(seconds: i64) -> SignedDuration {
+    SignedDuration::from_secs(seconds)
 }
 
 /// An id that reads well in a test: `AAAAAAAAAAAA`.

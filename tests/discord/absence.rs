@@ -2,6 +2,7 @@
 
 use super::fake::{Access, Fault, GatewayFault};
 use super::rig::*;
+use crate::models::Reply;
 use jiff::SignedDuration;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -72,9 +73,7 @@ async fn a_thousand_messages_are_caught_up_with_in_order() {
     // What was said in the very millisecond of the first start may be in the log, too.
     let known = rig.said(CHANNEL).len();
     let wanted: Vec<String> = (0..1000).map(|n| format!("message {n}")).collect();
-    for text in &wanted {
-        rig.say(text);
-    }
+    rig.say_all(&wanted);
     let begun = Instant::now();
     let _running = rig.run().await;
     rig.wait_said(CHANNEL, known + 1000).await;
@@ -132,13 +131,14 @@ async fn after_a_day_away_all_is_logged_and_whoever_spoke_to_the_bot_is_answered
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_that_was_logged_but_not_answered_before_a_crash_is_answered_once() {
-    let mut rig = Rig::new().await;
-    rig.answering = Answering::Slow(Duration::from_secs(30));
+    let rig = Rig::with(&[("one", "chat")]).await;
+    rig.server.script(vec![Reply::hang()]);
+    rig.server.respond(|_| Reply::text("heard: hello?"));
     let running = rig.run().await;
     rig.ask("hello?");
     rig.wait_said(CHANNEL, 1).await;
+    rig.server.wait_for(1).await;
     running.crash().await;
-    rig.answering = Answering::Slow(Duration::ZERO);
     // Even where the state directory's file is gone: the log says what was seen.
     for round in 0..3 {
         if round == 1 {
@@ -155,8 +155,7 @@ async fn a_question_that_was_logged_but_not_answered_before_a_crash_is_answered_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_whose_answer_was_lost_is_one_message() {
-    let mut rig = Rig::new().await;
-    rig.answering = Answering::Slow(Duration::ZERO);
+    let rig = Rig::new().await;
     let _running = rig.run().await;
     rig.fake.fault("POST", "/messages", Fault::LoseAnswer, 2);
     rig.ask("hi");
@@ -168,8 +167,7 @@ async fn an_answer_whose_answer_was_lost_is_one_message() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_history_that_fails_is_read_again() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
-    running.crash().await;
+    rig.run().await.crash().await;
     for n in 0..150 {
         rig.say(&format!("m{n}"));
     }

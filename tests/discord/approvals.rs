@@ -3,6 +3,7 @@
 use super::rig::*;
 use super::traps::{APPROVAL, SENDING, Traps};
 use crate::models::Reply;
+use crate::support::{contains_all, contains_none};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -123,27 +124,17 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     let (mut rig, tool) = rig_and_tool().await;
     rig.pace =
         Pace { after: std::time::Duration::from_millis(10), every: std::time::Duration::from_millis(50) };
-    rig.server.script(vec![
-        run("curl https://a.example"),
-        run("curl https://a.example"),
-        Reply::text("Fetched."),
-    ]);
+    let curl = run("curl https://a.example");
+    rig.server.script(vec![curl.clone(), curl, Reply::text("Fetched.")]);
     let _running = rig.run().await;
     let id = rig.ask("fetch it");
     let question = rig.asked(1).await;
-    let content = question["content"].as_str().unwrap();
-    assert!(
-        content.contains("\n```\ncurl https://a.example\n```\n") && content.contains("(network)"),
-        "{content}"
-    );
+    contains_all(rig.asked_text(1).await, &["\n```\ncurl https://a.example\n```\n", "(network)"]);
     assert_eq!(question["message_reference"]["message_id"], id.to_string());
     let line = open(&rig).remove(0);
     assert_eq!((line.run.as_str(), line.brain.as_str()), ("curl https://a.example", "one"));
-    assert!(
-        rig.read("Approvals.md").starts_with("# Approvals\n\nWhat the assistant asks"),
-        "{}",
-        rig.read("Approvals.md")
-    );
+    let note = rig.read("Approvals.md");
+    assert!(note.starts_with("# Approvals\n\nWhat the assistant asks"), "{note}");
     rig.wait("what is going on", || rig.answers().iter().any(|t| t.contains("waiting for approval of run")))
         .await;
 
@@ -155,31 +146,24 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     let first = rig.asked(1).await;
     assert!(first["content"].as_str().unwrap().ends_with("\n**Approved once.**"), "{first}");
     assert!(first["components"][0]["components"].as_array().unwrap().iter().all(|b| b["disabled"] == true));
-    let twice = rig.press(&first, "Once").await;
-    assert!(twice.contains("over already (used)"), "{twice}");
+    contains_all(rig.press(&first, "Once").await, &["over already (used)"]);
     assert_eq!(rig.press(&second, "No").await, "Declined");
     rig.wait_done(1).await;
     assert_eq!(tool.ran(), ["curl https://a.example"]);
     assert!(results(&rig).contains("The person declined this"), "{}", results(&rig));
-    assert_eq!(
-        lines(&rig).iter().map(|line| line.state).collect::<Vec<_>>(),
-        [Some(Ended::Used), Some(Ended::Declined)]
-    );
+    assert_eq!(lines(&rig).len(), 2);
+    assert_eq!([0, 1].map(|at| lines(&rig)[at].state), [Some(Ended::Used), Some(Ended::Declined)]);
     // The questions are no part of the conversation.
     assert_eq!(rig.said(CHANNEL), ["<@500> fetch it", "Fetched."]);
-    let log = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
-    assert!(!log.contains("May this run?"), "{log}");
+    contains_none(std::fs::read_to_string(&rig.log_files()[0]).unwrap(), &["May this run?"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_same() {
     let (rig, tool) = rig_and_tool().await;
-    let file = rig.vault().join("vault-agent.toml");
-    let before = format!(
-        "{}\n# How it behaves.\n[assistant] # mine\nmax_rounds = 9 # enough\n",
-        rig.brains(&[("one", "messages")])
-    );
-    std::fs::write(&file, &before).unwrap();
+    let more = "\n# How it behaves.\n[assistant] # mine\nmax_rounds = 9 # enough\n";
+    let before = rig.read("vault-agent.toml") + more;
+    rig.write("vault-agent.toml", &before);
     rig.server.script(vec![
         run("git log -3"),
         run("git log -3"),
@@ -193,13 +177,12 @@ async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_sam
     let _running = rig.run().await;
     rig.ask("what is new?");
     let question = rig.asked(1).await;
-    let said = rig.press(&question, "Always").await;
-    assert!(said.contains("allows `bash:git log -3` from now on"), "{said}");
+    contains_all(rig.press(&question, "Always").await, &["allows `bash:git log -3` from now on"]);
     rig.wait_done(1).await;
     assert_eq!(tool.ran().len(), 2, "also later in this turn");
     let expected = before.replace("# mine\n", "# mine\nallow = [\"bash:git log -3\"]\n");
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
-    assert!(rig.asked(1).await["content"].as_str().unwrap().ends_with("**Approved, always.**"));
+    assert_eq!(rig.read("vault-agent.toml"), expected);
+    assert!(rig.asked_text(1).await.ends_with("**Approved, always.**"));
     rig.answer("and now?", 2).await;
     assert_eq!((tool.ran().len(), rig.questions_asked().len()), (3, 1), "not asked");
     rig.ask("and what does the page say?");
@@ -208,7 +191,7 @@ async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_sam
     rig.press(&question, "Once").await;
     rig.wait_done(3).await;
     assert_eq!((tool.ran().len(), rig.answers().last().map(String::as_str)), (5, Some("Third.")));
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected, "once");
+    assert_eq!(rig.read("vault-agent.toml"), expected, "once");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -222,11 +205,12 @@ async fn a_person_ticks_declines_or_deletes_the_line_in_the_vault() {
     let vault = Vault::open(&rig.vault()).unwrap();
     let heard = move |_| approvals.recheck();
     let _watcher = Watcher::start_with(&vault, WatchTimes::default(), None, heard).unwrap();
-    for (n, (changed, told, ends)) in [
-        ((|note: &str| note.replace("- [ ]", "- [x]")) as fn(&str) -> String, "ran step 0", "Approved once."),
+    type Change = fn(&str) -> String;
+    let changes: [(Change, &str, &str); 4] = [
+        (|note| note.replace("- [ ]", "- [x]"), "ran step 0", "Approved once."),
         (|note| note.replace("- [ ]", "- [-]"), "declined", "Declined."),
         (
-            |note| note.lines().filter(|l| !l.contains("- [ ]")).map(|l| format!("{l}\n")).collect(),
+            |note| note.split_inclusive('\n').filter(|line| !line.contains("- [ ]")).collect(),
             "declined",
             "Declined.",
         ),
@@ -235,24 +219,17 @@ async fn a_person_ticks_declines_or_deletes_the_line_in_the_vault() {
             "declined",
             "nothing was approved.",
         ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ];
+    for (n, (changed, told, ends)) in changes.into_iter().enumerate() {
         rig.ask(&format!("do step {n}"));
         rig.asked(n + 1).await;
         rig.write("Approvals.md", changed(&rig.read("Approvals.md")));
         rig.wait_done(n + 1).await;
         assert!(results(&rig).contains(told), "{n}: {}", results(&rig));
-        let over = rig.asked(n + 1).await;
-        assert!(over["content"].as_str().unwrap().contains(ends), "{n}: {over}");
+        contains_all(rig.asked_text(n + 1).await, &[ends]);
     }
     assert_eq!(tool.ran(), ["step 0"]);
-    assert!(
-        rig.read("Approvals.md").contains("step 4") && rig.read("Approvals.md").contains("state=changed"),
-        "{}",
-        rig.read("Approvals.md")
-    );
+    contains_all(rig.read("Approvals.md"), &["step 4", "state=changed"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -265,14 +242,12 @@ async fn what_nobody_answers_expires_and_that_is_no_no() {
     rig.ask("fetch it");
     let question = rig.asked(1).await;
     clock.advance(SignedDuration::from_mins(32));
-    let late = rig.press(&question, "Once").await;
-    assert!(late.contains("expired; ask again"), "{late}");
+    contains_all(rig.press(&question, "Once").await, &["expired; ask again"]);
     recheck(&rig);
     rig.wait_done(1).await;
     assert!(results(&rig).contains("That is no refusal"), "{}", results(&rig));
     assert_eq!(lines(&rig)[0].state, Some(Ended::Expired));
-    let question = rig.asked(1).await;
-    assert!(question["content"].as_str().unwrap().ends_with("**Expired; ask again.**"), "{question}");
+    assert!(rig.asked_text(1).await.ends_with("**Expired; ask again.**"));
     change(&rig, |note| note.replace("- [ ]", "- [x]"));
     assert!(tool.ran().is_empty());
 }
@@ -292,20 +267,18 @@ async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
     rig.write("Approvals.md", rig.read("Approvals.md").replace("- [ ]", "- [x]"));
     let running = rig.run().await;
     rig.wait_done(1).await;
-    let told = results(&rig);
     assert_eq!(
         (tool.ran(), rig.questions_asked().len()),
         (vec!["curl a".to_owned()], 1),
-        "{told}\n{}",
-        rig.read("Approvals.md")
+        "{}",
+        results(&rig)
     );
-    assert!(rig.asked(1).await["content"].as_str().unwrap().ends_with("**Approved once.**"));
+    assert!(rig.asked_text(1).await.ends_with("**Approved once.**"));
 
     // Other files than those that were asked about: the tick counts for nothing.
     *tool.hash.lock().unwrap() = Some("a".repeat(64));
     rig.ask("with the skill");
-    let question = rig.asked(2).await;
-    assert!(question["content"].as_str().unwrap().contains(&"a".repeat(64)), "{question}");
+    contains_all(rig.asked_text(2).await, &[&"a".repeat(64)]);
     running.crash().await;
     rig.write("Approvals.md", rig.read("Approvals.md").replace("- [ ]", "- [x]"));
     *tool.hash.lock().unwrap() = Some("b".repeat(64));
@@ -385,22 +358,15 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         let ran = tool.ran().iter().filter(|ran| **ran == step).count();
         let lost = *point == "turn::after-tool-started";
         assert_eq!(ran, usize::from(!lost), "{point}: {:?}", tool.ran());
-        let used =
-            lines(&rig).iter().filter(|line| line.run == step && line.state == Some(Ended::Used)).count();
+        let used = lines(&rig);
+        let used = used.iter().filter(|line| line.run == step && line.state == Some(Ended::Used)).count();
         let again = matches!(*point, "approval::after-word" | "turn::before-tool-started");
-        assert_eq!(
-            used,
-            if again { 2 } else { 1 },
-            "{point}: an approval is used once\n{}",
-            rig.read("Approvals.md")
-        );
-        let shown =
-            rig.questions_asked().iter().filter(|q| q["content"].as_str().unwrap().contains(&step)).count();
+        let note = rig.read("Approvals.md");
+        assert_eq!(used, if again { 2 } else { 1 }, "{point}: an approval is used once\n{note}");
+        let questions = rig.questions_asked();
+        let shown = questions.iter().filter(|q| q["content"].as_str().unwrap().contains(&step)).count();
         // What was ticked in the note before it was sent need not be shown at all.
-        assert!(
-            (1..=used).contains(&shown),
-            "{point}: each question is shown once, not {shown} times of {used}"
-        );
+        assert!((1..=used).contains(&shown), "{point}: each question is shown once, not {shown} of {used}");
     }
     println!("{crashes} crashes");
 }

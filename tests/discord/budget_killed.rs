@@ -23,19 +23,14 @@ async fn a_word_on_the_budget_that_a_crash_cut_off_counts_and_is_asked_for_once(
         rig.press(&question, label).await;
         traps.crash(&rig, running).await;
         assert_eq!(lines(&rig)[0].state, Some(state));
-        let journal = rig.turn_journal();
-        assert!(journal.budget_events_since(jiff::Timestamp::UNIX_EPOCH).unwrap().is_empty());
+        assert!(rig.turn_journal().budget_events_since(jiff::Timestamp::UNIX_EPOCH).unwrap().is_empty());
 
         let _running = rig.run().await;
         for count in [3, 4] {
             let said = rig.answer("the dentist, once more", count).await;
             assert_eq!(said == "By the model.", label == "Once", "{said}");
-            assert_eq!(
-                (rig.questions_asked().len(), lines(&rig).len()),
-                (1, 1),
-                "{label}: {:?}",
-                lines(&rig)
-            );
+            let counts = (rig.questions_asked().len(), lines(&rig).len());
+            assert_eq!(counts, (1, 1), "{label}: {:?}", lines(&rig));
         }
     }
 }

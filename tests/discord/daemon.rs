@@ -2,8 +2,9 @@
 
 use super::fake::Access;
 use super::rig::*;
+use crate::support::contains_all;
 use crate::support::processes::Killed;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// The memory in use, in kB.
@@ -29,10 +30,7 @@ async fn the_daemon_answers_commands_and_questions() {
     let line = line.lines().find(|line| line.contains("Call Mum")).unwrap().to_owned();
     assert!(reply.starts_with(&format!("Added:\n```\n{line}\n```\nIt comes ")), "{reply}");
     let status = rig.command("status", &[]).await;
-    assert!(
-        status.contains("Running since ") && status.contains("Wed 1 Jan 2031 09:00: Call Mum"),
-        "{status}"
-    );
+    contains_all(&status, &["Running since ", "Wed 1 Jan 2031 09:00: Call Mum"]);
     assert!(!status.contains("Z, "), "a time for people: {status}");
     rig.ask("when is the dentist?");
     rig.wait_said(CHANNEL, 2).await;
@@ -46,17 +44,13 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
     let rig = rig().await;
     let note = "---\nschedule: daily 08:00\nenabled: false\nscope: channel:2000\n---\nWhat is due?\n";
     rig.write("routines/morning.md", note);
-    rig.write(
-        "COMMITMENTS.md",
-        "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk how the interview went.\n",
-    );
+    let block = "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk how the interview went.\n";
+    rig.write("COMMITMENTS.md", block);
     let daemon = Daemon::run(&rig).await;
-    let reply = rig.command("routine", &[("action", "list")]).await;
-    assert_eq!(reply, "- `morning` (daily 08:00): off");
+    assert_eq!(rig.command("routine", &[("action", "list")]).await, "- `morning` (daily 08:00): off");
     let reply = rig.command("routine", &[("action", "enable"), ("name", "morning")]).await;
     assert_eq!(reply, "`morning` is enabled.");
-    let written = rig.read("routines/morning.md");
-    assert_eq!(written, note.replace("enabled: false", "enabled: true"));
+    assert_eq!(rig.read("routines/morning.md"), note.replace("enabled: false", "enabled: true"));
     let reply = rig.command("routine", &[("action", "run"), ("name", "nightly")]).await;
     assert!(reply.contains("no routine has the name `nightly`"), "{reply}");
     let reply = rig.command("routine", &[("action", "run"), ("name", "morning")]).await;
@@ -72,8 +66,7 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
     drop(daemon);
     let daemon = Daemon::start(&rig);
     rig.fake.connected().await;
-    let told = rig.said(CHANNEL).iter().filter(|said| said.contains("interview")).count();
-    assert_eq!(told, 1);
+    assert_eq!(rig.said(CHANNEL).iter().filter(|said| said.contains("interview")).count(), 1);
     drop(daemon);
 }
 
@@ -106,55 +99,46 @@ async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_onc
     drop(daemon);
 }
 
-fn doctor(rig: &Rig, token: &str) -> Output {
+/// The exit code and the words of `doctor`.
+fn doctor(rig: &Rig, token: &str) -> (Option<i32>, String) {
     let mut command = rig.program(&["doctor"]);
-    command.env("DISCORD_TOKEN", token).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
+    let command = command.env("DISCORD_TOKEN", token).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
     let rig = rig().await;
-    rig.write(
-        "vault-agent.toml",
-        rig.read("vault-agent.toml").replace("kind = \"discord\"", "kind = \"console\""),
-    );
-    let words = |output: &Output| {
-        let both = [output.stdout.clone(), output.stderr.clone()].concat();
-        String::from_utf8(both).unwrap()
-    };
+    let settings = rig.read("vault-agent.toml");
+    rig.write("vault-agent.toml", settings.replace("kind = \"discord\"", "kind = \"console\""));
     let token = rig.fake.world().token.clone();
-    let fine = words(&doctor(&rig, &token));
-    assert!(fine.contains("Discord knows the bot as `vault`"), "{fine}");
-    assert!(fine.contains("the bound channel `assistant` can be read and written"), "{fine}");
+    let (_, fine) = doctor(&rig, &token);
+    let words = ["Discord knows the bot as `vault`", "the bound channel `assistant` can be read and written"];
+    contains_all(&fine, &words);
     for line in fine.lines().filter(|line| line.contains("discord")) {
         assert_eq!(fine.matches(line).count(), 1, "{line}");
     }
     for (access, word) in [(Access::NoSend, "`Send Messages`"), (Access::NoHistory, "`Read Message History`")]
     {
         rig.fake.world().channel_mut(CHANNEL).access = access;
-        let output = doctor(&rig, &token);
-        let wrong = words(&output);
-        assert_eq!(
-            (output.status.code(), wrong.matches(&format!("lacks {word}")).count()),
-            (Some(1), 1),
-            "{wrong}"
-        );
+        let (code, wrong) = doctor(&rig, &token);
+        assert_eq!((code, wrong.matches(&format!("lacks {word}")).count()), (Some(1), 1), "{wrong}");
     }
     let text = rig.read("vault-agent.toml");
     let without =
         text.replace("guild_id = 1000", "guild_id = 1001").replace("owner_ids = [42]", "owner_ids = []");
     rig.write("vault-agent.toml", without);
-    let wrong = words(&doctor(&rig, &token));
+    let (_, wrong) = doctor(&rig, &token);
     assert_eq!(wrong.matches("FAIL discord").count(), 3, "{wrong}");
     assert!(wrong.contains("set it to 1000") && wrong.contains("owner_ids"), "{wrong}");
     rig.write("vault-agent.toml", text);
     rig.fake.world().message_content_enabled = false;
     rig.fake.world().channel_mut(CHANNEL).access = Access::Hidden;
-    let output = doctor(&rig, &token);
-    let wrong = words(&output);
-    assert_eq!(output.status.code(), Some(1));
+    let (code, wrong) = doctor(&rig, &token);
+    assert_eq!(code, Some(1));
     assert!(wrong.contains("Message Content Intent") && wrong.contains("Read Message History"), "{wrong}");
-    let wrong = words(&doctor(&rig, "another-token"));
+    let (_, wrong) = doctor(&rig, "another-token");
     assert!(wrong.contains("Reset Token") && !wrong.contains("another-token"), "{wrong}");
 }
 

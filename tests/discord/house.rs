@@ -5,10 +5,10 @@ use super::rig::*;
 pub use crate::agent::rig::is_whole;
 use crate::harness::stand_in;
 use crate::support::processes::Killed;
+use crate::support::write_private;
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -53,18 +53,13 @@ impl House {
     /// Writes other settings, beside those of the bot.
     pub fn settings(&self, settings: &str) {
         let here = self.temp.path().display().to_string();
-        self.set(&format!(
-            "{}
-",
-            settings.replace("URL", &self.server.url()).replace("HERE", &here)
-        ));
+        let settings = settings.replace("URL", &self.server.url()).replace("HERE", &here);
+        self.set(&format!("{settings}\n"));
     }
 
     /// Writes a file beside the vault that only its owner can read.
     pub fn keep(&self, file: &str, text: &str) {
-        let path = self.temp.path().join(file);
-        fs::write(&path, format!("{text}\n")).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+        write_private(self.temp.path().join(file), &format!("{text}\n"));
     }
 
     /// Sets a variable for what is started from now on; an empty value takes it away.
@@ -103,32 +98,11 @@ impl House {
 
     /// The same, up to where it has read the channel.
     pub async fn run(&self) -> HouseDaemon {
-        let before = self.fake.requests("GET", "/messages").len();
+        let before = self.rounds();
         let daemon = self.start();
-        self.wait("the history is read", || self.fake.requests("GET", "/messages").len() > before).await;
+        self.wait("the history is read", || self.rounds() > before).await;
         self.fake.connected().await;
         daemon
-    }
-
-    pub fn said_file(&self) -> PathBuf {
-        self.temp.path().join("said")
-    }
-
-    /// Waits; what the daemon said is shown where it is in vain.
-    pub async fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
-        let end = Instant::now() + LONG;
-        while !done() {
-            if Instant::now() > end {
-                let said = fs::read_to_string(self.said_file()).unwrap_or_default();
-                let skipped = said.chars().count().saturating_sub(4000);
-                panic!(
-                    "waited in vain for: {what}\n{}\n{:#?}",
-                    said.chars().skip(skipped).collect::<String>(),
-                    self.fake.texts(CHANNEL)
-                );
-            }
-            tokio::time::sleep(Duration::from_millis(15)).await;
-        }
     }
 
     /// What the bot said to a message, but for what it asked.
@@ -139,6 +113,11 @@ impl House {
             m["message_reference"]["message_id"] == to.as_str() && !is_question
         });
         messages.iter().map(|m| m["content"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Waits until a question is answered.
+    pub async fn answered(&self, id: u64) {
+        self.wait("the answer", || !self.replies(id).is_empty()).await;
     }
 
     /// Asks, and waits for the answer to it.
@@ -179,11 +158,8 @@ impl HouseDaemon {
             if left.is_empty() && named.is_empty() {
                 return count;
             }
-            assert!(
-                Instant::now() < end,
-                "left: {:?}, {named:?}",
-                left.iter().map(|p| line(p.0)).collect::<Vec<_>>()
-            );
+            let lines = || left.iter().map(|p| line(p.0)).collect::<Vec<_>>();
+            assert!(Instant::now() < end, "left: {:?}, {named:?}", lines());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

@@ -119,7 +119,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     let id = house.ask("tell me all");
     let question = house.asked(1).await;
     house.press(&question, "Once").await;
-    house.wait("the answer", || !house.replies(id).is_empty()).await;
+    house.answered(id).await;
     let results = house.server.requests().last().unwrap().results();
     assert_eq!(results.len(), count, "{results:#?}");
     // Each of them was really tried, and really had it.
@@ -137,7 +137,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     let id = house.ask("coder, tell me all");
     let question = house.asked(2).await;
     house.press(&question, "Once").await;
-    house.wait("the answer", || !house.replies(id).is_empty()).await;
+    house.answered(id).await;
     assert!(house.server.requests().last().unwrap().results()[0].contains("env told") && sent(CODER_FILE));
     daemon.kill(&house).await;
 

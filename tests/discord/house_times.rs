@@ -136,7 +136,7 @@ async fn a_routine_runs_at_its_minute_and_says_its_piece_once_wherever_the_daemo
     clock.set(&mut house);
     let daemon = house.run().await;
     let id = house.ask("piece?");
-    house.wait("an answer", || !house.replies(id).is_empty()).await;
+    house.answered(id).await;
     let mut all = pieces(&house);
     all.retain(|text| !text.contains("piece?") && !house.replies(id).contains(text));
     assert_eq!(all.len(), rounds + 1, "{all:#?}");

@@ -10,19 +10,12 @@ fn contents(rig: &Rig, context: u64) -> Vec<String> {
     rig.events(context).into_iter().map(|block| block.event.content).collect()
 }
 
-fn count(rig: &Rig, beginning: &str) -> usize {
-    contents(rig, CHANNEL).iter().filter(|content| content.starts_with(beginning)).count()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
     let rig = Rig::new().await;
-    let running = rig.run().await;
-    running.crash().await;
+    rig.run().await.crash().await;
     let mut wanted: Vec<String> = (0..250).map(|n| format!("away {n}")).collect();
-    for text in &wanted {
-        rig.say(text);
-    }
+    rig.say_all(&wanted);
     // One page is read, the next fails three times; meanwhile people go on talking.
     rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(std::time::Duration::ZERO), 1);
     rig.fake.fault("GET", "/channels/2000/messages", Fault::Status(500, json!({})), 3);
@@ -33,8 +26,7 @@ async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
         wanted.push(format!("live {n}"));
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    rig.wait_said(CHANNEL, wanted.len()).await;
-    assert_eq!(rig.said(CHANNEL), wanted);
+    rig.is_said(CHANNEL, &wanted).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -73,7 +65,7 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
     rig.wait_said(CHANNEL, 40).await;
     // One that was seen, and must not be shown again.
     rig.fake.edit(CHANNEL, ids[0], "seen");
-    rig.wait("an edit", || count(&rig, "edited ") == 1).await;
+    rig.wait("an edit", || rig.noted("edited ") == 1).await;
     running.crash().await;
     for (n, id) in ids.iter().enumerate().take(25).skip(10) {
         rig.fake.edit(CHANNEL, *id, &format!("m{n}, but better"));
@@ -83,13 +75,13 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
     }
     for _ in 0..3 {
         let running = rig.run().await;
-        rig.wait("the edits", || count(&rig, "edited ") >= 16 && count(&rig, "deleted ") >= 10).await;
+        rig.wait("the edits", || rig.noted("edited ") >= 16 && rig.noted("deleted ") >= 10).await;
         rig.say("on");
         let said = rig.said(CHANNEL).len();
         rig.wait_said(CHANNEL, said.max(41)).await;
         running.crash().await;
     }
-    assert_eq!((count(&rig, "edited "), count(&rig, "deleted ")), (16, 10));
+    assert_eq!((rig.noted("edited "), rig.noted("deleted ")), (16, 10));
     assert!(contents(&rig, CHANNEL).iter().any(|content| content.ends_with("]]:\nm24, but better")));
     // A bot that may not read history gets empty pages: nothing was deleted.
     rig.fake.world().channel_mut(CHANNEL).access = Access::NoHistory;
@@ -100,7 +92,7 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
     rig.say("end");
     rig.wait("the end", || rig.said(CHANNEL).last().is_some_and(|said| said == "end")).await;
     drop(running);
-    assert_eq!(count(&rig, "deleted "), 10);
+    assert_eq!(rig.noted("deleted "), 10);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -111,11 +103,11 @@ async fn an_edit_and_a_deletion_that_no_event_can_be_read_of_are_fetched_too() {
     rig.wait_said(CHANNEL, 2).await;
     rig.fake.gateway(GatewayFault::Malform);
     rig.fake.edit(CHANNEL, first, "changed");
-    rig.wait("the edit", || count(&rig, "edited ") == 1).await;
+    rig.wait("the edit", || rig.noted("edited ") == 1).await;
     rig.fake.gateway(GatewayFault::Lose);
     rig.fake.delete(CHANNEL, last);
     rig.fake.gateway(GatewayFault::Invalid(false));
-    rig.wait("the deletion", || count(&rig, "deleted ") == 1).await;
+    rig.wait("the deletion", || rig.noted("deleted ") == 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

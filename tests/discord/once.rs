@@ -2,7 +2,7 @@
 
 use super::fake::{FakeDiscord, Fault};
 use super::rig::*;
-use super::traps::Traps;
+use super::traps::{AROUND, SENDING, Traps};
 use crate::deliver::world::World;
 use crate::support::random::Random;
 use jiff::{SignedDuration, Timestamp};
@@ -57,20 +57,9 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_at_each_step_every_notification_arrives_exactly_once() {
-    let points = [
-        "deliver::before-claim",
-        "deliver::after-claim",
-        "deliver::before-sending-row",
-        "deliver::before-send",
-        "deliver::after-send",
-        "deliver::before-sent-row",
-        "deliver::after-sent-row",
-        "deliver::before-rewrite",
-        "deliver::after-rewrite",
-    ];
     // Within Discord's window the nonce protects; after it, the look-back.
     for window in [Duration::from_secs(3600), Duration::ZERO] {
-        for point in points {
+        for point in AROUND.iter().chain(&SENDING) {
             let rig = Rig::new().await;
             let traps = Traps::set(&rig);
             let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();

@@ -31,7 +31,7 @@ use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
 use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState};
 use vault_agent::turn::{facts, rebuild};
-use vault_agent::vault::{EditOptions, Editor, Vault};
+use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 pub const CHANNEL: u64 = 2000;
@@ -95,47 +95,13 @@ impl TurnMemory for Dentist {
     }
 }
 
-/// Who answers.
-#[derive(Clone)]
-pub enum Answering {
-    /// The assistant itself, with the settings of the vault; without any, memory.
-    Assistant,
-    /// Takes its time, and says what it heard.
-    Slow(Duration),
-    /// Can't go on, whenever it is asked.
-    Never,
-}
-
-struct Never;
+/// Can't go on, whenever it is asked.
+pub struct Never;
 
 #[async_trait]
 impl Responder for Never {
     async fn answer(&self, _: u64, _: &dyn Conversation, _: &CancellationToken) -> Result<TurnAnswer, Halt> {
         Err(Halt::Later("nothing can be read".into()))
-    }
-}
-
-struct Slow(Duration, Arc<TurnJournal>);
-
-#[async_trait]
-impl Responder for Slow {
-    async fn answer(
-        &self,
-        message: u64,
-        _: &dyn Conversation,
-        stop: &CancellationToken,
-    ) -> Result<TurnAnswer, Halt> {
-        tokio::select! {
-            () = tokio::time::sleep(self.0) => {}
-            () = stop.cancelled() => return Err(Halt::Stopped),
-        }
-        let turn = self.1.turn(message).unwrap().unwrap();
-        let facts = Facts {
-            brain: "slow".into(),
-            turn: turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned()),
-            ..Facts::default()
-        };
-        Ok(TurnAnswer { text: format!("heard: {}", turn.asked.text), facts })
     }
 }
 
@@ -146,7 +112,8 @@ pub struct Rig {
     pub temp: Arc<tempfile::TempDir>,
     pub settings: config::Discord,
     pub daemon: Arc<Services>,
-    pub answering: Answering,
+    /// Answers in the place of the assistant with the settings of the vault; without a brain that is memory.
+    pub responder: Option<Arc<dyn Responder>>,
     pub tools: Arc<dyn Toolbox>,
     /// Of the bot that was started last.
     pub approvals: Arc<Mutex<Option<Arc<VaultApprovals>>>>,
@@ -244,7 +211,7 @@ impl Rig {
             temp,
             settings,
             daemon: Arc::default(),
-            answering: Answering::Assistant,
+            responder: None,
             tools: Arc::new(CombinedToolbox::default()),
             approvals: Arc::default(),
             sweep: BotParts::SWEEP,
@@ -320,20 +287,6 @@ impl Rig {
         Api::new(Some(&SecretString::from(token)), Some(&self.fake.api_base())).unwrap()
     }
 
-    pub fn editor(&self) -> Arc<Editor> {
-        let vault = Vault::open(&self.vault()).unwrap();
-        let state = self.temp.path().join("state");
-        Arc::new(Editor::new(vault, &state, self.clock.clone(), EditOptions::default()))
-    }
-
-    pub fn operations(&self) -> VaultOperations {
-        VaultOperations {
-            workspace: self.workspace(),
-            recall: Arc::new(Dentist),
-            services: self.daemon.clone(),
-        }
-    }
-
     pub fn state(&self) -> PathBuf {
         self.temp.path().join("state")
     }
@@ -361,29 +314,30 @@ impl Rig {
             settings: workspace.pass_settings(),
             machines: workspace.machines.clone(),
         };
-        let responder: Arc<dyn Responder> = match self.answering {
-            Answering::Never => Arc::new(Never),
-            Answering::Slow(delay) => Arc::new(Slow(delay, Arc::clone(&turns))),
-            Answering::Assistant => {
-                let parts = EngineParts {
-                    tools: Arc::clone(&self.tools),
-                    approvals: approvals.clone(),
-                    memory: Arc::new(Dentist),
-                    ..EngineParts::of(&workspace, &turns)
-                };
-                Arc::new(Engine::new(parts).unwrap())
-            }
+        let engine = || {
+            let parts = EngineParts {
+                tools: Arc::clone(&self.tools),
+                approvals: approvals.clone(),
+                memory: Arc::new(Dentist),
+                ..EngineParts::of(&workspace, &turns)
+            };
+            Arc::new(Engine::new(parts).unwrap()) as Arc<dyn Responder>
         };
+        let responder = self.responder.clone().unwrap_or_else(engine);
         BotParts {
             api: self.api(),
             settings: self.settings.clone(),
             log: Logbook::new(
-                self.editor(),
+                Arc::clone(&workspace.editor),
                 "logs",
                 self.clock.clone(),
-                vault_agent::config::Hooks::default().redactor(),
+                config::Hooks::default().redactor(),
             ),
-            operations: self.operations(),
+            operations: VaultOperations {
+                workspace,
+                recall: Arc::new(Dentist),
+                services: self.daemon.clone(),
+            },
             responder,
             turns,
             approvals,
@@ -422,7 +376,7 @@ impl Rig {
         running
     }
 
-    fn rounds(&self) -> usize {
+    pub fn rounds(&self) -> usize {
         self.fake.requests("GET", "/messages").len()
     }
 
@@ -440,16 +394,25 @@ impl Rig {
         }
     }
 
+    /// The end of what was logged and said, and what is open.
     fn dump(&self) -> String {
+        let end_of = |text: String| {
+            let skipped = text.chars().count().saturating_sub(4000);
+            text.chars().skip(skipped).collect::<String>()
+        };
+        let program = end_of(std::fs::read_to_string(self.said_file()).unwrap_or_default());
         let logs: Vec<String> =
             self.log_files().iter().map(|f| std::fs::read_to_string(f).unwrap()).collect();
-        let text = logs.join("\n====\n");
+        let end = end_of(logs.join("\n====\n"));
         let sent: Vec<String> = self.fake.texts(CHANNEL).into_iter().rev().take(5).collect();
-        let skipped = text.chars().count().saturating_sub(4000);
-        let end: String = text.chars().skip(skipped).collect();
         let turns = self.turn_journal().open_turns(None).unwrap();
         let turns: Vec<_> = turns.iter().map(|t| (t.asked.message, t.state, t.joined)).collect();
-        format!("{end}\nlast sent: {sent:#?}\nopen: {turns:?}")
+        format!("{program}\n{end}\nlast sent: {sent:#?}\nopen: {turns:?}")
+    }
+
+    /// What a daemon says, where it is kept.
+    pub fn said_file(&self) -> PathBuf {
+        self.temp.path().join("said")
     }
 
     /// All log files, in the order of their paths; none that is still being written beside its place.
@@ -477,6 +440,17 @@ impl Rig {
         files.flat_map(|file| log::parse(&std::fs::read(file).unwrap()).blocks).collect()
     }
 
+    /// How many events of the channel begin so.
+    pub fn noted(&self, beginning: &str) -> usize {
+        self.events(CHANNEL).iter().filter(|block| block.event.content.starts_with(beginning)).count()
+    }
+
+    /// Whether the last message of the channel replies to this one.
+    pub fn is_reply_to(&self, message: u64) -> bool {
+        let last = self.fake.messages(CHANNEL).pop().unwrap();
+        last["message_reference"]["message_id"] == message.to_string()
+    }
+
     /// What was said there by people and the bot, in order.
     pub fn said(&self, context: u64) -> Vec<String> {
         let spoken = |b: &LogBlock| matches!(b.event.kind, log::EventKind::User | log::EventKind::Agent);
@@ -493,6 +467,13 @@ impl Rig {
     /// Alice says something in the channel.
     pub fn say(&self, text: &str) -> u64 {
         self.fake.say(CHANNEL, ALICE, text)
+    }
+
+    /// Alice says all this, one after the other.
+    pub fn say_all(&self, texts: &[String]) {
+        for text in texts {
+            self.say(text);
+        }
     }
 
     /// Alice asks the bot in the channel.
@@ -534,6 +515,11 @@ impl Rig {
         self.questions_asked().remove(count - 1)
     }
 
+    /// Its words.
+    pub async fn asked_text(&self, count: usize) -> String {
+        self.asked(count).await["content"].as_str().unwrap().to_owned()
+    }
+
     /// What Alice sees when she presses a button of a message.
     pub async fn press(&self, message: &Value, label: &str) -> String {
         self.press_as(ALICE, message, label).await
@@ -569,6 +555,12 @@ impl Rig {
     /// Waits until so many turns are at their end.
     pub async fn wait_done(&self, count: usize) {
         self.wait(&format!("{count} turns done"), || self.turns(TurnState::Done) >= count).await;
+    }
+
+    /// Waits until so much was said there; it is this, in this order.
+    pub async fn is_said(&self, context: u64, wanted: &[String]) {
+        self.wait_said(context, wanted.len()).await;
+        assert_eq!(self.said(context), wanted);
     }
 
     pub async fn wait_said(&self, context: u64, count: usize) {

@@ -2,21 +2,7 @@
 
 use super::rig::*;
 use super::traps::{STOP, Traps};
-use super::turns::{Look, look};
-use crate::models::Reply;
-use std::sync::Arc;
-
-/// A bot in the midst of a tool that never ends; whoever asks its brain again would be answered.
-async fn looking() -> (Rig, Arc<Look>, Running) {
-    let mut rig = Rig::with(&[("one", "chat")]).await;
-    let tool = Look::on(&mut rig, 0);
-    rig.server.script(vec![look()]);
-    rig.server.respond(|_| Reply::text("Yes."));
-    let running = rig.run().await;
-    rig.ask("look?");
-    rig.wait("the tool", || tool.count() == 1).await;
-    (rig, tool, running)
-}
+use super::turns::{Look, looking};
 
 /// The turn is ended by the word, once, also after one more restart, and nobody was asked again for it.
 async fn is_stopped(rig: &Rig, tool: &Look) {
@@ -27,8 +13,7 @@ async fn is_stopped(rig: &Rig, tool: &Look) {
     let _running = rig.run().await;
     rig.answer("and now?", 2).await;
     assert_eq!((rig.answers(), tool.count()), (vec!["Stopped.".to_owned(), "Yes.".to_owned()], 1));
-    let noted = rig.events(CHANNEL).iter().filter(|b| b.event.content == "Alice stopped the answer.").count();
-    assert_eq!(noted, 1);
+    assert_eq!(rig.noted("Alice stopped the answer."), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -48,7 +48,7 @@ pub const APPROVAL: [&str; 2] = ["approval::after-line", "approval::after-word"]
 pub const STOP: &str = "turn::before-stopped";
 
 /// Those before and after sending.
-const AROUND: [&str; 4] =
+pub const AROUND: [&str; 4] =
     ["deliver::before-claim", "deliver::after-claim", "deliver::before-rewrite", "deliver::after-rewrite"];
 
 /// The next crash: how often the point is passed before it.

@@ -19,14 +19,19 @@ use vault_agent::turn::journal::ToolEnd;
 /// One tool, `look`, that may be made to wait.
 #[derive(Debug)]
 pub struct Look {
-    pub started: Mutex<Vec<(String, String)>>,
+    pub started: Mutex<Vec<(Caller, String)>>,
     pub gate: Semaphore,
 }
 
 impl Look {
-    /// The rig's one tool, which may be called to its end so often.
+    /// It may be called to its end so often.
+    pub fn new(permits: usize) -> Arc<Self> {
+        Arc::new(Self { started: Mutex::default(), gate: Semaphore::new(permits) })
+    }
+
+    /// The rig's one tool.
     pub fn on(rig: &mut Rig, permits: usize) -> Arc<Self> {
-        let look = Arc::new(Self { started: Mutex::default(), gate: Semaphore::new(permits) });
+        let look = Self::new(permits);
         rig.tools = look.clone();
         look
     }
@@ -44,8 +49,7 @@ impl Toolbox for Look {
     }
 
     async fn call(&self, call: &ToolCall, caller: &Caller, _: &CancellationToken) -> ToolEnd {
-        let which = format!("{}/{}", caller.turn, caller.number);
-        self.started.lock().unwrap().push((which, call.arguments.clone()));
+        self.started.lock().unwrap().push((caller.clone(), call.arguments.clone()));
         let _permit = self.gate.acquire().await;
         ToolEnd { text: format!("found for {}", call.arguments), is_error: false, ms: 1 }
     }
@@ -53,6 +57,18 @@ impl Toolbox for Look {
 
 pub fn look() -> Reply {
     Reply::tool("look", json!({ "q": "tea" }))
+}
+
+/// A bot in the midst of a tool that never ends; whoever asks its brain again would be answered.
+pub async fn looking() -> (Rig, Arc<Look>, Running) {
+    let mut rig = Rig::with(&[("one", "chat")]).await;
+    let tool = Look::on(&mut rig, 0);
+    rig.server.script(vec![look()]);
+    rig.server.respond(|_| Reply::text("Yes."));
+    let running = rig.run().await;
+    rig.ask("look?");
+    rig.wait("the tool", || tool.count() == 1).await;
+    (rig, tool, running)
 }
 
 fn kinds(rig: &Rig) -> Vec<EventKind> {
@@ -74,8 +90,7 @@ async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
         let question = rig.ask("when is the dentist?");
         rig.wait_done(1).await;
         assert_eq!(rig.answers(), ["On **Friday**."]);
-        let posted = rig.fake.messages(CHANNEL).pop().unwrap();
-        assert_eq!(posted["message_reference"]["message_id"], question.to_string());
+        assert!(rig.is_reply_to(question));
         assert!(rig.fake.world().typing.iter().any(|(channel, _)| *channel == CHANNEL));
         let log = [EventKind::User, EventKind::Recall, EventKind::Agent, EventKind::System];
         assert_eq!(kinds(&rig), log, "{wire}");
@@ -150,8 +165,7 @@ async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
     tool.gate.add_permits(10);
     rig.wait_done(4).await;
     assert_eq!(rig.answers(), ["First.", "All three."]);
-    let posted = rig.fake.messages(CHANNEL).pop().unwrap();
-    assert_eq!(posted["message_reference"]["message_id"], last.to_string());
+    assert!(rig.is_reply_to(last));
     assert_eq!(rig.server.requests().len(), 3);
     let said = people(&rig.server.requests()[2]);
     for (word, said) in ["second?", "third?", "fourth?"].iter().zip(&said[said.len() - 3..]) {
@@ -201,27 +215,20 @@ async fn a_running_turn_is_stopped_by_command_and_by_word() {
     rig.server.wait_for_gone(1).await;
     rig.wait_done(1).await;
     assert_eq!(rig.answers(), ["Stopped."]);
-    rig.ask("two?");
-    rig.server.wait_for(2).await;
-    // A stranger's word stops nothing.
-    rig.fake.say(CHANNEL, MALLORY, "<@500> stop");
-    rig.ask("Stop");
-    rig.server.wait_for_gone(2).await;
-    rig.wait_done(2).await;
-    // The word alone does it, too, from the same person.
-    rig.ask("three?");
-    rig.server.wait_for(3).await;
-    rig.fake.say(CHANNEL, MALLORY, "stop");
-    rig.say("stop");
-    rig.server.wait_for_gone(3).await;
-    rig.wait_done(3).await;
+    // The word does it, too, from the same person, with a mention and without; a stranger's word stops nothing.
+    for (nth, word, again) in [(2, "<@500> stop", "<@500> Stop"), (3, "stop", "stop")] {
+        rig.ask("what else?");
+        rig.server.wait_for(nth).await;
+        rig.fake.say(CHANNEL, MALLORY, word);
+        rig.say(again);
+        rig.server.wait_for_gone(nth).await;
+        rig.wait_done(nth).await;
+    }
     // With nothing to end it is a word like any other, and nobody was spoken to.
     rig.say("stop");
     rig.answer("four?", 4).await;
     assert_eq!(rig.answers(), ["Stopped.", "Stopped.", "Stopped.", "Here."]);
-    let stopped =
-        rig.events(CHANNEL).iter().filter(|b| b.event.content == "Alice stopped the answer.").count();
-    assert_eq!(stopped, 3);
+    assert_eq!(rig.noted("Alice stopped the answer."), 3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -269,8 +276,7 @@ async fn long_work_says_what_it_does_in_one_message_that_goes() {
     let running = rig.run().await;
     let question = rig.ask("work!");
     rig.wait("what is going on", || rig.answers() == ["-# ⏳ using look"]).await;
-    let posted = rig.fake.messages(CHANNEL).pop().unwrap();
-    assert_eq!(posted["message_reference"]["message_id"], question.to_string());
+    assert!(rig.is_reply_to(question));
     // After a restart it is the same message.
     running.crash().await;
     let running = rig.run().await;
@@ -291,19 +297,12 @@ async fn a_slash_question_is_not_taken_for_a_deleted_message_after_a_restart() {
         rig.command("ask", &[("question", "and now?")]).await;
         rig.wait_done(2 * nth).await;
     }
-    let deleted = rig.events(CHANNEL).iter().filter(|b| b.event.content.starts_with("deleted")).count();
-    assert_eq!((rig.answers().len(), deleted), (4, 0));
+    assert_eq!((rig.answers().len(), rig.noted("deleted")), (4, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_to_stop_is_heeded_once() {
-    let mut rig = Rig::with(&[("one", "chat")]).await;
-    let tool = Look::on(&mut rig, 0);
-    rig.server.script(vec![look()]);
-    rig.server.respond(|_| Reply::text("Yes."));
-    let running = rig.run().await;
-    rig.ask("look?");
-    rig.wait("the tool", || tool.count() == 1).await;
+    let (rig, _tool, running) = looking().await;
     rig.answer("stop", 1).await;
     rig.answer("and now?", 2).await;
     drop(running);

@@ -151,8 +151,7 @@ async fn without_its_state_nothing_that_was_answered_is_answered_again() {
 async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
     let rig = Rig::with(&[("one", "messages")]).await;
     rig.server.respond(|asked| Reply::text(format!("heard {}", asked.last_user().lines().last().unwrap())));
-    let running = rig.run().await;
-    running.crash().await;
+    rig.run().await.crash().await;
     for n in 1..=3 {
         rig.ask(&format!("number {n}"));
     }
@@ -165,17 +164,4 @@ async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
         let wanted: Vec<bool> = (0..3).map(|other| other <= n).collect();
         assert_eq!(seen, wanted, "{body}");
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn when_the_days_tokens_are_used_up_memory_answers_and_says_so() {
-    let rig = Rig::with(&[("one", "chat")]).await;
-    rig.prepend("[assistant]\nday_tokens = 1000\n");
-    rig.server.respond(|_| Reply::text("Yes.").usage(900, 0, 200));
-    let _running = rig.run().await;
-    assert_eq!(rig.answer("may I?", 1).await, "Yes.");
-    let second = rig.answer("when is the dentist?", 2).await;
-    assert!(second.starts_with("Today's budget of 1000 tokens is used up."), "{second}");
-    assert!(second.contains("The dentist is on Friday"), "{second}");
-    assert_eq!(rig.server.requests().len(), 1);
 }

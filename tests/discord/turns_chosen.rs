@@ -43,7 +43,7 @@ async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_turn_that_waits_to_be_tried_again_can_be_stopped() {
     let mut rig = Rig::new().await;
-    rig.answering = Answering::Never;
+    rig.responder = Some(std::sync::Arc::new(Never));
     let _running = rig.run().await;
     let id = rig.ask("when is the dentist?");
     let turns = rig.turn_journal();

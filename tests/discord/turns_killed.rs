@@ -140,7 +140,7 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             check(&rig, &questions, &context);
             let started = tool.started.lock().unwrap().clone();
             let unique: std::collections::BTreeSet<_> =
-                started.iter().map(|(which, _)| which.clone()).collect();
+                started.iter().map(|(caller, _)| (&caller.turn, caller.number)).collect();
             assert_eq!(unique.len(), started.len(), "{context}: a tool was started twice");
         }
     }
@@ -231,8 +231,7 @@ fn report(rig: &Rig, state: &TurnJournal, questions: &BTreeMap<u64, (String, usi
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_of_yesterday_survives_a_crash_before_it_is_accepted() {
     let (rig, clock) = Rig::clocked().await;
-    let running = rig.run().await;
-    running.crash().await;
+    rig.run().await.crash().await;
     let id = rig.ask("when is the dentist?");
     rig.advance(&clock, SignedDuration::from_hours(24));
     let traps = Traps::set(&rig);

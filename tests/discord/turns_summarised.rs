@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::rig::*;
 use super::turns_remade::remade;
 use crate::models::Reply;
+use crate::support::contains_all;
 
 /// A log of the last hours with 130 messages of some 250 tokens; one says what colour the mast gets.
 fn log() -> String {
@@ -46,16 +47,9 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     let requests = rig.server.requests();
     let asked = requests.iter().rev().find(|asked| asked.last_user().contains("Which colour")).unwrap();
     let messages: Vec<String> = asked.messages().iter().map(ToString::to_string).collect();
-    assert!(
-        messages[0].contains("[Summary sum_") && messages[0].contains("They agreed on a colour"),
-        "{}",
-        messages[0]
-    );
+    contains_all(&messages[0], &["[Summary sum_", "They agreed on a colour"]);
     let last = messages.last().unwrap();
-    assert!(
-        last.contains("Said earlier in this conversation") && last.contains("painted turquoise"),
-        "{last}"
-    );
+    contains_all(&last, &["Said earlier in this conversation", "painted turquoise"]);
     assert!(!messages[1].contains("small talk") || messages.len() > 64, "the tail is told whole");
     let told = asked.messages().len();
     assert!((66..131).contains(&told), "{told} messages: what is summarised isn't told whole");
@@ -67,8 +61,7 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     assert_eq!(remade(&rig, &block, false)["equal"], false);
     assert_eq!(remade(&rig, &block, true)["equal"], true, "from history");
     // What it took is counted, and nobody is asked twice.
-    let spent = rig.vault().join("logs/summaries/summaries");
-    assert!(std::fs::read_dir(spent).unwrap().count() == 1);
+    assert!(std::fs::read_dir(rig.vault().join("logs/summaries/summaries")).unwrap().count() == 1);
     let summarised =
         rig.server.requests().iter().filter(|asked| asked.system().starts_with("You summarise")).count();
     assert_eq!(summarised, 1);

@@ -1,5 +1,6 @@
 //! What a run may use, and what it has to ask for.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -14,6 +15,7 @@ use vault_agent::turn::TurnJournal;
 use crate::models::{Asked, Reply};
 use crate::routines::by_hand::{Served, served};
 use crate::routines::rig::{Outside, Rig};
+use crate::support::processes::python;
 
 /// Calls this once, and says what it said.
 fn calls(name: &'static str, arguments: serde_json::Value) -> impl FnMut(&Asked) -> Reply + Send + 'static {
@@ -78,17 +80,22 @@ fn server(it: &str, more: &str) -> String {
     )
 }
 
+/// A routine that has to ask before it may use its server.
+fn asks_for_news(pids: &Path) -> Served {
+    let it = served("2026-12-01T08:00:00Z", &server(pids.to_str().unwrap(), "ask = [\"look\"]"));
+    it.routine("news", "schedule: daily 08:00\nenabled: true\nmcp: [web]");
+    it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
+    it
+}
+
 #[test]
 fn without_a_daemon_the_question_is_left_and_what_is_ticked_is_done_the_next_time() {
-    if std::process::Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no python3");
+    if !python() {
         return;
     }
     let temp = tempfile::tempdir().unwrap();
     let pids = temp.path().join("pids");
-    let it = served("2026-12-01T08:00:00Z", &server(pids.to_str().unwrap(), "ask = [\"look\"]"));
-    it.vault.write("routines/news.md", "---\nschedule: daily 08:00\nenabled: true\nmcp: [web]\n---\nNews?\n");
-    it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
+    let it = asks_for_news(&pids);
     drop(it.vault.run(&["routine", "run", "news"]).ok());
     let asked = it.server.requests();
     assert!(asked[1].results()[0].contains("waits for a person's approval"), "{:?}", asked[1].results());
@@ -102,26 +109,16 @@ fn without_a_daemon_the_question_is_left_and_what_is_ticked_is_done_the_next_tim
 
 #[test]
 fn a_tick_names_the_approval_and_a_later_one_goes_on_with_the_same_run() {
-    if std::process::Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no python3");
+    if !python() {
         return;
     }
     let temp = tempfile::tempdir().unwrap();
-    let it = served(
-        "2026-12-01T08:00:00Z",
-        &server(temp.path().join("pids").to_str().unwrap(), "ask = [\"look\"]"),
-    );
-    it.vault.write("routines/news.md", "---\nschedule: daily 08:00\nenabled: true\nmcp: [web]\n---\nNews?\n");
-    it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
+    let it = asks_for_news(&temp.path().join("pids"));
     let tick = it.vault.run(&["tick"]).ok();
     let note = it.vault.read("Approvals.md");
     let id = &note[note.find("ap_").unwrap()..][..15];
-    let said = format!("asks for approval: tick `{id}` in `Approvals.md`");
-    assert!(tick.stdout.contains(&said), "{tick:?}");
-    assert!(
-        tick.stderr.contains(&format!("goes on in a later tick: it waits for the approval `{id}`")),
-        "{tick:?}"
-    );
+    tick.says(format!("asks for approval: tick `{id}` in `Approvals.md`"));
+    tick.warns(format!("goes on in a later tick: it waits for the approval `{id}`"));
     // Nobody said anything yet: nothing is asked, told or put twice.
     let again = it.vault.run(&["tick"]).ok();
     assert!(!again.stdout.contains("approval"), "{again:?}");
@@ -147,8 +144,8 @@ fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
     skill(&it, "tea");
     skill(&it, "milk");
     let head = "schedule: daily 08:00\nenabled: true";
-    it.vault.write("routines/narrow.md", format!("---\n{head}\nskills: [tea]\nmcp: [web]\n---\nGo.\n"));
-    it.vault.write("routines/wide.md", format!("---\n{head}\n---\nGo.\n"));
+    it.routine("narrow", &format!("{head}\nskills: [tea]\nmcp: [web]"));
+    it.routine("wide", head);
     it.server.respond(calls("skill", json!({"name": "milk"})));
     let narrow = it.vault.run(&["routine", "run", "narrow"]).ok();
     assert!(narrow.stdout.contains("there is no skill `milk`; known: tea"), "{}", narrow.stdout);
@@ -157,12 +154,7 @@ fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
     let tells = |asked: &Asked, what: &str| String::from_utf8_lossy(&asked.bytes).contains(what);
     let told = |at: usize| ["How tea", "How milk", "mcp_call"].map(|what| tells(&asked[at], what));
     assert_eq!((told(0), told(2)), ([true, false, true], [true, true, false]));
-    let turns = it.vault.json(&["turns"]);
-    assert_eq!(turns.as_array().unwrap().len(), 2);
-    for turn in turns.as_array().unwrap() {
-        let request = it.vault.run(&["turns", turn["id"].as_str().unwrap(), "--request", "--json"]).json();
-        assert_eq!(request["equal"], true, "{request}");
-    }
+    it.is_made_again(2);
 }
 
 #[test]
@@ -171,7 +163,7 @@ fn a_run_asks_another_brain() {
     let sage =
         it.vault.read("vault-agent.toml").replace("\"local\"", "\"sage\"").replace("\"m\"", "\"wise\"");
     it.vault.write("vault-agent.toml", it.vault.read("vault-agent.toml") + &sage);
-    it.vault.write("routines/tea.md", "---\nschedule: daily 08:00\nenabled: true\nbrain: local\n---\nTea?\n");
+    it.routine("tea", "schedule: daily 08:00\nenabled: true\nbrain: local");
     let mut ask = calls("ask_brain", json!({"name": "sage", "question": "Which tea?"}));
     it.server.respond(
         move |asked| {
@@ -185,8 +177,7 @@ fn a_run_asks_another_brain() {
 #[test]
 fn doctor_says_what_a_head_names_and_isnt_there() {
     let it = served("2026-12-01T08:00:00Z", "");
-    let head = "schedule: daily 08:00\nenabled: true\nbrain: nobody\nskills: [lost]\nmcp: [gone]";
-    it.vault.write("routines/odd.md", format!("---\n{head}\n---\nGo.\n"));
+    it.routine("odd", "schedule: daily 08:00\nenabled: true\nbrain: nobody\nskills: [lost]\nmcp: [gone]");
     let said = it.vault.run(&["doctor"]).stdout;
     for what in ["brain `nobody`", "skill `lost`", "MCP server `gone`"] {
         assert!(said.contains(&format!("routines/odd.md: it names the {what}, and there is none")), "{said}");

@@ -16,17 +16,30 @@ const MORNING: &str =
 
 /// A vault at this time, on a Tuesday, with a brain and the routine `morning`.
 pub fn served(now: &str, more: &str) -> Served {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let server = runtime.block_on(ModelServer::start());
-    let settings = format!(
-        "{more}\n[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
-        server.url()
-    );
+    let (runtime, server) = ModelServer::alone();
+    let settings = format!("{more}\n{}", server.brain("local", "chat", ""));
     let vault = TestVault::new(&format!(
         "//- now: {now}\n//- /vault-agent.toml\n{settings}//- /routines/morning.md\n{MORNING}//- /Reminders.md\n\
          - [ ] date=2026-12-01 time=17:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n"
     ));
     Served { vault, server, _runtime: runtime }
+}
+
+impl Served {
+    /// A routine with this head, which says "Go."
+    pub fn routine(&self, name: &str, head: &str) {
+        self.vault.write(&format!("routines/{name}.md"), format!("---\n{head}\n---\nGo.\n"));
+    }
+
+    /// So many turns were made, and the request of each is made again from the notes as it was.
+    pub fn is_made_again(&self, count: usize) {
+        let turns = self.vault.json(&["turns"]);
+        assert_eq!(turns.as_array().unwrap().len(), count, "{turns}");
+        for turn in turns.as_array().unwrap() {
+            let request = self.vault.json(&["turns", turn["id"].as_str().unwrap(), "--request"]);
+            assert_eq!(request["equal"], true, "{request}");
+        }
+    }
 }
 
 #[test]
@@ -36,15 +49,11 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     let before = list(&it);
     assert_eq!(before[0]["name"], "morning");
     assert_eq!(before[0]["schedule"], "weekdays 08:00");
-    assert_eq!(
-        (&before[0]["enabled"], &before[0]["next"], &before[0]["last"]),
-        (&Value::Bool(false), &Value::Null, &Value::Null)
-    );
+    assert_eq!(before[0]["enabled"], false);
+    assert_eq!((&before[0]["next"], &before[0]["last"]), (&Value::Null, &Value::Null));
     assert_eq!(before[0]["brain"], "local");
-    it.vault
-        .run(&["routine", "enable", "Morning"])
-        .ok()
-        .says("`morning` is now enabled; it comes next 08:00");
+    let enabled = it.vault.run(&["routine", "enable", "Morning"]).ok();
+    enabled.says("`morning` is now enabled; it comes next 08:00");
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
     assert_eq!(list(&it)[0]["next"], "2026-12-01T08:00:00+00:00");
     let preview = it.vault.json(&["routine", "preview", "--count", "4"]);
@@ -79,8 +88,7 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     let tick = it.vault.json(&["tick"]);
     assert_eq!(tick["routines"]["ran"][0]["run"], "morning@2026-12-01T08:00");
     assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent");
-    let again = it.vault.json(&["tick"]);
-    assert_eq!(again["routines"], Value::Null);
+    assert_eq!(it.vault.json(&["tick"])["routines"], Value::Null);
     assert_eq!(it.server.requests().len(), 2);
     // It is a channel of its own to those who count.
     let usage = it.vault.json(&["usage", "--by", "channel"]);
@@ -88,11 +96,7 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     assert_eq!((&usage["by"][0]["calls"], &usage["by"][0]["input"]), (&2.into(), &240.into()));
     let turns = it.vault.json(&["turns"]);
     assert_eq!((&turns[0]["channel"], &turns[0]["state"]), (&"routine:morning".into(), &"done".into()));
-    for turn in turns.as_array().unwrap() {
-        let id = turn["id"].as_str().unwrap();
-        let request = it.vault.json(&["turns", id, "--request"]);
-        assert_eq!(request["equal"], true, "{request}");
-    }
+    it.is_made_again(2);
 }
 
 #[test]
@@ -109,10 +113,7 @@ fn a_run_s_request_is_made_again_with_the_servers_of_its_routine() {
     drop(it.vault.run(&["routine", "run", "morning"]).ok());
     let asked = String::from_utf8_lossy(&it.server.requests()[0].bytes).into_owned();
     assert!(asked.contains("own (look); named (look)") && !asked.contains("other (look)"), "{asked}");
-    let turns = it.vault.json(&["turns"]);
-    let id = turns[0]["id"].as_str().unwrap();
-    let request = it.vault.run(&["turns", id, "--request", "--json"]);
-    assert_eq!((request.code, &request.json()["equal"]), (0, &Value::Bool(true)), "{request:?}");
+    it.is_made_again(1);
 }
 
 #[test]
@@ -137,31 +138,19 @@ fn a_run_and_a_question_are_told_who_asks_and_what_was_worked_on_until_it_expire
         })
         .collect();
     assert_eq!(told, [[true, true], [true, true], [true, false], [true, false]]);
-    let turns = it.vault.json(&["turns"]);
-    for turn in turns.as_array().unwrap() {
-        let request =
-            it.vault.run(&["turns", turn["id"].as_str().unwrap(), "--request", "--json"]).ok().json();
-        assert_eq!(request["equal"], true, "{request}");
-    }
+    it.is_made_again(2);
 }
 
 #[test]
 fn what_is_not_understood_is_shown_and_does_not_run() {
     let it = served("2026-12-01T08:00:00Z", "");
-    it.vault.write("routines/odd.md", "---\nschedule: daily 08:00\nenabled: true\nbudgett: 5\n---\nGo.\n");
-    it.vault.write("routines/lost.md", "---\nschedule: now and then\nenabled: true\n---\nGo.\n");
+    it.routine("odd", "schedule: daily 08:00\nenabled: true\nbudgett: 5");
+    it.routine("lost", "schedule: now and then\nenabled: true");
     it.vault.write("routines/notes.md", "Only words on routines.\n");
-    let tick = it.vault.json(&["tick"]);
-    assert_eq!(tick["routines"], Value::Null);
+    assert_eq!(it.vault.json(&["tick"])["routines"], Value::Null);
     let check = it.vault.run(&["check"]);
     check.exits(1);
-    assert!(
-        check
-            .stdout
-            .contains("routines/odd.md:4:1: `budgett` is no key of a routine; did you mean `budget`?"),
-        "{}",
-        check.stdout
-    );
+    check.says("routines/odd.md:4:1: `budgett` is no key of a routine; did you mean `budget`?");
     check.says("routines/lost.md:2:11: `now and then` is not a schedule");
     it.vault.run(&["routine", "list"]).exits(1).says("doesn't run");
 }
@@ -169,7 +158,7 @@ fn what_is_not_understood_is_shown_and_does_not_run() {
 #[test]
 fn another_host_fires_none() {
     let it = served("2026-12-01T08:00:00Z", "[schedule]\nhost = \"somewhere-else\"");
-    it.vault.write("routines/a.md", "---\nschedule: daily 08:00\nenabled: true\n---\nGo.\n");
+    it.routine("a", "schedule: daily 08:00\nenabled: true");
     drop(it.vault.run(&["tick"]).ok());
     assert_eq!(it.server.requests().len(), 0);
     assert!(!it.vault.has("logs"));
@@ -178,38 +167,29 @@ fn another_host_fires_none() {
 #[test]
 fn a_tick_that_is_dry_says_what_would_run() {
     let it = served("2026-12-01T08:00:00Z", "");
-    it.vault.write("routines/a.md", "---\nschedule: every 1m\nenabled: true\n---\nGo.\n");
-    let dry = it.vault.json(&["tick", "--dry-run"]);
-    assert_eq!(dry["routines"]["ran"][0]["run"], "a");
+    it.routine("a", "schedule: every 1m\nenabled: true");
+    assert_eq!(it.vault.json(&["tick", "--dry-run"])["routines"]["ran"][0]["run"], "a");
     it.server.respond(|_| Reply::text("ok"));
-    let tick = it.vault.json(&["tick"]);
-    assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent");
+    assert_eq!(it.vault.json(&["tick"])["routines"]["ran"][0]["outcome"], "sent");
 }
 
 #[test]
 fn a_run_by_hand_that_could_be_put_nowhere_ends_before_anybody_is_asked() {
     let it = served("2026-12-01T08:00:00Z", "");
-    it.vault.write(
-        "routines/bad.md",
-        "---\nschedule: daily 09:00\nenabled: true\ndeliver: note\nnote: MEMORY.md\n---\nGo.\n",
-    );
+    it.routine("bad", "schedule: daily 09:00\nenabled: true\ndeliver: note\nnote: MEMORY.md");
     it.vault.run(&["routine", "run", "bad"]).warns("may not be appended to `MEMORY.md`");
     assert_eq!(it.server.requests().len(), 0, "nothing is spent");
-    let tick = it.vault.json(&["tick"]);
-    assert_eq!(tick["routines"], Value::Null, "it is not tried for ever");
+    assert_eq!(it.vault.json(&["tick"])["routines"], Value::Null, "it is not tried for ever");
 }
 
 #[test]
 fn a_run_s_request_is_made_again_with_the_tools_that_a_routine_has() {
     let server = "[[mcp]]\nname = \"web\"\ncommand = [\"web\"]\ntools = [\"look\"]\nfor = ";
-    for (whose, key) in [("[\"assistant\"]", ""), ("[\"routine:go\"]", ""), ("[\"assistant\"]", "mcp: web\n")]
-    {
-        let it = served("2026-12-01T08:00:00Z", &format!("{server}{whose}"));
-        it.vault.write("routines/go.md", format!("---\nschedule: daily 09:00\n{key}---\nGo.\n"));
+    for (whose, key) in [("assistant", ""), ("routine:go", ""), ("assistant", "\nmcp: web")] {
+        let it = served("2026-12-01T08:00:00Z", &format!("{server}[\"{whose}\"]"));
+        it.routine("go", &format!("schedule: daily 09:00{key}"));
         it.server.respond(|_| Reply::text("Gone."));
         drop(it.vault.run(&["routine", "run", "go"]).ok());
-        let turns = it.vault.json(&["turns"]);
-        let request = it.vault.run(&["turns", turns[0]["id"].as_str().unwrap(), "--request", "--json"]);
-        assert_eq!(request.ok().json()["equal"], true, "{whose} {key}");
+        it.is_made_again(1);
     }
 }

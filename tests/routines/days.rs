@@ -1,9 +1,10 @@
 //! Days and weeks: idle, away, with a brain that is down, and with notes that change while a routine runs.
 
 use jiff::SignedDuration;
+use serde_json::json;
 use vault_agent::template;
 
-use crate::models::Reply;
+use crate::models::{Asked, Reply};
 use crate::routines::rig::{Rig, note, write_at};
 
 /// Every file of the template, all its routines turned on, and a bound channel.
@@ -56,8 +57,7 @@ fn a_shipped_routine_asks_where_there_is_something() {
     rig.write("Reminders.md", "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\"\n");
     rig.write("MEMORY.md", "# Memory\n## Anna\n- likes green tea\n- likes green tea very\n");
     rig.respond(|asked| Reply::text(format!("about {} bytes", asked.last_user().len())));
-    rig.at("2026-12-01T08:00:00Z");
-    assert_eq!(rig.step().outcomes(), ["morning@2026-12-01T08:00: sent"]);
+    assert_eq!(rig.at("2026-12-01T08:00:00Z").step().outcomes(), ["morning@2026-12-01T08:00: sent"]);
     let asked = rig.server.requests()[0].clone();
     assert!(asked.last_user().contains("- 09:30 Pay the rent"), "{}", asked.last_user());
     let marked = asked.last_user().find("INJECTED_CONTEXT_RELEVANT_MEMORIES").unwrap();
@@ -71,8 +71,7 @@ fn a_shipped_routine_asks_where_there_is_something() {
     );
     let asked = rig.server.requests().last().unwrap().last_user();
     assert!(asked.contains("MEMORY.md:3 Anna: likes green tea") && asked.contains("Said twice"), "{asked}");
-    rig.at("2026-12-13T10:00:00Z");
-    assert!(rig.step().looked.nothing.contains(&"tidy-memory".to_owned()));
+    assert!(rig.at("2026-12-13T10:00:00Z").step().looked.nothing.contains(&"tidy-memory".to_owned()));
 }
 
 #[test]
@@ -81,18 +80,14 @@ fn after_an_absence_one_run_comes_and_says_so() {
     rig.routine("morning", "schedule: daily 08:00", "What is new?");
     rig.respond(|_| Reply::text("Nothing much."));
     rig.step();
-    rig.at("2026-12-04T11:00:00Z");
-    assert_eq!(rig.step().outcomes(), ["morning@2026-12-04T08:00: sent"]);
+    assert_eq!(rig.at("2026-12-04T11:00:00Z").step().outcomes(), ["morning@2026-12-04T08:00: sent"]);
     assert_eq!(rig.told(), ["morning (due 08:00, 3 h late; 3 earlier ones folded in):\nNothing much."]);
     assert!(rig.server.requests()[0].last_user().contains("due 08:00, 3 h late; 3 earlier ones folded in"));
     assert!(rig.step().driven.is_empty());
     // In time there is no such word, and a clock that goes back runs nothing again.
-    rig.at("2026-12-05T08:00:20Z");
-    rig.step();
-    rig.at("2026-12-04T07:59:00Z");
-    rig.step();
-    rig.at("2026-12-05T08:00:50Z");
-    assert!(rig.step().driven.is_empty());
+    rig.at("2026-12-05T08:00:20Z").step();
+    rig.at("2026-12-04T07:59:00Z").step();
+    assert!(rig.at("2026-12-05T08:00:50Z").step().driven.is_empty());
     assert_eq!(rig.told()[1..], ["Nothing much."]);
     assert_eq!(rig.server.requests().len(), 2);
 }
@@ -119,8 +114,7 @@ fn a_brain_that_is_down_for_a_day_is_answered_for_from_the_notes() {
     }
     // It is asked again when it is back.
     rig.respond(|_| Reply::text("I am back."));
-    rig.at("2026-12-02T12:00:00Z");
-    rig.step();
+    rig.at("2026-12-02T12:00:00Z").step();
     assert_eq!(rig.told().last().unwrap(), "noon (2 earlier ones folded in):\nI am back.");
 }
 
@@ -136,30 +130,23 @@ fn without_any_brain_an_answer_is_true_and_there() {
 }
 
 #[test]
-fn a_budget_ends_a_run_and_says_so() {
+fn a_budget_ends_a_run_and_says_so_and_bounds_each_answer() {
     let rig = Rig::with("2026-12-01T08:00:00Z", "[assistant]\nturn_tokens = 100000\n");
     rig.routine("greedy", "schedule: daily 08:00\nbudget: 9000", "Look everywhere.");
-    rig.respond(|_| Reply::tool("look", serde_json::json!({"q": "x"})).usage(5_000, 0, 10));
+    let look =
+        |input, output| move |_: &Asked| Reply::tool("look", json!({"q": "x"})).usage(input, 0, output);
+    rig.respond(look(5_000, 1_000));
     rig.step();
     assert_eq!(rig.told(), ["I stopped here: this turn used up its 9000 tokens."]);
-    assert_eq!(rig.server.requests().len(), 2);
-}
-
-#[test]
-fn a_budget_bounds_each_answer_and_a_request_that_would_pass_it_is_not_made() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
-    rig.routine("a", "schedule: daily 08:00\nbudget: 9000", "Look everywhere.");
-    rig.respond(|_| Reply::tool("look", serde_json::json!({"q": "x"})).usage(5_000, 0, 1_000));
-    rig.step();
     let bounds: Vec<u64> =
         rig.server.requests().iter().map(|asked| asked.body["max_tokens"].as_u64().unwrap()).collect();
     assert!(bounds.len() == 2 && bounds[0] < 9_000 && bounds[1] < 3_000, "{bounds:?}");
-    rig.routine("b", "schedule: daily 08:00\nbudget: 9000", "Look everywhere.");
-    rig.respond(|_| Reply::tool("look", serde_json::json!({"q": "x"})).usage(8_980, 0, 10));
-    rig.at("2026-12-02T08:00:00Z");
-    rig.step();
+    // A request that would pass it is not made.
+    rig.respond(look(8_980, 10));
+    rig.at("2026-12-02T08:00:00Z").step();
     let said = "I stopped here: another request would pass this run's 9000 tokens, of which 8990 are used.";
     assert!(rig.told().last().unwrap().ends_with(said), "{:?}", rig.told().last());
+    assert_eq!(rig.server.requests().len(), 3);
 }
 
 #[test]
@@ -168,8 +155,7 @@ fn an_answer_appended_to_a_note_says_how_late_it_is_and_what_was_folded() {
     rig.routine("late", "schedule: daily 08:00\ndeliver: note\nnote: Notes/Late", "What now?");
     rig.respond(|_| Reply::text("This."));
     rig.step();
-    rig.at("2026-12-04T11:00:00Z");
-    rig.step();
+    rig.at("2026-12-04T11:00:00Z").step();
     let note = rig.read("Notes/Late.md");
     assert!(note.contains("> [!note] late, 2026-12-01 08:00\n> This."), "{note}");
     let title = "> [!note] late, 2026-12-04 08:00 (due 08:00, 3 h late; 2 earlier ones folded in)\n> This.";
@@ -182,15 +168,13 @@ fn where_the_day_s_budget_is_spent_memory_answers() {
     rig.routine("a", "schedule: every 1h", "What now?");
     rig.respond(|_| Reply::text("asked"));
     rig.step();
-    rig.later(SignedDuration::from_hours(1));
-    rig.step();
+    rig.later(SignedDuration::from_hours(1)).step();
     let told = rig.told();
     assert_eq!(told[0], "asked");
     assert!(told[1].starts_with("Today's budget of 100 tokens is used up."), "{told:?}");
     // Once a day, whichever routine says it; also where the run that says it is killed in the middle.
     rig.routine("b", "schedule: every 1h", "And now?");
-    rig.later(SignedDuration::from_hours(1));
-    rig.step();
+    rig.later(SignedDuration::from_hours(1)).step();
     let rest = rig.told().split_off(2);
     assert!(rest.len() == 2 && rest.iter().all(|told| !told.contains("budget")), "{rest:?}");
     rig.remove("routines/b.md");
@@ -233,8 +217,7 @@ fn runs_know_nothing_of_each_other() {
     rig.routine("a", "schedule: every 1h", "What now?");
     rig.respond(|_| Reply::text("a secret of this run"));
     rig.step();
-    rig.later(SignedDuration::from_hours(1));
-    rig.step();
+    rig.later(SignedDuration::from_hours(1)).step();
     let requests = rig.server.requests();
     assert_eq!(requests.len(), 2);
     assert!(!String::from_utf8_lossy(&requests[1].bytes).contains("a secret of this run"));
@@ -254,12 +237,9 @@ fn a_schedule_that_is_edited_while_it_runs_counts_from_then_on() {
         Reply::text("to the new one")
     });
     assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: sent"], "it ends as it began");
-    rig.at("2026-12-01T08:01:00Z");
-    assert!(rig.step().driven.is_empty(), "07:30 was before the change");
-    rig.at("2026-12-02T07:30:00Z");
-    assert_eq!(rig.step().outcomes(), ["a@2026-12-02T07:30: sent"]);
-    rig.at("2026-12-02T08:00:00Z");
-    assert!(rig.step().driven.is_empty());
+    assert!(rig.at("2026-12-01T08:01:00Z").step().driven.is_empty(), "07:30 was before the change");
+    assert_eq!(rig.at("2026-12-02T07:30:00Z").step().outcomes(), ["a@2026-12-02T07:30: sent"]);
+    assert!(rig.at("2026-12-02T08:00:00Z").step().driven.is_empty());
     assert_eq!(rig.told(), ["to the old one", "to the new one"]);
 }
 
@@ -280,28 +260,21 @@ fn a_routine_that_is_taken_away_or_turned_off_while_it_runs_sends_nothing() {
             Reply::text("nobody wants it")
         });
         assert_eq!(rig.step().outcomes(), [format!("a@2026-12-01T08:00: {why}")]);
-        rig.later(SignedDuration::from_mins(1));
-        assert!(rig.step().driven.is_empty());
+        assert!(rig.later(SignedDuration::from_mins(1)).step().driven.is_empty());
         assert_eq!(rig.told().len(), 0);
-        let turn = rig.runner().turns().latest(1).unwrap().remove(0);
-        assert_eq!(turn.state.as_str(), "dropped");
+        assert_eq!(rig.runner().turns().latest(1).unwrap().remove(0).state.as_str(), "dropped");
     }
 }
 
 #[test]
 fn turned_off_and_on_again_it_makes_up_for_nothing() {
-    let rig = Rig::new("2026-12-01T08:00:00Z");
-    rig.routine("a", "schedule: daily 08:00", "What now?");
-    rig.respond(|_| Reply::text("now"));
+    let rig = Rig::daily("now");
     rig.step();
     rig.write("routines/a.md", "---\nenabled: false\nschedule: daily 08:00\n---\nWhat now?\n");
-    rig.at("2026-12-03T12:00:00Z");
-    rig.step();
+    rig.at("2026-12-03T12:00:00Z").step();
     rig.routine("a", "schedule: daily 08:00", "What now?");
-    rig.later(SignedDuration::from_mins(1));
-    assert!(rig.step().driven.is_empty());
-    rig.at("2026-12-04T08:00:00Z");
-    assert_eq!(rig.step().outcomes(), ["a@2026-12-04T08:00: sent"]);
+    assert!(rig.later(SignedDuration::from_mins(1)).step().driven.is_empty());
+    assert_eq!(rig.at("2026-12-04T08:00:00Z").step().outcomes(), ["a@2026-12-04T08:00: sent"]);
     assert_eq!(rig.told(), ["now", "now"]);
 }
 

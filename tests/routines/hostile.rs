@@ -87,13 +87,14 @@ fn a_name_may_be_anything_that_a_file_may_be_called() {
     assert_eq!(step.driven.len(), 5, "{step:?}");
     assert!(step.outcomes().iter().all(|it| it.ends_with(": sent")), "{step:?}");
     assert_eq!(rig.told().len(), 5);
-    rig.at("2026-12-01T08:01:00Z");
-    assert!(rig.step().driven.is_empty());
+    assert!(rig.at("2026-12-01T08:01:00Z").step().driven.is_empty());
 }
 
-/// Takes away all that is known of what was run, as a new machine, or who deletes the state.
-fn forget(rig: &Rig) {
-    for base in ["turns.sqlite", "deliveries.sqlite"] {
+const JOURNALS: [&str; 2] = ["turns.sqlite", "deliveries.sqlite"];
+
+/// Takes journals away, as a new machine, or who deletes the state.
+fn forget(rig: &Rig, journals: &[&str]) {
+    for base in journals {
         for end in ["", "-wal", "-shm"] {
             let _ = std::fs::remove_file(rig.dir.path().join("state").join(format!("{base}{end}")));
         }
@@ -106,19 +107,16 @@ fn what_the_logs_show_as_answered_isn_t_run_again_where_the_journal_is_lost() {
     rig.routine("a", "schedule: daily 08:00", "What now?");
     rig.respond(|_| Reply::text("ok"));
     rig.step();
-    rig.at("2026-12-01T08:00:00Z");
-    assert_eq!(rig.step().driven.len(), 1);
-    forget(&rig);
-    rig.at("2026-12-01T12:00:00Z");
-    assert!(rig.step().driven.is_empty());
+    assert_eq!(rig.at("2026-12-01T08:00:00Z").step().driven.len(), 1);
+    forget(&rig, &JOURNALS);
+    assert!(rig.at("2026-12-01T12:00:00Z").step().driven.is_empty());
     assert_eq!(rig.told().len(), 1);
     // What comes after it does come, with what was missed since; a run by hand is none of the schedule's.
-    forget(&rig);
-    rig.at("2026-12-03T12:00:00Z");
-    assert_eq!(rig.step().outcomes(), ["a@2026-12-03T08:00: sent"]);
+    forget(&rig, &JOURNALS);
+    assert_eq!(rig.at("2026-12-03T12:00:00Z").step().outcomes(), ["a@2026-12-03T08:00: sent"]);
     assert!(rig.told()[1].contains("1 earlier"), "{:?}", rig.told());
     // One that was asked and not answered is on its way: it comes.
-    forget(&rig);
+    forget(&rig, &JOURNALS);
     let log = rig.vault().join("logs/routines/a/20261203T080000Z_0001.md");
     let text = std::fs::read_to_string(&log).unwrap();
     std::fs::write(&log, &text[..text.find("> [!agent]").unwrap()]).unwrap();
@@ -131,14 +129,9 @@ fn a_lost_journal_costs_no_more_than_one_run_twice() {
     rig.routine("a", "schedule: daily 08:00\ndeliver: note\nnote: Log", "What now?");
     rig.respond(|_| Reply::text("ok"));
     rig.step();
-    for file in ["turns.sqlite", "turns.sqlite-wal", "turns.sqlite-shm"] {
-        let _ = std::fs::remove_file(rig.dir.path().join("state").join(file));
-    }
-    rig.at("2026-12-01T08:05:00Z");
-    assert!(rig.step().driven.is_empty(), "the delivery journal knows");
-    for file in ["deliveries.sqlite", "deliveries.sqlite-wal", "deliveries.sqlite-shm"] {
-        let _ = std::fs::remove_file(rig.dir.path().join("state").join(file));
-    }
+    forget(&rig, &["turns.sqlite"]);
+    assert!(rig.at("2026-12-01T08:05:00Z").step().driven.is_empty(), "the delivery journal knows");
+    forget(&rig, &["deliveries.sqlite"]);
     rig.step();
     assert_eq!(rig.read("Log.md").matches("^run-").count(), 1, "the note knows what it holds");
 }

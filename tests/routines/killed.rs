@@ -7,6 +7,7 @@ use vault_agent::turn::facts;
 
 use crate::models::Reply;
 use crate::routines::rig::Rig;
+use crate::support::random::Random;
 
 /// Unique answers; every third run uses a tool first.
 fn talkative(rig: &Rig) {
@@ -33,11 +34,8 @@ fn each_point_may_be_the_last_before_a_crash() {
             let mut crashed = false;
             for wait in [20, 600] {
                 let rig = Rig::new("2026-12-01T08:00:00Z");
-                rig.routine(
-                    "a",
-                    &format!("schedule: daily 08:00\ndeliver: {deliver}\nnote: Log"),
-                    "What now?",
-                );
+                let head = format!("schedule: daily 08:00\ndeliver: {deliver}\nnote: Log");
+                rig.routine("a", &head, "What now?");
                 rig.server.script(vec![Reply::tool("look", serde_json::json!({"q": 1}))]);
                 talkative(&rig);
                 let first = rig.step_until(nth);
@@ -88,13 +86,8 @@ fn a_month_of_work_is_done_once_whatever_is_killed_when() {
     rig.routine("hush", "schedule: \"0 13 * * *\"\nquiet: true", "Stay quiet");
     talkative(&rig);
     let wanted = kills_wanted();
-    let mut seed: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut below = move |end: usize| {
-        seed ^= seed >> 12;
-        seed ^= seed << 25;
-        seed ^= seed >> 27;
-        usize::try_from(seed.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap() % end
-    };
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut below = move |end: usize| random.at(end);
     let mut kills = 0;
     let end = "2026-12-31T00:30:00Z".parse().unwrap();
     let mut hour = rig.clock_now();

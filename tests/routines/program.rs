@@ -1,26 +1,26 @@
 //! The program itself: the daemon beside its reminders, and `kill -9` in the middle of ticks.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::deliver::world::{id, line};
 use crate::models::{ModelServer, Reply};
-use crate::routines::rig::write_at;
-use crate::support::TestVault;
+use crate::routines::rig::{note, write_at};
+use crate::support::processes::Killed;
+use crate::support::{TestVault, until};
 
-fn server() -> (tokio::runtime::Runtime, ModelServer, String) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let server = runtime.block_on(ModelServer::start());
-    let settings = format!(
-        "//- /vault-agent.toml\n[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
-        server.url()
-    );
-    (runtime, server, settings)
+/// A server, and a vault whose brain it is.
+fn served(now: &str) -> (tokio::runtime::Runtime, ModelServer, TestVault) {
+    let (runtime, server) = ModelServer::alone();
+    let vault = TestVault::new(&format!("//- now: {now}\n"));
+    vault.write("vault-agent.toml", server.brain("local", "chat", ""));
+    (runtime, server, vault)
 }
 
 struct Daemon {
-    child: Child,
+    _child: Killed,
     lines: mpsc::Receiver<String>,
 }
 
@@ -32,7 +32,7 @@ impl Daemon {
         std::thread::spawn(move || {
             BufReader::new(out).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
         });
-        Self { child, lines }
+        Self { _child: Killed(child), lines }
     }
 
     /// Waits for a line with `part`; the limit is only for a daemon that hangs.
@@ -47,51 +47,32 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn a_routine_that_hangs_keeps_no_reminder_and_a_new_daemon_takes_it_up() {
-    let (_runtime, server, settings) = server();
-    let vault = TestVault::new(&format!("//- now: 2026-12-01T08:00:00Z\n{settings}"));
-    vault.write(
-        "routines/a.md",
-        "---\nschedule: daily 08:00\nenabled: true\ndeliver: note\nnote: Log\n---\nWhat now?\n",
-    );
+    let (runtime, server, vault) = served("2026-12-01T08:00:00Z");
+    vault.write("routines/a.md", note("schedule: daily 08:00\ndeliver: note\nnote: Log", "What now?"));
     server.respond(|_| Reply::hang());
     let daemon = Daemon::start(&vault);
-    _runtime.block_on(server.wait_for(1));
+    runtime.block_on(server.wait_for(1));
     // The brain is silent; what is due comes.
-    vault.write(
-        "Reminders.md",
-        "- [ ] date=2026-12-01 time=08:00 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n",
-    );
+    vault.write("Reminders.md", line("2026-12-01", "08:00", "none", "Pay the rent", &id('A')));
     daemon.hear("Pay the rent");
     drop(daemon);
     server.respond(|_| Reply::text("the answer"));
     vault.set_now("2026-12-01T08:10:00Z");
     let daemon = Daemon::start(&vault);
-    let limit = Instant::now() + Duration::from_secs(60);
-    while !vault.has("Log.md") {
-        assert!(Instant::now() < limit, "the run was never taken up");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("the run is taken up", || vault.has("Log.md"));
     assert_eq!(vault.read("Log.md").matches("> the answer").count(), 1);
     // One that is written while the daemon runs is seen at once.
-    vault.write("routines/b.md", "---\nschedule: 10 8 * * *\nenabled: true\n---\nAnd now?\n");
+    vault.write("routines/b.md", note("schedule: 10 8 * * *", "And now?"));
     daemon.hear("the answer");
 }
 
 #[test]
 fn kill_nine_in_the_middle_of_ticks_leaves_each_run_once() {
-    let (_runtime, server, settings) = server();
-    let vault = TestVault::new(&format!("//- now: 2026-12-01T00:00:00Z\n{settings}"));
-    let note = "---\nschedule: daily 08:00\nenabled: true\ndeliver: note\nnote: Log\n---\nA line?\n";
-    write_at(&vault.path("routines/log.md"), note, vault.now());
+    let (_runtime, server, vault) = served("2026-12-01T00:00:00Z");
+    let text = note("schedule: daily 08:00\ndeliver: note\nnote: Log", "A line?");
+    write_at(&vault.path("routines/log.md"), &text, vault.now());
     let mut count = 0;
     server.respond(move |_| {
         count += 1;

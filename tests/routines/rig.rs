@@ -1,11 +1,9 @@
 //! A vault with routines, a model server, a place, and steps that are processes of their own.
 
 use serde_json::json;
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, LazyLock};
 use vault_agent::agent::approval_request::ApprovalSubject;
 use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::{ToolCall, ToolSpec};
@@ -28,8 +26,9 @@ use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 use crate::deliver::world::Place;
+use crate::discord::traps::{APPROVAL, SENDING, TURN};
 use crate::models::{Asked, ModelServer, Reply};
-use crate::support::processes::at;
+use crate::support::processes::until_crash;
 
 /// A memory that knows nothing: what is asked and said then follows from the notes alone.
 struct Blank;
@@ -83,11 +82,17 @@ impl Rig {
         Self::with(now, "")
     }
 
+    /// At 2026-12-01 08:00, with the routine `a` of that time of the day, which is answered so.
+    pub fn daily(answer: &'static str) -> Self {
+        let rig = Self::new("2026-12-01T08:00:00Z");
+        rig.routine("a", "schedule: daily 08:00", "What now?");
+        rig.respond(move |_| Reply::text(answer));
+        rig
+    }
+
     /// With further settings.
     pub fn with(now: &str, settings: &str) -> Self {
-        let servers =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let server = servers.block_on(ModelServer::start());
+        let (servers, server) = ModelServer::alone();
         let dir = tempfile::tempdir().unwrap();
         for folder in ["vault/.obsidian", "state", "cache"] {
             std::fs::create_dir_all(dir.path().join(folder)).unwrap();
@@ -97,10 +102,7 @@ impl Rig {
         let steps = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let tools = Arc::new(CombinedToolbox::default());
         let rig = Self { dir, clock, place, server, tools, leaves: false, _servers: servers, steps };
-        let brain = format!(
-            "[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
-            rig.server.url()
-        );
+        let brain = rig.server.brain("local", "chat", "");
         // Nothing here is about history; commits of every line would only take time.
         rig.write("vault-agent.toml", &format!("[history]\nenabled = false\n{settings}\n{brain}"));
         rig
@@ -192,10 +194,7 @@ impl Rig {
 
     /// A step that ends when it passes a failpoint for the (n + 1)-th time; none where it did.
     pub fn step_until(&self, nth: usize) -> Option<Step> {
-        arm(nth);
-        let step = catch_unwind(AssertUnwindSafe(|| self.step())).ok();
-        LEFT.set(None);
-        step
+        until_crash(&POINTS, nth, || self.step())
     }
 
     /// What the place was told, in order.
@@ -266,64 +265,25 @@ pub fn write_at(file: &std::path::Path, text: &str, at: Timestamp) {
 }
 
 /// Every point at which a step can be ended.
-const POINTS: [&str; 36] = [
-    "routines::before-claim",
-    "routines::after-claim",
-    "routines::after-question",
-    "routines::after-accepted",
-    "routines::before-fixed",
-    "routines::after-fixed",
-    "routines::after-answered",
-    "routines::after-logged",
-    "routines::before-append",
-    "routines::after-append",
-    "routines::before-done",
-    "routines::after-done",
-    "turn::before-routed",
-    "turn::after-routed",
-    "turn::after-recalled",
-    "turn::after-assembled",
-    "turn::before-called",
-    "turn::after-called",
-    "turn::before-round",
-    "turn::after-round",
-    "turn::before-tool-started",
-    "turn::after-tool-started",
-    "turn::before-tool-finished",
-    "turn::after-tool-finished",
-    "approval::after-line",
-    "approval::after-word",
-    "deliver::before-sending-row",
-    "deliver::before-send",
-    "deliver::after-send",
-    "deliver::before-sent-row",
-    "deliver::after-sent-row",
-    "vault::create::named",
-    "vault::create::told",
-    "vault::in-place::journalled",
-    "vault::in-place::half-written",
-    "vault::in-place::told",
-];
-
-thread_local! {
-    /// How many points this thread passes before it crashes at one.
-    static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
-}
-
-fn arm(nth: usize) {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for name in POINTS {
-            let crash = move || match LEFT.get() {
-                Some(0) => {
-                    LEFT.set(None);
-                    std::panic::resume_unwind(Box::new("a crash"));
-                }
-                Some(left) => LEFT.set(Some(left - 1)),
-                None => {}
-            };
-            at(name, crash);
-        }
-    });
-    LEFT.set(Some(nth));
-}
+static POINTS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let own = [
+        "routines::before-claim",
+        "routines::after-claim",
+        "routines::after-question",
+        "routines::after-accepted",
+        "routines::before-fixed",
+        "routines::after-fixed",
+        "routines::after-answered",
+        "routines::after-logged",
+        "routines::before-append",
+        "routines::after-append",
+        "routines::before-done",
+        "routines::after-done",
+        "vault::create::named",
+        "vault::create::told",
+        "vault::in-place::journalled",
+        "vault::in-place::half-written",
+        "vault::in-place::told",
+    ];
+    own.into_iter().chain(TURN).chain(APPROVAL).chain(SENDING).collect()
+});

@@ -10,8 +10,7 @@ use crate::support::{TestVault, until};
 fn vault(server: &ModelServer, mode: &str) -> TestVault {
     let vault = TestVault::new("");
     let pids = vault.home().join("pids");
-    let brain =
-        format!("[[brain]]\nname = \"a\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n", server.url());
+    let brain = server.brain("a", "chat", "");
     vault.write("vault-agent.toml", format!("{brain}{}", scripted(mode, &pids, "")));
     vault
 }

@@ -8,7 +8,7 @@ use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::Precondition;
 
 use crate::servers::rig::{PROGRAM, Rig};
-use crate::support;
+use crate::support::{self, contains_all, contains_none, write_private};
 
 fn ours(more: &str) -> String {
     format!(
@@ -23,19 +23,12 @@ async fn a_server_is_started_at_its_first_use_and_gone_with_its_turn() {
     assert_eq!(rig.living(), 0);
     let shown = rig.call("mcp_tools", json!({"server": "notes"})).await;
     assert!(!shown.is_error, "{}", shown.text);
-    assert!(
-        shown.text.contains("memory_get: Reads a note")
-            && shown.text.contains("It doesn't offer: nothing_such")
-    );
-    assert!(!shown.text.contains("memory_save"), "only what is allowed: {}", shown.text);
+    contains_all(&shown.text, &["memory_get: Reads a note", "It doesn't offer: nothing_such"]);
+    contains_none(&shown.text, &["memory_save"]);
     assert!(rig.living() >= 2, "a supervisor and the server");
     let called = json!({"server": "notes", "tool": "memory_get", "arguments": {"path": "MEMORY.md"}});
     let got = rig.call("mcp_call", called).await;
-    assert!(
-        got.text.contains("likes green tea") && got.text.starts_with("[Untrusted output"),
-        "{}",
-        got.text
-    );
+    assert!(got.text.contains("likes green tea") && got.text.starts_with("[Untrusted"), "{}", got.text);
     let wrong = json!({"server": "notes", "tool": "memory_get", "arguments": {"path": "none.md"}});
     assert!(rig.call("mcp_call", wrong).await.is_error);
     rig.ended().await;
@@ -50,20 +43,13 @@ async fn a_server_is_started_at_its_first_use_and_gone_with_its_turn() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_brain_is_told_comes_from_the_settings_alone() {
     let rig = Rig::new(&ours(""));
-    let before =
-        serde_json::to_string(&rig.servers.specs().iter().map(|one| &one.schema).collect::<Vec<_>>())
-            .unwrap();
+    let schemas = || rig.servers.specs().iter().map(|one| one.schema.to_string()).collect::<String>();
+    let before = schemas();
     let specs = rig.servers.specs();
     assert_eq!(specs.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["mcp_tools", "mcp_call"]);
-    assert!(
-        specs[1].description.contains("notes (memory_get, memory_list, nothing_such)"),
-        "{}",
-        specs[1].description
-    );
+    contains_all(&specs[1].description, &["notes (memory_get, memory_list, nothing_such)"]);
     let _ = rig.call("mcp_tools", json!({"server": "notes"})).await;
-    let after = serde_json::to_string(&rig.servers.specs().iter().map(|one| &one.schema).collect::<Vec<_>>())
-        .unwrap();
-    assert_eq!(before, after);
+    assert_eq!(before, schemas());
     let bytes: usize =
         specs.iter().map(|one| one.name.len() + one.description.len() + one.schema.to_string().len()).sum();
     assert!(bytes < 1_200, "{bytes} bytes");
@@ -106,11 +92,8 @@ fn who_may_call_what_is_decided_before() {
 async fn a_tool_that_is_not_allowed_is_never_called() {
     let Some(rig) = Rig::scripted("good", "") else { return };
     let refused = rig.call("mcp_call", json!({"server": "web", "tool": "other_1"})).await;
-    assert!(
-        refused.is_error && refused.text.contains("may not be used; these may: look, walk"),
-        "{}",
-        refused.text
-    );
+    assert!(refused.is_error);
+    contains_all(&refused.text, &["may not be used; these may: look, walk"]);
     assert!(rig.pids().is_empty(), "nothing is started for that");
     let fine = rig.look().await;
     assert!(fine.text.contains("look {\"q\": \"tea\"}"), "{}", fine.text);
@@ -137,15 +120,9 @@ async fn a_server_over_http_is_called_with_its_key() {
             "[[mcp]]\nname = \"far\"\nurl = \"{url}\"\ntools = [\"memory_get\"]\nkey_file = \"../{key}\"\n"
         )
     };
-    let write = |rig: &Rig, name: &str, key: &str| {
-        use std::os::unix::fs::PermissionsExt;
-        let path = rig.temp.path().join(name);
-        std::fs::write(&path, format!("{key}\n")).unwrap();
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
-    };
     let call = json!({"server": "far", "tool": "memory_get", "arguments": {"path": "MEMORY.md"}});
     let rig = Rig::new(&settings("good"));
-    write(&rig, "good", "tok-1234567890abcdef1234567890abcdef");
+    write_private(rig.temp.path().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
     let got = rig.call("mcp_call", call.clone()).await;
     assert!(got.text.contains("likes green tea"), "{}", got.text);
     let shown = rig.call("mcp_tools", json!({"server": "far"})).await;
@@ -153,14 +130,14 @@ async fn a_server_over_http_is_called_with_its_key() {
     rig.ended().await;
     // A key that is refused is not shown.
     let rig = Rig::new(&settings("bad"));
-    write(&rig, "bad", "wrong-key-0123456789");
+    write_private(rig.temp.path().join("bad"), "wrong-key-0123456789\n");
     let refused = rig.call("mcp_call", call.clone()).await;
     assert!(refused.is_error && refused.text.contains("401"), "{}", refused.text);
     assert!(!refused.text.contains("wrong-key"), "{}", refused.text);
     server.kill().unwrap();
     server.wait().unwrap();
     let down = Rig::new(&settings("good"));
-    write(&down, "good", "tok-1234567890abcdef1234567890abcdef");
+    write_private(down.temp.path().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
     let gone = down.call("mcp_call", call).await;
     assert!(gone.is_error && gone.text.contains("can't be used in this turn"), "{}", gone.text);
     let seen = vault_agent::agent::servers::health::ServerHealth::new(&down.workspace.dirs.state).load();

@@ -60,6 +60,34 @@ pub fn mode(path: impl AsRef<Path>) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(path).expect("a file").permissions()) & 0o777
 }
 
+/// Writes a file that only its owner can read, as a secret's.
+#[cfg(unix)]
+pub fn write_private(path: impl AsRef<Path>, text: &str) {
+    std::fs::write(&path, text).expect("a file");
+    set_mode(path, 0o600);
+}
+
+/// Writes a program.
+#[cfg(unix)]
+pub fn write_program(path: impl AsRef<Path>, text: &str) {
+    std::fs::write(&path, text).expect("a file");
+    set_mode(path, 0o755);
+}
+
+/// Insists on these words in a text.
+#[track_caller]
+pub fn contains_all(text: impl AsRef<str>, words: &[&str]) {
+    let text = text.as_ref();
+    words.iter().for_each(|words| assert!(text.contains(words), "{words:?} is not in\n{text}"));
+}
+
+/// Insists that none of these words is in a text.
+#[track_caller]
+pub fn contains_none(text: impl AsRef<str>, words: &[&str]) {
+    let text = text.as_ref();
+    words.iter().for_each(|words| assert!(!text.contains(words), "{words:?} is in\n{text}"));
+}
+
 /// A vault in a temporary folder, with directories, home and clock of its own.
 #[derive(Debug)]
 pub struct TestVault {
@@ -135,6 +163,16 @@ impl TestVault {
     /// The home directory that commands see.
     pub fn home(&self) -> PathBuf {
         self.temp.path().join("home")
+    }
+
+    /// The vault as the program opens it, at the clock's instant.
+    pub fn workspace(&self) -> std::sync::Arc<vault_agent::workspace::Workspace> {
+        let clock = std::sync::Arc::new(vault_agent::clock::ManualClock::new(self.now()));
+        let dirs = vault_agent::config::Dirs { state: self.state(), cache: self.cache() };
+        let vault = vault_agent::vault::Vault::open(&self.root()).expect("a vault");
+        std::sync::Arc::new(
+            vault_agent::workspace::Workspace::open_in(vault, dirs, clock).expect("a workspace"),
+        )
     }
 
     /// A file of the vault.

@@ -1,6 +1,8 @@
 //! Tests in processes of their own, and failpoints that hit one thread of this process.
 
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -101,4 +103,31 @@ pub fn at(point: &'static str, act: impl Fn() + Send + Sync + 'static) {
         })
         .unwrap();
     }
+}
+
+thread_local! {
+    /// The points at one of which this thread crashes, and how often it passes one of them before.
+    static CRASH: Cell<Option<(&'static [&'static str], usize)>> = const { Cell::new(None) };
+}
+
+/// Does `act`, which crashes when it comes to one of the points for the (n + 1)-th time: then there is none. Other
+/// threads are not hit.
+pub fn until_crash<T>(points: &'static [&'static str], nth: usize, act: impl FnOnce() -> T) -> Option<T> {
+    static SET: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    for point in points {
+        if SET.lock().unwrap_or_else(PoisonError::into_inner).insert(point) {
+            at(point, || match CRASH.get().filter(|(points, _)| points.contains(point)) {
+                Some((_, 0)) => {
+                    CRASH.set(None);
+                    resume_unwind(Box::new("a crash"));
+                }
+                Some((points, left)) => CRASH.set(Some((points, left - 1))),
+                None => {}
+            });
+        }
+    }
+    CRASH.set(Some((points, nth)));
+    let done = catch_unwind(AssertUnwindSafe(act)).ok();
+    CRASH.set(None);
+    done
 }

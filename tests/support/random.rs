@@ -15,6 +15,10 @@ impl Random {
         self.next() % end
     }
 
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
     /// A place in something of this length.
     pub fn at(&mut self, length: usize) -> usize {
         usize::try_from(self.next()).unwrap() % length

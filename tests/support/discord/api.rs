@@ -96,9 +96,6 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'sta
             };
             (answer, Some("/channels/{channel_id}/messages/{message_id}"))
         }
-        ("POST", ["channels", _, "threads"]) => {
-            (create_thread(world, id(1), request), Some("/channels/{channel_id}/threads"))
-        }
         ("GET", ["channels", _, "threads", "archived", "public"]) => {
             (archived_threads(world, id(1), request), Some("/channels/{channel_id}/threads/archived/public"))
         }
@@ -270,22 +267,15 @@ fn history(world: &World, channel: u64, request: &Request<'_>) -> Answer {
     }
     let limit = request.param("limit").unwrap_or(50).clamp(1, 100) as usize;
     let messages = &world.channels[&channel].messages;
-    let mut page: Vec<Value> = match (request.param("after"), request.param("before")) {
-        (Some(after), _) => messages.range(after + 1..).take(limit).map(|(_, m)| m.clone()).collect(),
-        (None, Some(before)) => {
-            let mut page: Vec<_> =
-                messages.range(..before).rev().take(limit).map(|(_, m)| m.clone()).collect();
-            page.reverse();
-            page
-        }
-        (None, None) => {
-            let mut page: Vec<_> = messages.values().rev().take(limit).cloned().collect();
-            page.reverse();
-            page
+    let mut page: Vec<&Value> = match (request.param("after"), request.param("before")) {
+        (Some(after), _) => messages.range(after + 1..).take(limit).map(|(_, m)| m).collect(),
+        (None, before) => {
+            messages.range(..before.unwrap_or(u64::MAX)).rev().take(limit).map(|(_, m)| m).collect()
         }
     };
-    page.reverse();
-    let page: Vec<Value> = page.into_iter().map(|m| world.veiled(m, world.message_content_enabled)).collect();
+    page.sort_by_key(|m| std::cmp::Reverse(m["id"].as_str().unwrap().parse::<u64>().unwrap()));
+    let page: Vec<Value> =
+        page.into_iter().map(|m| world.veiled(m.clone(), world.message_content_enabled)).collect();
     ok(json!(page))
 }
 
@@ -327,12 +317,6 @@ fn edit_message(world: &mut World, channel: u64, id: u64, request: &Request<'_>)
         return error(400, 50083, "Thread is archived");
     }
     world.edit(channel, id, request.body).map_or_else(|| error(404, 10008, "Unknown Message"), ok)
-}
-
-fn create_thread(world: &mut World, parent: u64, request: &Request<'_>) -> Answer {
-    let id = world.snowflake();
-    world.add_thread(id, parent, request.body["name"].as_str().unwrap_or("thread"), true);
-    Answer::new(201, world.channel_json(id))
 }
 
 fn put_commands(world: &mut World, request: &Request<'_>) -> Answer {

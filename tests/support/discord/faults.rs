@@ -73,8 +73,6 @@ pub enum GatewayFault {
     Swap,
     /// From now on no connection is accepted, and all are cut.
     Outage,
-    /// IDENTIFY is answered by closing with this code.
-    RejectIdentify(u16),
 }
 
 /// Takes the fault that is meant for a request, if there is one.
@@ -94,14 +92,10 @@ pub fn apply(shared: &Shared, fault: GatewayFault) {
     let mut world = shared.world.lock().unwrap();
     match fault {
         GatewayFault::Reconnect => world.send_all(&Out::Text(json!({ "op": 7, "d": null }).to_string())),
-        GatewayFault::Invalid(resumable) => {
-            if !resumable {
-                let keep: Vec<_> = world.sessions.drain().filter_map(|(_, s)| s.tx).collect();
-                for tx in keep {
-                    let _ = tx.send(Out::Text(json!({ "op": 9, "d": false }).to_string()));
-                }
-            } else {
-                world.send_all(&Out::Text(json!({ "op": 9, "d": true }).to_string()));
+        GatewayFault::Invalid(is_resumable) => {
+            world.send_all(&Out::Text(json!({ "op": 9, "d": is_resumable }).to_string()));
+            if !is_resumable {
+                world.sessions.clear();
             }
         }
         GatewayFault::Close(code) => world.send_all(&Out::Close(code)),
@@ -112,7 +106,6 @@ pub fn apply(shared: &Shared, fault: GatewayFault) {
             world.send_all(&Out::Cut);
             world.sessions.clear();
         }
-        GatewayFault::RejectIdentify(code) => world.reject_identify = Some(code),
         next => world.event_faults.push_back(next),
     }
 }

@@ -94,10 +94,6 @@ fn identify(world: &mut World, data: &Value, tx: &mpsc::UnboundedSender<Out>) {
     world.identifies += 1;
     let token = data["token"].as_str().unwrap_or_default().trim_start_matches("Bot ").to_owned();
     world.intents = data["intents"].as_u64().unwrap_or_default();
-    if let Some(code) = world.reject_identify {
-        let _ = tx.send(Out::Close(code));
-        return;
-    }
     if token != world.token {
         let _ = tx.send(Out::Close(4004));
         return;

@@ -44,7 +44,6 @@ pub struct Shared {
 pub struct FakeDiscord {
     pub shared: Arc<Shared>,
     rest: SocketAddr,
-    ws: SocketAddr,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -67,17 +66,12 @@ impl FakeDiscord {
             tokio::spawn(gateway::serve(gateway, shared.clone())),
             tokio::spawn(rest::serve(rest, shared.clone())),
         ];
-        Self { shared, rest: rest_address, ws: ws_address, tasks }
+        Self { shared, rest: rest_address, tasks }
     }
 
     /// The REST base, for `[discord] api_base`.
     pub fn api_base(&self) -> String {
         format!("http://{}", self.rest)
-    }
-
-    /// The gateway's socket.
-    pub fn gateway_address(&self) -> SocketAddr {
-        self.ws
     }
 
     /// A second REST door with TLS, as `discord.com`; returns where it is.

@@ -110,7 +110,6 @@ pub struct World {
     pub held: Option<(String, Value)>,
     pub event_faults: VecDeque<GatewayFault>,
     pub refuse_gateway: bool,
-    pub reject_identify: Option<u16>,
     pub message_content_enabled: bool,
     /// Whether the bot is in the server.
     pub invited: bool,
@@ -154,7 +153,6 @@ impl World {
             held: None,
             event_faults: VecDeque::new(),
             refuse_gateway: false,
-            reject_identify: None,
             message_content_enabled: true,
             invited: true,
             intents: 0,
@@ -335,17 +333,10 @@ impl World {
     pub fn message(&mut self, channel: u64, author: u64, body: &Value) -> Value {
         let id = self.snowflake();
         let content = body["content"].as_str().unwrap_or_default();
-        let mentioned: Vec<Value> = self
-            .users
-            .keys()
-            .filter(|u| content.contains(&format!("<@{u}>")))
-            .map(|u| self.user(*u))
-            .collect();
-        let roles: Vec<String> = [self.bot_role, self.other_role]
-            .iter()
-            .filter(|r| content.contains(&format!("<@&{r}>")))
-            .map(u64::to_string)
-            .collect();
+        let users = self.users.keys().filter(|u| content.contains(&format!("<@{u}>")));
+        let mentioned: Vec<Value> = users.map(|u| self.user(*u)).collect();
+        let mut roles = vec![self.bot_role.to_string(), self.other_role.to_string()];
+        roles.retain(|role| content.contains(&format!("<@&{role}>")));
         let mut message = json!({
             "id": id.to_string(), "channel_id": channel.to_string(), "author": self.user(author), "type": 0,
             "content": content, "timestamp": Self::time_of(id), "edited_timestamp": null, "tts": false,

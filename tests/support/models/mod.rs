@@ -36,6 +36,7 @@ pub use speak::body;
 pub struct Asked {
     /// `messages`, `responses` or `chat`; empty for another path.
     pub wire: &'static str,
+    pub method: String,
     pub path: String,
     /// Names in lower case.
     pub headers: BTreeMap<String, String>,
@@ -51,6 +52,10 @@ impl Asked {
     pub fn messages(&self) -> Vec<Value> {
         let key = if self.wire == "responses" { "input" } else { "messages" };
         self.body[key].as_array().cloned().unwrap_or_default()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(&name.to_ascii_lowercase()).map(String::as_str)
     }
 
     /// The words of the last message that a person wrote.
@@ -141,6 +146,21 @@ impl ModelServer {
         let server = Self::start().await;
         server.respond(responder);
         server
+    }
+
+    /// One with a runtime of its own, which has to live as long as it.
+    pub fn alone() -> (tokio::runtime::Runtime, Self) {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+        // Its caller may run on another one.
+        let started = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(Self::start())).join());
+        (runtime, started.unwrap())
+    }
+
+    /// The settings of a brain that is this server: its name, its wire, and what else is said of it.
+    pub fn brain(&self, name: &str, wire: &str, more: &str) -> String {
+        let url = self.url();
+        format!("[[brain]]\nname = \"{name}\"\nkind = \"{wire}\"\nmodel = \"m\"\nurl = \"{url}\"\n{more}\n")
     }
 
     /// The URL without `/v1`.
@@ -246,7 +266,8 @@ async fn read(socket: &mut TcpStream) -> Option<Asked> {
     };
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let mut lines = head.lines();
-    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    let mut words = lines.next()?.split(' ');
+    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
     let header =
         |line: &str| line.split_once(':').map(|(k, v)| (k.trim().to_ascii_lowercase(), v.trim().to_owned()));
     let headers: BTreeMap<String, String> = lines.filter_map(header).collect();
@@ -264,7 +285,7 @@ async fn read(socket: &mut TcpStream) -> Option<Asked> {
         _ => "",
     };
     let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    Some(Asked { wire, path, headers, body, bytes, at: std::time::Instant::now() })
+    Some(Asked { wire, method, path, headers, body, bytes, at: std::time::Instant::now() })
 }
 
 /// Answers; says whether the client stayed to the end.
@@ -295,6 +316,10 @@ async fn answer(socket: &mut TcpStream, asked: &Asked, reply: &Reply, number: us
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     head.push_str("transfer-encoding: chunked\r\n\r\n");
+    if let Fault::CutHead(bytes) = reply.fault {
+        let _ = socket.write_all(&head.as_bytes()[..bytes]).await;
+        return true;
+    }
     if socket.write_all(head.as_bytes()).await.is_err() {
         return false;
     }

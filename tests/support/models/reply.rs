@@ -12,6 +12,8 @@ pub enum Fault {
     Hang,
     /// Says so many bytes, then nothing more, and stays.
     HangAfter(usize),
+    /// Closes after so many bytes of the head.
+    CutHead(usize),
     /// Closes after so many bytes, in the middle of the body.
     Cut(usize),
     /// Ends the body properly after so many bytes.
