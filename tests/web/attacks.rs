@@ -4,18 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::forms::Form;
 use crate::http::{Reply, Request};
-use crate::served::{Served, Visitor, listening};
+use crate::served::{Served, Visitor, with_call};
 use crate::support::TestVault;
-
-/// A vault with one reminder and a page.
-fn vault() -> TestVault {
-    listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n")
-}
 
 /// Such a page, a person who has come in, and how the vault stands.
 fn attacked() -> (TestVault, Served, Visitor, BTreeMap<String, String>) {
-    let vault = vault();
-    let (served, visitor) = Served::visited(&vault);
+    let (vault, served, visitor) = Served::over(with_call());
     let before = vault.tree();
     (vault, served, visitor, before)
 }
@@ -27,10 +21,7 @@ fn loot(visitor: &Visitor) -> Form {
 
 /// The same change as a request that would be taken, for an attack to spoil one thing of.
 fn good(visitor: &Visitor) -> Request {
-    let form = loot(visitor);
-    let fields: Vec<(&str, &str)> =
-        form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    visitor.change(&form.action, &fields)
+    visitor.sending(&loot(visitor))
 }
 
 /// Names by which somebody else's page would reach this address; `PORT` is the page's own.
@@ -67,8 +58,7 @@ pub const HOSTS: [&str; 28] = [
 
 #[test]
 fn a_page_that_is_called_by_another_name_answers_nothing() {
-    let vault = vault();
-    let (served, visitor) = Served::visited(&vault);
+    let (vault, served, visitor) = Served::over(with_call());
     let (port, before) = (served.address.port().to_string(), vault.tree());
     let change = good(&visitor);
     for host in HOSTS {
@@ -206,7 +196,7 @@ fn a_form_without_its_token_its_id_or_its_action_changes_nothing() {
 
 #[test]
 fn a_token_is_worth_nothing_in_another_session() {
-    let vault = vault();
+    let vault = with_call();
     let served = Served::start(&vault);
     let mine = served.visitor();
     let before = vault.tree();
@@ -274,8 +264,7 @@ fn insist_on_headers(what: &str, reply: &Reply) {
 
 #[test]
 fn every_answer_has_the_policy_and_no_note_is_kept_by_a_browser() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
+    let (_vault, _served, visitor) = Served::over(with_call());
     for path in ["/", "/?write=tomorrow%209am%3A%20x", "/nowhere", "/notes/Reminders.md", "/notes/none.md"] {
         for accept in ["text/html", "application/json"] {
             let reply = visitor.send(&visitor.request(path).header("Accept", accept));
@@ -311,14 +300,12 @@ fn every_answer_has_the_policy_and_no_note_is_kept_by_a_browser() {
 
 #[test]
 fn a_form_sent_again_does_nothing_twice() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
+    let (vault, _served, visitor) = Served::over(with_call());
     let form = loot(&visitor);
     let first = visitor.submit(&form).is(303);
     let after = vault.tree();
     for _ in 0..3 {
-        let again = visitor.submit(&form).is(303);
-        assert_eq!(again.header("location"), first.header("location"));
+        assert_eq!(visitor.submit(&form).is(303).header("location"), first.header("location"));
     }
     assert_eq!(vault.tree(), after);
     // Ten at once, as an impatient finger sends them.

@@ -76,7 +76,7 @@ fn killed(sample: &Sample, visitor: &Visitor, form: &Form, step: &str) -> (Serve
     let at = moved(visitor, &served);
     let (before, claimed) = (notes(sample), claims(sample));
     std::thread::scope(|scope| {
-        let sent = scope.spawn(|| at.submit_or_lost(form));
+        let sent = scope.spawn(|| at.sending(form).send(at.address).is_ok());
         until("the change is where it is to be killed", || {
             if step == "web::claimed" { claims(sample) > claimed } else { notes(sample) != before }
         });
@@ -92,7 +92,7 @@ fn killed(sample: &Sample, visitor: &Visitor, form: &Form, step: &str) -> (Serve
 fn a_change_that_was_killed_is_made_once_or_not_at_all() {
     for (path, action, holding, typed) in CHANGES {
         let sample = if [UNDO, RESTORE].contains(path) { Sample::new() } else { Sample::still() };
-        let (served, visitor) = sample.visited();
+        let (sample, served, visitor) = sample.visited();
         let path = &address(path, &visitor);
         let fresh = |visitor: &Visitor| {
             typed
@@ -126,7 +126,7 @@ fn a_run_that_was_killed_ends_once() {
     let sample = Sample::still();
     let answer = || crate::models::Reply::text("Nothing today.");
     sample.server.script(vec![answer(), answer()]);
-    let (served, visitor) = sample.visited();
+    let (sample, served, visitor) = sample.visited();
     let runs = |visitor: &Visitor| visitor.json("/routines/morning")["runs"].as_array().map_or(0, Vec::len);
     let before = runs(&visitor);
     // Before the run is claimed: there is none.

@@ -3,12 +3,7 @@
 use jiff::ToSpan;
 
 use crate::http::Request;
-use crate::served::{LISTEN, Served, Visitor, listening, path_of};
-use crate::support::TestVault;
-
-fn vault() -> TestVault {
-    listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n")
-}
+use crate::served::{LISTEN, Served, Visitor, path_of, with_call};
 
 fn try_at(served: &Served, path: &str) -> u16 {
     Request::new("GET", path).header("Host", &served.address.to_string()).send(served.address).unwrap().status
@@ -16,7 +11,7 @@ fn try_at(served: &Served, path: &str) -> u16 {
 
 #[test]
 fn a_code_lets_one_browser_in_once() {
-    let vault = vault();
+    let vault = with_call();
     let served = Served::start(&vault);
     let code = served.url.split("code=").nth(1).unwrap();
     assert!(code.len() >= 22, "128 bits: {code}");
@@ -42,7 +37,7 @@ fn a_code_lets_one_browser_in_once() {
 
 #[test]
 fn wrong_codes_let_nobody_in_and_ten_are_enough() {
-    let vault = vault();
+    let vault = with_call();
     let served = Served::start(&vault);
     let code = served.url.split("code=").nth(1).unwrap().to_owned();
     let flipped: String = code
@@ -70,7 +65,7 @@ fn wrong_codes_let_nobody_in_and_ten_are_enough() {
 
 #[test]
 fn an_old_code_is_worth_nothing() {
-    let vault = vault();
+    let vault = with_call();
     // A clock that runs so fast that the code's minute is over at once.
     let served = Served::start_with(&vault, &[("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@10000000")]);
     // While this answer comes, more than a minute of its clock is over on any machine that there is.
@@ -80,8 +75,7 @@ fn an_old_code_is_worth_nothing() {
 
 #[test]
 fn a_session_ends_after_thirty_days() {
-    let vault = vault();
-    let (served, visitor) = Served::visited(&vault);
+    let (vault, served, visitor) = Served::over(with_call());
     let _ = visitor.get("/").is(200);
     served.kill();
     for (days, status) in [(29, 200), (31, 401)] {
@@ -103,8 +97,7 @@ pub fn moved(visitor: &Visitor, to: &Served) -> Visitor {
 
 #[test]
 fn a_session_that_was_ended_is_closed() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
+    let (vault, _served, visitor) = Served::over(with_call());
     let listed = vault.json(&["web", "sessions"]);
     let id = listed.to_string();
     let id = id.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
@@ -120,7 +113,7 @@ fn a_session_that_was_ended_is_closed() {
 
 #[test]
 fn an_address_that_others_reach_needs_a_trusted_host() {
-    let vault = vault();
+    let vault = with_call();
     vault.write("vault-agent.toml", "[web]\nlisten = \"0.0.0.0:0\"\n");
     let run = vault.run(&["web", "--print"]);
     assert_ne!(run.code, 0);
@@ -129,7 +122,7 @@ fn an_address_that_others_reach_needs_a_trusted_host() {
 
 #[test]
 fn behind_a_proxy_the_cookie_is_bound_to_the_host_over_tls() {
-    let vault = vault();
+    let vault = with_call();
     vault.write("vault-agent.toml", format!("{LISTEN}trusted_hosts = [\"vault.tail1234.ts.net\"]\n"));
     let served = Served::start(&vault);
     let through = |path: &str| {
@@ -148,8 +141,7 @@ fn behind_a_proxy_the_cookie_is_bound_to_the_host_over_tls() {
 
 #[test]
 fn stopped_it_ends_quietly() {
-    let vault = vault();
-    let (served, visitor) = Served::visited(&vault);
+    let (_vault, served, visitor) = Served::over(with_call());
     let _ = visitor.get("/").is(200);
     let (code, said) = served.stop();
     assert!(matches!(code, Some(0)), "{code:?}: {said}");

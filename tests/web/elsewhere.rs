@@ -2,12 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::served::{PATIENCE, Served, listening};
-use crate::support::TestVault;
+use crate::served::{Served, with_call};
+use crate::support::until;
 use crate::tab::Tab;
 
 /// What another page tries; each gives what it got hold of, or nothing. `PAGE` is the page's origin, `FIELDS` a form of it
@@ -98,13 +97,9 @@ fn serve(page: String) -> SocketAddr {
     address
 }
 
-fn vault() -> TestVault {
-    listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n")
-}
-
 #[test]
 fn another_page_reads_and_changes_nothing() {
-    let vault = vault();
+    let vault = with_call();
     let served = Served::start(&vault);
     let Some(tab) = Tab::enter(&served) else { return };
     let visitor = served.visitor_of(&tab);
@@ -117,10 +112,7 @@ fn another_page_reads_and_changes_nothing() {
         let page = PAGE.replace("{TRIES}", &format!("{{{tries}}}")).replace("STOLEN", &stolen);
         let address = serve(page.replace("'PAGE", &format!("'http://{}", served.address)));
         tab.go_to(&format!("http://{name}:{}/", address.port()));
-        let began = Instant::now();
-        while tab.eval("window.finished === true") != Value::Bool(true) {
-            assert!(began.elapsed() < PATIENCE, "{name}: {}", tab.eval("window.found"));
-        }
+        until("all were tried", || tab.eval("window.finished === true") == Value::Bool(true));
         let found = tab.eval("window.found");
         let found = found.as_object().unwrap();
         assert_eq!(found.len(), TRIES.len(), "{found:?}");
@@ -135,7 +127,7 @@ fn another_page_reads_and_changes_nothing() {
 /// A name of somebody else's that suddenly means this machine.
 #[test]
 fn a_name_that_was_bound_to_this_machine_shows_nothing() {
-    let vault = vault();
+    let vault = with_call();
     let served = Served::start(&vault);
     let Some(tab) = Tab::enter(&served) else { return };
     for name in ["rebound.test", "127.0.0.1.rebound.test"] {

@@ -79,8 +79,7 @@ fn shows_nothing(path: &str, reply: &Reply) {
 
 #[test]
 fn no_path_leads_out_of_the_vault() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
+    let (_vault, _served, visitor) = Served::over(vault());
     for path in PATHS {
         shows_nothing(path, &visitor.get(path));
         let json = visitor.send(&visitor.request(path).header("Accept", "application/json"));
@@ -109,8 +108,7 @@ pub const QUERIES: [&str; 14] = [
 
 #[test]
 fn no_query_leads_out_of_the_vault() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
+    let (_vault, _served, visitor) = Served::over(vault());
     for path in QUERIES {
         let reply = visitor.get(path);
         assert!(matches!(reply.status, 200 | 400 | 404), "{path}: {}\n{}", reply.status, reply.text());
@@ -127,8 +125,7 @@ fn still_there(visitor: &Visitor) {
 /// Addresses by which a redirect or a header would lead elsewhere.
 #[test]
 fn no_address_becomes_another_one() {
-    let vault = vault();
-    let (_served, visitor) = Served::visited(&vault);
+    let (_vault, _served, visitor) = Served::over(vault());
     for path in [
         "/?said=%0d%0aSet-Cookie:%20a=b",
         "/?said=%3Cscript%3Ealert(1)%3C/script%3E",

@@ -51,10 +51,7 @@ impl<'t> Person<'t> {
     #[track_caller]
     pub fn press_css(&self, css: &str) {
         self.tab.wait(css);
-        if self.way == Way::Keys {
-            self.tab.tab_to(&format!("document.querySelector({css:?})"));
-            self.tab.keys(ENTER);
-        } else {
+        if !self.types(css, ENTER) {
             self.tab.click(css);
         }
     }
@@ -62,11 +59,8 @@ impl<'t> Person<'t> {
     /// Types into a field, in place of what stands there.
     #[track_caller]
     pub fn fill(&self, css: &str, text: &str) {
-        if self.way == Way::Keys {
-            // What a field holds is selected when the Tab key comes to it.
-            self.tab.tab_to(&format!("document.querySelector({css:?})"));
-            self.tab.keys(text);
-        } else {
+        // What a field holds is selected when the Tab key comes to it.
+        if !self.types(css, text) {
             self.tab.fill(css, text);
         }
     }
@@ -74,19 +68,26 @@ impl<'t> Person<'t> {
     /// Keys to a field, beside what stands there.
     #[track_caller]
     pub fn keys_to(&self, css: &str, keys: &str) {
-        if self.way == Way::Keys {
-            self.tab.tab_to(&format!("document.querySelector({css:?})"));
-            self.tab.keys(keys);
-        } else {
+        if !self.types(css, keys) {
             self.tab.send(css, keys);
         }
     }
 
-    /// Waits until the page says what was done; then Reload, Back and Reload do nothing more.
+    /// Whether there are keys alone: then goes there by the Tab key, and types.
+    #[track_caller]
+    fn types(&self, css: &str, keys: &str) -> bool {
+        if self.way == Way::Keys {
+            self.tab.tab_to(&format!("document.querySelector({css:?})"));
+            self.tab.keys(keys);
+        }
+        self.way == Way::Keys
+    }
+
+    /// Waits until the page says what was done; then Reload, Back and Reload do nothing more, with scripts and without.
     #[track_caller]
     pub fn is_told(&self, words: &str) {
         self.tab.wait_text(".said", words);
-        if self.way != Way::WithoutScripts {
+        if self.way == Way::Keys {
             return;
         }
         let after = self.sample.vault.tree();

@@ -2,14 +2,13 @@
 
 use crate::sample::Sample;
 use crate::served::{LISTEN, Served, listening};
-use crate::support::{TestVault, until};
+use crate::support::{TestVault, contains_all, until};
 
 #[test]
 fn health_says_what_doctor_says_and_ends_a_session() {
-    let vault = listening(
+    let (vault, _served, visitor) = Served::over(listening(
         "//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n- [ ] date=someday time=09:30 recur=none msg=\"Odd\"\n",
-    );
-    let (_served, visitor) = Served::visited(&vault);
+    ));
     let health = visitor.json("/health?look=all");
     let doctor = vault.run(&["--json", "doctor"]).json();
     // The paths of the vault are masked in what a command prints here.
@@ -18,8 +17,7 @@ fn health_says_what_doctor_says_and_ends_a_session() {
     };
     assert_eq!(seen(&health["checks"]), seen(&doctor));
     assert_eq!(health["status"]["running"], false);
-    let page = visitor.get("/health").is(200).text();
-    assert!(page.contains("someday") && page.contains("No daemon runs"), "{page}");
+    contains_all(visitor.get("/health").is(200).text(), &["someday", "No daemon runs"]);
     // The index is made anew beside the answer.
     let form = visitor.form("/health", "reindex", "");
     assert!(visitor.submit(&form).is(303).header("location").starts_with("/health"));
@@ -66,8 +64,7 @@ fn other_machines_are_listed_and_their_words_are_plain_text() {
 
 #[test]
 fn a_turn_shows_what_the_model_was_given() {
-    let sample = Sample::new();
-    let (_served, visitor) = sample.visited();
+    let (sample, _served, visitor) = Sample::new().visited();
     let turns = visitor.json("/turns");
     let id = turns[0]["id"].as_str().unwrap().to_owned();
     let command = sample.vault.json(&["turns", &id, "--request"]);
@@ -95,8 +92,7 @@ fn a_finding_is_mended_by_its_button() {
     remove();
     drop(vault.run(&["history"]).ok());
     let (_served, visitor) = Served::visited(&vault);
-    let page = visitor.get("/health").is(200).text();
-    assert!(page.contains("files are gone since"), "{page}");
+    contains_all(visitor.get("/health").is(200).text(), &["files are gone since"]);
     visitor.submit(&visitor.form("/health", "bring-back", "")).is(303);
     assert_eq!(vault.read("7.md"), "7");
     assert!(!visitor.get("/health").is(200).text().contains("files are gone since"));

@@ -3,7 +3,7 @@
 use crate::http::encoded;
 use crate::sample::Sample;
 use crate::served::{LISTEN, Served, listening};
-use crate::support::TestVault;
+use crate::support::{TestVault, contains_all};
 
 const NOTES: &str = "\
 //- now: 2026-12-01T09:30:00Z
@@ -80,8 +80,7 @@ fn a_time_may_stand_behind_the_words_and_two_meanings_are_both_said() {
     let (vault, served) = served("");
     let visitor = served.visitor();
     let written = |text: &str| visitor.get(&format!("/?write={}", encoded(text))).is(200).text();
-    let page = written("call mum tomorrow at 9:00");
-    assert!(page.contains("Add this reminder?") && page.contains("Ask the assistant?"), "{page}");
+    contains_all(written("call mum tomorrow at 9:00"), &["Add this reminder?", "Ask the assistant?"]);
     visitor
         .submit(&visitor.form(&format!("/?write={}", encoded("call mum tomorrow at 9:00")), "add", ""))
         .is(303);
@@ -110,8 +109,7 @@ fn folders_are_listed_and_no_link_leads_out_of_the_vault() {
 
 #[test]
 fn a_restore_whose_plan_is_old_brings_nothing_back() {
-    let sample = Sample::new();
-    let (_served, visitor) = sample.visited();
+    let (sample, _served, visitor) = Sample::new().visited();
     let snapshots = visitor.json("/notes/Projects/Garden.md");
     let oldest =
         snapshots["snapshots"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
@@ -119,8 +117,7 @@ fn a_restore_whose_plan_is_old_brings_nothing_back() {
     let form = visitor.form(&plan, "restore", "");
     let now = sample.vault.read("Projects/Garden.md") + "a new line\n";
     sample.vault.write("Projects/Garden.md", &now);
-    let refused = visitor.submit(&form).is(409).text();
-    assert!(refused.contains("not as it was"), "{refused}");
+    contains_all(visitor.submit(&form).is(409).text(), &["not as it was"]);
     assert_eq!(sample.vault.read("Projects/Garden.md"), now);
     visitor.submit(&visitor.form(&plan, "restore", "")).is(303);
     assert!(sample.vault.read("Projects/Garden.md").contains("each morning"));
@@ -128,8 +125,7 @@ fn a_restore_whose_plan_is_old_brings_nothing_back() {
 
 #[test]
 fn links_to_where_something_was_said_and_done_lead_there() {
-    let sample = Sample::new();
-    let (_served, visitor) = sample.visited();
+    let (sample, _served, visitor) = Sample::new().visited();
     let links = |page: &str, to: &str| -> Vec<String> {
         let all = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
         all.filter(|link| link.starts_with(to)).map(str::to_owned).collect()
@@ -142,8 +138,7 @@ fn links_to_where_something_was_said_and_done_lead_there() {
     let long: String = (1..=700).map(|at| format!("line {at}\n\n")).collect();
     sample.vault.write("long.md", long);
     let found = visitor.get("/search?q=%22line%20450%22").is(200).text();
-    let link = links(&found, "/notes/long.md").remove(0);
-    assert_eq!(link, "/notes/long.md?page=3#L899");
+    assert_eq!(links(&found, "/notes/long.md").remove(0), "/notes/long.md?page=3#L899");
     let _ = sample.vault.run(&["history"]).ok();
     assert!(visitor.get("/notes/long.md?page=3").is(200).text().contains("id=\"L899\""));
 }

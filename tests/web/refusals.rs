@@ -42,7 +42,7 @@ fn addresses(visitor: &Visitor) -> Vec<String> {
 fn a_form_with_wrong_values_is_refused_and_never_fails() {
     let sample = Sample::new();
     drop(sample.vault.run(&["memory", "pin", "the code is 1234"]).ok());
-    let (_served, visitor) = sample.visited();
+    let (_sample, _served, visitor) = sample.visited();
     let mut tried = BTreeSet::new();
     let mut wrong = Vec::new();
     let mut sent = 0;
@@ -79,8 +79,7 @@ fn a_form_with_wrong_values_is_refused_and_never_fails() {
 
 #[test]
 fn a_page_past_the_end_says_so_and_leads_back() {
-    let sample = Sample::new();
-    let (_served, visitor) = sample.visited();
+    let (_sample, _served, visitor) = Sample::new().visited();
     for path in [
         "/memory",
         "/memory?kind=days",
@@ -101,8 +100,7 @@ fn a_page_past_the_end_says_so_and_leads_back() {
 
 #[test]
 fn an_accept_header_says_which_form_is_wanted() {
-    let sample = Sample::still();
-    let (_served, visitor) = sample.visited();
+    let (_sample, _served, visitor) = Sample::still().visited();
     for (accept, is_json) in [
         ("application/json", true),
         ("application/json, text/plain, */*", true),

@@ -84,10 +84,11 @@ impl Sample {
     }
 
     fn made(is_whole: bool) -> Self {
-        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        let server = runtime.block_on(ModelServer::start());
+        let (runtime, server) = ModelServer::alone();
         let vault = TestVault::new(NOTES);
-        vault.write("vault-agent.toml", format!("{LISTEN}\n[assistant]\ntools = [\"vault\", \"bash\"]\n\n[[brain]]\nname = \"scripted\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\nprice = {{ input = 3.0, output = 15.0 }}\n", server.url()));
+        let brain = server.brain("scripted", "chat", "price = { input = 3.0, output = 15.0 }");
+        let settings = format!("{LISTEN}\n[assistant]\ntools = [\"vault\", \"bash\"]\n\n{brain}");
+        vault.write("vault-agent.toml", settings);
         let run = |args: &[&str]| drop(vault.run(args).ok());
         if !is_whole {
             run(&["inbox", "scan"]);
@@ -98,10 +99,8 @@ impl Sample {
         run(&["history"]);
         vault.set_now("2026-11-30T09:30:00Z");
         run(&["inbox", "scan"]);
-        vault.write(
-            "Projects/Garden.md",
-            vault.read("Projects/Garden.md").replace("each morning", "each evening"),
-        );
+        let garden = vault.read("Projects/Garden.md").replace("each morning", "each evening");
+        vault.write("Projects/Garden.md", garden);
         run(&["history"]);
         run(&["memory", "save", "the spare key is at Bob's", "--section", "House"]);
         vault.set_now("2026-12-01T09:20:00Z");
@@ -112,9 +111,10 @@ impl Sample {
         Self { vault, server, _runtime: runtime }
     }
 
-    /// The page over it, with a person who has come in.
-    pub fn visited(&self) -> (Served, Visitor) {
-        Served::visited(&self.vault)
+    /// With the page over it, and a person who has come in.
+    pub fn visited(self) -> (Self, Served, Visitor) {
+        let (served, visitor) = Served::visited(&self.vault);
+        (self, served, visitor)
     }
 
     pub fn serve(&self) -> Served {

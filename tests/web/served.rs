@@ -20,6 +20,11 @@ pub fn listening(fixture: &str) -> TestVault {
     vault
 }
 
+/// Such a vault with one reminder.
+pub fn with_call() -> TestVault {
+    listening("//- /Reminders.md\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Call\"\n")
+}
+
 /// A running page. Dropping it kills its program.
 pub struct Served {
     child: Child,
@@ -42,6 +47,13 @@ impl Served {
         let served = Self::start(vault);
         let visitor = served.visitor();
         (served, visitor)
+    }
+
+    /// The same, with its vault.
+    #[track_caller]
+    pub fn over(vault: TestVault) -> (TestVault, Self, Visitor) {
+        let (served, visitor) = Self::visited(&vault);
+        (vault, served, visitor)
     }
 
     /// The same with variables, such as `FAILPOINTS`.
@@ -190,19 +202,16 @@ impl Visitor {
         found.cloned().unwrap_or_else(|| panic!("{path} has no form {action} with {holding:?}: {all:#?}"))
     }
 
-    /// Sends a form to a program that may be killed; whether an answer came.
-    pub fn submit_or_lost(&self, form: &Form) -> bool {
-        let fields: Vec<(&str, &str)> =
-            form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        self.change(&form.action, &fields).send(self.address).is_ok()
+    /// A form that a page showed, as it is sent.
+    pub fn sending(&self, form: &Form) -> Request {
+        let fields = form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        self.change(&form.action, &fields.collect::<Vec<_>>())
     }
 
-    /// Sends a form that a page showed.
+    /// Sends it.
     #[track_caller]
     pub fn submit(&self, form: &Form) -> Reply {
-        let fields: Vec<(&str, &str)> =
-            form.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        self.send(&self.change(&form.action, &fields))
+        self.send(&self.sending(form))
     }
 }
 

@@ -174,13 +174,18 @@ impl Tab {
     /// Waits until what `<main>` says is so.
     #[track_caller]
     pub fn wait_until(&self, what: &str, mut so: impl FnMut(&str) -> bool) {
-        let start = Instant::now();
-        loop {
+        self.patiently(|| {
             let main = self.main();
-            if so(&main) {
-                return;
-            }
-            assert!(start.elapsed() < PATIENCE, "{what:?} never came; {}:\n{main}", self.path());
+            (!so(&main)).then(|| format!("{what:?} never came; {}:\n{main}", self.path()))
+        });
+    }
+
+    /// Looks until nothing is wrong any more.
+    #[track_caller]
+    fn patiently(&self, mut wrong: impl FnMut() -> Option<String>) {
+        let start = Instant::now();
+        while let Some(wrong) = wrong() {
+            assert!(start.elapsed() < PATIENCE, "{wrong}");
         }
     }
 
@@ -198,14 +203,10 @@ impl Tab {
     /// Waits until an element says this.
     #[track_caller]
     pub fn wait_text(&self, css: &str, part: &str) {
-        let start = Instant::now();
-        loop {
+        self.patiently(|| {
             let text = self.text(css);
-            if text.contains(part) {
-                return;
-            }
-            assert!(start.elapsed() < PATIENCE, "{css} never said {part:?} but {text:?}");
-        }
+            (!text.contains(part)).then(|| format!("{css} never said {part:?} but {text:?}"))
+        });
     }
 
     /// The page as it is now, as HTML.

@@ -11,8 +11,7 @@ fn typed(visitor: &Visitor, words: &str) -> crate::forms::Form {
 
 #[test]
 fn what_an_editor_wrote_meanwhile_wins_and_what_was_typed_stays() {
-    let sample = Sample::still();
-    let (_served, visitor) = sample.visited();
+    let (sample, _served, visitor) = Sample::still().visited();
     let (first, second) = (typed(&visitor, "eats no nuts at all"), typed(&visitor, "eats only walnuts"));
     let edited =
         sample.vault.read("MEMORY.md").replace("is allergic to peanuts", "is allergic to peanuts and sesame");
@@ -28,8 +27,7 @@ fn what_an_editor_wrote_meanwhile_wins_and_what_was_typed_stays() {
 
 #[test]
 fn of_two_tabs_the_first_one_wins_and_the_second_is_told() {
-    let sample = Sample::still();
-    let (_served, visitor) = sample.visited();
+    let (sample, _served, visitor) = Sample::still().visited();
     let (first, second) = (typed(&visitor, "eats no nuts"), typed(&visitor, "eats walnuts"));
     let _ = visitor.submit(&first).is(303);
     let after = sample.vault.read("MEMORY.md");
