@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use vault_agent::deliver::{Fact, MessageKind, Notifier, Outgoing, SendOutcome};
 use vault_agent::discord::{BotNotifier, Owners};
 
+/// What a stranger is told.
+const STRANGER: &str = "Only the owner of this vault may use me.";
+
 fn reminders(rig: &Rig) -> String {
     rig.read("Reminders.md")
 }
@@ -45,8 +48,7 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
     let reply = fake.reply(slash(ALICE, "unremind", &[("reminder", &id)])).await;
     assert_eq!(reply, format!("Removed:\n```\n{line}\n```"));
     assert!(!reminders(&rig).contains("Mum"));
-    let reply = fake.reply(slash(MALLORY, "reminders", &[])).await;
-    assert_eq!(reply, "Only the owner of this vault may use me.");
+    assert_eq!(fake.reply(slash(MALLORY, "reminders", &[])).await, STRANGER);
     let offered = fake.interact(typing(MALLORY, "unremind", "reminder", "")).await;
     assert_eq!(offered["callback"]["data"]["choices"], json!([]));
     for callback in fake.requests("POST", "/callback") {
@@ -112,82 +114,65 @@ async fn commands_are_written_once_and_again_only_when_they_changed() {
     rig.wait("registration", || rig.fake.world().command_writes == 2).await;
 }
 
-async fn notify(rig: &Rig, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Value>) {
-    notify_of(rig, MessageKind::Reminder, msg, id, recurring).await
-}
-
-async fn notify_of(rig: &Rig, kind: MessageKind, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Value>) {
+/// A notification as it stands in the channel.
+async fn notify(rig: &Rig, kind: MessageKind, msg: &str, id: &str, recurring: bool) -> Value {
     let fact = Fact { recurring, ..fact(kind, id, "2026-11-20T09:30", msg) };
     let message = Outgoing { facts: vec![fact], ..message(kind, id, &format!("Reminder: {msg}")) };
     let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]));
-    let SendOutcome::Sent { message_id: Some(message) } = notifier.send(&message).await else {
-        panic!("sent")
-    };
-    let message: u64 = message.parse().unwrap();
-    let stored = rig.fake.world().channels[&CHANNEL].messages[&message].clone();
-    (message, stored["components"][0]["components"].as_array().unwrap().clone())
+    assert!(matches!(notifier.send(&message).await, SendOutcome::Sent { message_id: Some(_) }));
+    rig.fake.messages(CHANNEL).pop().unwrap()
 }
 
-fn button(buttons: &[Value], label: &str) -> String {
-    let found = buttons.iter().find(|b| b["label"].as_str().unwrap().contains(label)).expect("a button");
-    found["custom_id"].as_str().unwrap().to_owned()
+fn buttons(message: &Value) -> usize {
+    message["components"][0]["components"].as_array().unwrap().len()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn buttons_work_after_a_restart_and_once() {
     let rig = Rig::new().await;
-    let file = rig.vault().join("Reminders.md");
     let weekly = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\" id=rid_AAAAAAAAAAAB";
     let fired = "- [ ] date=2026-11-20 time=09:30 recur=none msg=\"Call\" id=rid_AAAAAAAAAAAA";
-    std::fs::write(&file, format!("{weekly}\n{fired}\n")).unwrap();
-    let (message, buttons) = notify(&rig, "Call", "rid_AAAAAAAAAAAA", false).await;
-    assert_eq!(buttons.len(), 4);
+    rig.write("Reminders.md", format!("{weekly}\n{fired}\n"));
+    let message = notify(&rig, MessageKind::Reminder, "Call", "rid_AAAAAAAAAAAA", false).await;
+    assert_eq!(buttons(&message), 4);
     // The bot starts only now: nothing of the notification is in its memory.
     let _running = rig.run().await;
-    let stranger = rig.fake.reply(press(MALLORY, message, &button(&buttons, "Done"))).await;
-    assert_eq!(stranger, "Only the owner of this vault may use me.");
-    let snooze = button(&buttons, "tomorrow");
-    let first = rig.fake.reply(press(ALICE, message, &snooze)).await;
-    let again = rig.fake.reply(press(ALICE, message, &snooze)).await;
+    assert_eq!(rig.press_as(MALLORY, &message, "Done").await, STRANGER);
+    let first = rig.press(&message, "tomorrow").await;
     assert!(first.starts_with("Snoozed until "), "{first}");
-    assert_eq!(first, again);
+    assert_eq!(rig.press(&message, "tomorrow").await, first);
     let text = reminders(&rig);
     let added: Vec<&str> =
         text.lines().filter(|l| l.contains("msg=\"Call\"") && l.contains("time=09:00")).collect();
     assert_eq!(added.len(), 1, "{text}");
     assert!(first.contains(&format!("```\n{}\n```", added[0])));
-    let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
-    assert_eq!(done, format!("Done, removed:\n```\n{fired}\n```"));
+    assert_eq!(rig.press(&message, "Done").await, format!("Done, removed:\n```\n{fired}\n```"));
     assert!(!reminders(&rig).contains(fired));
-    let off = |m: u64| {
-        rig.fake.world().channels[&CHANNEL].messages[&m]["components"][0]["components"][0]["disabled"]
-            == json!(true)
-    };
-    rig.wait("the buttons are off", || off(message)).await;
-    let (message, buttons) = notify(&rig, "Bins", "rid_AAAAAAAAAAAB", true).await;
-    assert_eq!(buttons.len(), 5);
-    let skipped = rig.fake.reply(press(ALICE, message, &button(&buttons, "Skip"))).await;
-    assert!(skipped.contains("date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\""), "{skipped}");
-    let ten = rig.fake.reply(press(ALICE, message, &button(&buttons, "10 min"))).await;
-    assert!(ten.contains("recur=none msg=\"Bins\""), "{ten}");
+    let first_button = || rig.fake.messages(CHANNEL)[0]["components"][0]["components"][0].clone();
+    rig.wait("the buttons are off", || first_button()["disabled"] == true).await;
+    let message = notify(&rig, MessageKind::Reminder, "Bins", "rid_AAAAAAAAAAAB", true).await;
+    assert_eq!(buttons(&message), 5);
+    contains_all(
+        rig.press(&message, "Skip").await,
+        &["date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\""],
+    );
+    contains_all(rig.press(&message, "10 min").await, &["recur=none msg=\"Bins\""]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn buttons_work_on_a_line_that_has_no_id_yet() {
     let rig = Rig::new().await;
-    let file = rig.vault().join("Reminders.md");
     let weekly = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\"";
     let other = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\" id=rid_CCCCCCCCCCCC";
     let fired = "- [ ] date=2026-11-20 time=09:30 recur=none msg=\"Call\"";
-    std::fs::write(&file, format!("{weekly}\n{other}\n{fired}\n")).unwrap();
+    rig.write("Reminders.md", format!("{weekly}\n{other}\n{fired}\n"));
     let _running = rig.run().await;
-    let (message, buttons) = notify(&rig, "Bins", "rid_AAAAAAAAAAAB", true).await;
-    let skipped = rig.fake.reply(press(ALICE, message, &button(&buttons, "Skip"))).await;
+    let message = notify(&rig, MessageKind::Reminder, "Bins", "rid_AAAAAAAAAAAB", true).await;
+    let skipped = rig.press(&message, "Skip").await;
     let moved = "- [ ] date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\"";
     assert_eq!(skipped, format!("Skipped the next one:\n```\n{moved}\n```"));
-    let (message, buttons) = notify(&rig, "Call", "rid_AAAAAAAAAAAA", false).await;
-    let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
-    assert_eq!(done, format!("Done, removed:\n```\n{fired}\n```"));
+    let message = notify(&rig, MessageKind::Reminder, "Call", "rid_AAAAAAAAAAAA", false).await;
+    assert_eq!(rig.press(&message, "Done").await, format!("Done, removed:\n```\n{fired}\n```"));
     assert_eq!(reminders(&rig), format!("{moved}\n{other}\n"));
 }
 
@@ -203,7 +188,7 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     rig.write("Inbox.md", note);
     let _running = rig.run().await;
     let fake = &rig.fake;
-    assert_eq!(fake.reply(slash(MALLORY, "inbox", &[])).await, "Only the owner of this vault may use me.");
+    assert_eq!(fake.reply(slash(MALLORY, "inbox", &[])).await, STRANGER);
     let answer = fake.interact(slash(ALICE, "inbox", &[])).await;
     let shown = &answer["edited"];
     assert!(shown["content"].as_str().unwrap().contains("Anna: long walks\n> I like long walks"), "{shown}");
@@ -223,10 +208,7 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
         "That didn't work: `cap_AAAAAAAAAAAA` was kept already."
     );
     assert_eq!(fake.reply(slash(ALICE, "inbox", &[])).await, "Nothing waits.");
-    assert_eq!(
-        fake.reply(press(MALLORY, shown_in, id(1, 0))).await,
-        "Only the owner of this vault may use me."
-    );
+    assert_eq!(fake.reply(press(MALLORY, shown_in, id(1, 0))).await, STRANGER);
     let memory = rig.read("MEMORY.md");
     assert!(memory.contains("## Anna\n- [") && !memory.contains("walks"), "{memory}");
     let inbox = rig.read("Inbox.md");
@@ -242,9 +224,9 @@ async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
     std::fs::write(&home, format!("# Home\n{line}\n")).unwrap();
     let id = vault_agent::tasks::task_id("Home.md", "Bins");
     let _running = rig.run().await;
-    let (message, buttons) = notify_of(&rig, MessageKind::Task, "Bins · Home.md", &id, true).await;
-    assert_eq!(buttons.len(), 4, "no next time is skipped of a task");
-    let snoozed = rig.fake.reply(press(ALICE, message, &button(&buttons, "tomorrow"))).await;
+    let message = notify(&rig, MessageKind::Task, "Bins · Home.md", &id, true).await;
+    assert_eq!(buttons(&message), 4, "no next time is skipped of a task");
+    let snoozed = rig.press(&message, "tomorrow").await;
     assert!(snoozed.starts_with("Snoozed until "), "{snoozed}");
     let text = std::fs::read_to_string(&home).unwrap();
     let written = text.lines().nth(1).unwrap();
@@ -253,14 +235,14 @@ async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
         "{text}"
     );
     assert!(snoozed.contains(&format!("in Home.md:2 (tasks):\n```\n{written}\n```")), "{snoozed}");
-    let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
+    let done = rig.press(&message, "Done").await;
     let text = std::fs::read_to_string(&home).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[1], "- [ ] Bins 🔁 every week 📅 2026-11-27 09:30");
     assert!(lines[2].starts_with("- [x] Bins ⏰ ") && lines[2].contains(" ✅ "), "{text}");
     assert!(done.starts_with("Done in Home.md:3 (tasks):\n```\n") && done.contains(lines[1]), "{done}");
     // The next one isn't the one that was told.
-    let again = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
+    let again = rig.press(&message, "Done").await;
     assert!(again.starts_with("That didn't work"), "{again}");
     assert_eq!(std::fs::read_to_string(&home).unwrap(), text);
     let listed = rig.command("reminders", &[]).await;
