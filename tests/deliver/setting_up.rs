@@ -1,11 +1,9 @@
 //! `setup` with ntfy, mail and a signed webhook: the dialogue in a real terminal and from a file, against servers that
 //! speak their protocols and fail.
 
-use std::os::unix::fs::PermissionsExt;
-
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::pty::Pty;
-use crate::support::{TestVault, contains_all, contains_none, write_private};
+use crate::support::{Run, TestVault, contains_all, contains_none, mode, write_private};
 
 pub fn machine() -> TestVault {
     let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
@@ -46,6 +44,12 @@ pub fn finish(mut at: Pty, is_there: bool) -> (String, String) {
     (shown, screen)
 }
 
+/// `setup` for the vault `v` with these answers of a file.
+pub fn answers(vault: &TestVault, text: &str) -> Run {
+    std::fs::write(vault.home().join("answers.toml"), format!("vault = \"v\"\n{text}")).unwrap();
+    Run::of(vault.command(&["setup", "--answers", "answers.toml"]).current_dir(vault.home()))
+}
+
 pub fn settings(vault: &TestVault) -> String {
     std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap()
 }
@@ -58,12 +62,12 @@ pub fn has_lines(vault: &TestVault, lines: &[&str]) {
 /// A secret's file: its text, and that nobody else can read it.
 pub fn secret(vault: &TestVault, name: &str) -> String {
     let file = vault.home().join(".config/vault-agent").join(name);
-    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(mode(&file), 0o600);
     std::fs::read_to_string(file).unwrap().trim_end().to_owned()
 }
 
 /// A vault tells what is due by what was set up: its sample reminder.
-fn tick(vault: &TestVault) -> crate::support::Run {
+fn tick(vault: &TestVault) -> Run {
     let dir = vault.home().join("v");
     vault.run(&["--vault", dir.to_str().unwrap(), "tick", "--now", "2026-07-01T09:29:30Z"])
 }
@@ -207,13 +211,6 @@ fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
 fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
     let (ntfy, mail) = (NtfyServer::start(true, true), MailServer::start());
     let vault = machine();
-    let answers = vault.home().join("answers.toml");
-    let run = |text: &str| {
-        std::fs::write(&answers, format!("vault = \"v\"\n{text}")).unwrap();
-        let mut command = vault.command(&["setup", "--answers", answers.to_str().unwrap()]);
-        let output = command.current_dir(vault.home()).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
-    };
     let at_ntfy = format!("[ntfy]\nurl = \"{}\"\ntopic = \"t\"\n", ntfy.web.url);
     for (text, why) in [
         (&format!("ntfy\"]\n{at_ntfy}token_file = \"tk_secret\"\n")[..], "a secret never stands in answers"),
@@ -222,9 +219,8 @@ fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
         ("email\"]\n", "`email.server`: "),
         ("ntfy\", \"pigeon\"]\n", "`notify`: `pigeon` is none of them"),
     ] {
-        let (code, said) = run(&format!("notify = [\"{text}"));
-        assert!(code == Some(2) && said.contains(why), "{text}: {said}");
-        assert!(!said.contains("tk_secret") && !vault.home().join("v").exists(), "{said}");
+        answers(&vault, &format!("notify = [\"{text}")).exits(2).warns(why).warns_not("tk_secret");
+        assert!(!vault.home().join("v").exists(), "{text}");
     }
     let password = vault.home().join("password");
     write_private(&password, "passw0rd\n");
@@ -232,8 +228,7 @@ fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
         "notify = [\"ntfy\", \"email\"]\n{at_ntfy}[email]\nserver = \"localhost:{}\"\nsecurity = \"none\"\nuser = \"me@example.org\"\npassword_file = \"~/password\"\n",
         mail.port
     );
-    let (code, said) = run(&text);
-    assert_eq!(code, Some(0), "{said}");
+    let _ = answers(&vault, &text).ok();
     let settings = settings(&vault);
     has_lines(&vault, &["kinds = [\"ntfy\", \"email\"]", "password_file = \"~/password\""]);
     assert!(!settings.contains("\nto = "), "mail to oneself needs no list: {settings}");

@@ -1,11 +1,9 @@
 //! `setup` with somebody who has just made a bot: the dialogue in a real terminal, against a Discord of our own.
 
-use std::os::unix::fs::PermissionsExt;
-
 use super::fake::{FakeDiscord, Fault};
 use super::rig::{ALICE, CHANNEL};
-use crate::deliver::setting_up::{begin, finish, has_lines, machine, secret, settings};
-use crate::support::{TestVault, contains_all, write_private};
+use crate::deliver::setting_up::{answers, begin, finish, has_lines, machine, secret, settings};
+use crate::support::{TestVault, contains_all, set_mode, write_private};
 
 /// A machine with an Obsidian vault whose Discord is ours.
 fn home(fake: &FakeDiscord) -> TestVault {
@@ -87,16 +85,10 @@ async fn a_machine_sets_up_a_webhook_from_a_file() {
     let home = home(&fake);
     let secret = home.home().join("hook");
     write_private(&secret, "https://discord.com/api/webhooks/700/webhook-token\n");
-    let answers = home.home().join("a.toml");
-    let text =
-        "vault = \"v\"\nnotify = \"discord\"\n[discord]\nway = \"webhook\"\nwebhook_url_file = \"~/hook\"\n";
-    std::fs::write(&answers, text).unwrap();
-    for (mode, wanted, words) in [(0o644, 2, "can be read by other users"), (0o600, 0, "")] {
-        std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(mode)).unwrap();
-        let mut command = home.command(&["setup", "--answers", "a.toml"]);
-        let output = command.current_dir(home.home()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(wanted) && said.contains(words), "{said}");
+    let text = "notify = \"discord\"\n[discord]\nway = \"webhook\"\nwebhook_url_file = \"~/hook\"\n";
+    for (mode, code, words) in [(0o644, 2, "can be read by other users"), (0o600, 0, "")] {
+        set_mode(&secret, mode);
+        answers(&home, text).exits(code).warns(words);
     }
     has_lines(&home, &["webhook_url_file = \"~/hook\""]);
     assert_eq!(fake.texts(CHANNEL).len(), 1);

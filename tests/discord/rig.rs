@@ -448,7 +448,7 @@ impl Rig {
     /// Whether the last message of the channel replies to this one.
     pub fn is_reply_to(&self, message: u64) -> bool {
         let last = self.fake.messages(CHANNEL).pop().unwrap();
-        last["message_reference"]["message_id"] == message.to_string()
+        last["message_reference"]["message_id"].as_str().and_then(|id| id.parse().ok()) == Some(message)
     }
 
     /// What was said there by people and the bot, in order.

@@ -49,7 +49,7 @@ async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
     let messages: Vec<String> = asked.messages().iter().map(ToString::to_string).collect();
     contains_all(&messages[0], &["[Summary sum_", "They agreed on a colour"]);
     let last = messages.last().unwrap();
-    contains_all(&last, &["Said earlier in this conversation", "painted turquoise"]);
+    contains_all(last, &["Said earlier in this conversation", "painted turquoise"]);
     assert!(!messages[1].contains("small talk") || messages.len() > 64, "the tail is told whole");
     let told = asked.messages().len();
     assert!((66..131).contains(&told), "{told} messages: what is summarised isn't told whole");

@@ -20,24 +20,19 @@ fn pids(vault: &TestVault) -> Vec<u32> {
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
+#[test]
+fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
     if !python() {
         return;
     }
     let mut tools = Vec::new();
     for mode in ["good", "exit"] {
-        let server =
-            ModelServer::of(vec![Reply::tool("mcp_tools", json!({"server": "web"})), Reply::text("Done.")])
-                .await;
+        let (_runtime, server) = ModelServer::alone();
+        server.script(vec![Reply::tool("mcp_tools", json!({"server": "web"})), Reply::text("Done.")]);
         let vault = vault(&server, mode);
-        let run = tokio::task::spawn_blocking(move || {
-            let asked = vault.json(&["ask", "look!"]);
-            let status = vault.run(&["status"]).stdout;
-            let json = vault.run(&["--json", "status"]).json();
-            (vault, asked, status, json)
-        });
-        let (vault, asked, status, json) = run.await.unwrap();
+        let asked = vault.json(&["ask", "look!"]);
+        let status = vault.run(&["status"]).stdout;
+        let json = vault.run(&["--json", "status"]).json();
         assert_eq!(asked["answer"], "Done.");
         assert_eq!(asked["tools"][0]["ok"], mode == "good");
         assert!(!pids(&vault).iter().any(|pid| lives(*pid)));
@@ -57,24 +52,22 @@ async fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
     assert!(tools[0].contains("web (look, walk)"), "{}", tools[0]);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_outlives_a_program_that_is_killed() {
+#[test]
+fn nothing_outlives_a_program_that_is_killed() {
     if !python() {
         return;
     }
-    let server = ModelServer::by(|_| Reply::tool("mcp_call", json!({"server": "web", "tool": "look"}))).await;
+    let (_runtime, server) = ModelServer::alone();
+    server.respond(|_| Reply::tool("mcp_call", json!({"server": "web", "tool": "look"})));
     let vault = vault(&server, "stuck");
-    let run = tokio::task::spawn_blocking(move || {
-        let mut program = vault.command(&["ask", "look!"]).spawn().unwrap();
-        until("the call reaches the server", || pids(&vault).len() == 2);
-        let server = pids(&vault)[0];
-        assert!(lives(server));
-        program.kill().unwrap();
-        program.wait().unwrap();
-        until("the server is gone", || !lives(server));
-        let state = vault.state();
-        let place = blake3::hash(state.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned();
-        until("all are gone", || children_of(&place) == 0);
-    });
-    run.await.unwrap();
+    let mut program = vault.command(&["ask", "look!"]).spawn().unwrap();
+    until("the call reaches the server", || pids(&vault).len() == 2);
+    let server = pids(&vault)[0];
+    assert!(lives(server));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    until("the server is gone", || !lives(server));
+    let state = vault.state();
+    let place = blake3::hash(state.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned();
+    until("all are gone", || children_of(&place) == 0);
 }
