@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config::Settings;
-use vault_agent::history::{Deletions, Filter, History};
-use vault_agent::vault::{Actor, NotePath, ObservedChange, Vault, Why};
+use vault_agent::history::{Deletions, History, LogFilter};
+use vault_agent::vault::{Actor, ChangeReason, NotePath, ObservedChange, Vault};
 
 fn main() {
     // `cargo test --benches` only wants to know that it starts.
@@ -172,14 +172,18 @@ fn life_of_one(temp: &Path, commits: usize) {
     let vault = Vault::open(&root).unwrap();
     let history = History::open(&vault, &Settings::default(), &temp.join("long-state"), clock()).unwrap();
     import_long_history(&history, commits);
-    let filter = Filter { id: Some("rid_NEEDLE777777".into()), ..Filter::default() };
+    let filter = LogFilter { id: Some("rid_NEEDLE777777".into()), ..LogFilter::default() };
     let took =
         median(5, || time(|| assert_eq!(history.records(&filter).unwrap().len(), commits.div_ceil(1_000))));
     println!("history --id over {commits} commits: {took:?}");
-    let path = Filter { path: Some("Reminders.md".into()), limit: Some(20), ..Filter::default() };
+    let path = LogFilter { path: Some("Reminders.md".into()), limit: Some(20), ..LogFilter::default() };
     println!("history Reminders.md, first page: {:?}", time(|| drop(history.records(&path).unwrap())));
-    let record =
-        Why { actor: Actor::Scheduler, subject: "fired: x".into(), body: None, trailers: Vec::new() };
+    let record = ChangeReason {
+        actor: Actor::Scheduler,
+        subject: "fired: x".into(),
+        body: None,
+        trailers: Vec::new(),
+    };
     let note = NotePath::new("Reminders.md").unwrap();
     let before = history.read_at(&history.newest().unwrap().commit, "Reminders.md").unwrap();
     let after = b"after".to_vec();

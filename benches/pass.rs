@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use vault_agent::clock::{Clock, ManualClock};
-use vault_agent::deliver::{Console, DeliveryOrder, Journal, Memory, Mode, PassContext, PassSettings, pass};
+use vault_agent::deliver::{
+    Console, DeliveryOrder, Journal, PassContext, PassMode, PassSettings, PassState, pass,
+};
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 
@@ -60,7 +62,7 @@ fn measure(lines: usize) {
         machines: &vault_agent::machines::Machines::alone(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let mut memory = Memory::default();
+    let mut memory = PassState::default();
     let rounds = if lines > 500_000 { 5 } else { 15 };
     let mut split = Duration::MAX;
     let (mut whole, mut changed) = (Duration::MAX, Duration::MAX);
@@ -76,7 +78,7 @@ fn measure(lines: usize) {
         file.set_modified(now).expect("a time");
         for best in [&mut changed, &mut whole] {
             let started = Instant::now();
-            let report = runtime.block_on(pass(&context, &mut memory, Mode::Tick)).expect("a pass");
+            let report = runtime.block_on(pass(&context, &mut memory, PassMode::Tick)).expect("a pass");
             *best = (*best).min(started.elapsed());
             assert!(report.fired.is_empty() && report.problems.is_empty());
         }

@@ -35,7 +35,7 @@ mod whole;
 
 use fit::Row;
 use metrics::{Metrics, line};
-use vault_agent::embed::Table;
+use vault_agent::embed::BuiltinTable;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -45,7 +45,7 @@ fn main() {
         println!("no `{path}`: nothing to measure (give another with `--data FILE`)");
         return;
     };
-    let table = Table::builtin();
+    let table = BuiltinTable::builtin();
     let mut conversations = data::conversations(&text);
     let talks = conversations.len();
     if !args.iter().any(|arg| arg == "--talks") {
@@ -92,7 +92,7 @@ fn main() {
         ("ours, as built", rows.iter().map(|row| fit::metrics_of(row, &fit::Model::built_in())).collect()),
     ];
     if let Some(dir) = value("--model") {
-        let model = vault_agent::embed::local::Local::open(std::path::Path::new(&dir)).unwrap();
+        let model = vault_agent::embed::local::LocalModel::open(std::path::Path::new(&dir)).unwrap();
         let rows = fit::rows(&conversations, &|text| model.embed_one(text), false);
         rankings.push(("ours with the sentence model, unseen", fit::unseen(&rows, &all, 1.0)));
     }

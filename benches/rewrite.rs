@@ -16,7 +16,7 @@ use std::{
 
 use vault_agent::{
     clock::SystemClock,
-    vault::{Actor, EditOptions, Editor, NotePath, Operation, Vault, Why},
+    vault::{Actor, ChangeReason, EditOptions, Editor, NotePath, Operation, Vault},
 };
 
 const ROUNDS: usize = 21;
@@ -54,7 +54,7 @@ fn main() {
     let vault = Vault::open(&root).unwrap();
     let editor =
         Editor::new(vault, &temp.path().join("state"), Arc::new(SystemClock), EditOptions::default());
-    let why = Why::new(Actor::Scheduler, "benchmark");
+    let why = ChangeReason::new(Actor::Scheduler, "benchmark");
     println!("median of {ROUNDS}, in turns; ratio = edit / temp file + fsync + rename + folder fsync");
     println!("{:>8}  {:<34} {:>10} {:>10} {:>7}", "lines", "edit", "anew", "edit", "ratio");
     for lines in [1_000, 10_000, 100_000] {

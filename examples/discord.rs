@@ -31,8 +31,8 @@ use jiff::{SignedDuration, Timestamp};
 use rig::{ALICE, CHANNEL, MALLORY, Rig, slash};
 use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
-use vault_agent::deliver::{DeliveryOrder, Journal, Memory, Mode, NotifyRules, PassSettings};
-use vault_agent::discord::{BotNotifier, Incoming, Logbook, Owners, Surface, entries, snowflake};
+use vault_agent::deliver::{DeliveryOrder, Journal, NotifyRules, PassMode, PassSettings, PassState};
+use vault_agent::discord::{BotNotifier, IncomingMessage, Logbook, Owners, Surface, entries, snowflake};
 use vault_agent::machines::Machines;
 use vault_agent::redact::Redactor;
 use vault_agent::schedule::{DigestRule, Zone};
@@ -115,7 +115,7 @@ async fn wire() {
         machines: &Machines::alone(),
     };
     let begun = Instant::now();
-    let report = pass(&context, &mut Memory::default(), Mode::Tick).await.unwrap();
+    let report = pass(&context, &mut PassState::default(), PassMode::Tick).await.unwrap();
     let records = rig.fake.requests("POST", "/messages");
     let first = records.first().unwrap().at.duration_since(begun);
     let last = records.last().unwrap().at.duration_since(begun);
@@ -137,7 +137,7 @@ fn log() {
     for n in 0..10_000u64 {
         let value = serde_json::json!({ "id": (base + n).to_string(), "channel_id": "1", "content": "a message of usual length, as people write them",
             "author": { "id": "42", "username": "alice" } });
-        let message = Incoming::from_json(&value).unwrap();
+        let message = IncomingMessage::from_json(&value).unwrap();
         let begun = Instant::now();
         book.record(1, &entries(&message, 500, None, false)).unwrap();
         spent.push(begun.elapsed());

@@ -3,8 +3,8 @@
 
 use vault_agent::format::{
     ReminderId, commitment, daily, lines, live_lines, log, memory, pinned,
-    reminder::{self, Parsed},
-    routine, skill, working,
+    reminder::{self, ParsedLine},
+    routine, skill, working_memory,
 };
 
 /// Lines join up to the file, live ones are lines of it.
@@ -32,9 +32,9 @@ pub fn reminders(bytes: &[u8]) {
     }
     for line in &file.reminders {
         let read = &line.reminder;
-        assert_eq!(reminder::parse_line(read.to_line().as_bytes()), Parsed::Reminder(read.clone()));
+        assert_eq!(reminder::parse_line(read.to_line().as_bytes()), ParsedLine::Reminder(read.clone()));
         let id = ReminderId::from_random([7; 8]);
-        let Parsed::Reminder(with_id) = reminder::parse_line(&reminder::with_id(&line.text, &id)) else {
+        let ParsedLine::Reminder(with_id) = reminder::parse_line(&reminder::with_id(&line.text, &id)) else {
             panic!("an id made {line:?} invalid");
         };
         assert_eq!(with_id.id, read.id.or(Some(id)));
@@ -43,7 +43,7 @@ pub fn reminders(bytes: &[u8]) {
         for day in [None, Some(31)] {
             let moved = reminder::with_schedule(&line.text, read.date, None, day);
             let expected = reminder::Reminder { day, ..read.clone() };
-            assert_eq!(reminder::parse_line(&moved), Parsed::Reminder(expected));
+            assert_eq!(reminder::parse_line(&moved), ParsedLine::Reminder(expected));
         }
     }
 }
@@ -53,7 +53,7 @@ pub fn commitments(bytes: &[u8]) {
     let file = commitment::parse(bytes);
     for block in &file.blocks {
         let (id, status) = (&block.commitment.id, block.commitment.status);
-        for to in commitment::Status::ALL {
+        for to in commitment::CommitmentStatus::ALL {
             match commitment::set_status(bytes, id, status, to) {
                 Some(after) => {
                     assert_eq!(commitment::set_status(&after, id, to, status).as_deref(), Some(bytes));
@@ -79,11 +79,11 @@ pub fn memories(bytes: &[u8]) {
         assert_eq!(memory::parse(written.as_bytes()).bullets.len(), 2, "{written}");
     }
     let _ = (daily::parse(bytes), pinned::parse(bytes), routine::parse(bytes));
-    if let Some(read) = working::read(bytes) {
+    if let Some(read) = working_memory::read(bytes) {
         // It is written with line feeds, whatever ended its lines.
         let text = read.text.replace("\r\n", "\n").replace('\r', "\n");
-        let read = working::Working { text, ..read };
-        assert_eq!(working::read(working::render(&read).as_bytes()), Some(read));
+        let read = working_memory::WorkingMemory { text, ..read };
+        assert_eq!(working_memory::read(working_memory::render(&read).as_bytes()), Some(read));
     }
 }
 

@@ -24,7 +24,7 @@ pub enum DatabaseError {
     #[error("{} `{}` can't be used: {source}", kind.name, path.display())]
     Sqlite {
         /// The kind of state that it holds.
-        kind: &'static FileKind,
+        kind: &'static StateFileKind,
         /// The file.
         path: PathBuf,
         /// SQLite's error.
@@ -42,7 +42,7 @@ pub enum DatabaseError {
     #[error("{} `{}` has version {found}, newer than this program knows ({}): use the newer program", kind.name, path.display(), kind.versions.len())]
     Newer {
         /// The kind of state that it holds.
-        kind: &'static FileKind,
+        kind: &'static StateFileKind,
         /// The file.
         path: PathBuf,
         /// Its version.
@@ -52,7 +52,7 @@ pub enum DatabaseError {
     #[error("{} `{}` holds a value that can't be read: {detail}", kind.name, path.display())]
     Value {
         /// The kind of state that it holds.
-        kind: &'static FileKind,
+        kind: &'static StateFileKind,
         /// The file.
         path: PathBuf,
         /// Which.
@@ -71,7 +71,7 @@ impl DatabaseError {
 }
 
 /// A kind of state file: its name, its versions, and its remedy.
-pub struct FileKind {
+pub struct StateFileKind {
     /// As a message names it: `the delivery journal`.
     pub name: &'static str,
     /// The remedy if it can't be used.
@@ -82,7 +82,7 @@ pub struct FileKind {
     pub each_time: fn(&Connection) -> rusqlite::Result<()>,
 }
 
-impl std::fmt::Debug for FileKind {
+impl std::fmt::Debug for StateFileKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
     }
@@ -91,14 +91,14 @@ impl std::fmt::Debug for FileKind {
 /// An open file of state.
 #[derive(Debug)]
 pub(crate) struct Database {
-    kind: &'static FileKind,
+    kind: &'static StateFileKind,
     path: PathBuf,
     connection: Mutex<Connection>,
 }
 
 impl Database {
     /// Opens a file, making it if it is missing. Another process may be making it or changing its version.
-    pub fn open(kind: &'static FileKind, path: PathBuf) -> Result<Self> {
+    pub fn open(kind: &'static StateFileKind, path: PathBuf) -> Result<Self> {
         let error = |source| DatabaseError::Sqlite { kind, path: path.clone(), source };
         let mut opened = prepare(kind, Connection::open(&path));
         for _ in 0..100 {
@@ -117,7 +117,7 @@ impl Database {
 
     /// As [`open`](Self::open); but a file that is no database is moved aside, and so is one of which `is_useless` says so.
     pub fn open_or_renew(
-        kind: &'static FileKind,
+        kind: &'static StateFileKind,
         path: PathBuf,
         is_useless: impl Fn(&DatabaseError) -> bool,
     ) -> Result<Self> {
@@ -132,7 +132,7 @@ impl Database {
 
     /// Makes one that is in memory alone.
     #[cfg(feature = "assistant")]
-    pub fn in_memory(kind: &'static FileKind) -> Result<Self> {
+    pub fn in_memory(kind: &'static StateFileKind) -> Result<Self> {
         let path = PathBuf::from(":memory:");
         let made = prepare(kind, Connection::open_in_memory());
         let error = |source| DatabaseError::Sqlite { kind, path: path.clone(), source };
@@ -222,7 +222,10 @@ impl Database {
 }
 
 /// Brings an opened file to this program's version, unless it has a later one. Returns the version.
-fn prepare(kind: &FileKind, opened: rusqlite::Result<Connection>) -> rusqlite::Result<(Connection, usize)> {
+fn prepare(
+    kind: &StateFileKind,
+    opened: rusqlite::Result<Connection>,
+) -> rusqlite::Result<(Connection, usize)> {
     let mut connection = opened?;
     connection.busy_timeout(Duration::from_secs(10))?;
     connection
@@ -253,7 +256,7 @@ fn is_no_database(error: &DatabaseError) -> bool {
 }
 
 /// Moves an unusable file aside, with its side files.
-fn move_aside(kind: &FileKind, path: &Path, why: &DatabaseError) -> Result<()> {
+fn move_aside(kind: &StateFileKind, path: &Path, why: &DatabaseError) -> Result<()> {
     let free = (1..).map(|n| path.with_extension(format!("sqlite.broken-{n}"))).find(|path| !path.exists());
     let to = free.unwrap_or_else(|| path.with_extension("sqlite.broken"));
     let what = if is_no_database(why) { "is no database any more" } else { "can't be used" };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::agent::bash::BashTool;
 use crate::agent::rebuild_request::ASSISTANT;
 use crate::agent::skills::{SkillTool, Skills};
-use crate::agent::{CallPermits, Colleagues, CombinedToolbox, Toolbox, VaultApprovals, VaultMemory};
+use crate::agent::{CallPermits, CombinedToolbox, OtherBrains, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::ToolSpec;
 use crate::config::{McpServer, ToolGroup};
 use crate::deliver::DeliveryOrder;
@@ -42,8 +42,9 @@ pub fn toolbox_for(
     if groups.contains(&ToolGroup::Vault)
         && let Some(own) = again(workspace)
     {
-        let beside = |(journal, permits)| Colleagues::sharing(Arc::clone(journal), Arc::clone(permits));
-        boxes.push(Arc::new(crate::mcp::VaultTools::beside(own, turns.map(beside).unwrap_or_default())));
+        let beside = |(journal, permits)| OtherBrains::with_journal(Arc::clone(journal), Arc::clone(permits));
+        boxes
+            .push(Arc::new(crate::mcp::VaultTools::beside_turns(own, turns.map(beside).unwrap_or_default())));
     }
     let skills = Arc::new(Skills::of(workspace).only(only_skills));
     if groups.contains(&ToolGroup::Bash) {

@@ -17,15 +17,15 @@ use jiff::tz::TimeZone;
 use crate::clock::Clock;
 use crate::config::{Dirs, NotifyKind, PausedUntil, Settings};
 use crate::deliver::pass::PassContext;
-use crate::deliver::{self, DeliveryOrder, Journal, Links, NotifyRules, PassSettings, RestoredItem};
-use crate::format::commitment::Status;
+use crate::deliver::{self, DeliveryOrder, Journal, NoteLinks, NotifyRules, PassSettings, RestoredItem};
+use crate::format::commitment::CommitmentStatus;
 use crate::machines::Machines;
 use crate::memory::{MemoryError, MemoryNotes};
 use crate::reminders::VaultReminders;
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
 use crate::sqlite::DatabaseError;
 use crate::tasks::{TaskSettings, VaultTasks};
-use crate::vault::{Editor, NotePath, Origin, Vault, Why};
+use crate::vault::{ChangeReason, Editor, NotePath, Origin, Vault};
 
 pub use self::settings_file::SettingsFileError;
 
@@ -79,7 +79,7 @@ impl Workspace {
     }
 
     /// Lets all that `write` does to notes be one commit of the history, for `why`.
-    pub fn as_one_commit<T>(&self, why: &Why, write: impl FnOnce() -> T) -> T {
+    pub fn as_one_commit<T>(&self, why: &ChangeReason, write: impl FnOnce() -> T) -> T {
         match self.history() {
             Ok(Some(history)) => {
                 let (done, recorded) = history.together(why, write);
@@ -97,9 +97,9 @@ impl Workspace {
     /// The memory that the last write of this note removed from this line, if the note wasn't changed since. A client
     /// that got no answer names the same line again, and means that memory.
     pub fn removed_line(&self, path: &NotePath, line: usize) -> Option<String> {
-        use crate::{history::Filter, memory::TOOK_LINE};
+        use crate::{history::LogFilter, memory::TOOK_LINE};
         let history = self.history().ok()??;
-        let last = Filter { path: Some(path.to_string()), limit: Some(1), ..Filter::default() };
+        let last = LogFilter { path: Some(path.to_string()), limit: Some(1), ..LogFilter::default() };
         let record = history.records(&last).ok()?.pop()?;
         let took = record.commit.message.trailer(TOOK_LINE)?;
         let change = record.changes.iter().find(|change| change.path == path.as_str())?;
@@ -110,10 +110,10 @@ impl Workspace {
 
     /// Whether a pin with exactly these words was taken out not long ago: then they aren't the beginning of another.
     pub fn unpinned_before(&self, text: &str) -> bool {
-        use crate::{history::Filter, memory::pins};
+        use crate::{history::LogFilter, memory::pins};
         let Ok(Some(history)) = self.history() else { return false };
         let path = Some(self.settings.paths.pinned.clone());
-        let last = Filter { path, actor: Some("agent".into()), limit: Some(64), ..Filter::default() };
+        let last = LogFilter { path, actor: Some("agent".into()), limit: Some(64), ..LogFilter::default() };
         let text = pins::unpinned(text);
         let is_same = |value: &str| value == text;
         history.records(&last).is_ok_and(|records| {
@@ -173,7 +173,7 @@ impl Workspace {
         } else {
             return Ok(None);
         };
-        Ok((count > 0).then_some(RestoredItem { count, what, fire }))
+        Ok((count > 0).then_some(RestoredItem { count, kind: what, fire }))
     }
 
     /// Moves a pending follow-up that wasn't sent yet to a local time. Returns its new block; `None` if there is no
@@ -190,7 +190,7 @@ impl Workspace {
         let memory = self.memory();
         let ledger = memory.ledger();
         let file = ledger.read()?;
-        let waiting = file.find(id).filter(|block| block.commitment.status == Status::Pending);
+        let waiting = file.find(id).filter(|block| block.commitment.status == CommitmentStatus::Pending);
         let Some(due) = waiting.and_then(|block| block.commitment.due) else { return Ok(None) };
         // Its key in the journal has the time in UTC.
         if self.may_be_sent(id, due.to_zoned(TimeZone::UTC).datetime()) {
@@ -292,10 +292,10 @@ impl Workspace {
     }
 
     /// The links that open the notes of this vault in Obsidian.
-    pub fn links(&self) -> Links {
+    pub fn links(&self) -> NoteLinks {
         let name = self.vault.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let paths = &self.settings.paths;
-        Links { vault: name, reminders: paths.reminders.clone(), commitments: paths.commitments.clone() }
+        NoteLinks { vault: name, reminders: paths.reminders.clone(), commitments: paths.commitments.clone() }
     }
 
     /// The tasks of other plugins, of the forms that are on in the settings.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
-use vault_agent::embed::Table;
+use vault_agent::embed::BuiltinTable;
 use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal_names::weights;
@@ -22,7 +22,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 pub fn report(conversations: &[Conversation], blocks: usize) {
-    let table = Table::builtin();
+    let table = BuiltinTable::builtin();
     let words: Vec<&str> =
         conversations[0].turns.iter().flat_map(|said| said.text.split_whitespace()).collect();
     let texts: Vec<String> = words.chunks(50).map(|words| words.join(" ")).collect();

@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::entry::{Agenda, AgendaEntry, AgendaError, EntryKind, EntryState, MOST_ENTRIES};
-use super::past::past;
+use super::past_items::past_items;
 use super::window::DaySpan;
 use crate::deliver::journal;
 use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
-use crate::schedule::{self, Moment};
+use crate::schedule::{self, DueInstant};
 use crate::tasks::Scanner;
 use crate::workspace::Workspace;
 
@@ -36,7 +36,7 @@ pub fn range(
     let mut agenda = Agenda { from, to, entries: Vec::new(), more: false, problems: Vec::new(), reminders };
     let mut known = HashSet::new();
     if window.from <= window.now {
-        (agenda.entries, known) = past(&window, MOST_ENTRIES + 1)?;
+        (agenda.entries, known) = past_items(&window, MOST_ENTRIES + 1)?;
     }
     let lines = add_reminders(&window, &known, &mut agenda);
     for entry in agenda.entries.iter_mut().filter(|entry| entry.kind == EntryKind::Reminder) {
@@ -45,7 +45,7 @@ pub fn range(
     follow_ups(&window, &known, &mut agenda)?;
     tasks(&window, &known, scanner, &mut agenda);
     #[cfg(feature = "assistant")]
-    super::runs::routines(&window, &mut agenda)?;
+    super::routine_runs::add_routine_runs(&window, &mut agenda)?;
     let order = |entry: &AgendaEntry| (entry.instant, entry.kind);
     agenda
         .entries
@@ -63,7 +63,7 @@ fn add_reminders(
 ) -> HashMap<String, usize> {
     let DaySpan { workspace, .. } = window;
     let (zone, tz) = (&workspace.zone, workspace.zone.tz());
-    let moment = Moment::new(zone, window.now);
+    let moment = DueInstant::new(zone, window.now);
     let mut lines = HashMap::new();
     let Agenda { reminders, entries, .. } = agenda;
     for line in &reminders.reminders {
@@ -97,7 +97,7 @@ fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda
     let path = &workspace.settings.paths.commitments;
     for block in memory.ledger().read()?.blocks {
         let one = block.commitment;
-        let waits = one.status == commitment::Status::Pending;
+        let waits = one.status == commitment::CommitmentStatus::Pending;
         let Some(due) = one.due.filter(|due| waits && window.holds(*due)) else { continue };
         // Its key in the journal has the time in UTC.
         let key = journal::key(&one.id, due.to_zoned(TimeZone::UTC).datetime(), None);

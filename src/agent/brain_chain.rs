@@ -9,11 +9,11 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::brain_clients::{self, HarnessContext, PreparedBrain};
-use crate::brain::failover::{self, Attempt, BrainId, FailedAttempt};
+use crate::brain::failover::{self, BrainAttempt, BrainId, FailedAttempt};
 use crate::brain::health::{BrainHealth, HealthStore};
-use crate::brain::wire::{self, Watch};
+use crate::brain::wire::{self, BrainTimeouts};
 use crate::brain::{
-    Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessTask, Host, Reply, Request, Usage,
+    Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessHost, HarnessTask, Reply, Request, Usage,
 };
 use crate::clock::Clock;
 use crate::turn::journal::CallRow;
@@ -129,7 +129,11 @@ impl Brains {
     ///
     /// # Errors
     /// The system has no TLS to offer.
-    pub fn of(workspace: &Workspace, watch: Watch, permits: Arc<CallPermits>) -> Result<Self, BrainError> {
+    pub fn of(
+        workspace: &Workspace,
+        watch: BrainTimeouts,
+        permits: Arc<CallPermits>,
+    ) -> Result<Self, BrainError> {
         let (health, clock) = (HealthStore::new(&workspace.dirs.state), Arc::clone(&workspace.clock));
         let (context, client) = (HarnessContext::of(workspace, watch), wire::http::client()?);
         let member = |prepared: PreparedBrain| {
@@ -183,7 +187,7 @@ impl Brains {
     }
 
     /// The next attempt, if any brain is left.
-    pub fn next_attempt(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Option<Attempt> {
+    pub fn next_attempt(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Option<BrainAttempt> {
         let (ids, health, now) = (Self::ids(chain), self.health.load(), self.clock.now());
         let next = failover::next(&ids, &health, &walk.tried, now)?;
         let pointless = next.last_resort && failover::was_just_empty(&health, &ids[next.index], now);
@@ -207,7 +211,7 @@ impl Brains {
     pub async fn ask(
         &self,
         member: &ChainBrain,
-        attempt: &Attempt,
+        attempt: &BrainAttempt,
         request: &Request,
         place: Option<&dyn Conversation>,
         stop: &CancellationToken,
@@ -230,7 +234,7 @@ impl Brains {
     async fn call(
         &self,
         member: &ChainBrain,
-        attempt: &Attempt,
+        attempt: &BrainAttempt,
         request: &Request,
         listener: &CallListener<'_>,
         stop: &CancellationToken,
@@ -251,9 +255,9 @@ impl Brains {
     pub async fn run(
         &self,
         member: &ChainBrain,
-        attempt: &Attempt,
+        attempt: &BrainAttempt,
         task: &HarnessTask<'_>,
-        host: &dyn Host,
+        host: &dyn HarnessHost,
         end: &CancellationToken,
     ) -> Result<Reply, BrainError> {
         let permits = self.permits(member);
@@ -274,7 +278,7 @@ impl Brains {
         self.permits.semaphore(member.prepared.name(), member.prepared.settings.at_once())
     }
 
-    fn remember(&self, member: &ChainBrain, attempt: &Attempt, result: &Result<Reply, BrainError>) {
+    fn remember(&self, member: &ChainBrain, attempt: &BrainAttempt, result: &Result<Reply, BrainError>) {
         let now = self.clock.now();
         let ids: Vec<BrainId> = self.members.iter().map(|member| member.prepared.id.clone()).collect();
         let at = ids.iter().position(|link| link.brain == member.prepared.name()).unwrap_or_default();
@@ -297,7 +301,7 @@ impl FailoverWalk {
     }
 
     /// Records an attempt that brought no answer.
-    pub fn record(&mut self, attempt: Attempt, name: &str, error: BrainError) {
+    pub fn record(&mut self, attempt: BrainAttempt, name: &str, error: BrainError) {
         self.tried.push(FailedAttempt { attempt, class: error.class, too_long: error.too_long });
         self.failed.push((name.to_owned(), error.message));
     }

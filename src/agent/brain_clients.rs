@@ -17,12 +17,12 @@ use crate::brain::acp::Acp;
 use crate::brain::claude_code::ClaudeCode;
 use crate::brain::codex::Codex;
 use crate::brain::failover::BrainId;
-use crate::brain::harness::{Server, Setup};
+use crate::brain::harness::{HarnessSetup, McpServerCommand};
 use crate::brain::process::{self, Supervision};
-use crate::brain::wire::{Endpoint, Watch, Wire, WireBrain};
+use crate::brain::wire::{BrainEndpoint, BrainTimeouts, WireBrain, WireFormat};
 use crate::brain::{
-    Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessTask, Host, Price, Reply, Request, ToolCall,
-    ToolResult,
+    Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessHost, HarnessTask, Price, Reply, Request,
+    ToolCall, ToolResult,
 };
 use crate::clock::Clock;
 use crate::config::{self, BrainKind, Settings};
@@ -32,7 +32,7 @@ use crate::workspace::Workspace;
 #[derive(Debug, Clone)]
 pub struct PreparedBrain {
     /// Its table in the settings.
-    pub settings: config::Brain,
+    pub settings: config::BrainSettings,
     /// Its server.
     pub url: String,
     /// Its identity in failover and health.
@@ -53,16 +53,16 @@ pub fn prepare(settings: &Settings, root: &Path) -> Vec<PreparedBrain> {
 #[derive(Debug, Clone)]
 pub struct HarnessContext {
     /// How long a brain may be silent.
-    pub watch: Watch,
+    pub watch: BrainTimeouts,
     /// The state directory.
     pub state: PathBuf,
     /// Our MCP server, where brains are given the vault's tools.
-    pub server: Option<Server>,
+    pub server: Option<McpServerCommand>,
 }
 
 impl HarnessContext {
     /// For the turns of a vault.
-    pub fn of(workspace: &Workspace, watch: Watch) -> Self {
+    pub fn of(workspace: &Workspace, watch: BrainTimeouts) -> Self {
         let (dirs, root) = (&workspace.dirs, workspace.vault.root());
         let vault_tools = workspace.settings.assistant.tools.contains(&config::ToolGroup::Vault);
         let words = |path: &Path| path.to_string_lossy().into_owned();
@@ -73,14 +73,14 @@ impl HarnessContext {
         let env = ours.chain(dirs.map(|(name, dir)| (name.to_owned(), words(dir)))).collect();
         let command =
             vec![words(&process::our_program()), "--vault".to_owned(), words(root), "mcp".to_owned()];
-        let server = vault_tools.then_some(Server { command, env });
+        let server = vault_tools.then_some(McpServerCommand { command, env });
         Self { watch, state: workspace.dirs.state.clone(), server }
     }
 }
 
 impl PreparedBrain {
     /// One brain of the settings.
-    pub fn of(settings: &config::Brain, root: &Path) -> Self {
+    pub fn of(settings: &config::BrainSettings, root: &Path) -> Self {
         let url = settings.url.clone().unwrap_or_else(|| settings.kind.default_url().to_owned());
         let (keys, problem) = keys(settings, root);
         let exposed: Vec<&str> = keys.iter().map(ExposeSecret::expose_secret).collect();
@@ -128,7 +128,7 @@ impl PreparedBrain {
             ))];
         }
         let harness = |key: Option<SecretString>| -> Arc<dyn Harness> {
-            let setup = Setup {
+            let setup = HarnessSetup {
                 brain: self.settings.name.clone(),
                 command: self.settings.command(),
                 model: self.settings.model.clone(),
@@ -177,7 +177,7 @@ impl PreparedBrain {
     /// An HTTP client for each of its keys, in the order of `id.keys`; none for a harness.
     pub fn wire_clients(
         &self,
-        watch: Watch,
+        watch: BrainTimeouts,
         client: &reqwest::Client,
         clock: &Arc<dyn Clock>,
     ) -> Vec<Arc<dyn Brain>> {
@@ -186,7 +186,8 @@ impl PreparedBrain {
         }
         let Some(wire) = wire(self.settings.kind) else { return Vec::new() };
         let call = |key: Option<SecretString>| -> Arc<dyn Brain> {
-            let endpoint = Endpoint { wire, url: self.url.clone(), model: self.settings.model.clone(), key };
+            let endpoint =
+                BrainEndpoint { wire, url: self.url.clone(), model: self.settings.model.clone(), key };
             Arc::new(WireBrain::new(endpoint, watch, client.clone(), Arc::clone(clock)))
         };
         self.each_key(call)
@@ -200,11 +201,11 @@ pub fn is_secret_in(secret: &SecretString, text: &str) -> bool {
 }
 
 /// The wire of a kind; none if it is a program.
-fn wire(kind: BrainKind) -> Option<Wire> {
+fn wire(kind: BrainKind) -> Option<WireFormat> {
     match kind {
-        BrainKind::Messages => Some(Wire::Messages),
-        BrainKind::Responses => Some(Wire::Responses),
-        BrainKind::Chat => Some(Wire::Chat),
+        BrainKind::Messages => Some(WireFormat::Messages),
+        BrainKind::Responses => Some(WireFormat::Responses),
+        BrainKind::Chat => Some(WireFormat::Chat),
         BrainKind::ClaudeCode | BrainKind::Codex | BrainKind::Acp => None,
     }
 }
@@ -213,7 +214,7 @@ fn wire(kind: BrainKind) -> Option<Wire> {
 ///
 /// `key_env` or else `key_file` is the first, as with every secret; those of `key_envs` follow. A provider's own server
 /// is asked with its usual variable if no key is named; another server may want none.
-fn keys(brain: &config::Brain, root: &Path) -> (Vec<SecretString>, Option<String>) {
+fn keys(brain: &config::BrainSettings, root: &Path) -> (Vec<SecretString>, Option<String>) {
     let mut keys: Vec<SecretString> = Vec::new();
     let mut problem = None;
     // A harness may have its own login.
@@ -263,7 +264,7 @@ impl Brain for UnavailableBrain {
 
 #[async_trait]
 impl Harness for UnavailableBrain {
-    async fn turn(&self, _: &HarnessTask<'_>, _: &dyn Host) -> Result<Reply, BrainError> {
+    async fn turn(&self, _: &HarnessTask<'_>, _: &dyn HarnessHost) -> Result<Reply, BrainError> {
         Err(BrainError::new(self.0, self.1.clone()))
     }
 }
@@ -289,7 +290,7 @@ impl Brain for SingleRequestHarness {
 struct DenyingHost;
 
 #[async_trait]
-impl Host for DenyingHost {
+impl HarnessHost for DenyingHost {
     fn partial_text(&self, _: &str) {}
     async fn tool_started(&self, _: &ToolCall) {}
     async fn tool_finished(&self, _: &ToolResult) {}
@@ -321,7 +322,7 @@ mod tests {
         (temp, vault)
     }
 
-    fn brain(text: &str) -> config::Brain {
+    fn brain(text: &str) -> config::BrainSettings {
         let text = format!("[[brain]]\nname = \"b\"\nmodel = \"m\"\n{text}\n");
         Settings::parse(&text).unwrap().brains.remove(0)
     }
@@ -369,8 +370,11 @@ mod tests {
         let (_temp, vault) = stage(&[]);
         let ready = PreparedBrain::of(&brain("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\""), &vault);
         let clock: Arc<dyn Clock> = Arc::new(crate::clock::SystemClock);
-        let calls =
-            ready.wire_clients(Watch::default(), &crate::brain::wire::http::client().unwrap(), &clock);
+        let calls = ready.wire_clients(
+            BrainTimeouts::default(),
+            &crate::brain::wire::http::client().unwrap(),
+            &clock,
+        );
         assert_eq!(calls.len(), ready.id.keys.len());
         let (events, _) = mpsc::channel(1);
         let error = calls[0].call(&Request::default(), events, CancellationToken::new()).await.unwrap_err();

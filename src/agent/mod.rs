@@ -31,10 +31,12 @@ pub mod tools;
 mod turn_memory;
 pub mod usage;
 
-pub use self::answer::{Colleagues, Engine, EngineParts, RunPurpose, colleague, kept, notes, shown};
+pub use self::answer::{
+    AnswerEngine, EngineParts, OtherBrains, RunPurpose, notes, other_brains, part_for_brain, read_vault_file,
+};
 pub use self::approval_request::{Approvals, NoApprovals};
 pub use self::approvals::{VaultApprovals, Waiter};
-pub use self::background::{Phraser, Scribe, ScribeReport, WorkingMemoryWriter, background_calls};
+pub use self::background::{Phraser, SummaryReport, SummaryWriter, WorkingMemoryWriter, background_calls};
 pub use self::brain_chain::{CallPermits, ChainAnswer};
 pub use self::memory_answer::{FoundMemory, MemorySearch};
 pub use self::tools::{CombinedToolbox, Toolbox};

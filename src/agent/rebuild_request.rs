@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::kept;
+use super::read_vault_file;
 use super::skills::{NOTE, offered_skill};
-use crate::brain::{Part, Request, ToolSpec};
+use crate::brain::{MessagePart, Request, ToolSpec};
 use crate::format::log::{self, LogBlock};
 use crate::format::routine;
 use crate::sqlite::DatabaseError;
@@ -101,7 +101,7 @@ pub fn rebuild(
         }
     }
     let question = turn.as_ref().map_or_else(|| id.to_owned(), TurnRow::name);
-    let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.asked.block.split_once("#^")?.0)));
+    let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.question.block.split_once("#^")?.0)));
     let window = path.as_ref().map(|path| read(workspace, path)).transpose()?.unwrap_or_default();
     // After `/new` the answer stands in another window than its question.
     let logged = match rebuild::facts_of(&window, &question) {
@@ -112,7 +112,7 @@ pub fn rebuild(
     let stored = assembled.map(|assembled| assembled.hash.clone());
     let id = || id.to_owned();
     let missing = || match &turn {
-        Some(turn) if turn.asked.is_of_page() => RebuildError::NotLogged(id()),
+        Some(turn) if turn.question.is_of_page() => RebuildError::NotLogged(id()),
         Some(_) => RebuildError::NotAsked(id()),
         None => RebuildError::Unknown(id()),
     };
@@ -146,7 +146,7 @@ fn from_notes(
         };
         rebuild::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
     };
-    let bytes = |path: &str| kept(workspace, path).unwrap_or_default();
+    let bytes = |path: &str| read_vault_file(workspace, path).unwrap_or_default();
     let now = build(&bytes);
     let equal = |request: &Option<Request>| {
         stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
@@ -185,15 +185,15 @@ fn logged_files(
     logged: &LoggedTurn,
     question: &str,
     vision: bool,
-) -> Vec<(String, Vec<Part>)> {
+) -> Vec<(String, Vec<MessagePart>)> {
     let part = |file: &AttachedFile| match &file.place {
-        FilePlace::Kept(path) => file.to_part(kept(workspace, path).ok().as_deref()),
+        FilePlace::Kept(path) => file.to_part(read_vault_file(workspace, path).ok().as_deref()),
         FilePlace::Link(_) => file.name_part(),
     };
     let ids = logged.facts.with.iter().map(String::as_str).chain([question]);
     ids.map(|id| {
         let files = files::of(&logged.blocks, id);
-        (id.to_owned(), files.iter().map(|file| super::shown(part(file), vision)).collect())
+        (id.to_owned(), files.iter().map(|file| super::part_for_brain(part(file), vision)).collect())
     })
     .collect()
 }

@@ -74,7 +74,7 @@ impl TurnEndGuard {
     }
 
     /// The turn is over.
-    pub async fn say(mut self) {
+    pub async fn end_turn(mut self) {
         if let Some(turn) = &self.turn {
             self.tools.turn_ended(turn).await;
         }

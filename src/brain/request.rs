@@ -34,7 +34,7 @@ pub enum Message {
     /// A person's message, or its stand-in.
     User {
         /// Its parts, in order.
-        parts: Vec<Part>,
+        parts: Vec<MessagePart>,
     },
     /// A model's answer.
     Assistant {
@@ -58,7 +58,7 @@ pub enum Message {
 impl Message {
     /// A person's words.
     pub fn user(text: impl Into<String>) -> Self {
-        Self::User { parts: vec![Part::Text { text: text.into() }] }
+        Self::User { parts: vec![MessagePart::Text { text: text.into() }] }
     }
 
     /// A model's words.
@@ -70,7 +70,7 @@ impl Message {
 /// A part of a person's message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Part {
+pub enum MessagePart {
     /// Words.
     Text {
         /// The words.

@@ -7,13 +7,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::Inbox;
 use super::find::brain;
-use super::learn::Learner;
+use super::learner::Learner;
 use super::read::new_turns::PersonTurn;
 use crate::agent::CallPermits;
 use crate::agent::ChainAnswer;
 use crate::agent::background_calls::{BackgroundCaller, CallPurpose};
 use crate::brain::Request;
-use crate::capture::Extracted;
+use crate::capture::ExtractedFact;
 use crate::workspace::Workspace;
 
 const PURPOSE: CallPurpose = CallPurpose { name: "capture", title: "What learning from conversations took" };
@@ -79,12 +79,16 @@ impl BrainLearner {
         (!reply.text.is_empty()).then_some(reply)
     }
 
-    async fn found(&self, names: &[String], turns: &[PersonTurn]) -> Option<(String, Vec<Vec<Extracted>>)> {
-        let request = brain::find(turns);
+    async fn found(
+        &self,
+        names: &[String],
+        turns: &[PersonTurn],
+    ) -> Option<(String, Vec<Vec<ExtractedFact>>)> {
+        let request = brain::extract_request(turns);
         let mut by = None;
         for _ in 0..2 {
             let reply = self.ask(names, &request).await?;
-            if let Some(found) = brain::found(&reply.text, turns) {
+            if let Some(found) = brain::parse_extracted(&reply.text, turns) {
                 return Some((reply.brain, found));
             }
             by = Some(reply.brain);
@@ -98,13 +102,13 @@ impl BrainLearner {
         names: &[String],
         learner: &Learner,
         turns: &[PersonTurn],
-        found: &mut [Vec<Extracted>],
+        found: &mut [Vec<ExtractedFact>],
     ) {
         let mut places = Vec::new();
         let mut shown = Vec::new();
         for (at, (turn, found)) in turns.iter().zip(found.iter()).enumerate() {
             for (candidate, one) in found.iter().enumerate() {
-                let near = learner.near(one.about.as_deref().unwrap_or(&turn.author), &one.text);
+                let near = learner.near_facts(one.about.as_deref().unwrap_or(&turn.author), &one.text);
                 if !near.is_empty() {
                     places.push((at, candidate));
                     shown.push((one, near));
@@ -114,7 +118,7 @@ impl BrainLearner {
         if shown.is_empty() {
             return;
         }
-        let asked = brain::judge(&shown);
+        let asked = brain::dedup_request(&shown);
         let near: Vec<Vec<&str>> = shown.into_iter().map(|(_, near)| near).collect();
         let Some(reply) = self.ask(names, &asked).await else { return };
         for ((at, candidate), verdict) in places.into_iter().zip(brain::parse_verdicts(&reply.text, &near)) {

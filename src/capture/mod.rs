@@ -7,7 +7,7 @@
 //! - [`find`]: candidates, by rules or by a brain;
 //! - [`judge`]: duplicates, scores, and each candidate's effect on a known fact;
 //! - [`ask`]: the note of the inbox, and a person's answers;
-//! - [`learn`], [`brain_learner`]: all of these for one turn after the other, by rules or by a brain.
+//! - [`learner`], [`brain_learner`]: all of these for one turn after the other, by rules or by a brain.
 //!
 //! Finding and judging are pure. The note is the whole state of the questions, so that a "no" lasts as long as the
 //! vault. Each question has a quote that stands in its block.
@@ -17,7 +17,7 @@ mod ask;
 mod brain_learner;
 mod find;
 mod judge;
-mod learn;
+mod learner;
 mod read;
 
 use crate::format::candidate::Category;
@@ -28,12 +28,12 @@ pub use self::ask::{Inbox, InboxError, InboxOutcome, KeptCandidate, ListedCandid
 #[cfg(feature = "assistant")]
 pub use self::brain_learner::BrainLearner;
 pub use self::find::{offers, rules};
-pub use self::learn::{InboxQuestions, Learner};
+pub use self::learner::{InboxQuestions, Learner};
 pub use self::read::{new_turns, phrase_match, sentences};
 
 /// A finding in a turn, before it is compared with the kept facts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Extracted {
+pub struct ExtractedFact {
     /// Its category.
     pub category: Category,
     /// The text that would be remembered.
@@ -45,12 +45,12 @@ pub struct Extracted {
     /// How useful it looks, 0 to 1.
     pub utility: f64,
     /// A brain's verdict on a known fact; `None` if the words decide.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<DedupVerdict>,
 }
 
 /// A candidate's effect, naming a known fact by its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DedupVerdict {
     /// It is a fact of its own.
     Create,
     /// It is known.

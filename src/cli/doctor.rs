@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::doctor_fix;
 use super::error::{CommandResult, Status};
-use crate::doctor::{Check, CheckOutcome, ExtraCheck, Look, examine, settings_failure};
+use crate::doctor::{Check, CheckExtent, CheckOutcome, ExtraCheck, examine, settings_failure};
 
 /// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ const EXTRA_CHECKS: &[ExtraCheck] = &[
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let fixed = if args.fix { doctor_fix::fix_all(context)? } else { Vec::new() };
     let found = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
-        Ok(workspace) => examine(&workspace, Look::Whole, EXTRA_CHECKS),
+        Ok(workspace) => examine(&workspace, CheckExtent::Whole, EXTRA_CHECKS),
         Err(error) => vec![settings_failure(&error)],
     };
     let checks: Vec<Check> = fixed.into_iter().chain(found).collect();

@@ -15,7 +15,7 @@ pub enum Status {
 
 /// The cause of an error, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ErrorKind {
     /// Something is wrong with the vault or the machine: exit code 1.
     Problem,
     /// The command or the settings are wrong: exit code 2.
@@ -26,7 +26,7 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct CommandError {
     /// The cause.
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// The problem and its place.
     pub message: String,
     /// Remedies.
@@ -39,12 +39,12 @@ pub type CommandResult = Result<Status, CommandError>;
 impl CommandError {
     /// Something is wrong with the vault or the machine.
     pub fn problem(message: impl fmt::Display) -> Self {
-        Self { kind: Kind::Problem, message: message.to_string(), hints: Vec::new() }
+        Self { kind: ErrorKind::Problem, message: message.to_string(), hints: Vec::new() }
     }
 
     /// The command or the settings are wrong.
     pub fn usage(message: impl fmt::Display) -> Self {
-        Self { kind: Kind::Usage, message: message.to_string(), hints: Vec::new() }
+        Self { kind: ErrorKind::Usage, message: message.to_string(), hints: Vec::new() }
     }
 
     /// An error of the usage, or a problem.
@@ -69,8 +69,8 @@ impl CommandError {
     /// The process's exit code.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
-            Kind::Problem => 1,
-            Kind::Usage => 2,
+            ErrorKind::Problem => 1,
+            ErrorKind::Usage => 2,
         }
     }
 }

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::error::{CommandError, CommandResult, Status};
-use super::zone::zone_here;
+use super::machine_zone::zone_here;
 use crate::config::FILE_NAME;
 use crate::schedule::Zone;
 use crate::template::TEMPLATE;
-use crate::vault::{Actor, EditError, NotePath, Why};
+use crate::vault::{Actor, ChangeReason, EditError, NotePath};
 use crate::workspace::Workspace;
 
 /// Writes a new vault: notes, settings and an Obsidian configuration; never overwrites a file.
@@ -55,8 +55,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.line(format!("kept    {path}"));
     }
     let Workspace { vault, settings, zone, clock, .. } = &workspace;
-    if let Ok(Some(offer)) = crate::tasks::offer(vault, settings, zone, clock.now()) {
-        context.ui.note(format!("{}; {}", offer.seen(), offer.setting()));
+    if let Ok(Some(offer)) = crate::tasks::count_disabled_forms(vault, settings, zone, clock.now()) {
+        context.ui.note(format!("{}; {}", offer.count_text(), offer.setting_hint()));
     }
     context.ui.note(format!("next: vault-agent run --vault {}", shell_word(&dir)));
     Ok(Status::Fine)
@@ -76,7 +76,8 @@ pub fn write_template(
     })?;
     let workspace = Workspace::open(dir, Arc::clone(&context.clock))?;
     // By this trailer an `undo` knows that it isn't meant: it would take the whole vault away.
-    let why = Why::new(Actor::Cli, "init: wrote the template").trailer("Template", env!("CARGO_PKG_VERSION"));
+    let why = ChangeReason::new(Actor::Cli, "init: wrote the template")
+        .trailer("Template", env!("CARGO_PKG_VERSION"));
     let is_new = !workspace.vault.exists(&workspace.note(FILE_NAME));
     let zone = initial.zone.clone().filter(|_| is_new).or_else(|| is_new.then(zone_here).flatten());
     let zone = zone.unwrap_or_else(|| workspace.zone.clone());
@@ -101,7 +102,7 @@ pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Resul
     let Some(zone) = zone_here() else { return Ok(workspace) };
     let note = workspace.note(FILE_NAME);
     let text = TEMPLATE.iter().find(|(path, _)| *path == FILE_NAME).map_or("", |(_, text)| *text);
-    let why = Why::new(Actor::Cli, "run: settings with this machine's time zone");
+    let why = ChangeReason::new(Actor::Cli, "run: settings with this machine's time zone");
     let text = fill_template(text, &workspace, &zone);
     workspace.editor.create(&note, text.as_bytes(), &why)?;
     context.ui.note(format!("wrote {FILE_NAME}; `vault-agent init` adds notes to begin with"));
@@ -114,7 +115,7 @@ fn write_missing(
     workspace: &Workspace,
     zone: &Zone,
     settings: Option<&str>,
-    why: &Why,
+    why: &ChangeReason,
 ) -> Result<TemplateReport, CommandError> {
     let mut written = TemplateReport::default();
     for (path, text) in TEMPLATE {

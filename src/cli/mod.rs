@@ -14,7 +14,7 @@
 //!
 //! Shared by all: [`commands`] lists the commands, [`context`] holds what each is given, [`assistant_commands`] lists what
 //! the assistant may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error,
-//! [`instant_option`] parses instants, [`zone`] finds this machine's time zone.
+//! [`instant_option`] parses instants, [`machine_zone`] finds this machine's time zone.
 //!
 //! Never here: a rule about notes, reminders or memories. Code that another front door could need lies in a room.
 
@@ -34,13 +34,13 @@ mod index;
 mod init;
 mod instant_option;
 mod logging;
+mod machine_zone;
 mod man;
 mod memories;
 mod reminders;
 mod setup;
 mod snapshots;
 mod transfer;
-mod zone;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ use crate::terminal::Ui;
 
 use self::commands::{Command, dispatch};
 pub use self::context::Context;
-pub use self::error::{CommandError, CommandResult, Kind, Status};
+pub use self::error::{CommandError, CommandResult, ErrorKind, Status};
 
 /// An Obsidian vault as a personal agent's only database: reminders, follow-ups and memory in notes.
 #[derive(Debug, Parser)]

@@ -41,14 +41,18 @@ pub use self::secret::{
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
 pub use self::set_values::{with_brain, with_values, without};
-pub use self::settings::{Edit, EditStrategy, Embed, History, Index, Memory, Recall, Schedule, Settings};
+pub use self::settings::{
+    EditSettings, EditStrategy, EmbedSettings, HistorySettings, IndexSettings, MemorySettings,
+    RecallSettings, ScheduleSettings, Settings,
+};
 pub use self::stray_keys::{StrayKey, strays};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
-    Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks, Inbox,
-    KeepAttachments, MEMORY, Machines, MachinesEngine, MailSecurity, McpServer, Notify, NotifyKind, Ntfy,
-    OnPartition, Paths, Price, Quiet, Reminders, Rerank, Route, SkillSettings, Summary, ToolGroup, Web,
-    Webhook, allow, is_this_machine, is_topic, machine_name,
+    AssistantSettings, AttachmentKind, BashMode, BrainKind, BrainSettings, CaptureSettings, DiscordSettings,
+    EmailSettings, HookSettings, InboxSettings, KeepAttachments, MEMORY, MachineSettings, MachinesEngine,
+    MailSecurity, McpServer, NotifyKind, NotifySettings, NtfySettings, OnPartition, PathSettings, Price,
+    QuietHours, ReminderSettings, RerankSettings, Route, SkillSettings, SummarySettings, TaskCategory,
+    ToolGroup, WebSettings, WebhookSettings, allow, is_this_machine, is_topic, machine_name,
 };
 
 /// The name of the settings file, in the vault's root.

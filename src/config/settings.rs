@@ -10,12 +10,13 @@ use serde::Deserialize;
 use super::error::ConfigError;
 use super::explain::{explain, key_span};
 use super::paused_until::PausedUntil;
-use super::tables::assistant::{self, Assistant, Route, SkillSettings};
+use super::tables::assistant::{self, AssistantSettings, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
-use super::tables::notify::{self, Notify};
+use super::tables::notify::{self, NotifySettings};
 use super::tables::{
-    Brain, Capture, Checked, Discord, Hooks, Inbox, Machines, Paths, Reminders, Rerank, Summary, Web, follow,
-    within, wrong,
+    BrainSettings, CaptureSettings, DiscordSettings, HookSettings, InboxSettings, MachineSettings,
+    PathSettings, ReminderSettings, RerankSettings, SummarySettings, Validation, WebSettings, follow,
+    in_range, wrong,
 };
 use crate::config::FILE_NAME;
 use crate::defaults::defaults;
@@ -32,44 +33,44 @@ defaults! {
         /// Whether reminders and follow-ups wait too while it is paused.
         pub pause_reminders: bool,
         /// The paths of the agent's notes.
-        pub paths: Paths,
+        pub paths: PathSettings,
         /// Notifiers.
-        pub notify: Notify,
+        pub notify: NotifySettings,
         /// Which task lines of other plugins are told too.
-        pub reminders: Reminders,
+        pub reminders: ReminderSettings,
         /// When and by whom reminders fire.
-        pub schedule: Schedule,
+        pub schedule: ScheduleSettings,
         /// How notes are written.
-        pub edit: Edit,
+        pub edit: EditSettings,
         /// The Discord bot or webhook.
-        pub discord: Discord,
+        pub discord: DiscordSettings,
         /// Snapshots.
-        pub history: History,
+        pub history: HistorySettings,
         /// Indexed files.
-        pub index: Index,
+        pub index: IndexSettings,
         /// The source of vectors.
-        pub embed: Embed,
+        pub embed: EmbedSettings,
         /// The reranker of deep searches.
-        pub rerank: Rerank,
+        pub rerank: RerankSettings,
         /// The bounds of recall.
-        pub recall: Recall,
+        pub recall: RecallSettings,
         /// The memory of the person.
-        pub memory: Memory,
+        pub memory: MemorySettings,
         /// Hooks of assistants.
-        pub hooks: Hooks,
+        pub hooks: HookSettings,
         /// Summaries of long conversations.
-        pub summary: Summary,
+        pub summary: SummarySettings,
         /// Learning from conversations; the table alone turns it on.
-        pub capture: Option<Capture>,
+        pub capture: Option<CaptureSettings>,
         /// How much is asked in the inbox.
-        pub inbox: Inbox,
+        pub inbox: InboxSettings,
         /// Folders of other programs that are followed into `memory/NAME/`, by these names.
         pub follow: BTreeMap<String, String>,
         /// How the assistant answers.
-        pub assistant: Assistant,
+        pub assistant: AssistantSettings,
         /// The models that can be asked.
         #[serde(rename = "brain")]
-        pub brains: Vec<Brain>,
+        pub brains: Vec<BrainSettings>,
         /// Which brain answers what.
         #[serde(rename = "route")]
         pub routes: Vec<Route>,
@@ -79,9 +80,9 @@ defaults! {
         #[serde(rename = "skill")]
         pub skills: BTreeMap<String, SkillSettings>,
         /// The local web page.
-        pub web: Web,
+        pub web: WebSettings,
         /// The store through which several machines agree on the voice; one machine without it.
-        pub machines: Option<Machines>,
+        pub machines: Option<MachineSettings>,
     }
 }
 
@@ -89,7 +90,7 @@ defaults! {
     /// When and by whom reminders fire.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Schedule {
+    pub struct ScheduleSettings {
         /// The host name of the one machine that fires, where the vault is on several.
         pub host: Option<String>,
         /// More missed reminders than this come together as one digest.
@@ -102,7 +103,7 @@ defaults! {
 /// How notes are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Edit {
+pub struct EditSettings {
     /// The way a note is replaced.
     pub strategy: EditStrategy,
 }
@@ -124,7 +125,7 @@ defaults! {
     /// Snapshots.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct History {
+    pub struct HistorySettings {
         /// Whether snapshots are taken.
         pub enabled: bool = true,
         /// Glob patterns of further files to keep, beside notes, canvases, bases and settings.
@@ -144,7 +145,7 @@ defaults! {
     /// Indexed files.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Index {
+    pub struct IndexSettings {
         /// Glob patterns of further files to index, beside notes, canvases and bases.
         pub include: Vec<String>,
         /// Glob patterns of files to leave out.
@@ -158,7 +159,7 @@ defaults! {
     /// The source of vectors.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Embed {
+    pub struct EmbedSettings {
         /// `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`.
         pub provider: String = "builtin".to_owned(),
         /// The provider's model, where it has several.
@@ -176,7 +177,7 @@ defaults! {
     /// The bounds of recall.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Recall {
+    pub struct RecallSettings {
         /// The estimated tokens of an injection, at 4 characters each.
         pub budget_tokens: usize = 1000,
         /// The estimated tokens of one memory in it.
@@ -190,7 +191,7 @@ defaults! {
     /// The memory of the person.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Memory {
+    pub struct MemorySettings {
         /// Turns on the shared identity and working memory; without it both are inert.
         pub user_namespace: Option<String>,
         /// How many days working memory stays valid, 1 to 365.
@@ -252,7 +253,7 @@ impl Settings {
         key_span(text, key).map(|span| crate::config::error::line_and_column(text, span.start))
     }
 
-    fn validate(&self) -> Checked {
+    fn validate(&self) -> Validation {
         for (key, path) in self.paths.all() {
             if let Some(reason) = bad_path(path) {
                 let key = format!("paths.{key}");
@@ -277,27 +278,27 @@ impl Settings {
             let message = format!("`{key}` is `{name}`, {reason}");
             return wrong(key, message, "name a folder of the vault, such as `user`");
         }
-        within("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
-        within("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
+        in_range("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
+        in_range("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
         self.hooks.validate()?;
         self.rerank.validate()?;
         self.inbox.validate()?;
-        within("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
-        within("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
+        in_range("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
+        in_range("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
         let turn = &self.assistant;
         if let Some(reason) = bad_path(&turn.persona) {
             let message = format!("`assistant.persona` is `{}`, {reason}", turn.persona);
             return wrong("assistant.persona", message, "name a note of the vault, such as `Assistant.md`");
         }
-        within("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
-        within("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
-        within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
+        in_range("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
+        in_range("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
+        in_range("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
         mcp::validate(&self.mcp)?;
         follow::validate(&self.follow)?;
         notify::validate(&self.notify)?;
         self.reminders.validate()?;
         self.web.validate()?;
-        self.machines.as_ref().map_or(Ok(()), Machines::validate)?;
+        self.machines.as_ref().map_or(Ok(()), MachineSettings::validate)?;
         let named = [
             ("recall.brain", self.recall.brain.as_deref()),
             ("summary.brain", self.summary.brain.as_deref()),

@@ -5,7 +5,7 @@ use super::wire::Layers;
 
 /// Whether a rule holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum EnforcementLevel {
     /// It can't be held to it.
     Not,
     /// In part: the text names what is not enforced.
@@ -16,20 +16,20 @@ pub enum Level {
 
 /// One rule of the box.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct EnforcedRule {
     /// Its subject: `files`, `network`, ….
     pub name: &'static str,
     /// Whether it holds.
-    pub level: Level,
+    pub level: EnforcementLevel,
     /// The mechanism; if it does not hold, reason and remedy.
-    pub word: String,
+    pub detail: String,
 }
 
 /// The rules that this machine enforces, one by one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enforcement {
     /// The rules; the same ones, in the same order, on every machine.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<EnforcedRule>,
     /// Why the box has no namespaces, if so; the rules may hold without them.
     pub without_namespaces: Option<String>,
 }
@@ -37,12 +37,12 @@ pub struct Enforcement {
 impl Enforcement {
     /// Whether every rule holds. If not, `bash` is off unless the settings say `ask`.
     pub fn is_whole(&self) -> bool {
-        self.rules.iter().all(|rule| rule.level == Level::Enforced)
+        self.rules.iter().all(|rule| rule.level == EnforcementLevel::Enforced)
     }
 
     /// The rules that don't hold, or only in part.
-    pub fn weak(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter().filter(|rule| rule.level != Level::Enforced)
+    pub fn weak(&self) -> impl Iterator<Item = &EnforcedRule> {
+        self.rules.iter().filter(|rule| rule.level != EnforcementLevel::Enforced)
     }
 }
 
@@ -58,12 +58,12 @@ const SIGNALS: u8 = 6;
 pub(super) fn of(found: &Capabilities) -> Enforcement {
     let rules = match &found.layers {
         Ok(layers) => rules(layers),
-        Err(why) => NAMES.map(|name| rule(name, Level::Not, why.clone())).to_vec(),
+        Err(why) => NAMES.map(|name| rule(name, EnforcementLevel::Not, why.clone())).to_vec(),
     };
     Enforcement { rules, without_namespaces: found.why_none.clone() }
 }
 
-fn rules(layers: &Layers) -> Vec<Rule> {
+fn rules(layers: &Layers) -> Vec<EnforcedRule> {
     let Layers { namespaces, landlock, calls, counted, profile } = *layers;
     if profile {
         return of_profile();
@@ -71,84 +71,96 @@ fn rules(layers: &Layers) -> Vec<Rule> {
     let upgrade = "a newer kernel closes it";
     vec![
         match (namespaces, landlock) {
-            (true, 0) => rule("files", Level::Enforced, "a root of its own"),
-            (true, abi) => rule("files", Level::Enforced, format!("a root of its own, and Landlock {abi}")),
+            (true, 0) => rule("files", EnforcementLevel::Enforced, "a root of its own"),
+            (true, abi) => {
+                rule("files", EnforcementLevel::Enforced, format!("a root of its own, and Landlock {abi}"))
+            }
             (false, 0) => rule(
                 "files",
-                Level::Not,
+                EnforcementLevel::Not,
                 "neither user namespaces nor Landlock: allow the first, or boot a kernel with `lsm=landlock,…`",
             ),
             (false, abi) if abi < TRUNCATION => rule(
                 "files",
-                Level::Partly,
+                EnforcementLevel::Partly,
                 format!("Landlock {abi} lets files be truncated; {upgrade} (6.2)"),
             ),
             (false, abi) => rule(
                 "files",
-                Level::Enforced,
+                EnforcementLevel::Enforced,
                 format!("Landlock {abi}; names, sizes and times of files outside can be looked up"),
             ),
         },
         match (namespaces, calls) {
-            (true, true) => rule("network", Level::Enforced, "a network namespace, and no sockets"),
+            (true, true) => {
+                rule("network", EnforcementLevel::Enforced, "a network namespace, and no sockets")
+            }
             (true, false) => rule(
                 "network",
-                Level::Partly,
+                EnforcementLevel::Partly,
                 "a network namespace alone: sockets with a path can be reached",
             ),
-            (false, true) => rule("network", Level::Enforced, "no sockets"),
-            (false, false) => rule("network", Level::Not, "system calls can't be filtered"),
+            (false, true) => rule("network", EnforcementLevel::Enforced, "no sockets"),
+            (false, false) => rule("network", EnforcementLevel::Not, "system calls can't be filtered"),
         },
         match (namespaces, landlock) {
-            (true, _) => rule("processes", Level::Enforced, "a process namespace"),
-            (false, abi) if abi >= SIGNALS => rule("processes", Level::Enforced, format!("Landlock {abi}")),
+            (true, _) => rule("processes", EnforcementLevel::Enforced, "a process namespace"),
+            (false, abi) if abi >= SIGNALS => {
+                rule("processes", EnforcementLevel::Enforced, format!("Landlock {abi}"))
+            }
             (false, abi) => rule(
                 "processes",
-                Level::Partly,
+                EnforcementLevel::Partly,
                 format!(
                     "Landlock {abi} does not stop signals to your other processes; {upgrade} (6.12), or user namespaces do"
                 ),
             ),
         },
         if calls {
-            rule("calls", Level::Enforced, "seccomp")
+            rule("calls", EnforcementLevel::Enforced, "seccomp")
         } else {
-            rule("calls", Level::Not, "the kernel has no seccomp, or no filter for this processor")
+            rule("calls", EnforcementLevel::Not, "the kernel has no seccomp, or no filter for this processor")
         },
         if counted {
-            rule("limits", Level::Enforced, "kernel limits, and a look every 10 ms")
+            rule("limits", EnforcementLevel::Enforced, "kernel limits, and a look every 10 ms")
         } else {
-            rule("limits", Level::Partly, "only for each process by itself, not for all together")
+            rule("limits", EnforcementLevel::Partly, "only for each process by itself, not for all together")
         },
         match (namespaces, counted) {
-            (true, _) => rule("end", Level::Enforced, "the process namespace ends with the command"),
-            (false, true) => rule("end", Level::Enforced, "what is left is found and killed"),
+            (true, _) => {
+                rule("end", EnforcementLevel::Enforced, "the process namespace ends with the command")
+            }
+            (false, true) => rule("end", EnforcementLevel::Enforced, "what is left is found and killed"),
             (false, false) => {
-                rule("end", Level::Partly, "what leaves the command's process group may live on")
+                rule("end", EnforcementLevel::Partly, "what leaves the command's process group may live on")
             }
         },
     ]
 }
 
 /// On macOS.
-fn of_profile() -> Vec<Rule> {
+fn of_profile() -> Vec<EnforcedRule> {
     let limits = "the time alone: macOS gives no way to count what a command uses";
     vec![
         rule(
             "files",
-            Level::Enforced,
+            EnforcementLevel::Enforced,
             "sandbox-exec; names, sizes and times of files outside can be looked up",
         ),
-        rule("network", Level::Enforced, "sandbox-exec"),
-        rule("processes", Level::Enforced, "sandbox-exec"),
-        rule("calls", Level::Partly, "sandbox-exec, which Apple calls deprecated"),
-        rule("limits", Level::Partly, limits),
-        rule("end", Level::Partly, "what leaves the command's process group may live on, within its box"),
+        rule("network", EnforcementLevel::Enforced, "sandbox-exec"),
+        rule("processes", EnforcementLevel::Enforced, "sandbox-exec"),
+        rule("calls", EnforcementLevel::Partly, "sandbox-exec, which Apple calls deprecated"),
+        rule("limits", EnforcementLevel::Partly, limits),
+        rule(
+            "end",
+            EnforcementLevel::Partly,
+            "what leaves the command's process group may live on, within its box",
+        ),
     ]
 }
 
-fn rule(name: &'static str, level: Level, word: impl Into<String>) -> Rule {
-    Rule { name, level, word: word.into() }
+fn rule(name: &'static str, level: EnforcementLevel, word: impl Into<String>) -> EnforcedRule {
+    EnforcedRule { name, level, detail: word.into() }
 }
 
 #[cfg(test)]
@@ -185,7 +197,7 @@ mod tests {
         for found in [none, macos, layers(true, 7), layers(false, 0)] {
             let rules = of(&found).rules;
             assert_eq!(rules.iter().map(|rule| rule.name).collect::<Vec<_>>(), NAMES);
-            assert!(rules.iter().all(|rule| !rule.word.is_empty()));
+            assert!(rules.iter().all(|rule| !rule.detail.is_empty()));
         }
     }
 }

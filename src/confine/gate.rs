@@ -77,7 +77,7 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// Serves clients that come through the gate. Never ends by itself; dropping it ends all that is served.
-pub(super) async fn keep(ours: OwnedFd, gate: Arc<dyn Gate>) {
+pub(super) async fn serve_clients(ours: OwnedFd, gate: Arc<dyn Gate>) {
     let mut clients = JoinSet::new();
     // Tokio waits for any socket by this type; its own reads and writes are not used here.
     if let Ok(ours) = nonblocking(ours).and_then(|ours| UnixStream::from_std(ours.into())) {

@@ -11,14 +11,14 @@ use super::wire::{ARGUMENT, INNER};
 pub struct Helper {
     pub(super) program: PathBuf,
     pub(super) namespaces: bool,
-    pub(super) found: OnceLock<super::capabilities::Capabilities>,
+    pub(super) capabilities: OnceLock<super::capabilities::Capabilities>,
 }
 
 impl Helper {
     /// A program whose `main` asks [`super::main`] first. Another than this one is for tests and for programs that
     /// embed this crate.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), namespaces: true, found: OnceLock::new() }
+        Self { program: program.into(), namespaces: true, capabilities: OnceLock::new() }
     }
 
     /// Builds boxes without namespaces, as on machines that give none.

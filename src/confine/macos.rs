@@ -71,18 +71,18 @@ pub(super) fn supervise() -> u8 {
 #[cfg(target_os = "macos")]
 fn work(
     control: &std::os::fd::OwnedFd,
-    job: &super::wire::Job,
+    job: &super::wire::HelperJob,
     gate: Option<std::os::fd::OwnedFd>,
-) -> Result<super::wire::Report, String> {
+) -> Result<super::wire::HelperReport, String> {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::process::{Command, Stdio};
     use std::sync::mpsc;
 
-    use super::wire::{Layers, Report};
+    use super::wire::{HelperReport, Layers};
     use super::{Exit, gate as door};
 
     let Some(text) = &job.command else {
-        return Ok(Report::Built(Layers { profile: true, ..Layers::default() }));
+        return Ok(HelperReport::Built(Layers { profile: true, ..Layers::default() }));
     };
     let policy = &job.policy;
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -126,7 +126,7 @@ fn work(
     });
     let exit = comes.recv_timeout(policy.limits.time).unwrap_or(Exit::TimedOut);
     let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    Ok(Report::Ended(exit))
+    Ok(HelperReport::Ended(exit))
 }
 
 #[cfg(test)]

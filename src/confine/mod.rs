@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-pub use enforcement::{Enforcement, Level, Rule};
+pub use enforcement::{EnforcedRule, Enforcement, EnforcementLevel};
 pub use gate::Gate;
 pub use helper::{Helper, main};
 pub use policy::{CommandOutcome, Exit, Limits, Policy};

@@ -48,14 +48,14 @@ impl Output {
     /// The kept text, safe to show.
     pub(super) fn text(&self) -> String {
         if let Some(all) = self.all() {
-            return harmless(&all);
+            return sanitize(&all);
         }
         // Cut at the start of a line, if one is near, and never within a character.
         let head = &self.head[..line_end(&self.head)];
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         let tail = &tail[line_start(&tail)..];
         let left_out = self.total - (head.len() + tail.len()) as u64;
-        let (head, tail) = (harmless(head), harmless(tail));
+        let (head, tail) = (sanitize(head), sanitize(tail));
         let gap = if head.ends_with('\n') || head.is_empty() { "" } else { "\n" };
         format!("{head}{gap}[… {left_out} bytes left out …]\n{tail}")
     }
@@ -81,7 +81,7 @@ fn line_start(tail: &[u8]) -> usize {
 
 /// Text that is safe for a terminal, a note or a model: escapes, control characters and invisible characters are gone,
 /// invalid UTF-8 is `\u{fffd}`.
-pub(super) fn harmless(bytes: &[u8]) -> String {
+pub(super) fn sanitize(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -156,9 +156,9 @@ mod tests {
             ("\u{1b}", ""),
             ("\u{1b}[", ""),
         ] {
-            assert_eq!(harmless(raw.as_bytes()), shown, "{raw:?}");
+            assert_eq!(sanitize(raw.as_bytes()), shown, "{raw:?}");
         }
-        assert_eq!(harmless(b"a\xff\xfeb\xc3"), "a\u{fffd}\u{fffd}b\u{fffd}");
+        assert_eq!(sanitize(b"a\xff\xfeb\xc3"), "a\u{fffd}\u{fffd}b\u{fffd}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::capabilities::Capabilities;
 use super::output::Output;
-use super::wire::{self, ARGUMENT, Job, Layers, Report};
+use super::wire::{self, ARGUMENT, HelperJob, HelperReport, Layers};
 use super::{CommandOutcome, ConfineError, Enforcement, Exit, Gate, Helper, Policy, gate};
 
 impl Helper {
@@ -39,10 +39,10 @@ impl Helper {
         let gate = gate.filter(|_| policy.gate);
         let ends = gate.map(|gate| Ok((gate, gate::pair()?))).transpose().map_err(helper_error)?;
         let (keeper, inside) = match ends {
-            Some((gate, (ours, theirs))) => (Some(gate::keep(ours, gate)), Some(theirs)),
+            Some((gate, (ours, theirs))) => (Some(gate::serve_clients(ours, gate)), Some(theirs)),
             None => (None, None),
         };
-        let job = Job { policy, command: Some(command.to_owned()), namespaces };
+        let job = HelperJob { policy, command: Some(command.to_owned()), namespaces };
         let mut running = self.start(&job, inside).await.map_err(helper_error)?;
         tokio::select! {
             ran = running.watch(limits.output_bytes, limits.whole_bytes, whole, stop) => ran.map_err(helper_error)?,
@@ -58,7 +58,7 @@ impl Helper {
         helper
     }
 
-    async fn start(&self, job: &Job, inside: Option<OwnedFd>) -> io::Result<Running> {
+    async fn start(&self, job: &HelperJob, inside: Option<OwnedFd>) -> io::Result<RunningBox> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         let mut helper = Command::from(self.command(theirs, Stdio::piped())).spawn()?;
         let output = helper.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
@@ -66,7 +66,7 @@ impl Helper {
         ours.set_nonblocking(true)?;
         let mut control = UnixStream::from_std(ours)?;
         control.write_all(&wire::body(job)?).await?;
-        Ok(Running { helper, control, output })
+        Ok(RunningBox { helper, control, output })
     }
 
     /// The rules that this machine enforces, by this helper.
@@ -76,7 +76,7 @@ impl Helper {
 
     /// Tests once which boxes can be built.
     fn found(&self) -> &Capabilities {
-        self.found.get_or_init(|| {
+        self.capabilities.get_or_init(|| {
             let first = self.probe(self.namespaces);
             match first {
                 Err(why) if self.namespaces => match self.probe(false) {
@@ -92,8 +92,8 @@ impl Helper {
     }
 
     fn probe(&self, namespaces: bool) -> Result<Layers, String> {
-        let job = Job { policy: Policy::new(std::env::temp_dir()), command: None, namespaces };
-        let said = || -> io::Result<Option<Report>> {
+        let job = HelperJob { policy: Policy::new(std::env::temp_dir()), command: None, namespaces };
+        let said = || -> io::Result<Option<HelperReport>> {
             let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
             let mut helper = self.command(theirs, Stdio::null()).spawn()?;
             wire::send(&ours, &job, None)?;
@@ -102,8 +102,8 @@ impl Helper {
             Ok(report)
         };
         match said() {
-            Ok(Some(Report::Built(layers))) => Ok(layers),
-            Ok(Some(Report::Failed(why))) => Err(why),
+            Ok(Some(HelperReport::Built(layers))) => Ok(layers),
+            Ok(Some(HelperReport::Failed(why))) => Err(why),
             Ok(_) => Err("the helper ended without a word".to_owned()),
             Err(error) => Err(format!("the helper can't be started: {error}")),
         }
@@ -123,13 +123,13 @@ async fn kept(keeper: Option<impl Future<Output = ()>>) {
 }
 
 /// A helper at work. When its socket is closed, by this being dropped or the program being killed, it ends the box.
-struct Running {
+struct RunningBox {
     helper: tokio::process::Child,
     control: UnixStream,
     output: tokio::process::ChildStdout,
 }
 
-impl Running {
+impl RunningBox {
     async fn watch(
         &mut self,
         keep: usize,
@@ -168,8 +168,8 @@ impl Running {
         let report = self.report().await;
         let _ = self.helper.wait().await;
         let exit = match report? {
-            Some(Report::Ended(exit)) => ended.unwrap_or(exit),
-            Some(Report::Failed(why)) => return Ok(Err(ConfineError::Helper(why))),
+            Some(HelperReport::Ended(exit)) => ended.unwrap_or(exit),
+            Some(HelperReport::Failed(why)) => return Ok(Err(ConfineError::Helper(why))),
             _ => match ended {
                 Some(exit) => exit,
                 None => return Ok(Err(ConfineError::Helper("the helper was killed".to_owned()))),
@@ -179,7 +179,7 @@ impl Running {
         Ok(Ok(CommandOutcome { exit, text, bytes: output.total(), whole: whole.path() }))
     }
 
-    async fn report(&mut self) -> io::Result<Option<Report>> {
+    async fn report(&mut self) -> io::Result<Option<HelperReport>> {
         let mut said = Vec::new();
         let read = self.control.read_to_end(&mut said).await;
         // A helper that was killed resets the connection.

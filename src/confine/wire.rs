@@ -27,7 +27,7 @@ const MAX: u32 = 16 << 20;
 
 /// The task of the helper.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Job {
+pub(super) struct HelperJob {
     pub policy: Policy,
     /// The argument of `bash -c`; none: build the box, report its layers, and end.
     pub command: Option<String>,
@@ -38,7 +38,7 @@ pub(super) struct Job {
 /// The helper's report at its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Report {
+pub(super) enum HelperReport {
     /// The command is over, and none of its processes is left.
     Ended(Exit),
     /// The box could not be built; the command did not run.
@@ -91,13 +91,15 @@ pub(super) fn control() -> io::Result<OwnedFd> {
 }
 
 /// Runs the job on standard input and reports its result at the end.
-pub(super) fn serve(work: impl FnOnce(&OwnedFd, Job, Option<OwnedFd>) -> Result<Report, String>) -> u8 {
+pub(super) fn serve(
+    work: impl FnOnce(&OwnedFd, HelperJob, Option<OwnedFd>) -> Result<HelperReport, String>,
+) -> u8 {
     let Ok(control) = control() else { return 1 };
-    let report = match receive::<Job, _>(&control) {
-        Ok(Some((job, gate))) => work(&control, job, gate).unwrap_or_else(Report::Failed),
+    let report = match receive::<HelperJob, _>(&control) {
+        Ok(Some((job, gate))) => work(&control, job, gate).unwrap_or_else(HelperReport::Failed),
         // The program that started it is gone.
         Ok(None) => return 1,
-        Err(error) => Report::Failed(format!("the job can't be read: {error}")),
+        Err(error) => HelperReport::Failed(format!("the job can't be read: {error}")),
     };
     u8::from(send(&control, &report, None).is_err())
 }

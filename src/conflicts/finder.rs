@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::{Copy, copy_of};
+use super::{ConflictCopy, copy_of};
 use crate::vault::{NotePath, Vault, conflict};
 
 /// The deepest folder that is searched.
@@ -28,7 +28,7 @@ struct SeenFolder {
 
 impl Finder {
     /// All conflict copies of notes as the folders list them now, by their paths. A folder that can't be read has none.
-    pub fn find_all(&mut self, vault: &Vault) -> Vec<Copy> {
+    pub fn find_all(&mut self, vault: &Vault) -> Vec<ConflictCopy> {
         let mut found = Vec::new();
         let mut kept = HashMap::with_capacity(self.folders.len());
         let mut open = vec![(String::new(), 0)];
@@ -42,7 +42,7 @@ impl Finder {
             kept.insert(path, folder);
         }
         self.folders = kept;
-        found.retain(Copy::is_meant);
+        found.retain(ConflictCopy::is_meant);
         found.sort_by(|a, b| a.copy.cmp(&b.copy));
         found
     }

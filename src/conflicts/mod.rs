@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use crate::history::{Filter, History, HistoryError};
+use crate::history::{History, HistoryError, LogFilter};
 use crate::vault::{
     EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault, VaultError,
     WalkOptions, conflict, three_way_merge,
@@ -29,7 +29,7 @@ const MOST_STATES: usize = 200;
 
 /// A conflict copy, as `conflicts list --json` shows it, too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Copy {
+pub struct ConflictCopy {
     /// The copy.
     pub copy: NotePath,
     /// The note that it is a copy of.
@@ -43,9 +43,9 @@ pub struct Copy {
 
 /// The planned merge of a note and its copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct MergePlan {
     /// The copy and the note.
-    pub copy: Copy,
+    pub copy: ConflictCopy,
     /// When history kept the state that both came of; `None` where it knows none, so that nothing is taken for removed.
     pub base: Option<jiff::Timestamp>,
     /// The note's bytes.
@@ -88,14 +88,14 @@ pub enum ConflictError {
 ///
 /// # Errors
 /// The vault can't be listed.
-pub fn find(vault: &Vault) -> Result<Vec<Copy>, ConflictError> {
+pub fn find(vault: &Vault) -> Result<Vec<ConflictCopy>, ConflictError> {
     let walk = vault.walk(&WalkOptions::default())?;
     let copies = walk.entries.iter().filter_map(|entry| copy_of(vault, &entry.path));
     // A number at the end of a name without a namesake is a name.
-    Ok(copies.filter(Copy::is_meant).collect())
+    Ok(copies.filter(ConflictCopy::is_meant).collect())
 }
 
-impl Copy {
+impl ConflictCopy {
     /// Whether it is a copy, and not a note that is named like one.
     fn is_meant(&self) -> bool {
         self.is_certain || self.has_note
@@ -103,21 +103,21 @@ impl Copy {
 }
 
 /// The copy that `path` is by its name.
-pub fn copy_of(vault: &Vault, path: &NotePath) -> Option<Copy> {
+pub fn copy_of(vault: &Vault, path: &NotePath) -> Option<ConflictCopy> {
     let original = conflict::original_of(path.file_name()).filter(|name| name.ends_with(".md"))?;
     let note = match path.parent() {
         Some(folder) => NotePath::new(&format!("{folder}/{original}")).ok()?,
         None => NotePath::new(&original).ok()?,
     };
     let is_certain = conflict::is_conflict_copy(path.file_name());
-    Some(Copy { copy: path.clone(), has_note: vault.exists(&note), note, is_certain })
+    Some(ConflictCopy { copy: path.clone(), has_note: vault.exists(&note), note, is_certain })
 }
 
 /// Plans the merge of `copy` into its note; nothing is written.
 ///
 /// # Errors
 /// One of the two is missing, or isn't text that can be merged by lines.
-pub fn plan(vault: &Vault, history: &History, copy: Copy) -> Result<Plan, ConflictError> {
+pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<MergePlan, ConflictError> {
     if !copy.has_note {
         return Err(ConflictError::NoNote(copy.note));
     }
@@ -138,7 +138,7 @@ pub fn plan(vault: &Vault, history: &History, copy: Copy) -> Result<Plan, Confli
     let base = chosen.map(|at| base::with_line_ends_of(&note_before, &states[at].1));
     let merged =
         three_way_merge(base.as_deref(), &note_before, &base::with_line_ends_of(&note_before, &copy_before));
-    Ok(Plan {
+    Ok(MergePlan {
         copy,
         base: chosen.map(|at| states[at].0),
         note_before,
@@ -154,7 +154,7 @@ fn states(
     note: &NotePath,
     now: &[u8],
 ) -> Result<Vec<(jiff::Timestamp, Vec<u8>)>, ConflictError> {
-    let filter = Filter { path: Some(note.to_string()), limit: Some(MOST_STATES), ..Filter::default() };
+    let filter = LogFilter { path: Some(note.to_string()), limit: Some(MOST_STATES), ..LogFilter::default() };
     let mut states: Vec<(jiff::Timestamp, Vec<u8>)> = Vec::new();
     history.log(&filter, |record| {
         if let Some(bytes) = history.read_at(&record.commit, note.as_str())?
@@ -171,7 +171,12 @@ fn states(
 ///
 /// # Errors
 /// One of the two was changed since it was planned, or can't be written. Then the copy is still there.
-pub fn execute(editor: &Editor, plan: &Plan, origin: &Origin, operation: &str) -> Result<(), ConflictError> {
+pub fn execute(
+    editor: &Editor,
+    plan: &MergePlan,
+    origin: &Origin,
+    operation: &str,
+) -> Result<(), ConflictError> {
     let why = |subject: String| {
         origin.why(subject).trailer(OPERATION, operation).trailer(MERGES, plan.copy.copy.to_string())
     };
@@ -182,7 +187,7 @@ pub fn execute(editor: &Editor, plan: &Plan, origin: &Origin, operation: &str) -
             _ => Ok(()),
         }
     };
-    let Copy { copy, note, .. } = &plan.copy;
+    let ConflictCopy { copy, note, .. } = &plan.copy;
     if plan.note_after != plan.note_before {
         let expect = Some(plan.note_before.clone());
         let step = Operation::ReplaceAll { expect, with: plan.note_after.clone() };

@@ -8,15 +8,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::part::DaemonEvent;
 use crate::agent::approval_request::Approvals;
-use crate::agent::{CallPermits, Engine, EngineParts, VaultApprovals, Waiter};
+use crate::agent::{AnswerEngine, CallPermits, EngineParts, VaultApprovals, Waiter};
 use crate::sqlite::DatabaseError;
 use crate::toolbox::toolbox;
 use crate::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal};
 use crate::workspace::Workspace;
 
 /// Answers with the engine of the settings that are in force; a turn keeps the one that it began with.
-pub struct Assistant {
-    engine: RwLock<Result<Arc<Engine>, String>>,
+pub struct AssistantService {
+    engine: RwLock<Result<Arc<AnswerEngine>, String>>,
     /// How far each turn came.
     pub journal: Arc<TurnJournal>,
     /// The permits for calling a brain.
@@ -25,7 +25,7 @@ pub struct Assistant {
     pub approvals: Arc<VaultApprovals>,
 }
 
-impl Assistant {
+impl AssistantService {
     /// With these settings.
     pub fn new(workspace: &Arc<Workspace>, journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
         let orphans = crate::brain::process::sweep(&workspace.dirs.state);
@@ -40,7 +40,7 @@ impl Assistant {
     /// Handles an event of the vault: if the note of approvals may have changed, waiting questions are checked again.
     pub async fn on_event(&self, event: &DaemonEvent) {
         if recheck(&self.approvals, event) {
-            self.approvals.tidy().await;
+            self.approvals.expire_questions().await;
         }
     }
 
@@ -70,26 +70,26 @@ fn engine(
     journal: &Arc<TurnJournal>,
     permits: &Arc<CallPermits>,
     approvals: &Arc<VaultApprovals>,
-) -> Result<Arc<Engine>, String> {
+) -> Result<Arc<AnswerEngine>, String> {
     let parts = EngineParts {
         tools: toolbox(workspace, Some((journal, permits))),
         approvals: Arc::clone(approvals) as Arc<dyn Approvals>,
         permits: Arc::clone(permits),
         ..EngineParts::of(workspace, journal)
     };
-    Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
+    AnswerEngine::new(parts).map(Arc::new).map_err(|error| error.to_string())
 }
 
 /// Asks one question for the page. Nothing of it is logged; the turn journal records the question, the calls and the
 /// cost. Approvals that it needs are left in the note.
-pub(crate) fn questions(permits: Arc<CallPermits>) -> crate::web::Questions {
+pub(crate) fn questions(permits: Arc<CallPermits>) -> crate::web::AskQuestion {
     Arc::new(move |workspace, question| Box::pin(ask_once(workspace, Arc::clone(&permits), question)))
 }
 
 async fn ask_once(
     workspace: Arc<Workspace>,
     permits: Arc<CallPermits>,
-    crate::web::Question { message, text }: crate::web::Question,
+    crate::web::PageQuestion { message, text }: crate::web::PageQuestion,
 ) -> Result<String, String> {
     use crate::turn::{NewTurn, NoConversation, PAGE, TurnState};
     let words = |error: DatabaseError| error.to_string();
@@ -122,7 +122,7 @@ async fn ask_once(
 }
 
 #[async_trait]
-impl Responder for Assistant {
+impl Responder for AssistantService {
     async fn answer(
         &self,
         message: u64,

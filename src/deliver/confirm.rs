@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::journal::{Journal, NewMessage};
-use super::notifier::{MessageKind, Notifier, Outgoing, SendOutcome};
+use super::notifier::{MessageKind, Notifier, OutgoingMessage, SendOutcome};
 use super::words::compose;
 use crate::deliver::journal::Result;
 
@@ -35,7 +35,7 @@ pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) ->
 pub async fn send_test(notifier: &dyn Notifier) -> Result<(), String> {
     let key = format!("test:{}", ulid::Ulid::generate());
     let text = "This is vault-agent: from now on you are told here what is due.";
-    match notifier.send(&Outgoing::whole(MessageKind::Notice, key, text)).await {
+    match notifier.send(&OutgoingMessage::whole(MessageKind::Notice, key, text)).await {
         SendOutcome::Sent { .. } => Ok(()),
         SendOutcome::Unknown { reason }
         | SendOutcome::Retry { reason, .. }

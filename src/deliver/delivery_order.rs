@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::journal::Recipient;
-use super::notifier::{Notifier, Scope};
+use super::notifier::{MessageScope, Notifier};
 
 /// The configured notifiers, and the one that gets what the primary refuses for good.
 #[derive(Clone)]
@@ -20,7 +20,7 @@ pub struct DeliveryOrder {
 #[derive(Clone, Copy)]
 pub(super) struct Destination<'a> {
     pub notifier: &'a dyn Notifier,
-    pub scope: Option<Scope>,
+    pub scope: Option<MessageScope>,
 }
 
 impl Destination<'_> {
@@ -71,7 +71,12 @@ impl DeliveryOrder {
 
     /// The place at `route` for a message with this scope: its own place, the notifier's configured
     /// one, the fallback. A copy has no fallback: another notifier counts.
-    pub(super) fn place(&self, to: &Recipient, route: u8, scope: Option<Scope>) -> Option<Destination<'_>> {
+    pub(super) fn place(
+        &self,
+        to: &Recipient,
+        route: u8,
+        scope: Option<MessageScope>,
+    ) -> Option<Destination<'_>> {
         let notifier = self.of(to)?;
         let own = Some(Destination { notifier, scope });
         let configured = scope.map(|_| Destination { notifier, scope: None });

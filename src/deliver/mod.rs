@@ -9,7 +9,7 @@
 //!   [`delivery_order`]: the destinations of a message, in the order in which they are tried;
 //! - [`words`]: the texts of notifications and the rules about recipients; [`split`]: cutting a text to size. Pure;
 //! - [`journal`]: the record of sent messages, in SQLite;
-//! - [`mod@pass`]: one pass of the scheduler; [`restored`](mod@restored): items that a restore brings back after their
+//! - [`mod@pass`]: one pass of the scheduler; [`restored_items`](mod@restored_items): items that a restore brings back after their
 //!   time;
 //! - [`send_answer`]: sending answers and texts of routines, by the same steps; [`confirm`](mod@confirm): messages that
 //!   no note waits for.
@@ -20,7 +20,7 @@ pub mod journal;
 pub mod notifier;
 mod notifiers;
 pub mod pass;
-mod restored;
+mod restored_items;
 mod send_answer;
 pub mod split;
 mod words;
@@ -28,11 +28,17 @@ mod words;
 pub use self::confirm::{confirm, notice_once, send_test};
 pub use self::delivery_order::DeliveryOrder;
 pub use self::journal::Journal;
-pub use self::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
+pub use self::notifier::{
+    Fact, MessageKind, MessageLookup, MessageScope, MessageScopeError, Notifier, OutgoingMessage, SendOutcome,
+};
 pub use self::notifiers::Email;
 pub use self::notifiers::{Console, Desktop, takes_links};
 pub use self::notifiers::{NtfyNotifier, SignedWebhook};
-pub use self::pass::{Fire, Memory, Mode, PassContext, PassError, PassReport, PassSettings, pass};
-pub use self::restored::{RestoredItem, hold_commitments, hold_reminders, restored, restored_commitment};
-pub use self::send_answer::{Answers, Progress, send_answer, send_run};
-pub use self::words::{Links, NotifyRules, compose, instants, link, phrase_check};
+pub use self::pass::{
+    PassContext, PassError, PassMode, PassReport, PassSettings, PassState, PendingSend, pass,
+};
+pub use self::restored_items::{
+    RestoredItem, hold_commitments, hold_reminders, record_restored, restored_commitment,
+};
+pub use self::send_answer::{AnswerOutcome, AnswerSender, send_answer, send_run};
+pub use self::words::{NoteLinks, NotifyRules, compose, instants, link, phrase_check};

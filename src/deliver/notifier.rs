@@ -33,18 +33,18 @@ pub trait Notifier: Send + Sync {
     }
 
     /// Sends one message, once. The caller retries, with the same nonce.
-    async fn send(&self, message: &Outgoing) -> SendOutcome;
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome;
 
     /// Looks for a message that an earlier attempt may have left, by its nonce or its exact text,
     /// among those since `since`. Most channels can't be asked.
-    async fn find(&self, _message: &Outgoing, _since: Timestamp) -> Lookup {
-        Lookup::CannotAsk
+    async fn find(&self, _message: &OutgoingMessage, _since: Timestamp) -> MessageLookup {
+        MessageLookup::CannotAsk
     }
 }
 
 /// One message on its way out: a whole notification, or one chunk of a long one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     /// The key of the notification in the delivery journal; the same for all its chunks.
     pub key: String,
     /// At most [`MAX_NONCE`] characters, the same for every attempt at this chunk.
@@ -58,14 +58,14 @@ pub struct Outgoing {
     /// The text for the user.
     pub text: String,
     /// Its destination; `None` is the notifier's own default place.
-    pub scope: Option<Scope>,
+    pub scope: Option<MessageScope>,
     /// The reminders or follow-ups in it: one, or several in a digest, oldest first.
     pub facts: Vec<Fact>,
     /// The message that it is a reply to.
     pub reply_to: Option<u64>,
 }
 
-impl Outgoing {
+impl OutgoingMessage {
     /// A notification of one chunk, to the notifier's own default place.
     pub fn whole(kind: MessageKind, key: impl Into<String>, text: impl Into<String>) -> Self {
         let key = key.into();
@@ -164,7 +164,7 @@ pub enum SendOutcome {
 
 /// The result of [`Notifier::find`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lookup {
+pub enum MessageLookup {
     /// The message is there.
     Found {
         /// Its id.
@@ -185,7 +185,7 @@ pub enum Lookup {
 
 /// The destination of a message, in the form of `scope:` in `COMMITMENTS.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
+pub enum MessageScope {
     /// A channel: `channel:ID`.
     Channel(u64),
     /// A thread: `thread:ID`.
@@ -194,7 +194,7 @@ pub enum Scope {
     User(u64),
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for MessageScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Channel(id) => write!(f, "channel:{id}"),
@@ -207,13 +207,13 @@ impl fmt::Display for Scope {
 /// A scope that isn't `channel:ID`, `thread:ID` or `user:ID`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no scope: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows")]
-pub struct ScopeError(pub String);
+pub struct MessageScopeError(pub String);
 
-impl FromStr for Scope {
-    type Err = ScopeError;
+impl FromStr for MessageScope {
+    type Err = MessageScopeError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || ScopeError(text.to_owned());
+        let wrong = || MessageScopeError(text.to_owned());
         let (kind, id) = text.trim().split_once(':').ok_or_else(wrong)?;
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(wrong());
@@ -228,13 +228,13 @@ impl FromStr for Scope {
     }
 }
 
-impl Serialize for Scope {
+impl Serialize for MessageScope {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Scope {
+impl<'de> Deserialize<'de> for MessageScope {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
@@ -265,13 +265,13 @@ mod tests {
     #[test]
     fn a_scope_reads_back_as_written() {
         for text in ["channel:1482815120000000000", "thread:7", "user:18446744073709551615"] {
-            let scope: Scope = text.parse().unwrap();
+            let scope: MessageScope = text.parse().unwrap();
             assert_eq!(scope.to_string(), text);
         }
         for text in
             ["", "channel", "channel:", "channel:+7", "channel:18446744073709551616", "dm:4", "Channel:4"]
         {
-            assert!(text.parse::<Scope>().is_err(), "{text}");
+            assert!(text.parse::<MessageScope>().is_err(), "{text}");
         }
     }
 

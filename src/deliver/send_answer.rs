@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::delivery_order::DeliveryOrder;
-use super::journal::{Chunk, ChunkState, Journal, Message};
-use super::notifier::{MessageKind, Scope};
+use super::journal::{ChunkState, Journal, JournalMessage, MessageChunk};
+use super::notifier::{MessageKind, MessageScope};
 use super::pass::{PassContext, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
 use crate::machines::Machines;
@@ -25,7 +25,7 @@ const ROOM_BELOW: usize = 100;
 
 /// How far an answer came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
+pub enum AnswerOutcome {
     /// Every chunk arrived.
     Sent,
     /// Not all of it arrived; not to be tried before this instant.
@@ -38,7 +38,7 @@ pub enum Progress {
 ///
 /// # Errors
 /// The delivery journal can't be used.
-pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progress> {
+pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<AnswerOutcome> {
     send(context, || context.journal.answer(key)).await
 }
 
@@ -46,39 +46,39 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progres
 ///
 /// # Errors
 /// The delivery journal can't be used.
-pub async fn send_run(context: &PassContext<'_>, run: &str) -> Result<Progress> {
+pub async fn send_run(context: &PassContext<'_>, run: &str) -> Result<AnswerOutcome> {
     send(context, || context.journal.run_message(run)).await
 }
 
 async fn send(
     context: &PassContext<'_>,
-    find: impl Fn() -> Result<Option<Message>, DatabaseError>,
-) -> Result<Progress> {
+    find: impl Fn() -> Result<Option<JournalMessage>, DatabaseError>,
+) -> Result<AnswerOutcome> {
     let now = context.clock.now();
     let Some(message) = find()? else {
-        return Ok(Progress::Refused("it isn't in the delivery journal".to_owned()));
+        return Ok(AnswerOutcome::Refused("it isn't in the delivery journal".to_owned()));
     };
     if message.is_sent() {
-        return Ok(Progress::Sent);
+        return Ok(AnswerOutcome::Sent);
     }
     if let Some(at) = message.retry.filter(|at| *at > now) {
-        return Ok(Progress::Later(at));
+        return Ok(AnswerOutcome::Later(at));
     }
     let mut report = PassReport::default();
     let mut sender = Sender::new(context, now, Instant::now() + IN_ONE_GO);
     sender.deliver(vec![message], &mut report).await?;
     match find()? {
-        Some(message) if message.is_sent() => Ok(Progress::Sent),
+        Some(message) if message.is_sent() => Ok(AnswerOutcome::Sent),
         Some(message) => {
             let soon = now.saturating_add(SignedDuration::from_secs(1)).unwrap_or(now);
-            Ok(Progress::Later(message.retry.unwrap_or(soon)))
+            Ok(AnswerOutcome::Later(message.retry.unwrap_or(soon)))
         }
-        None => Ok(Progress::Refused("every place refused it".to_owned())),
+        None => Ok(AnswerOutcome::Refused("every place refused it".to_owned())),
     }
 }
 
 /// Sends answers, with one state of the settings.
-pub struct Answers {
+pub struct AnswerSender {
     /// The record of fixed texts and sent chunks.
     pub journal: Journal,
     /// Reads the notes.
@@ -95,12 +95,12 @@ pub struct Answers {
     pub machines: Machines,
 }
 
-impl Answers {
+impl AnswerSender {
     /// Fixes the answer with this key, unless it is fixed already, and sends its unsent chunks.
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub async fn send(&self, key: &str, scope: Scope, text: &str) -> Result<Progress> {
+    pub async fn send(&self, key: &str, scope: MessageScope, text: &str) -> Result<AnswerOutcome> {
         fail::fail_point!("turn::before-fixed");
         self.fix_and_send(key, MessageKind::Answer, scope, text).await
     }
@@ -109,15 +109,21 @@ impl Answers {
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub async fn ask(&self, key: &str, scope: Scope, text: &str) -> Result<Progress> {
+    pub async fn send_question(&self, key: &str, scope: MessageScope, text: &str) -> Result<AnswerOutcome> {
         self.fix_and_send(key, MessageKind::Approval, scope, text).await
     }
 
-    async fn fix_and_send(&self, key: &str, kind: MessageKind, scope: Scope, text: &str) -> Result<Progress> {
+    async fn fix_and_send(
+        &self,
+        key: &str,
+        kind: MessageKind,
+        scope: MessageScope,
+        text: &str,
+    ) -> Result<AnswerOutcome> {
         let room = if kind == MessageKind::Approval { ROOM_BELOW } else { 0 };
         let limit = self.delivery_order.primary.limit() - room;
         if self.journal.fix_answer(key, kind, Some(scope), text, limit)?.is_none() {
-            return Ok(Progress::Refused("it could not be fixed in the delivery journal".to_owned()));
+            return Ok(AnswerOutcome::Refused("it could not be fixed in the delivery journal".to_owned()));
         }
         if kind == MessageKind::Answer {
             fail::fail_point!("turn::after-fixed");
@@ -132,7 +138,7 @@ impl Answers {
             machines: &self.machines,
         };
         let progress = send_answer(&context, key).await?;
-        if progress == Progress::Sent {
+        if progress == AnswerOutcome::Sent {
             self.journal.prune_answers()?;
         }
         Ok(progress)
@@ -142,7 +148,7 @@ impl Answers {
     ///
     /// # Errors
     /// The delivery journal can't be used.
-    pub fn sent(&self, key: &str) -> Result<Vec<Chunk>> {
+    pub fn sent(&self, key: &str) -> Result<Vec<MessageChunk>> {
         let message = self.journal.answer(key)?;
         let chunks = message.map(|message| message.chunks).unwrap_or_default();
         Ok(chunks.into_iter().filter(|chunk| chunk.state == ChunkState::Sent).collect())

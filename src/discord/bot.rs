@@ -13,7 +13,7 @@ use serenity::http::Route;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::api::message::Incoming;
+use super::api::message::IncomingMessage;
 use super::api::{ApiError, DiscordError, Gateway, GatewayEvent, GatewayStatus, granted, message, snowflake};
 use super::commands;
 use super::ingress::catchup;
@@ -68,7 +68,7 @@ pub async fn run(
 
 struct Bot {
     shared: Arc<BotState>,
-    catch_up: catchup::Trigger,
+    catch_up: catchup::CatchupTrigger,
     /// Channels that were looked up: whether they belong to the bot.
     known_channels: HashMap<u64, bool>,
     /// Items that wait for the lookup of their channel, in order.
@@ -182,7 +182,7 @@ impl Bot {
         }
     }
 
-    fn is_strangers_dm(&self, message: &Incoming) -> bool {
+    fn is_strangers_dm(&self, message: &IncomingMessage) -> bool {
         let known = self.shared.lane(message.channel).is_some();
         let is_known_author =
             message.author.id == self.shared.identity().user || self.shared.owners.has(message.author.id);

@@ -1,6 +1,6 @@
 //! Checks the brains' keys, addresses and cooldowns, without asking any brain.
 
-use super::{Check, Mend};
+use super::{Check, Repair};
 use crate::agent::{brain_clients, brains};
 use crate::config::{BashMode, BrainKind, ToolGroup};
 use crate::workspace::Workspace;
@@ -15,7 +15,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
         let enforced = crate::confine::enforcement();
         if !enforced.is_whole() {
             let weak: Vec<String> =
-                enforced.weak().map(|rule| format!("{}: {}", rule.name, rule.word)).collect();
+                enforced.weak().map(|rule| format!("{}: {}", rule.name, rule.detail)).collect();
             let asks = workspace.settings.assistant.bash == BashMode::Ask;
             let what = if asks { "every command is asked about" } else { "it is off" };
             let detail =
@@ -51,7 +51,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
                 "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
             );
             let check = warn(format!("{name}: {}", listed.state(now)), &fix);
-            checks.push(check.fixed_by(Mend::ForgetFailure(name.clone())));
+            checks.push(check.fixed_by(Repair::ForgetFailure(name.clone())));
         } else if listed.fails() {
             let fix = format!("see what it answers: `vault-agent brain test {name}`");
             let detail = format!("{name}: {}", listed.state(now));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Check;
-use crate::embed::{self, Purpose};
+use crate::embed::{self, EmbedPurpose};
 use crate::workspace::Workspace;
 
 /// How long is waited for its answer.
@@ -26,8 +26,8 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
         Err(error) => return vec![Check::fail("embeddings", error.to_string(), fix)],
     };
     let words = ["vault".to_owned()];
-    let asked =
-        runtime.block_on(async { tokio::time::timeout(LIMIT, provider.embed(&words, Purpose::Query)).await });
+    let asked = runtime
+        .block_on(async { tokio::time::timeout(LIMIT, provider.embed(&words, EmbedPurpose::Query)).await });
     vec![match asked {
         Ok(Ok(_)) => Check::ok("embeddings", format!("`{named}` answers ({})", provider.name())),
         Ok(Err(error)) => Check::fail("embeddings", error.to_string(), fix),

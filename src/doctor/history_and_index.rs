@@ -1,13 +1,13 @@
 //! Checks, for `doctor`, the two stores that this program keeps beside the vault: the history of snapshots, and the
 //! search index.
 
-use super::{Check, Mend};
+use super::{Check, Repair};
 
 /// At most so many files of one kind are shown.
 const SHOWN: usize = 5;
 
 /// The history: what it left out, what waits for a person.
-pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look) -> Vec<Check> {
+pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::CheckExtent) -> Vec<Check> {
     let warn = |detail: String, fix: &str| Check::warn("history", detail, fix);
     let ok = |detail: String| Check::ok("history", detail);
     let history = match workspace.history() {
@@ -22,7 +22,7 @@ pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look
     match history.held() {
         Ok(Some(held)) => checks.push(warn(format!("{} of {} files are gone since {}, too many to believe", held.deleted.len(), held.known, held.since),
             "bring them back with `vault-agent restore`, or say that it is meant with `vault-agent history --accept-deletions`",
-        ).fixed_by(Mend::Gone)),
+        ).fixed_by(Repair::Gone)),
         Ok(None) => {}
         Err(error) => checks.push(warn(error.to_string(), "the next full snapshot writes it anew")),
     }
@@ -31,7 +31,7 @@ pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look
         let detail = format!("{what} was interrupted ({})", pending.subject);
         checks.push(
             warn(detail, "finish it with `vault-agent restore`, or take it back with `--roll-back`")
-                .fixed_by(Mend::Interrupted),
+                .fixed_by(Repair::Interrupted),
         );
     }
     let left_out = history.left_out().unwrap_or_default();
@@ -50,14 +50,14 @@ pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Look
 }
 
 /// Whether a snapshot could be taken now, and whether what is there is whole and as it was written.
-fn probe(history: &crate::history::History, look: super::Look) -> Vec<Check> {
+fn probe(history: &crate::history::History, look: super::CheckExtent) -> Vec<Check> {
     use crate::history::CheckDepth;
 
     if let Err(error) = history.probe() {
         let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";
         return vec![Check::fail("history", format!("no snapshot can be taken: {error}"), fix)];
     }
-    if look == super::Look::Quick {
+    if look == super::CheckExtent::Quick {
         return Vec::new();
     }
     let found = match history.verify(CheckDepth::Recent) {
@@ -69,7 +69,7 @@ fn probe(history: &crate::history::History, look: super::Look) -> Vec<Check> {
         .flaws
         .iter()
         .take(SHOWN)
-        .map(|flaw| Check::fail("history", flaw.detail.clone(), fix).fixed_by(Mend::Verify))
+        .map(|flaw| Check::fail("history", flaw.detail.clone(), fix).fixed_by(Repair::Verify))
         .collect();
     if found.flaws.len() > SHOWN {
         checks.push(Check::fail("history", format!("{} more flaws", found.flaws.len() - SHOWN), fix));
@@ -78,7 +78,7 @@ fn probe(history: &crate::history::History, look: super::Look) -> Vec<Check> {
 }
 
 /// The index: how it is, what it skipped.
-pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::Look) -> Vec<Check> {
+pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::CheckExtent) -> Vec<Check> {
     use super::CheckOutcome;
     use crate::search::Severity;
 
@@ -86,11 +86,12 @@ pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::Look) 
         Ok(index) => index,
         Err(error) => {
             return vec![
-                Check::fail("index", error.to_string(), "run `vault-agent reindex`").fixed_by(Mend::Reindex),
+                Check::fail("index", error.to_string(), "run `vault-agent reindex`")
+                    .fixed_by(Repair::Reindex),
             ];
         }
     };
-    let health = if look == super::Look::Quick { index.quick_health() } else { index.health() };
+    let health = if look == super::CheckExtent::Quick { index.quick_health() } else { index.health() };
     let checks = health.into_iter().map(|finding| Check {
         check: "index",
         status: match finding.status {
@@ -99,7 +100,7 @@ pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::Look) 
             Severity::Fail => CheckOutcome::Fail,
         },
         detail: finding.detail,
-        mend: (finding.status != Severity::Ok && finding.fix.contains("reindex")).then_some(Mend::Reindex),
+        mend: (finding.status != Severity::Ok && finding.fix.contains("reindex")).then_some(Repair::Reindex),
         fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
     });
     checks.collect()

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::deliver::instants::{ShownInstant, format_instant};
-use crate::history::Filter;
+use crate::history::LogFilter;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -24,7 +24,7 @@ const MAX_SNAPSHOTS: usize = 100;
 
 /// Notes of one folder that went at once, and aren't back.
 #[derive(Debug, Serialize)]
-pub struct Loss {
+pub struct NoteLoss {
     /// The folder.
     pub folder: String,
     /// How many notes went.
@@ -47,7 +47,7 @@ struct DeletedNote {
     before: Option<String>,
 }
 
-impl Loss {
+impl NoteLoss {
     /// The loss in words, with the command that undoes it.
     pub fn words(&self, workspace: &Workspace) -> String {
         let when = format_instant(self.instant, workspace.clock.now(), workspace.zone.tz());
@@ -60,14 +60,18 @@ impl Loss {
 }
 
 /// The losses of the last week that are not restored, newest first.
-pub fn recent(workspace: &Workspace) -> Vec<Loss> {
+pub fn recent(workspace: &Workspace) -> Vec<NoteLoss> {
     let Ok(Some(history)) = workspace.history() else { return Vec::new() };
     if !workspace.dirs.state.join("history.git").exists() {
         return Vec::new();
     }
     let since = workspace.clock.now().saturating_sub(MAX_AGE).ok();
-    let filter =
-        Filter { path: Some(FOLDER.to_owned()), since, limit: Some(MAX_SNAPSHOTS), ..Filter::default() };
+    let filter = LogFilter {
+        path: Some(FOLDER.to_owned()),
+        since,
+        limit: Some(MAX_SNAPSHOTS),
+        ..LogFilter::default()
+    };
     let followed = |name: &str| workspace.settings.follow.contains_key(name);
     let one = |at, path: String, before| {
         Some(DeletedNote { folder: agent_folder(&path, followed)?, at, path, before })
@@ -94,7 +98,7 @@ pub fn recent(workspace: &Workspace) -> Vec<Loss> {
         let (newest, oldest) = (group.first()?, group.last()?);
         let (folder, instant, before) = (newest.folder.clone(), newest.at, oldest.before.clone());
         let at = ShownInstant::new(instant, workspace.zone.tz());
-        Some(Loss { folder, notes: group.len(), at, instant, before })
+        Some(NoteLoss { folder, notes: group.len(), at, instant, before })
     };
     group_deletions(gone).into_iter().filter(|group| group.len() >= MIN_NOTES).filter_map(shown).collect()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::SignedDuration;
 
-use super::{Check, Mend};
+use super::{Check, Repair};
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
 use crate::deliver::instants::format_instant;
 use crate::instance::{DaemonLock, DaemonStatus, LockError, ONE_STATE};
@@ -130,7 +130,9 @@ fn firing(workspace: &Workspace) -> Option<Check> {
         return Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"));
     }
     let reason = workspace.at_rest().filter(|_| workspace.is_paused())?;
-    Some(Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it").fixed_by(Mend::Resume))
+    Some(
+        Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it").fixed_by(Repair::Resume),
+    )
 }
 
 fn secrets(workspace: &Workspace) -> Option<Check> {

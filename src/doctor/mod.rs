@@ -38,8 +38,8 @@ use crate::workspace::Workspace;
 pub use self::discord::checks as discord;
 pub use self::embeddings::checks as embeddings;
 #[cfg(all(feature = "assistant", unix))]
-pub use self::status::Server;
-pub use self::status::{Report, ago, report};
+pub use self::status::McpServerStatus;
+pub use self::status::{StatusReport, ago, report};
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -66,12 +66,12 @@ pub struct Check {
     pub fix: Option<String>,
     /// The part of the remedy that a front door can carry out.
     #[serde(skip)]
-    pub mend: Option<Mend>,
+    pub mend: Option<Repair>,
 }
 
 /// A remedy that needs only a person's confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mend {
+pub enum Repair {
     /// The index is made anew.
     Reindex,
     /// The pause ends.
@@ -104,7 +104,7 @@ impl Check {
 
     /// With what mends it.
     #[must_use]
-    pub fn fixed_by(self, mend: Mend) -> Self {
+    pub fn fixed_by(self, mend: Repair) -> Self {
         Self { mend: Some(mend), ..self }
     }
 }
@@ -114,7 +114,7 @@ pub type ExtraCheck = fn(&Workspace) -> Vec<Check>;
 
 /// How much is read for the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum CheckExtent {
     /// Neither all notes nor the texts of the history: it takes as long in a large vault as in a small one.
     Quick,
     /// Everything.
@@ -122,7 +122,7 @@ pub enum Look {
 }
 
 /// All checks, in the order in which they are shown.
-pub fn examine(workspace: &Workspace, look: Look, further: &[ExtraCheck]) -> Vec<Check> {
+pub fn examine(workspace: &Workspace, look: CheckExtent, further: &[ExtraCheck]) -> Vec<Check> {
     let mut checks = settings(workspace);
     checks.extend(machine::checks(workspace));
     checks.extend(machines::checks(workspace));

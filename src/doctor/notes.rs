@@ -1,6 +1,6 @@
 //! Checks the notes: lines that can't be understood, notes that must not be written.
 
-use super::{Check, Look};
+use super::{Check, CheckExtent};
 use crate::format::{commitment, reminder};
 use crate::reminders::{IdAt, PlacedFinding, findings};
 use crate::tasks::{self, Scanner};
@@ -10,9 +10,9 @@ use crate::workspace::Workspace;
 /// At most so many findings of one kind are shown one by one.
 const SHOWN: usize = 10;
 
-pub(super) fn checks(workspace: &Workspace, look: Look) -> Vec<Check> {
+pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
     let mut checks = near_misses(workspace);
-    if look == Look::Whole {
+    if look == CheckExtent::Whole {
         checks.extend(copies(workspace));
         checks.extend(tasks(workspace));
     }
@@ -106,8 +106,10 @@ fn tasks(workspace: &Workspace) -> Vec<Check> {
             )),
         }
     }
-    if let Ok(Some(offer)) = tasks::offer(&workspace.vault, &workspace.settings, &workspace.zone, now) {
-        checks.push(Check { fix: Some(offer.setting()), ..ok(offer.seen()) });
+    if let Ok(Some(offer)) =
+        tasks::count_disabled_forms(&workspace.vault, &workspace.settings, &workspace.zone, now)
+    {
+        checks.push(Check { fix: Some(offer.setting_hint()), ..ok(offer.count_text()) });
     }
     checks
 }

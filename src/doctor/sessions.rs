@@ -4,7 +4,7 @@ use super::Check;
 use crate::hooks::install::{installed, user_settings};
 use crate::workspace::Workspace;
 
-/// Whether sessions that are to be kept are; nothing where that isn't wanted.
+/// The check of archived sessions; none if they are not to be archived.
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     if !workspace.settings.hooks.archive {
         return Vec::new();

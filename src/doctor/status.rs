@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::agenda::{AgendaError, UpcomingItem, coming};
+use crate::agenda::{AgendaError, UpcomingItem, upcoming_items};
 use crate::deliver::instants;
-use crate::deliver::journal::{OpenDelivery, Refusal};
+use crate::deliver::journal::{NotifierRefusal, OpenDelivery};
 use crate::format::approval;
 use crate::instance::{DaemonLock, DaemonStatus};
 use crate::pause::Paused;
@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 
 /// The answer of `status --json`.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct StatusReport {
     /// Whether a daemon serves this vault now.
     pub running: bool,
     /// The daemon's last report of itself; without a running daemon, that of the last one.
@@ -26,7 +26,7 @@ pub struct Report {
     /// Deliveries that wait for another attempt, or were refused everywhere.
     pub waiting: Vec<OpenDelivery>,
     /// Places that refuse messages with the current settings.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<NotifierRefusal>,
     /// The assistant's open questions.
     pub approvals: Vec<WaitingQuestion>,
     /// Why nothing fires on this machine, where another one does.
@@ -41,7 +41,7 @@ pub struct Report {
     pub budgets: Vec<crate::agent::budget::Budget>,
     /// Other MCP servers, as they were when they were last used.
     #[cfg(all(feature = "assistant", unix))]
-    pub mcp: Vec<Server>,
+    pub mcp: Vec<McpServerStatus>,
     /// The routines.
     #[cfg(feature = "assistant")]
     pub routines: Vec<crate::routines::ListedRoutine>,
@@ -50,7 +50,7 @@ pub struct Report {
     /// The files that no snapshot holds, with the reasons.
     pub left_out: Vec<crate::history::LeftOut>,
     /// Mass deletions in the folders of coding agents' memories.
-    pub lost: Vec<super::losses::Loss>,
+    pub lost: Vec<super::losses::NoteLoss>,
 }
 
 /// A question that waits for its answer.
@@ -71,7 +71,7 @@ pub struct WaitingQuestion {
 /// Another MCP server.
 #[cfg(all(feature = "assistant", unix))]
 #[derive(Debug, Serialize)]
-pub struct Server {
+pub struct McpServerStatus {
     /// Its name.
     pub name: String,
     /// The recorded failures.
@@ -80,7 +80,7 @@ pub struct Server {
 }
 
 #[cfg(all(feature = "assistant", unix))]
-impl Server {
+impl McpServerStatus {
     /// How it is, in a few words.
     pub fn state(&self, now: Timestamp) -> String {
         let when = |at: Option<Timestamp>| at.map_or_else(String::new, |at| ago(at, now));
@@ -98,14 +98,14 @@ impl Server {
 }
 
 #[cfg(all(feature = "assistant", unix))]
-fn servers(workspace: &Workspace) -> Vec<Server> {
+fn servers(workspace: &Workspace) -> Vec<McpServerStatus> {
     let mut known = crate::agent::servers::health::ServerHealth::new(&workspace.dirs.state).load();
     let mut server =
-        |name: &String| Server { name: name.clone(), seen: known.remove(name).unwrap_or_default() };
+        |name: &String| McpServerStatus { name: name.clone(), seen: known.remove(name).unwrap_or_default() };
     workspace.settings.mcp.iter().map(|one| server(&one.name)).collect()
 }
 
-impl Report {
+impl StatusReport {
     /// Whether something waits or doesn't work.
     pub fn is_troubled(&self) -> bool {
         let failed = self.daemon.as_ref().is_some_and(|daemon| daemon.last_error.is_some());
@@ -120,13 +120,17 @@ impl Report {
 ///
 /// # Errors
 /// The notes or the delivery journal can't be read.
-pub fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<Report, AgendaError> {
+pub fn report(
+    workspace: &Workspace,
+    count: usize,
+    scanner: &mut Scanner,
+) -> Result<StatusReport, AgendaError> {
     let settings = workspace.pass_settings();
     let journal = workspace.journal()?;
-    Ok(Report {
+    Ok(StatusReport {
         running: DaemonLock::holder(&workspace.dirs.state).is_some(),
         daemon: DaemonStatus::read(&workspace.dirs.state),
-        next: coming(workspace, count, scanner)?,
+        next: upcoming_items(workspace, count, scanner)?,
         waiting: journal.open_deliveries()?,
         refused: journal.refusals(&settings.notifiers)?,
         approvals: asked(workspace)?,
@@ -152,7 +156,9 @@ fn asked(workspace: &Workspace) -> Result<Vec<WaitingQuestion>, VaultError> {
     let now = workspace.clock.now();
     let lines = approval::parse(&bytes).lines.into_iter();
     let open = lines.filter(|line| {
-        line.approval.is_open() && line.approval.mark == approval::Mark::Open && line.approval.until > now
+        line.approval.is_open()
+            && line.approval.mark == approval::CheckboxMark::Open
+            && line.approval.until > now
     });
     let asked = open.map(|line| WaitingQuestion {
         id: line.approval.id,

@@ -4,12 +4,12 @@
 //! go on without it. This room knows no note, no index and no ranking; vectors are kept by
 //! [`crate::search::store::corpus::vectors`].
 //! - [`provider`]: from the settings (`[embed] provider`) to a model behind the trait [`Provider`];
-//! - [`models`]: one file a model; the built-in one ([`Table`]) needs nothing: no file, no network, microseconds a text;
+//! - [`models`]: one file a model; the built-in one ([`BuiltinTable`]) needs nothing: no file, no network, microseconds a text;
 //! - [`tokens`]: a text's token numbers;
 //! - [`retry`]: retries of an endpoint;
-//! - [`tensors`], [`fast`]: tensors from files, a quick hash.
+//! - [`tensors`], [`fast_hash`]: tensors from files, a quick hash.
 
-pub mod fast;
+pub mod fast_hash;
 mod models;
 mod provider;
 pub mod retry;
@@ -23,13 +23,13 @@ use async_trait::async_trait;
 use crate::config::Settings;
 
 pub use self::models::http;
-pub use self::models::{Embedder, Fixed, Table, bert, folder, local, table};
+pub use self::models::{BuiltinTable, Embedder, StaticModel, bert, folder, local, table};
 pub use self::provider::open;
 pub use self::tokens::wordpiece;
 
 /// The purpose of a text; some endpoints embed questions and passages differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum EmbedPurpose {
     /// A passage that is to be found.
     Document,
     /// A question that looks for passages.
@@ -48,7 +48,7 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// The model can't be reached, refuses, or answers something that isn't such vectors.
-    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;
+    async fn embed(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
 
 /// Why texts could not be embedded.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::embed::{EmbedError, Provider, Purpose};
+use crate::embed::{EmbedError, EmbedPurpose, Provider};
 
 /// How often and how long apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Backoff {
 pub async fn embed(
     provider: &dyn Provider,
     texts: &[String],
-    purpose: Purpose,
+    purpose: EmbedPurpose,
     backoff: Backoff,
 ) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut tried = 0;

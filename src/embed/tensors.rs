@@ -1,5 +1,5 @@
-//! Reads tensors of a safetensors file as numbers, in any of its formats. Errors are words that go on after the name of
-//! the directory ("has …").
+//! Reads tensors of a safetensors file as numbers, in any of its formats. An error is the rest of a
+//! sentence that begins with the directory's name ("has …").
 
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};

@@ -30,7 +30,7 @@ pub struct DailyBullet {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DailyFile {
     /// The sections in order.
-    pub sections: Vec<memory::Section>,
+    pub sections: Vec<memory::MemorySection>,
     /// The bullets in order.
     pub bullets: Vec<DailyBullet>,
 }

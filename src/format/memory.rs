@@ -21,7 +21,7 @@ use super::{
 
 /// A section: a second-level heading and what stands below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct MemorySection {
     /// The heading's text.
     pub name: String,
     /// The heading's line, from 1.
@@ -67,7 +67,7 @@ pub fn plain(text: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemoryFile {
     /// The sections in order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<MemorySection>,
     /// The bullets in order.
     pub bullets: Vec<Bullet>,
 }
@@ -111,11 +111,11 @@ pub(crate) fn render_item(text: &str) -> String {
 struct Reader {
     file: MemoryFile,
     section: Option<String>,
-    open: Option<Open>,
+    open: Option<OpenBullet>,
 }
 
 /// The bullet that the next lines may belong to.
-struct Open {
+struct OpenBullet {
     bullet: Bullet,
     /// Blank lines since its last line.
     blanks: usize,
@@ -140,7 +140,7 @@ impl Reader {
                 self.end_section(line.start);
                 self.section = (level == 2).then(|| name.clone());
                 if level == 2 {
-                    self.file.sections.push(Section { name, line: line.number, range: line.start..0 });
+                    self.file.sections.push(MemorySection { name, line: line.number, range: line.start..0 });
                 }
             }
         } else if let Some(body) = bullet(line.text) {
@@ -157,12 +157,12 @@ impl Reader {
                 text: String::from_utf8_lossy(body.trim_ascii()).into_owned(),
                 fields: Vec::new(),
             };
-            self.open = Some(Open { bullet, blanks: 0 });
+            self.open = Some(OpenBullet { bullet, blanks: 0 });
         }
     }
 
     fn close(&mut self) {
-        if let Some(Open { mut bullet, .. }) = self.open.take() {
+        if let Some(OpenBullet { mut bullet, .. }) = self.open.take() {
             bullet.fields = inline_fields(&bullet.text).into_iter().map(|(_, field)| field).collect();
             self.file.bullets.push(bullet);
         }
@@ -181,7 +181,7 @@ impl Reader {
     }
 }
 
-impl Open {
+impl OpenBullet {
     fn add(&mut self, line: &Line<'_>, blank: bool) {
         if blank {
             self.blanks += 1;

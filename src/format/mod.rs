@@ -4,7 +4,7 @@
 //! is left alone, and reported as a [`Finding`] if it looks meant. An edit changes the value that it means and no other
 //! byte. Each format has an ABNF in `grammar/` with examples and conformance vectors; tests compare the two.
 //!
-//! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working`, `struck`,
+//! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working_memory`, `struck`,
 //!   `candidate`, `approval`, `routine`, `skill`, `log`, `summary`;
 //! - other plugins' lines: `task`, `dated_tasks`;
 //! - shared by all: `lines`, `frontmatter`, `yaml`, `tags`, `id`, `invisible`, and the functions below.
@@ -30,7 +30,7 @@ pub mod summary;
 pub mod tags;
 pub mod task;
 pub mod unified_diff;
-pub mod working;
+pub mod working_memory;
 pub(crate) mod yaml;
 
 use std::borrow::Cow;

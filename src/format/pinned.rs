@@ -18,7 +18,7 @@ use super::memory;
 
 /// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Target {
+pub struct LinkTarget {
     /// The note as the link has it: with or without `.md`.
     pub path: String,
     /// The block's id, without `#^`.
@@ -27,7 +27,7 @@ pub struct Target {
     pub heading: Option<String>,
 }
 
-impl Target {
+impl LinkTarget {
     /// The path of the note, with its `.md`.
     pub fn note_path(&self) -> String {
         if self.path.to_ascii_lowercase().ends_with(".md") {
@@ -38,7 +38,7 @@ impl Target {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for LinkTarget {
     /// The link, without an alias.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[[{}", self.path)?;
@@ -63,7 +63,7 @@ pub struct PinnedBullet {
     /// Its text, without the marker and the link at its end.
     pub text: String,
     /// The target of the link at its end.
-    pub target: Option<Target>,
+    pub target: Option<LinkTarget>,
 }
 
 /// The pins of a file, in order.
@@ -92,7 +92,7 @@ pub fn parse(bytes: &[u8]) -> PinnedFile {
 }
 
 /// A pin as it is written, ending in a newline.
-pub fn render_bullet(text: &str, target: Option<&Target>) -> String {
+pub fn render_bullet(text: &str, target: Option<&LinkTarget>) -> String {
     let text = text.trim();
     match target {
         Some(target) if text.is_empty() => memory::render_item(&target.to_string()),
@@ -102,7 +102,7 @@ pub fn render_bullet(text: &str, target: Option<&Target>) -> String {
 }
 
 /// The text before the link that a text ends in, and the link's target.
-fn split_link(text: &str) -> Option<(&str, Target)> {
+fn split_link(text: &str) -> Option<(&str, LinkTarget)> {
     let trimmed = text.trim_end();
     let at = trimmed.rfind("[[")?;
     let (_, target) = all_consuming(link).parse_complete(&trimmed[at..]).ok()?;
@@ -110,7 +110,7 @@ fn split_link(text: &str) -> Option<(&str, Target)> {
 }
 
 /// `[[path#^block|alias]]`, `[[path#heading]]`, `[[path]]`.
-fn link(input: &str) -> IResult<&str, Target> {
+fn link(input: &str) -> IResult<&str, LinkTarget> {
     let plain = |c: char| !matches!(c, '[' | ']' | '|' | '#' | '\n');
     let place =
         preceded(tag("#"), (opt(tag("^")), take_while1(|c: char| !matches!(c, '[' | ']' | '|' | '\n'))));
@@ -123,7 +123,7 @@ fn link(input: &str) -> IResult<&str, Target> {
         Some((None, heading)) => (None, Some(heading.trim().to_owned())),
         None => (None, None),
     };
-    Ok((rest, Target { path: path.trim().to_owned(), block_id, heading }))
+    Ok((rest, LinkTarget { path: path.trim().to_owned(), block_id, heading }))
 }
 
 #[cfg(test)]
@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn a_pin_reads_back() {
-        let target = Target { path: "logs/a/b".to_owned(), block_id: Some("01J".to_owned()), heading: None };
+        let target =
+            LinkTarget { path: "logs/a/b".to_owned(), block_id: Some("01J".to_owned()), heading: None };
         for (text, target) in [("two\nlines", Some(target.clone())), ("", Some(target)), ("plain", None)] {
             let file = parse(render_bullet(text, target.as_ref()).as_bytes());
             assert_eq!((file.bullets[0].text.as_str(), &file.bullets[0].target), (text, &target));

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 /// A text that is struck through.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Struck<'a> {
+pub struct StruckText<'a> {
     /// The words that held.
     pub words: &'a str,
     /// The day until which it held, where one is given.
@@ -17,7 +17,7 @@ pub struct Struck<'a> {
 }
 
 /// Reads a memory's text as one that is struck through as a whole.
-pub fn parse(text: &str) -> Option<Struck<'_>> {
+pub fn parse(text: &str) -> Option<StruckText<'_>> {
     let inside = text.trim_start().strip_prefix("~~")?;
     let (words, rest) = inside.split_once("~~")?;
     let words = words.trim();
@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Option<Struck<'_>> {
     // Struck words within a sentence are no struck fact.
     let whole = dated.is_some() || tail_start(rest) == 0;
     let (until, rest) = dated.map_or((None, rest), |(day, rest)| (Some(day), rest));
-    (whole && !words.is_empty()).then_some(Struck { words, until, rest })
+    (whole && !words.is_empty()).then_some(StruckText { words, until, rest })
 }
 
 /// A text struck through on a day, with the link to what takes its place; a block id stays last.

@@ -24,24 +24,26 @@ mod verify;
 
 pub use self::error::{HistoryError, Result};
 pub use self::read::{
-    Blame, BlameBound, BlamedLine, DiffStyle, Entry, FileDiff, Filter, LineOrigin, Point, Record,
-    Stat as DiffStat, TrailerValue, Writer, diff_stat, parse_time, render as render_diff,
+    Blame, BlameBound, BlamedLine, CommitRecord, DiffStat, DiffStyle, FileDiff, LineOrigin, LineWriter,
+    LogFilter, Point, SnapshotEntry, TrailerValue, diff_stat, parse_time, render as render_diff,
 };
 pub use self::restore::{
-    Conflict, Interrupted, LineTarget, NoteUndo, OperationUndo, PartPlan, Plan, RestoreReport, Section, Skip,
-    UndoPlan, UndoReport, UndoSelection, plan, restore_line, revert_change, sections,
+    BlockedFile, Conflict, Interrupted, LineTarget, NoteSection, NoteUndo, OperationUndo, PartPlan,
+    RestorePlan, RestoreReport, UndoPlan, UndoReport, UndoSelection, plan, restore_line, revert_change,
+    sections,
 };
 pub use self::store::{
-    ACTOR, ALL_NOTES, BULK_DELETION, Commit, FileState, Message, Mode, NOTE, PathChange, RESTORED_FROM,
-    TRANSCRIPT, UNDOES, turn_of,
+    ACTOR, ALL_NOTES, BULK_DELETION, Commit, CommitMessage, FileMode, FileState, NOTE, PathChange,
+    RESTORED_FROM, TRANSCRIPT, UNDOES, turn_of,
 };
 pub use self::take::{
-    Deletions, HeldDeletions, History, LeftOut, PendingRestore, RACY_NS, Rename, Selection, Snapshot, Step,
-    Treatment, left_out_in,
+    Deletions, HeldDeletions, History, LeftOut, PathTreatment, PendingRestore, RACY_NS, Rename, RestoreStep,
+    Selection, SnapshotResult, left_out_in,
 };
 pub use self::upkeep::{
-    Batch, LazyHistory, MaintenanceReport, PackPolicy, PushBackoff, Snapshotter, Work, fetch_into, push,
+    DueComparison, LazyHistory, MaintenanceReport, PackPolicy, PendingChanges, PushBackoff, Snapshotter,
+    fetch_into, push,
 };
 pub use self::verify::{
-    AuditReport, CheckDepth, Delivered, DeliveryRecord, Flaw, Verification, Violation, audit,
+    AuditReport, CheckDepth, DeliveryLookup, DeliveryRecord, HistoryFlaw, Verification, Violation, audit,
 };

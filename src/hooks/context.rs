@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use super::host::input::Input;
+use super::host::input::HookInput;
 use crate::clock::Clock;
 use crate::memory::{Origin, Scope, accessible, derive, derived_before};
 use crate::vault::Actor;
@@ -41,22 +41,22 @@ pub(super) fn memory_name(path: &str, text: &str) -> String {
 }
 
 /// The scope that a session works in: its project, as a rule.
-pub(super) fn scope(input: &Input) -> Scope {
-    derive(&here(input), |name| std::env::var(name).ok())
+pub(super) fn scope(input: &HookInput) -> Scope {
+    derive(&working_folder(input), |name| std::env::var(name).ok())
 }
 
-pub(super) fn here(input: &Input) -> PathBuf {
+pub(super) fn working_folder(input: &HookInput) -> PathBuf {
     input.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 
 /// The scopes whose memories a session may see.
-pub(super) fn scopes(input: &Input) -> Vec<Scope> {
-    let before = derived_before(&here(input), |name| std::env::var(name).ok());
+pub(super) fn scopes(input: &HookInput) -> Vec<Scope> {
+    let before = derived_before(&working_folder(input), |name| std::env::var(name).ok());
     accessible(&scope(input), Some(CLIENT)).into_iter().chain(before).collect()
 }
 
 /// The actor of a hook's writes.
-pub(super) fn origin(input: &Input) -> Origin {
+pub(super) fn origin(input: &HookInput) -> Origin {
     Origin::new(Actor::Hook).client(CLIENT).conversation(input.session())
 }
 

@@ -13,9 +13,9 @@ use fail::fail_point;
 use super::context::HookContext;
 use super::decide::recall_gate::{RecallDecision, gate};
 use super::events::{background_reindex, compact, end, prompt, start, stop};
-use super::host::input::Input;
+use super::host::input::HookInput;
 use super::host::timeout::{NoAnswer, within};
-use super::host::{Answer, HostEvent, timeout as patience};
+use super::host::{HookAnswer, HostEvent, timeout as patience};
 use super::{archive, log};
 use crate::config::{Dirs, Settings};
 use crate::workspace::Workspace;
@@ -27,11 +27,11 @@ const MIN_ARCHIVE_TIME: Duration = Duration::from_millis(20);
 /// and hardly later than the patience.
 pub fn respond(event: HostEvent, place: &HookContext, stdin: impl Read + Send + 'static) -> String {
     let (begun, patience) = (Instant::now(), patience::from_env());
-    let heard: Arc<OnceLock<Input>> = Arc::default();
+    let heard: Arc<OnceLock<HookInput>> = Arc::default();
     let (hears, at) = (Arc::clone(&heard), place.clone());
     let answered = within(patience, move || {
         fail_point!("hooks::work", |_| Err(anyhow::anyhow!("a failpoint")));
-        let input = Input::read(stdin)?;
+        let input = HookInput::read(stdin)?;
         answer(event, &at, hears.get_or_init(|| input))
     });
     if let (Err(NoAnswer::Late(_)), Ok(vault)) = (&answered, &place.vault) {
@@ -51,7 +51,7 @@ pub fn respond(event: HostEvent, place: &HookContext, stdin: impl Read + Send + 
 }
 
 /// Archives the session, where the settings say so. A detached process does what isn't done in time.
-fn archive_session(event: HostEvent, place: &HookContext, input: &Input, time: Duration) {
+fn archive_session(event: HostEvent, place: &HookContext, input: &HookInput, time: Duration) {
     // Settings that can't be read are the answer's to report, where it needs any.
     let Ok(vault) = &place.vault else { return };
     if !Settings::load(vault).is_ok_and(|settings| settings.hooks.archive) {
@@ -79,13 +79,13 @@ fn log_failure(event: HostEvent, place: &HookContext, error: &anyhow::Error) {
 }
 
 /// Answers one message.
-fn answer(event: HostEvent, place: &HookContext, input: &Input) -> anyhow::Result<Answer> {
+fn answer(event: HostEvent, place: &HookContext, input: &HookInput) -> anyhow::Result<HookAnswer> {
     // Most prompts are small talk: nothing is opened for it.
     if event == HostEvent::UserPromptSubmit
         && gate(input.prompt.as_deref().unwrap_or_default()) != RecallDecision::Open
         || event == HostEvent::Stop && input.stop_hook_active == Some(true)
     {
-        return Ok(Answer::nothing());
+        return Ok(HookAnswer::nothing());
     }
     let dir = place.vault.clone().map_err(anyhow::Error::msg)?;
     let workspace = Arc::new(Workspace::open(&dir, Arc::clone(&place.clock))?);

@@ -4,13 +4,13 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The names that a listener answers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
+pub struct HostNames {
     own: Vec<String>,
     trusted: Vec<String>,
     port: u16,
 }
 
-impl Names {
+impl HostNames {
     /// The names of this machine for an address that is listened on, and those that the person trusts besides.
     pub fn new(address: SocketAddr, trusted: &[String]) -> Self {
         let mut own = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_name_that_was_rebound_is_not_taken() {
-        let names = Names::new(
+        let names = HostNames::new(
             "127.0.0.1:8790".parse().unwrap(),
             &["Vault.ts.net".to_owned(), "b.example:8443".to_owned()],
         );

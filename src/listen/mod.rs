@@ -2,12 +2,12 @@
 //!
 //! The MCP server over HTTP and the page use it. A request under a rebound name, or from a page of another site, is
 //! refused.
-//! - [`Names`]: the names that a listener answers to, and the origins that may send it changes;
-//! - [`Token`]: the bearer token of the MCP server; [`secret`](mod@secret): random secrets and their comparison.
+//! - [`HostNames`]: the names that a listener answers to, and the origins that may send it changes;
+//! - [`BearerToken`]: the bearer token of the MCP server; [`secret`](mod@secret): random secrets and their comparison.
 
 mod host_names;
 pub mod secret;
 mod token;
 
-pub use self::host_names::Names;
-pub use self::token::{TOKEN_VARIABLE, Token};
+pub use self::host_names::HostNames;
+pub use self::token::{BearerToken, TOKEN_VARIABLE};

@@ -18,13 +18,13 @@ const SHORTEST: usize = 16;
 
 /// A token that a request must bring.
 #[derive(Debug, Clone)]
-pub struct Token {
+pub struct BearerToken {
     secret: SecretString,
     /// Its file; `None` if it came from the environment.
     pub file: Option<PathBuf>,
 }
 
-impl Token {
+impl BearerToken {
     /// The token of the environment, else of the file in `state`, which is made if it is missing.
     ///
     /// # Errors
@@ -82,12 +82,12 @@ mod tests {
     #[test]
     fn a_token_is_made_once_and_for_its_owner_alone() {
         let temp = tempfile::tempdir().unwrap();
-        let token = Token::load(temp.path(), Path::new("/nowhere")).unwrap();
+        let token = BearerToken::load(temp.path(), Path::new("/nowhere")).unwrap();
         let file = token.file.clone().unwrap();
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         let text = std::fs::read_to_string(&file).unwrap();
         assert_eq!(text.trim().len(), 64);
-        let again = Token::load(temp.path(), Path::new("/nowhere")).unwrap();
+        let again = BearerToken::load(temp.path(), Path::new("/nowhere")).unwrap();
         assert!(again.is_in(Some(&format!("Bearer {}", text.trim()))));
         assert!(again.is_in(Some(&format!("bearer  {}", text.trim()))));
         for wrong in [None, Some(""), Some(text.trim()), Some("Bearer "), Some("Bearer x"), Some("Basic abc")]
@@ -96,6 +96,6 @@ mod tests {
         }
         assert!(!format!("{again:?}").contains(text.trim()));
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(Token::load(temp.path(), Path::new("/nowhere")).is_err());
+        assert!(BearerToken::load(temp.path(), Path::new("/nowhere")).is_err());
     }
 }

@@ -4,20 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::engine::git::{GitEngine, GitPlace};
-use super::engine::{Engine, EngineError};
+use super::engine::{EngineError, StoreEngine};
 use crate::clock::Clock;
-use crate::config::{Machines, MachinesEngine};
+use crate::config::{MachineSettings, MachinesEngine};
 
 /// The engine of `settings`, for the vault at `root` whose state directory is `state`. Nothing is asked yet.
 ///
 /// # Errors
 /// An address, the password or a certificate can't be used, or this build has no such engine.
 pub fn engine(
-    settings: &Machines,
+    settings: &MachineSettings,
     root: &Path,
     state: &Path,
     clock: &Arc<dyn Clock>,
-) -> Result<Arc<dyn Engine>, EngineError> {
+) -> Result<Arc<dyn StoreEngine>, EngineError> {
     match settings.engine {
         MachinesEngine::Git => {
             let remote = settings.remote.as_deref().unwrap_or_default();
@@ -28,7 +28,7 @@ pub fn engine(
     }
 }
 
-fn etcd(settings: &Machines, root: &Path, state: &Path) -> Result<Arc<dyn Engine>, EngineError> {
+fn etcd(settings: &MachineSettings, root: &Path, state: &Path) -> Result<Arc<dyn StoreEngine>, EngineError> {
     use super::engine::etcd::{EtcdEngine, EtcdPlace};
     use crate::config::{ETCD_PASSWORD_VARIABLE, expand, secret};
     let user = match &settings.user {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::engine::{EngineError, Entries, Swapped};
+use super::engine::{EngineError, Entries, SwapOutcome};
 use super::handle::{Machines, Member};
-use super::protocol::{Answer, Attempt};
+use super::protocol::{AttemptOutcome, ChangeAttempt};
 
 /// No sleep is longer, in real time: the machine may have been suspended meanwhile.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
@@ -17,9 +17,9 @@ const PAUSE: Duration = Duration::from_secs(5);
 const PAUSE_MOST: Duration = Duration::from_secs(60);
 
 /// The next step.
-enum Step {
+enum DriverStep {
     Read,
-    Swap(Attempt),
+    Swap(ChangeAttempt),
     /// Nothing before so much time has gone by.
     Rest(Duration),
 }
@@ -43,9 +43,9 @@ impl Machines {
         }
         loop {
             let is_well = match member.next_step() {
-                Step::Read => member.read().await.is_ok(),
-                Step::Swap(attempt) => member.swap(attempt).await.is_ok(),
-                Step::Rest(_) => return,
+                DriverStep::Read => member.read().await.is_ok(),
+                DriverStep::Swap(attempt) => member.swap(attempt).await.is_ok(),
+                DriverStep::Rest(_) => return,
             };
             if !is_well {
                 return;
@@ -59,9 +59,9 @@ impl Member {
         let mut failures = 0_u32;
         loop {
             let done = match self.next_step() {
-                Step::Read => self.read().await,
-                Step::Swap(attempt) => self.swap(attempt).await,
-                Step::Rest(length) => self.rest(length).await,
+                DriverStep::Read => self.read().await,
+                DriverStep::Swap(attempt) => self.swap(attempt).await,
+                DriverStep::Rest(length) => self.rest(length).await,
             };
             let pause = PAUSE.saturating_mul(1 << failures.min(8)).min(PAUSE_MOST);
             match done {
@@ -80,18 +80,18 @@ impl Member {
         }
     }
 
-    fn next_step(&self) -> Step {
-        self.tell();
+    fn next_step(&self) -> DriverStep {
+        self.report_changes();
         let now = self.now();
         let mut state = self.state();
         if state.protocol.must_read(now.clock) {
-            return Step::Read;
+            return DriverStep::Read;
         }
         let wanted = state.wanted(now);
         let mut nonce = super::identity::random;
         match state.protocol.attempt(now, &wanted, &mut nonce) {
-            Some(attempt) => Step::Swap(attempt),
-            None => Step::Rest(state.protocol.wake_at(now.clock, &wanted).saturating_sub(now.clock)),
+            Some(attempt) => DriverStep::Swap(attempt),
+            None => DriverStep::Rest(state.protocol.next_wake(now.clock, &wanted).saturating_sub(now.clock)),
         }
     }
 
@@ -105,25 +105,25 @@ impl Member {
     fn heard(&self, entries: Entries) {
         let clock = self.now().clock;
         let mut state = self.state();
-        state.protocol.heard(entries, clock);
+        state.protocol.record_entries(entries, clock);
         self.keep(&mut state);
         drop(state);
-        self.tell();
+        self.report_changes();
     }
 
-    async fn swap(&self, attempt: Attempt) -> Result<(), EngineError> {
+    async fn swap(&self, attempt: ChangeAttempt) -> Result<(), EngineError> {
         let swapped = self.joining.engine.swap(&attempt.changes).await;
         let answer = match &swapped {
-            Ok(Swapped::Done) => Answer::Swapped(Swapped::Done),
-            Ok(Swapped::Lost(standing)) => Answer::Swapped(Swapped::Lost(standing.clone())),
-            Err(EngineError::Unknown(_)) => Answer::Unknown,
-            Err(_) => Answer::NotMade,
+            Ok(SwapOutcome::Done) => AttemptOutcome::Swapped(SwapOutcome::Done),
+            Ok(SwapOutcome::Lost(standing)) => AttemptOutcome::Swapped(SwapOutcome::Lost(standing.clone())),
+            Err(EngineError::Unknown(_)) => AttemptOutcome::Unknown,
+            Err(_) => AttemptOutcome::NotMade,
         };
         let standing = if swapped.is_ok() { self.joining.engine.standing().await } else { None };
         let clock = self.now().clock;
         let mut state = self.state();
-        state.protocol.answered(attempt, answer, clock);
-        standing.into_iter().for_each(|entries| state.protocol.heard(entries, clock));
+        state.protocol.record_outcome(attempt, answer, clock);
+        standing.into_iter().for_each(|entries| state.protocol.record_entries(entries, clock));
         self.keep(&mut state);
         drop(state);
         self.noted(swapped).map(drop)
@@ -153,24 +153,24 @@ impl Member {
     fn noted<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
         let mut state = self.state();
         match &result {
-            Ok(_) if state.trouble.take().is_some() => {
+            Ok(_) if state.error.take().is_some() => {
                 tracing::info!("the machines' engine answers again");
             }
             Ok(_) => {}
             Err(error) => {
-                if state.trouble.as_ref() != Some(error) {
+                if state.error.as_ref() != Some(error) {
                     tracing::warn!("the machines' engine: {error}");
                 }
-                state.trouble = Some(error.clone());
+                state.error = Some(error.clone());
             }
         }
         drop(state);
-        self.tell();
+        self.report_changes();
         result
     }
 
     /// Keeps the highest epoch on disk before anything is done with it.
-    fn keep(&self, state: &mut super::handle::State) {
+    fn keep(&self, state: &mut super::handle::MemberState) {
         let highest = state.protocol.highest();
         if highest <= state.identity.highest {
             return;

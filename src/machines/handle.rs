@@ -13,18 +13,18 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
-use super::engine::{Engine, EngineError};
+use super::engine::{EngineError, StoreEngine};
 use super::identity::Identity;
-use super::protocol::{May, Me, Now, Protocol, Right, Timing, Wanted};
+use super::protocol::{ClaimRequest, ClockReadings, Eligibility, OwnMachine, Protocol, SendRight, Timing};
 use crate::clock::Clock;
 
 /// A send without a right must have ended in this time.
 const UNASKED: Duration = Duration::from_secs(60);
 
 /// How this machine takes part.
-pub struct Joining {
+pub struct JoinConfig {
     /// The store.
-    pub engine: Arc<dyn Engine>,
+    pub engine: Arc<dyn StoreEngine>,
     /// `git` or `etcd`.
     pub kind: &'static str,
     /// The engine's lengths of time.
@@ -45,7 +45,7 @@ pub struct Joining {
 
 /// Something that this machine would send.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Want {
+pub struct IntendedSend {
     /// See [`claim_key`](super::protocol::claim_key).
     pub key: String,
     /// When it is due, by the wall clock; `None` for work of the voice.
@@ -56,10 +56,10 @@ pub struct Want {
 
 /// Whether this machine may send; see the module.
 #[derive(Clone, Default)]
-pub struct Machines(Form);
+pub struct Machines(Participation);
 
 #[derive(Clone, Default)]
-enum Form {
+enum Participation {
     #[default]
     Alone,
     Beside,
@@ -69,33 +69,33 @@ enum Form {
 impl std::fmt::Debug for Machines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
-            Form::Alone => "alone",
-            Form::Beside => "beside the daemon",
-            Form::Member(_) => "member",
+            Participation::Alone => "alone",
+            Participation::Beside => "beside the daemon",
+            Participation::Member(_) => "member",
         })
     }
 }
 
 pub(super) struct Member {
-    pub joining: Joining,
-    pub state: Mutex<State>,
+    pub joining: JoinConfig,
+    pub state: Mutex<MemberState>,
     /// Something is to be done sooner than was known.
     pub wake: Notify,
     news: watch::Sender<u64>,
 }
 
-pub(super) struct State {
+pub(super) struct MemberState {
     pub protocol: Protocol,
     pub identity: Identity,
-    pub trouble: Option<EngineError>,
-    wanted: BTreeMap<&'static str, Vec<Want>>,
+    pub error: Option<EngineError>,
+    wanted: BTreeMap<&'static str, Vec<IntendedSend>>,
     /// The rights that were last told of.
-    seen: Seen,
+    seen: ReportedRights,
 }
 
 /// The rights that the rest of the program acts on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Seen {
+struct ReportedRights {
     is_voice: bool,
     problem: Option<String>,
     /// For each thing that is wanted: whether it may be sent, and whether it is over.
@@ -105,17 +105,17 @@ struct Seen {
 }
 
 impl Member {
-    pub fn state(&self) -> MutexGuard<'_, State> {
+    pub fn state(&self) -> MutexGuard<'_, MemberState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn now(&self) -> Now {
+    pub fn now(&self) -> ClockReadings {
         let clock = &self.joining.clock;
-        Now { clock: clock.boot(), wall_ms: clock.now().as_millisecond() }
+        ClockReadings { clock: clock.boot(), wall_ms: clock.now().as_millisecond() }
     }
 
     /// Says so where rights are others than when this was last asked.
-    pub fn tell(&self) {
+    pub fn report_changes(&self) {
         let clock = self.now().clock;
         let mut state = self.state();
         let seen = state.look(clock);
@@ -130,18 +130,18 @@ impl Member {
     }
 }
 
-impl State {
+impl MemberState {
     /// All wants, at these readings of the clocks.
-    pub fn wanted(&self, now: Now) -> Vec<Wanted> {
+    pub fn wanted(&self, now: ClockReadings) -> Vec<ClaimRequest> {
         self.wanted.values().flatten().map(|want| want.at(now)).collect()
     }
 
-    fn look(&self, clock: Duration) -> Seen {
-        let may = |want: &Want| {
-            let may = self.protocol.may(&want.key, clock);
-            (matches!(may, May::Yes { .. }), may == May::Never)
+    fn look(&self, clock: Duration) -> ReportedRights {
+        let may = |want: &IntendedSend| {
+            let may = self.protocol.send_right(&want.key, clock);
+            (matches!(may, SendRight::Yes { .. }), may == SendRight::Never)
         };
-        Seen {
+        ReportedRights {
             is_voice: self.protocol.is_voice(clock),
             problem: self.problem(clock),
             may: self.wanted.values().flatten().map(may).collect(),
@@ -158,36 +158,36 @@ impl State {
                 "the entry `{key}` can't be read, a newer vault-agent may have written it: update this one"
             ))
         };
-        problem.or_else(|| self.trouble.as_ref().map(ToString::to_string)).or_else(unreadable)
+        problem.or_else(|| self.error.as_ref().map(ToString::to_string)).or_else(unreadable)
     }
 }
 
-impl Want {
-    fn at(&self, now: Now) -> Wanted {
+impl IntendedSend {
+    fn at(&self, now: ClockReadings) -> ClaimRequest {
         let due_in = |due: Timestamp| due.as_millisecond().saturating_sub(now.wall_ms);
-        let right = self.due.map_or(Right::Voice, |due| Right::Any { due_in: due_in(due) });
-        Wanted { key: self.key.clone(), right, within: self.within.clone() }
+        let right = self.due.map_or(Eligibility::Voice, |due| Eligibility::Any { due_in: due_in(due) });
+        ClaimRequest { key: self.key.clone(), right, within: self.within.clone() }
     }
 }
 
 impl Machines {
     /// One machine alone: everything may be sent.
     pub fn alone() -> Self {
-        Self(Form::Alone)
+        Self(Participation::Alone)
     }
 
     /// A process beside the daemon of a vault that is on several machines: what needs a claim is the daemon's.
     pub fn beside() -> Self {
-        Self(Form::Beside)
+        Self(Participation::Beside)
     }
 
     /// This machine among others. Nothing is asked before [`Machines::drive`] runs.
     ///
     /// # Errors
     /// The state directory can't be written.
-    pub fn join(joining: Joining) -> std::io::Result<Self> {
+    pub fn join(joining: JoinConfig) -> std::io::Result<Self> {
         let identity = Identity::of(&joining.state)?;
-        let me = Me {
+        let me = OwnMachine {
             name: joining.name.clone(),
             machine: identity.machine.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -195,28 +195,28 @@ impl Machines {
         };
         let mut protocol = Protocol::new(me, joining.timing, identity.highest);
         protocol.set_vault(joining.vault.clone());
-        let state =
-            State { protocol, identity, trouble: None, wanted: BTreeMap::new(), seen: Seen::default() };
+        let seen = ReportedRights::default();
+        let state = MemberState { protocol, identity, error: None, wanted: BTreeMap::new(), seen };
         let (news, _) = watch::channel(0);
         let member = Member { joining, state: Mutex::new(state), wake: Notify::new(), news };
-        Ok(Self(Form::Member(Arc::new(member))))
+        Ok(Self(Participation::Member(Arc::new(member))))
     }
 
     pub(super) fn member(&self) -> Option<&Arc<Member>> {
         match &self.0 {
-            Form::Member(member) => Some(member),
-            Form::Alone | Form::Beside => None,
+            Participation::Member(member) => Some(member),
+            Participation::Alone | Participation::Beside => None,
         }
     }
 
     /// Whether there are no other machines.
     pub fn is_alone(&self) -> bool {
-        matches!(self.0, Form::Alone)
+        matches!(self.0, Participation::Alone)
     }
 
     /// Whether this process works beside the daemon.
     pub fn is_internal(&self) -> bool {
-        matches!(self.0, Form::Beside)
+        matches!(self.0, Participation::Beside)
     }
 
     /// This machine's name, where it takes part.
@@ -232,9 +232,9 @@ impl Machines {
     /// How long this machine may still speak as the voice: a send that begins now must have ended in this time.
     pub fn voice_left(&self) -> Duration {
         match &self.0 {
-            Form::Alone => Duration::MAX,
-            Form::Beside => Duration::ZERO,
-            Form::Member(member) => {
+            Participation::Alone => Duration::MAX,
+            Participation::Beside => Duration::ZERO,
+            Participation::Member(member) => {
                 let (clock, state) = (member.now().clock, member.state());
                 if state.protocol.problem(clock).is_some() {
                     Duration::ZERO
@@ -248,24 +248,24 @@ impl Machines {
     /// Whether this machine is the voice. Asked directly before each thing that the voice does.
     pub fn is_voice(&self) -> bool {
         match &self.0 {
-            Form::Alone => true,
-            Form::Beside => false,
-            Form::Member(_) => !self.voice_left().is_zero(),
+            Participation::Alone => true,
+            Participation::Beside => false,
+            Participation::Member(_) => !self.voice_left().is_zero(),
         }
     }
 
     /// Whether this machine may send what has this key now. Asked directly before each send, which must end in the time
     /// that the answer says.
-    pub fn may(&self, key: &str) -> May {
+    pub fn send_right(&self, key: &str) -> SendRight {
         match &self.0 {
-            Form::Alone => May::Yes { ask: false, left: Duration::MAX },
-            Form::Beside => May::Wait,
-            Form::Member(member) => {
+            Participation::Alone => SendRight::Yes { ask: false, left: Duration::MAX },
+            Participation::Beside => SendRight::Wait,
+            Participation::Member(member) => {
                 let (now, state) = (member.now(), member.state());
-                match state.protocol.may(key, now.clock) {
-                    May::Yes { .. } if state.protocol.problem(now.clock).is_some() => May::Wait,
-                    May::Wait if member.joining.tells_cut_off && state.may_unasked(key, now) => {
-                        May::Yes { ask: true, left: UNASKED }
+                match state.protocol.send_right(key, now.clock) {
+                    SendRight::Yes { .. } if state.protocol.problem(now.clock).is_some() => SendRight::Wait,
+                    SendRight::Wait if member.joining.tells_cut_off && state.may_unasked(key, now) => {
+                        SendRight::Yes { ask: true, left: UNASKED }
                     }
                     may => may,
                 }
@@ -275,13 +275,13 @@ impl Machines {
 
     /// Says all that one part of the program (`source`) would send within the next minute, in the place of what it said
     /// before: it is claimed as soon as it may be.
-    pub fn want(&self, source: &'static str, wanted: Vec<Want>) {
+    pub fn set_intended_sends(&self, source: &'static str, wanted: Vec<IntendedSend>) {
         let Some(member) = self.member() else { return };
         let mut state = member.state();
         if state.wanted.get(source).map_or(&[][..], Vec::as_slice) != wanted {
             state.wanted.insert(source, wanted);
             state.seen = state.look(member.now().clock);
-            let is_cut_off = member.joining.tells_cut_off && state.trouble.is_some();
+            let is_cut_off = member.joining.tells_cut_off && state.error.is_some();
             drop(state);
             member.wake.notify_one();
             if is_cut_off {
@@ -291,18 +291,18 @@ impl Machines {
     }
 
     /// The channel took what has this key.
-    pub fn told(&self, key: &str) {
-        self.change(|protocol, _| protocol.told(key));
+    pub fn mark_sent(&self, key: &str) {
+        self.change(|protocol, _| protocol.mark_sent(key));
     }
 
     /// A line went from this machine's notes, or got another time, within a day of its occurrence: no machine is to tell it.
-    pub fn line_went(&self, key: &str) {
-        self.change(|protocol, _| protocol.line_went(key));
+    pub fn line_removed(&self, key: &str) {
+        self.change(|protocol, _| protocol.line_removed(key));
     }
 
     /// A line came back into this machine's notes.
-    pub fn line_came_back(&self, key: &str) {
-        self.change(|protocol, clock| protocol.line_came_back(key, clock));
+    pub fn line_restored(&self, key: &str) {
+        self.change(|protocol, clock| protocol.line_restored(key, clock));
     }
 
     fn change(&self, change: impl FnOnce(&mut Protocol, Duration)) {
@@ -319,13 +319,13 @@ impl Machines {
     }
 
     /// The message of several things within which what has this key may have been sent.
-    pub fn within(&self, key: &str) -> Option<String> {
-        self.member()?.state().protocol.within(key)
+    pub fn digest_key(&self, key: &str) -> Option<String> {
+        self.member()?.state().protocol.digest_key(key)
     }
 
     /// Which machine told what has this key, and when it wrote that down, by its wall clock.
-    pub fn teller(&self, key: &str) -> Option<(String, Timestamp)> {
-        let (name, at) = self.member()?.state().protocol.teller(key)?;
+    pub fn sender_of(&self, key: &str) -> Option<(String, Timestamp)> {
+        let (name, at) = self.member()?.state().protocol.sender_of(key)?;
         Some((name, Timestamp::from_second(at).ok()?))
     }
 
@@ -356,21 +356,21 @@ impl Machines {
     }
 
     /// Asks the voice to hand over to this machine, or takes over where there is none.
-    pub fn take(&self) {
+    pub fn take_voice(&self) {
         self.change(|protocol, _| protocol.take_voice());
     }
 
     /// A receiver that tells when rights may be others than before.
-    pub fn news(&self) -> News {
-        News(self.member().map(|member| member.news.subscribe()))
+    pub fn rights_changes(&self) -> RightsChanges {
+        RightsChanges(self.member().map(|member| member.news.subscribe()))
     }
 }
 
-impl State {
+impl MemberState {
     /// Whether the engine is out of reach and no other machine is known to be at what has this key.
-    fn may_unasked(&self, key: &str, now: Now) -> bool {
+    fn may_unasked(&self, key: &str, now: ClockReadings) -> bool {
         let is_cut_off = matches!(
-            self.trouble,
+            self.error,
             Some(EngineError::Unreachable(_) | EngineError::Unknown(_) | EngineError::Refused(_))
         );
         let mut wanted = self.wanted.values().flatten().filter(|want| want.key == key && want.due.is_some());
@@ -382,9 +382,9 @@ impl State {
 
 /// Tells when rights may be others than before.
 #[derive(Debug, Clone)]
-pub struct News(Option<watch::Receiver<u64>>);
+pub struct RightsChanges(Option<watch::Receiver<u64>>);
 
-impl News {
+impl RightsChanges {
     /// Waits for the next change; for ever where there are no other machines.
     pub async fn changed(&mut self) {
         let changed = match &mut self.0 {

@@ -7,7 +7,7 @@
 //! this room is started.
 //!
 //! - [`Machines`], in `handle`: the questions of the rest of the program; `driver`: the traffic with the store;
-//! - [`identity`]: a machine's own id, kept across restarts; [`status`]: the report on all machines; [`person`]:
+//! - [`identity`]: a machine's own id, kept across restarts; [`status`]: the report on all machines; [`join`]:
 //!   joining, leaving and taking over, at a person's request;
 //! - [`engine`]: the two kinds of stores, a git server and etcd; [`connect`]: opens the one that the settings name;
 //! - [`protocol`]: the decisions: the next changes of a machine, given the entries. Pure.
@@ -17,8 +17,8 @@ mod driver;
 pub mod engine;
 mod handle;
 pub mod identity;
-pub mod person;
+pub mod join;
 pub mod protocol;
 pub mod status;
 
-pub use self::handle::{Joining, Machines, News, Want};
+pub use self::handle::{IntendedSend, JoinConfig, Machines, RightsChanges};

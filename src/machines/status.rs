@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::Entries;
 use super::handle::Machines;
-use super::protocol::value::{Claim, ClaimState, Lease, Presence};
-use super::protocol::{LEASE, Mark, machine_key};
+use super::protocol::value::{Claim, ClaimState, Presence, VoiceLease};
+use super::protocol::{LEASE, SenderMark, machine_key};
 
 /// The state of all machines. Names and keys come out of the engine: they are shown as plain text alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct OpenClaim {
 impl MachinesStatus {
     /// Reads `entries` of this kind of engine; `problem` is what keeps this machine from taking part.
     pub fn of(engine: &str, entries: &Entries, problem: Option<String>) -> Self {
-        let lease = entries.get(LEASE).and_then(|text| Lease::read(text).ok());
+        let lease = entries.get(LEASE).and_then(|text| VoiceLease::read(text).ok());
         let voice = lease.as_ref().and_then(|lease| lease.by.clone());
         let presence = |name: &str| Presence::read(entries.get(&machine_key(name))?).ok();
         let notes = voice.as_deref().and_then(presence).map(|presence| presence.notes).unwrap_or_default();
@@ -107,8 +107,8 @@ impl Machines {
     }
 
     /// The sender of the message with this key, as far as the entries tell it.
-    pub fn mark(&self, key: &str) -> Mark {
-        self.member().map_or(Mark::Open, |member| member.state().protocol.mark(key))
+    pub fn sender_mark(&self, key: &str) -> SenderMark {
+        self.member().map_or(SenderMark::Open, |member| member.state().protocol.sender_mark(key))
     }
 
     /// Whether another machine holds the claim, as far as is known.

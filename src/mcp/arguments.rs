@@ -5,7 +5,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::failure::Failure;
+use super::failure::ToolFailure;
 
 /// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub fn check<'a>(
     tool: &str,
     arguments: &[Argument],
     given: &'a JsonObject,
-) -> Result<Arguments<'a>, Failure> {
+) -> Result<Arguments<'a>, ToolFailure> {
     for name in given.keys() {
         if !arguments.iter().any(|argument| argument.name == name) {
             return Err(unknown(tool, arguments, name));
@@ -92,7 +92,7 @@ pub fn check<'a>(
         match given.get(argument.name).filter(|value| !value.is_null()) {
             Some(value) => check_value(argument, value)?,
             None if argument.required => {
-                return Err(Failure::new(
+                return Err(ToolFailure::new(
                     "missing_argument",
                     format!("`{}` is missing: {}", argument.name, argument.doc),
                 )
@@ -105,7 +105,7 @@ pub fn check<'a>(
     Ok(Arguments(given))
 }
 
-fn unknown(tool: &str, arguments: &[Argument], name: &str) -> Failure {
+fn unknown(tool: &str, arguments: &[Argument], name: &str) -> ToolFailure {
     let shown: String = name.chars().take(60).collect();
     let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
     let near = names.iter().find(|known| strsim::damerau_levenshtein(known, &shown) <= 2);
@@ -114,7 +114,7 @@ fn unknown(tool: &str, arguments: &[Argument], name: &str) -> Failure {
         None if names.is_empty() => format!("`{tool}` takes none."),
         None => format!("`{tool}` takes: {}.", names.join(", ")),
     };
-    Failure::new("unknown_argument", format!("`{tool}` has no argument `{shown}`")).of(shown).hint(hint)
+    ToolFailure::new("unknown_argument", format!("`{tool}` has no argument `{shown}`")).of(shown).hint(hint)
 }
 
 fn all_required(arguments: &[Argument]) -> String {
@@ -126,9 +126,9 @@ fn all_required(arguments: &[Argument]) -> String {
     required.join(" and ")
 }
 
-fn check_value(argument: &Argument, value: &Value) -> Result<(), Failure> {
+fn check_value(argument: &Argument, value: &Value) -> Result<(), ToolFailure> {
     let wrong = |kind: &'static str, message: String| {
-        Failure::new(kind, message).of(argument.name).hint(hint(argument))
+        ToolFailure::new(kind, message).of(argument.name).hint(hint(argument))
     };
     let wrong_type = |wanted: &str| {
         wrong("wrong_type", format!("`{}` is {}, where {wanted} should be", argument.name, type_of(value)))

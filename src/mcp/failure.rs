@@ -20,7 +20,7 @@ pub const META_KEY: &str = "vault-agent/error";
 
 /// Why a tool did not do what it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ToolFailure {
     /// A stable name for programs, in `snake_case`.
     pub kind: &'static str,
     /// The fault.
@@ -31,7 +31,7 @@ pub struct Failure {
     pub argument: Option<String>,
 }
 
-impl Failure {
+impl ToolFailure {
     /// A failure of this kind.
     pub fn new(kind: &'static str, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None, argument: None }
@@ -66,7 +66,7 @@ impl Failure {
     }
 }
 
-impl From<MemoryError> for Failure {
+impl From<MemoryError> for ToolFailure {
     fn from(error: MemoryError) -> Self {
         let hint = match &error {
             MemoryError::NoSuchFollowUp { .. } => {
@@ -132,7 +132,7 @@ fn sentence(hint: &str) -> String {
 /// Errors that fail as a [`MemoryError`] does.
 macro_rules! as_memory_errors {
     ($($error:ident),*) => {$(
-        impl From<$error> for Failure {
+        impl From<$error> for ToolFailure {
             fn from(error: $error) -> Self {
                 MemoryError::from(error).into()
             }
@@ -142,7 +142,7 @@ macro_rules! as_memory_errors {
 
 as_memory_errors!(PathError, VaultError, EditError);
 
-impl From<ReminderError> for Failure {
+impl From<ReminderError> for ToolFailure {
     fn from(error: ReminderError) -> Self {
         let (kind, hint) = match error {
             ReminderError::Vault(error) => return error.into(),
@@ -166,7 +166,7 @@ impl From<ReminderError> for Failure {
     }
 }
 
-impl From<TaskError> for Failure {
+impl From<TaskError> for ToolFailure {
     fn from(error: TaskError) -> Self {
         let code = match error {
             TaskError::Vault(error) => return error.into(),
@@ -184,7 +184,7 @@ impl From<TaskError> for Failure {
     }
 }
 
-impl From<RecallError> for Failure {
+impl From<RecallError> for ToolFailure {
     fn from(error: RecallError) -> Self {
         match error {
             RecallError::Index(error) => error.into(),
@@ -194,14 +194,14 @@ impl From<RecallError> for Failure {
     }
 }
 
-impl From<IndexError> for Failure {
+impl From<IndexError> for ToolFailure {
     fn from(error: IndexError) -> Self {
         Self::new("index_unavailable", error.to_string())
             .hint("`memory_get` and `memory_list` work without the index.")
     }
 }
 
-impl From<DatabaseError> for Failure {
+impl From<DatabaseError> for ToolFailure {
     fn from(error: DatabaseError) -> Self {
         Self::new("journal_unavailable", error.to_string())
     }

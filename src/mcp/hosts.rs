@@ -14,7 +14,7 @@ use crate::words::words;
 
 /// A program that uses MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Host {
+pub enum McpHost {
     /// Claude Code, the command line.
     ClaudeCode,
     /// Claude Desktop.
@@ -42,18 +42,18 @@ words! {
 
 /// One host's configuration.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config {
+pub struct HostConfig {
     /// The file's text.
     pub text: String,
     /// The path where the host reads it.
-    pub place: String,
+    pub path: String,
     /// How to start the host with it, where that makes it start sooner.
     pub command: Option<String>,
     /// Settings that the host's file can't hold, with the remedy: a sentence each.
     pub remarks: Vec<String>,
 }
 
-impl Host {
+impl McpHost {
     /// How its file names a variable of the environment.
     fn filled(self) -> VariableSyntax {
         match self {
@@ -102,12 +102,12 @@ const NAME: &str = "vault-agent";
 
 /// The configuration that makes `host` start `binary` on `vault` for `purpose`, and these other servers.
 pub fn config(
-    host: Host,
+    host: McpHost,
     purpose: ServerPurpose,
     binary: &Path,
     vault: &Path,
     others: &[&McpServer],
-) -> Config {
+) -> HostConfig {
     let (binary, vault) = (binary.to_string_lossy().into_owned(), vault.to_string_lossy().into_owned());
     let args = ["--vault", &vault, "mcp", "--tools", purpose.as_str()];
     let server = json!({"command": binary, "args": args});
@@ -119,14 +119,14 @@ pub fn config(
         Value::Object(all)
     };
     let remarks = host.remarks(others);
-    let plain = |text: String, place: &str| Config {
+    let plain = |text: String, place: &str| HostConfig {
         text,
-        place: place.to_owned(),
+        path: place.to_owned(),
         command: None,
         remarks: remarks.clone(),
     };
     match host {
-        Host::ClaudeCode => {
+        McpHost::ClaudeCode => {
             let file = format!("mcp-{}.json", purpose.as_str());
             let command = format!(
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config {file} --strict-mcp-config --disable-slash-commands"
@@ -138,26 +138,26 @@ pub fn config(
                 format!("{command} --allowedTools {}", free.join(","))
             };
             let place = format!("a file of its own, `{file}`; or `.mcp.json` in a project");
-            Config {
+            HostConfig {
                 text: pretty(&json!({"mcpServers": with_others(&typed)})),
-                place,
+                path: place,
                 command: Some(command),
                 remarks,
             }
         }
-        Host::ClaudeDesktop => plain(
+        McpHost::ClaudeDesktop => plain(
             pretty(&json!({"mcpServers": with_others(&server)})),
             "`claude_desktop_config.json` (Settings, Developer, Edit Config)",
         ),
-        Host::Cursor => plain(
+        McpHost::Cursor => plain(
             pretty(&json!({"mcpServers": with_others(&server)})),
             "`~/.cursor/mcp.json`, or `.cursor/mcp.json` in a project",
         ),
-        Host::Vscode => plain(
+        McpHost::Vscode => plain(
             pretty(&with_inputs(json!({"servers": with_others(&typed)}), mcp_hosts::inputs(others))),
             "`.vscode/mcp.json` in a project (or run the command `MCP: Open User Configuration`)",
         ),
-        Host::Codex => plain(codex(&binary, &args, others), "`~/.codex/config.toml`"),
+        McpHost::Codex => plain(codex(&binary, &args, others), "`~/.codex/config.toml`"),
     }
 }
 
@@ -187,7 +187,7 @@ fn pretty(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn text(host: Host) -> String {
+    fn text(host: McpHost) -> String {
         config(
             host,
             ServerPurpose::Recall,
@@ -200,12 +200,12 @@ mod tests {
 
     #[test]
     fn each_host_gets_its_own_format() {
-        insta::assert_snapshot!(text(Host::Codex), @r#"
+        insta::assert_snapshot!(text(McpHost::Codex), @r#"
         [mcp_servers.vault-agent]
         command = "/usr/bin/vault-agent"
         args = ["--vault", '/home/ann/My "Vault"', "mcp", "--tools", "recall"]
         "#);
-        insta::assert_snapshot!(text(Host::Vscode), @r#"
+        insta::assert_snapshot!(text(McpHost::Vscode), @r#"
         {
           "servers": {
             "vault-agent": {
@@ -222,7 +222,7 @@ mod tests {
           }
         }
         "#);
-        insta::assert_snapshot!(text(Host::ClaudeDesktop), @r#"
+        insta::assert_snapshot!(text(McpHost::ClaudeDesktop), @r#"
         {
           "mcpServers": {
             "vault-agent": {
@@ -238,11 +238,11 @@ mod tests {
           }
         }
         "#);
-        assert_eq!(text(Host::Cursor), text(Host::ClaudeDesktop));
-        let code = config(Host::ClaudeCode, ServerPurpose::Full, Path::new("/b"), Path::new("/v"), &[]);
+        assert_eq!(text(McpHost::Cursor), text(McpHost::ClaudeDesktop));
+        let code = config(McpHost::ClaudeCode, ServerPurpose::Full, Path::new("/b"), Path::new("/v"), &[]);
         assert!(code.text.contains("\"full\""));
         insta::assert_snapshot!(code.command.unwrap(), @"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config mcp-full.json --strict-mcp-config --disable-slash-commands");
-        let read: toml::Table = text(Host::Codex).parse().unwrap();
+        let read: toml::Table = text(McpHost::Codex).parse().unwrap();
         assert_eq!(read["mcp_servers"][NAME]["args"][1].as_str(), Some("/home/ann/My \"Vault\""));
     }
 }

@@ -28,7 +28,7 @@ mod toolbox;
 mod tools;
 mod untrusted;
 
-pub use self::protocol::{HttpError, HttpOptions, Server, serve_http, serve_stdio};
+pub use self::protocol::{HttpError, HttpOptions, McpSession, serve_http, serve_stdio};
 pub use self::shared_state::{ServerScopes, SharedState};
 pub use self::tool_set::ToolSet;
 #[cfg(feature = "assistant")]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
-use super::failure::Failure;
+use super::failure::ToolFailure;
 use super::tool_set::ToolSet;
 use crate::deliver::pass::flush;
 use crate::deliver::{self, Console};
@@ -24,7 +24,7 @@ pub struct ServerScopes {
     /// The scope of a save that names none: global, unless the environment names another.
     pub saved: Scope,
     /// The project that it runs in, or global.
-    pub here: Scope,
+    pub project: Scope,
     /// The project's name before ids told projects of one name apart.
     pub before: Option<Scope>,
 }
@@ -34,7 +34,7 @@ impl ServerScopes {
     pub fn of(cwd: &Path, env: impl Fn(&str) -> Option<String> + Copy) -> Self {
         // In no folder, only the environment counts.
         let saved = memory::derive(Path::new("/"), env);
-        Self { saved, here: memory::derive(cwd, env), before: memory::derived_before(cwd, env) }
+        Self { saved, project: memory::derive(cwd, env), before: memory::derived_before(cwd, env) }
     }
 }
 
@@ -46,7 +46,7 @@ pub struct SharedState {
     tools: ToolSet,
     place: ServerScopes,
     #[cfg(feature = "assistant")]
-    colleagues: crate::agent::Colleagues,
+    other_brains: crate::agent::OtherBrains,
     indexing: Mutex<()>,
     sending: TaskTracker,
 }
@@ -62,7 +62,7 @@ impl SharedState {
             tools,
             place,
             #[cfg(feature = "assistant")]
-            colleagues: crate::agent::Colleagues::default(),
+            other_brains: crate::agent::OtherBrains::default(),
             indexing: Mutex::default(),
             sending: TaskTracker::new(),
         }
@@ -71,14 +71,14 @@ impl SharedState {
     /// The same beside turns of this process.
     #[cfg(feature = "assistant")]
     #[must_use]
-    pub fn with_colleagues(self, colleagues: crate::agent::Colleagues) -> Self {
-        Self { colleagues, ..self }
+    pub fn with_other_brains(self, other_brains: crate::agent::OtherBrains) -> Self {
+        Self { other_brains, ..self }
     }
 
     /// The channel by which brains ask each other.
     #[cfg(feature = "assistant")]
-    pub fn colleagues(&self) -> &crate::agent::Colleagues {
-        &self.colleagues
+    pub fn other_brains(&self) -> &crate::agent::OtherBrains {
+        &self.other_brains
     }
 
     /// The tools that are exposed.
@@ -120,7 +120,7 @@ impl SharedState {
         search_client: &SearchClient,
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ToolFailure> {
         let recall = search_client.own()?;
         let index = recall.index();
         if index.is_empty()? {
@@ -157,7 +157,7 @@ impl SharedState {
     }
 
     /// Waits until what was to be sent is sent, within bounds.
-    pub async fn farewell(&self) {
+    pub async fn finish_sends(&self) {
         self.sending.close();
         if tokio::time::timeout(FLUSH_TIMEOUT, self.sending.wait()).await.is_err() {
             tracing::warn!("a confirmation is still being sent; it waits for the next pass");

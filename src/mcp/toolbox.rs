@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments;
 use super::catalog::Effect;
-use super::failure::Failure;
+use super::failure::ToolFailure;
 use super::shared_state::{ServerScopes, SharedState};
 use super::tool_set::ToolSet;
 use super::tools::brains::{AMONG_BRAINS, ASK};
-use super::tools::{Call, ToolAnswer};
+use super::tools::{McpCall, ToolAnswer};
 use crate::agent::tools::Caller;
-use crate::agent::{Colleagues, Toolbox, colleague};
+use crate::agent::{OtherBrains, Toolbox, other_brains};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::memory::Scope;
 use crate::turn::history;
@@ -26,7 +26,7 @@ use crate::workspace::Workspace;
 /// The longest wait for a call; its work is finished all the same.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A question to another brain may take so long besides.
-const LONGEST_QUESTION: Duration = Duration::from_secs(60 * colleague::MINUTES as u64);
+const LONGEST_QUESTION: Duration = Duration::from_secs(60 * other_brains::ASK_TIMEOUT_MINUTES as u64);
 
 /// The vault's typed tools.
 #[derive(Debug)]
@@ -38,20 +38,20 @@ pub struct VaultTools {
 impl VaultTools {
     /// Over a workspace of their own: what a model writes on a person's word is settled at once.
     pub fn new(workspace: Workspace) -> Self {
-        Self::beside(workspace, Colleagues::default())
+        Self::beside_turns(workspace, OtherBrains::default())
     }
 
     /// The same for brains that ask each other beside turns of this process.
-    pub fn beside(workspace: Workspace, colleagues: Colleagues) -> Self {
-        let place = ServerScopes { saved: Scope::Global, here: Scope::Global, before: None };
+    pub fn beside_turns(workspace: Workspace, other_brains: OtherBrains) -> Self {
+        let place = ServerScopes { saved: Scope::Global, project: Scope::Global, before: None };
         let alone = workspace.settings.brains.len() < 2;
         let tools = if alone { ToolSet::full().without(&AMONG_BRAINS) } else { ToolSet::full() };
-        let shared = SharedState::new(workspace, ToolSet::full(), place).with_colleagues(colleagues);
+        let shared = SharedState::new(workspace, ToolSet::full(), place).with_other_brains(other_brains);
         Self { shared: Arc::new(shared), tools }
     }
 
     /// For a brain that another asks: it asks none.
-    pub(super) fn of_asked(shared: &Arc<SharedState>) -> Arc<dyn Toolbox> {
+    pub(super) fn for_asked_brain(shared: &Arc<SharedState>) -> Arc<dyn Toolbox> {
         let tools = shared.tools().without(&AMONG_BRAINS);
         Arc::new(Self { shared: Arc::clone(shared), tools })
     }
@@ -61,15 +61,15 @@ impl VaultTools {
         call: &ToolCall,
         caller: &Caller,
         stop: &CancellationToken,
-    ) -> Result<ToolAnswer, Failure> {
+    ) -> Result<ToolAnswer, ToolFailure> {
         let known = || self.tools.tools().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
         let Some(tool) = self.tools.get(&call.name) else {
             let message = format!("there is no tool `{}`", call.name);
-            return Err(Failure::new("unknown_tool", message).hint(format!("there are: {}", known())));
+            return Err(ToolFailure::new("unknown_tool", message).hint(format!("there are: {}", known())));
         };
         let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
         let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
-            Failure::new("invalid_arguments", format!("the arguments are no JSON object: {error}"))
+            ToolFailure::new("invalid_arguments", format!("the arguments are no JSON object: {error}"))
         })?;
         let origin = caller.origin();
         let by = Some((caller.brain.clone(), caller.turn.clone()));
@@ -81,13 +81,13 @@ impl VaultTools {
             let arguments = arguments::check(tool.name, tool.arguments, &given)?;
             let stop = AtomicBool::new(false);
             let workspace = shared.workspace();
-            (tool.act)(&Call {
+            (tool.act)(&McpCall {
                 shared: &shared,
                 workspace,
                 arguments,
                 origin,
                 by,
-                tools_of_asked: Self::of_asked,
+                tools_of_asked: Self::for_asked_brain,
                 progress: &|_| {},
                 stop: &stop,
                 cancel,
@@ -96,10 +96,11 @@ impl VaultTools {
         let patience = if tool.name == ASK { PATIENCE + LONGEST_QUESTION } else { PATIENCE };
         match tokio::time::timeout(patience, work).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(error)) => Err(Failure::new("internal", format!("it went wrong inside: {error}"))),
+            Ok(Err(error)) => Err(ToolFailure::new("internal", format!("it went wrong inside: {error}"))),
             Err(_) => {
                 let message = format!("it took longer than {} s; it may still happen", patience.as_secs());
-                Err(Failure::new("timeout", message).hint("look at the present state before you do it again"))
+                Err(ToolFailure::new("timeout", message)
+                    .hint("look at the present state before you do it again"))
             }
         }
     }
@@ -108,7 +109,7 @@ impl VaultTools {
 #[async_trait]
 impl Toolbox for VaultTools {
     fn specs(&self) -> Vec<ToolSpec> {
-        let described = self.tools.tools().map(crate::mcp::catalog::Tool::describe);
+        let described = self.tools.tools().map(crate::mcp::catalog::ToolEntry::describe);
         described
             .map(|tool| ToolSpec {
                 name: tool.name.to_string(),

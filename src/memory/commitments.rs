@@ -8,7 +8,9 @@ use serde::Serialize;
 use super::error::MemoryError;
 use super::note_hash::check;
 use super::text::wording;
-use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
+use crate::format::commitment::{
+    self, Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile, Precision,
+};
 use crate::memory::{Origin, Result};
 use crate::reminders::rfc3339;
 use crate::schedule::Zone;
@@ -29,7 +31,7 @@ pub struct FollowUpNotes<'a> {
 
 /// A follow-up to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
+pub struct CommitmentDraft {
     /// The promise.
     pub text: String,
     /// When it is due; without it, it waits to be done by hand.
@@ -44,7 +46,7 @@ pub struct Draft {
     pub expected: Option<String>,
 }
 
-impl Draft {
+impl CommitmentDraft {
     /// A follow-up without a due time.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), due: None, precision: None, scope: None, source: None, expected: None }
@@ -53,7 +55,7 @@ impl Draft {
     fn commitment(&self, id: String, now: Timestamp) -> Commitment {
         Commitment {
             id,
-            status: Status::Pending,
+            status: CommitmentStatus::Pending,
             precision: self.precision,
             due: self.due,
             scope: self.scope.clone(),
@@ -73,7 +75,7 @@ impl Draft {
 
 /// A follow-up that was added, or stood there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Added {
+pub struct AddedCommitment {
     /// As it stands in the note.
     pub listed: ListedFollowUp,
     /// Whether it waited there already, and nothing was written.
@@ -123,8 +125,8 @@ impl FollowUpNotes<'_> {
     ///
     /// # Errors
     /// The text or its place can't be kept, the block would not read back, or the note can't be written.
-    pub fn add(&self, draft: &Draft, now: Timestamp, origin: &Origin) -> Result<Added> {
-        let draft = Draft { text: wording::checked(&draft.text)?, ..draft.clone() };
+    pub fn add(&self, draft: &CommitmentDraft, now: Timestamp, origin: &Origin) -> Result<AddedCommitment> {
+        let draft = CommitmentDraft { text: wording::checked(&draft.text)?, ..draft.clone() };
         if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
             return Err(MemoryError::BadPlace(crate::format::quote(scope)));
         }
@@ -132,7 +134,7 @@ impl FollowUpNotes<'_> {
         check(&self.path, &self.bytes()?, expected)?;
         let standing = draft.normal_text(now);
         if let Some(listed) = self.waiting(&commitment::parse(&self.bytes()?), &draft, &standing) {
-            return Ok(Added { listed, existing: true });
+            return Ok(AddedCommitment { listed, existing: true });
         }
         let (_, planned) = self.planned(&self.bytes()?, &draft, now)?;
         let subject = format!("promised: {}", wording::summary(&planned.text));
@@ -146,13 +148,18 @@ impl FollowUpNotes<'_> {
             let (append, listed) = self.planned(bytes, &draft, now)?;
             Ok((EditPlan::Operations(vec![append]), (listed.id, false)))
         })?;
-        Ok(Added { listed: self.read_back(&id)?, existing })
+        Ok(AddedCommitment { listed: self.read_back(&id)?, existing })
     }
 
     /// The follow-up that waits with the same words, due time and place.
-    fn waiting(&self, file: &CommitmentsFile, draft: &Draft, standing: &str) -> Option<ListedFollowUp> {
+    fn waiting(
+        &self,
+        file: &CommitmentsFile,
+        draft: &CommitmentDraft,
+        standing: &str,
+    ) -> Option<ListedFollowUp> {
         let same = |commitment: &Commitment| {
-            commitment.status == Status::Pending
+            commitment.status == CommitmentStatus::Pending
                 && (commitment.due, commitment.scope.as_ref()) == (draft.due, draft.scope.as_ref())
                 && wording::normal(&commitment.text) == standing
         };
@@ -168,7 +175,12 @@ impl FollowUpNotes<'_> {
     }
 
     /// The operation that adds a draft to these bytes, and the draft as it then reads.
-    fn planned(&self, bytes: &[u8], draft: &Draft, now: Timestamp) -> Result<(Operation, ListedFollowUp)> {
+    fn planned(
+        &self,
+        bytes: &[u8],
+        draft: &CommitmentDraft,
+        now: Timestamp,
+    ) -> Result<(Operation, ListedFollowUp)> {
         let file = commitment::parse(bytes);
         let id = commitment::next_id(&file, self.zone.tz().to_datetime(now).date());
         let commitment = draft.commitment(id.clone(), now);
@@ -195,7 +207,8 @@ impl FollowUpNotes<'_> {
     /// The note can't be read.
     pub fn list(&self, all: bool) -> Result<Vec<ListedFollowUp>> {
         let file = self.read()?;
-        let shown = file.blocks.iter().filter(|block| all || block.commitment.status == Status::Pending);
+        let shown =
+            file.blocks.iter().filter(|block| all || block.commitment.status == CommitmentStatus::Pending);
         Ok(shown.map(|block| listed(block, self.zone.tz())).collect())
     }
 
@@ -205,7 +218,7 @@ impl FollowUpNotes<'_> {
     /// The note can't be read.
     pub fn due(&self, now: Timestamp) -> Result<Vec<ListedFollowUp>> {
         let is_due = |commitment: &Commitment| {
-            commitment.status == Status::Pending && commitment.due.is_some_and(|due| due <= now)
+            commitment.status == CommitmentStatus::Pending && commitment.due.is_some_and(|due| due <= now)
         };
         let file = self.read()?;
         let due = file.blocks.iter().filter(|block| is_due(&block.commitment));

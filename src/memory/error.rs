@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::note_hash::StaleRead;
 use super::scope::ScopeError;
 use super::text::wording::{self, WordsError};
-use crate::format::commitment::Status;
+use crate::format::commitment::CommitmentStatus;
 use crate::format::quote;
 use crate::vault::{EditError, NotePath, PathError, VaultError};
 
@@ -125,7 +125,7 @@ pub enum MemoryError {
     },
     /// It isn't waiting any more.
     #[error("the follow-up `{0}` is {1} already")]
-    NotPending(String, Status),
+    NotPending(String, CommitmentStatus),
     /// It can't be sent there.
     #[error(
         "{0} is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows"

@@ -42,9 +42,10 @@ use crate::words::words;
 pub use crate::vault::Origin;
 
 pub use self::change::{
-    DEFAULT_SECTION, Edited, Forgotten, MemoryRef, NewMemory, Promoted, Saved, is_section, keep,
+    DEFAULT_SECTION, EditedMemory, ForgottenMemory, MemoryRef, NewMemory, PromotedMemory, SavedMemory,
+    is_section, keep_fact,
 };
-pub use self::commitments::{Draft, FollowUpNotes};
+pub use self::commitments::{CommitmentDraft, FollowUpNotes};
 pub(crate) use self::error::Result;
 pub use self::error::{MemoryError, NearMatch};
 pub use self::excerpt::{Excerpt, MOST_EXCERPT};
@@ -55,7 +56,7 @@ pub use self::scope::{
 };
 #[cfg(feature = "assistant")]
 pub(crate) use self::text::harmless;
-pub use self::text::{Fields, Temporal, Tier, WordsError, contradiction, normal, wording};
+pub use self::text::{MemoryFields, MemoryTier, Temporal, WordsError, contradiction, normal, wording};
 pub use self::working::{read_profile, read_working, session_context};
 
 /// The trailer of a write that took a memory out of a note: the line that was named.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::error::MemoryError;
 use super::text::harmless;
 use super::text::wording::{self, WordsError};
-use crate::format::pinned::{self, Target};
+use crate::format::pinned::{self, LinkTarget};
 use crate::memory::{Origin, Result};
 use crate::vault::{EditPlan, Editor, NotePath, Operation};
 
@@ -22,7 +22,7 @@ pub struct Pin {
     /// Its text, without the bullet's marker, with its link; continuation lines joined by line breaks.
     pub text: String,
     /// The target of the link at its end.
-    pub target: Option<Target>,
+    pub target: Option<LinkTarget>,
     /// The bullet's bytes, its last line break included.
     pub bytes: Vec<u8>,
 }
@@ -36,7 +36,7 @@ impl Pin {
 
 /// A pin, and whether it stood there before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pinned {
+pub struct PinResult {
     /// The pin as it was read back.
     pub pin: Pin,
     /// Whether nothing was written because it was pinned already.
@@ -45,7 +45,7 @@ pub struct Pinned {
 
 /// The pins of a note's bytes, in order.
 pub fn parse(bytes: &[u8]) -> Vec<Pin> {
-    let shown = |text: &str, target: Option<&Target>| match target {
+    let shown = |text: &str, target: Option<&LinkTarget>| match target {
         Some(target) if text.is_empty() => target.to_string(),
         Some(target) => format!("{text} {target}"),
         None => text.to_owned(),
@@ -68,9 +68,9 @@ pub fn pin(
     editor: &Editor,
     path: &NotePath,
     text: &str,
-    target: Option<&Target>,
+    target: Option<&LinkTarget>,
     origin: &Origin,
-) -> Result<Pinned> {
+) -> Result<PinResult> {
     let text = match wording::checked(text) {
         Err(WordsError::Empty) if target.is_some() => String::new(),
         text => text?,
@@ -91,7 +91,7 @@ pub fn pin(
     })?;
     let there = parse(&read(editor, path)?).into_iter().find(same);
     let pin = there.ok_or_else(|| MemoryError::vanished(path, bullet.trim_start_matches("- ")))?;
-    Ok(Pinned { pin, existing })
+    Ok(PinResult { pin, existing })
 }
 
 /// The trailer of a write that took out the pin with exactly these words, as they were given.
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_pin_is_added_once_and_taken_out_whole() {
         let (temp, editor, path) = set_up("# Pinned\n\n- by hand\n");
-        let target = Target { path: "logs/a".into(), block_id: Some("X".into()), heading: None };
+        let target = LinkTarget { path: "logs/a".into(), block_id: Some("X".into()), heading: None };
         let origin = Origin::new(Actor::Discord);
         let first = pin(&editor, &path, "Mum's birthday\nis in May", Some(&target), &origin).unwrap();
         let bullet = first.pin.shown();
@@ -206,7 +206,7 @@ mod tests {
             pin(&editor, &path, " \n", None, &origin),
             Err(MemoryError::Words(WordsError::Empty))
         ));
-        let broken = Target { path: "a]] b".into(), block_id: None, heading: None };
+        let broken = LinkTarget { path: "a]] b".into(), block_id: None, heading: None };
         assert!(matches!(pin(&editor, &path, "x", Some(&broken), &origin), Err(MemoryError::BadLink(_))));
         assert!(matches!(pin(&editor, &path, "x\u{7}", None, &origin), Err(MemoryError::Words(_))));
         assert_eq!(list(&editor, &path).unwrap().len(), 2);

@@ -9,12 +9,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::error::MemoryError;
 use super::text::wording;
-use crate::config::{Paths, Settings};
-use crate::format::{invisible, lines, working};
+use crate::config::{PathSettings, Settings};
+use crate::format::{invisible, lines, working_memory};
 use crate::memory::{Origin, Result};
 use crate::vault::{EditPlan, Editor, NotePath, Vault};
 
-pub use crate::format::working::Working;
+pub use crate::format::working_memory::WorkingMemory;
 
 /// A token's estimated characters.
 const CHARS_PER_TOKEN: usize = 4;
@@ -34,13 +34,13 @@ pub fn is_on(settings: &Settings) -> bool {
 
 /// The note of working memory: the one that the settings name, else `working.md` in the shared folder.
 pub fn working_path(settings: &Settings) -> Option<NotePath> {
-    shared(settings, &settings.paths.working, &Paths::default().working)
+    shared(settings, &settings.paths.working, &PathSettings::default().working)
 }
 
 /// The notes that all this adds to a turn: profile and working memory; none if it is off.
-pub fn told_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
+pub fn turn_notes(settings: &Settings) -> impl Iterator<Item = NotePath> {
     let profile = &settings.paths.profile;
-    let own = shared(settings, profile, &Paths::default().profile);
+    let own = shared(settings, profile, &PathSettings::default().profile);
     let usual = NotePath::new(profile).ok().filter(|_| is_on(settings));
     [own, usual, working_path(settings)].into_iter().flatten()
 }
@@ -54,18 +54,18 @@ pub fn reader(vault: &Vault) -> impl Fn(&NotePath) -> Vec<u8> {
 }
 
 /// Working memory that hasn't expired by `now`, within its budget; none where it is off, absent or malformed.
-pub fn read_working(settings: &Settings, now: Timestamp, read: NoteReader<'_>) -> Option<Working> {
+pub fn read_working(settings: &Settings, now: Timestamp, read: NoteReader<'_>) -> Option<WorkingMemory> {
     let bytes = read(&working_path(settings)?);
-    let found = working::parse(&bytes, now)?;
+    let found = working_memory::parse(&bytes, now)?;
     let text = invisible::strip(cut(&found.text, budget(settings))).into_owned();
-    Some(Working { text, ..found }).filter(|working| !working.text.is_empty())
+    Some(WorkingMemory { text, ..found }).filter(|working| !working.text.is_empty())
 }
 
 /// The note of working memory and its expiry, if it has expired by `now`. Also if working memory is off, because the
 /// note itself says so.
 pub fn expired(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<(NotePath, Timestamp)> {
     let path = working_path(settings).or_else(|| NotePath::new(&settings.paths.working).ok())?;
-    let expires = working::read(&vault.read(&path).ok()?)?.expires;
+    let expires = working_memory::read(&vault.read(&path).ok()?)?.expires;
     (expires <= now).then_some((path, expires))
 }
 
@@ -79,19 +79,19 @@ pub fn write_working(
     text: &str,
     now: Timestamp,
     origin: &Origin,
-) -> Result<Working> {
+) -> Result<WorkingMemory> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
     // A summary that a model wrote is worth more than an odd character in it.
     let text = wording::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
     let days = i64::from(settings.memory.working_memory_ttl_days);
     let updated = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let expires = updated.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX);
-    let written = Working { updated, expires, text };
+    let written = WorkingMemory { updated, expires, text };
     let why = origin.why(format!("working memory: {}", wording::summary(&written.text)));
-    let bytes = working::render(&written).into_bytes();
+    let bytes = working_memory::render(&written).into_bytes();
     editor.edit_with(&path, &why, |_| EditPlan::Bytes(bytes.clone()))?;
     let read = editor.vault().read(&path)?;
-    working::read(&read)
+    working_memory::read(&read)
         .filter(|read| *read == written)
         .ok_or_else(|| MemoryError::vanished(&path, &written.text))
 }
@@ -128,7 +128,7 @@ pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Op
 /// the settings name, else `profile.md` in the shared folder; without one, the one that `init` wrote, because a person
 /// who renamed the folder in the settings may not have moved it.
 pub fn read_profile(settings: &Settings, read: NoteReader<'_>) -> Option<String> {
-    let usual = Paths::default().profile;
+    let usual = PathSettings::default().profile;
     let mut bytes = read(&shared(settings, &settings.paths.profile, &usual)?);
     if bytes.is_empty() {
         bytes = NotePath::new(&usual).map(|usual| read(&usual)).unwrap_or_default();

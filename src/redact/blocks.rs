@@ -1,18 +1,18 @@
 //! Finds private keys, also those that were cut, and hashes of passwords.
 
-use super::rule::Rule;
+use super::rule::SecretRule;
 use super::{FoundSecret, run};
 
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[SecretRule] = &[
     // The private part of a key file of PuTTY.
-    Rule::new(
+    SecretRule::new(
         "private key",
         &["private-lines"],
         r"Private-Lines: *\d+(?:\r?\n|\\n)((?:[A-Za-z0-9+/=]+(?:\r?\n|\\n|$))+)",
     )
     .over_lines(),
     // The output of `crypt` and similar functions: `$6$SALT$HASH`.
-    Rule::new(
+    SecretRule::new(
         "password hash",
         &[
             "$1$", "$2$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2",

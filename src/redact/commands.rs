@@ -3,11 +3,11 @@
 use regex_lite::Captures;
 
 use super::FoundSecret;
-use super::rule::Rule;
+use super::rule::SecretRule;
 use super::values::{is_password, is_password_like, is_placeholder};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[SecretRule] = &[
     line(&["mysql", "mycli", "mariadb"], r#"(?m)(?:^|[^\w-])(?:mysql|mysqldump|mysqladmin|mysqlimport|mysqlsh|mycli|mariadb|mariadb-dump|mariadb-admin){ON}-p{WORD}"#),
     line(&["mysqladmin"], r#"(?m)(?:^|[^\w-])mysqladmin{ON}password\s+{WORD}"#),
     line(&["docker ", "podman ", "nerdctl ", "helm ", "oras ", "skopeo ", "buildah ", "crane ", "az ", "oc "], r#"(?m)(?:^|[^\w-])(?:docker|podman|nerdctl|helm|oras|skopeo|buildah|crane|az|oc)\s[^\n|]*?\blogin{ON}(?:-p|--password)[ =]{WORD}"#),
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
     other(&["pscredential"], r#"(?i)\bPSCredential\b.*?-AsPlainText\s+["']?([^\s"']+)"#),
     other(&["convertto-securestring"], r#"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?["']([^"'\n]+)["']"#),
     // Prose: `the password is …`.
-    Rule::new("password",
+    SecretRule::new("password",
         &["password", "passwort", "kennwort", "passphrase", "passcode", "contraseña", "mot de passe", "wachtwoord",
             "senha", "passwd", "pw"],
         r#"(?i)\b(?:password|passwort|kennwort|passphrase|passcode|contraseña|mot de passe|wachtwoord|senha|passwd|pw)\b[^\n.:=;]{0,30}?\s(?:is|ist|lautet|est|es|was|war)(?:\s+now|\s+jetzt)?:?\s+["'`]?([^\s"'`]+)"#)
@@ -52,12 +52,12 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// A command that is named first; the last group is the secret.
-const fn line(names: &'static [&'static str], pattern: &'static str) -> Rule {
+const fn line(names: &'static [&'static str], pattern: &'static str) -> SecretRule {
     other(names, pattern).of_words()
 }
 
-const fn other(keywords: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule::new("password", keywords, pattern).where_it(is_given)
+const fn other(keywords: &'static [&'static str], pattern: &'static str) -> SecretRule {
+    SecretRule::new("password", keywords, pattern).where_it(is_given)
 }
 
 fn prose_password(_: &str, groups: &Captures<'_>, found: &mut Vec<FoundSecret>) {

@@ -2,19 +2,19 @@
 
 use regex_lite::{Captures, Match};
 
-use super::rule::Rule;
+use super::rule::SecretRule;
 use super::values::{is_placeholder, is_random};
 use super::{FoundSecret, run};
 
-pub(super) const RULES: &[Rule] = &[
-    Rule::new(
+pub(super) const RULES: &[SecretRule] = &[
+    SecretRule::new(
         "cookie",
         &["cookie"],
         r#"(?i)\b(?:set-)?cookie\\?["']?[ \t]*[:=][ \t]*\\?["']?([^"'\n\r]+)"#,
     )
     .near(5, 4096)
     .by(|_, groups, found| groups.get(1).into_iter().for_each(|jar| cookies(jar, found))),
-    Rule::new(
+    SecretRule::new(
         "authorization",
         &["authorization"],
         concat!(
@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
     )
     .near(2, 2048)
     .by(authorization),
-    Rule::new(
+    SecretRule::new(
         "bearer token",
         &["bearer", "basic"],
         r"(?i)\b(?:bearer|basic)[ \t:]+([\w.~+/=-]{12,})",

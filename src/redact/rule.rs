@@ -15,7 +15,7 @@ const SIZE: usize = 1 << 20;
 const LONGEST: usize = 64 << 10;
 
 /// One rule of a table.
-pub(super) struct Rule {
+pub(super) struct SecretRule {
     kind: &'static str,
     /// In small letters; each match holds one of them. Their case doesn't count.
     pub(super) keywords: &'static [&'static str],
@@ -37,7 +37,7 @@ enum MatchAction {
     Own(fn(&str, &Captures<'_>, &mut Vec<FoundSecret>)),
 }
 
-impl Rule {
+impl SecretRule {
     /// A rule whose first group is the secret, within one line and 1 KB.
     pub(super) const fn new(
         kind: &'static str,

@@ -9,18 +9,19 @@ use std::sync::{LazyLock, OnceLock};
 use aho_corasick::AhoCorasick;
 use regex_lite::Regex;
 
-use super::rule::Rule;
-use super::tokens::{Prefix, Shape};
+use super::rule::SecretRule;
+use super::tokens::{TokenPrefix, TokenShape};
 use super::{FoundSecret, assigned, blocks, commands, headers, tokens, urls};
 
 /// The rules, in the order in which they name what several of them find.
-const TABLES: [&[Rule]; 5] = [blocks::RULES, tokens::RULES, urls::RULES, headers::RULES, commands::RULES];
+const TABLES: [&[SecretRule]; 5] =
+    [blocks::RULES, tokens::RULES, urls::RULES, headers::RULES, commands::RULES];
 
 /// The rule that a word of the automaton belongs to.
 #[derive(Clone, Copy)]
 enum KeywordOwner {
     Rule(usize),
-    Token(&'static str, &'static Shape),
+    Token(&'static str, &'static TokenShape),
     Name,
     Scheme,
     Block,
@@ -30,11 +31,11 @@ enum KeywordOwner {
 struct KeywordMatcher {
     automaton: AhoCorasick,
     of: Vec<KeywordOwner>,
-    rules: Vec<(&'static Rule, OnceLock<Option<Regex>>)>,
+    rules: Vec<(&'static SecretRule, OnceLock<Option<Regex>>)>,
 }
 
 static MACHINE: LazyLock<Option<KeywordMatcher>> = LazyLock::new(|| {
-    let rules: Vec<&Rule> = TABLES.into_iter().flatten().collect();
+    let rules: Vec<&SecretRule> = TABLES.into_iter().flatten().collect();
     let keywords = rules
         .iter()
         .enumerate()
@@ -54,15 +55,15 @@ static MACHINE: LazyLock<Option<KeywordMatcher>> = LazyLock::new(|| {
 
 /// The positions of all keywords in a text, by their kind, each in order.
 #[derive(Default)]
-struct Places {
+struct KeywordPositions {
     rules: Vec<(usize, usize)>,
-    tokens: Vec<Prefix>,
+    tokens: Vec<TokenPrefix>,
     names: Vec<Range<usize>>,
     schemes: Vec<usize>,
     blocks: Vec<usize>,
 }
 
-impl Places {
+impl KeywordPositions {
     fn of(text: &str, machine: &KeywordMatcher) -> Self {
         let mut out = Self::default();
         for hit in machine.automaton.find_overlapping_iter(text) {
@@ -72,7 +73,7 @@ impl Places {
                 }
                 KeywordOwner::Rule(_) => {}
                 KeywordOwner::Token(prefix, shape) => {
-                    let one = Prefix { at: hit.start(), prefix, shape };
+                    let one = TokenPrefix { at: hit.start(), prefix, shape };
                     if one.stands_in(text) {
                         out.tokens.push(one);
                     }
@@ -91,7 +92,7 @@ impl Places {
 /// All that the rules find in a text. If two find the same place, the first one names it.
 pub(super) fn find(text: &str) -> Vec<FoundSecret> {
     let Some(machine) = &*MACHINE else { return Vec::new() };
-    let (places, mut found) = (Places::of(text, machine), Vec::new());
+    let (places, mut found) = (KeywordPositions::of(text, machine), Vec::new());
     blocks::private_keys(text, &places.blocks, &mut found);
     tokens::with_prefix(text, places.tokens, &mut found);
     tokens::of_discord(text, &mut found);

@@ -1,6 +1,6 @@
 //! Finds tokens by their own prefix and length, or by their form.
 
-use super::rule::Rule;
+use super::rule::SecretRule;
 use super::{FoundSecret, run};
 
 /// The characters that may follow a prefix.
@@ -38,124 +38,124 @@ impl Class {
 }
 
 /// Tokens of one kind: the prefixes, the least and the greatest length of what follows, and its characters.
-pub(super) struct Shape(&'static str, pub(super) &'static [&'static str], usize, usize, Class);
+pub(super) struct TokenShape(&'static str, pub(super) &'static [&'static str], usize, usize, Class);
 
 /// No greatest length.
 const ANY: usize = 4096;
 
 /// Models and tools for them.
 #[rustfmt::skip]
-const MODELS: &[Shape] = &[
-    Shape("anthropic key", &["sk-ant-"], 16, ANY, Dashed),
-    Shape("openrouter key", &["sk-or-"], 20, ANY, Dashed),
-    Shape("langfuse key", &["sk-lf-"], 20, ANY, Dashed),
-    Shape("openai key", &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-"], 16, ANY, Dashed),
-    Shape("elevenlabs key", &["sk_"], 40, 64, Hex),
-    Shape("google api key", &["AIza"], 30, 40, Dashed),
-    Shape("google client secret", &["GOCSPX-"], 20, 40, Dashed),
-    Shape("google token", &["ya29.", "1//0"], 20, ANY, Dotted),
-    Shape("groq key", &["gsk_"], 20, ANY, Plain), Shape("xai key", &["xai-"], 20, ANY, Dashed),
-    Shape("perplexity key", &["pplx-"], 20, ANY, Plain), Shape("replicate token", &["r8_"], 20, ANY, Plain),
-    Shape("hugging face token", &["hf_", "api_org_"], 20, ANY, Plain),
-    Shape("nvidia key", &["nvapi-"], 20, ANY, Dashed), Shape("tavily key", &["tvly-"], 20, ANY, Dashed),
-    Shape("firecrawl key", &["fc-"], 32, 40, Hex), Shape("jina key", &["jina_"], 30, ANY, Dashed),
-    Shape("brave key", &["BSA"], 24, 36, Dashed), Shape("llamacloud key", &["llx-"], 30, ANY, Dashed),
-    Shape("langsmith key", &["lsv2_pt_", "lsv2_sk_"], 30, ANY, Dashed),
-    Shape("cerebras key", &["csk-"], 40, ANY, Plain), Shape("together key", &["tgp_v1_"], 30, ANY, Dashed),
-    Shape("fireworks key", &["fw_"], 22, 40, Plain), Shape("runpod key", &["rpa_"], 36, ANY, Plain),
-    Shape("e2b key", &["e2b_"], 40, 40, Hex), Shape("apify token", &["apify_api_"], 30, ANY, Plain),
-    Shape("context7 key", &["ctx7sk-"], 32, ANY, Dashed), Shape("cursor key", &["crsr_"], 40, ANY, Hex),
+const MODELS: &[TokenShape] = &[
+    TokenShape("anthropic key", &["sk-ant-"], 16, ANY, Dashed),
+    TokenShape("openrouter key", &["sk-or-"], 20, ANY, Dashed),
+    TokenShape("langfuse key", &["sk-lf-"], 20, ANY, Dashed),
+    TokenShape("openai key", &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-"], 16, ANY, Dashed),
+    TokenShape("elevenlabs key", &["sk_"], 40, 64, Hex),
+    TokenShape("google api key", &["AIza"], 30, 40, Dashed),
+    TokenShape("google client secret", &["GOCSPX-"], 20, 40, Dashed),
+    TokenShape("google token", &["ya29.", "1//0"], 20, ANY, Dotted),
+    TokenShape("groq key", &["gsk_"], 20, ANY, Plain), TokenShape("xai key", &["xai-"], 20, ANY, Dashed),
+    TokenShape("perplexity key", &["pplx-"], 20, ANY, Plain), TokenShape("replicate token", &["r8_"], 20, ANY, Plain),
+    TokenShape("hugging face token", &["hf_", "api_org_"], 20, ANY, Plain),
+    TokenShape("nvidia key", &["nvapi-"], 20, ANY, Dashed), TokenShape("tavily key", &["tvly-"], 20, ANY, Dashed),
+    TokenShape("firecrawl key", &["fc-"], 32, 40, Hex), TokenShape("jina key", &["jina_"], 30, ANY, Dashed),
+    TokenShape("brave key", &["BSA"], 24, 36, Dashed), TokenShape("llamacloud key", &["llx-"], 30, ANY, Dashed),
+    TokenShape("langsmith key", &["lsv2_pt_", "lsv2_sk_"], 30, ANY, Dashed),
+    TokenShape("cerebras key", &["csk-"], 40, ANY, Plain), TokenShape("together key", &["tgp_v1_"], 30, ANY, Dashed),
+    TokenShape("fireworks key", &["fw_"], 22, 40, Plain), TokenShape("runpod key", &["rpa_"], 36, ANY, Plain),
+    TokenShape("e2b key", &["e2b_"], 40, 40, Hex), TokenShape("apify token", &["apify_api_"], 30, ANY, Plain),
+    TokenShape("context7 key", &["ctx7sk-"], 32, ANY, Dashed), TokenShape("cursor key", &["crsr_"], 40, ANY, Hex),
 ];
 
 /// Code, packages and their machines.
 #[rustfmt::skip]
-const CODE: &[Shape] = &[
-    Shape("github token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], 16, ANY, Plain),
-    Shape("github token", &["github_pat_"], 20, ANY, Dashed),
-    Shape("gitlab token", &["glpat-", "glptt-", "gldt-", "glrt-", "glrtr-", "glft-", "glimt-", "glagent-", "glsoat-",
+const CODE: &[TokenShape] = &[
+    TokenShape("github token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], 16, ANY, Plain),
+    TokenShape("github token", &["github_pat_"], 20, ANY, Dashed),
+    TokenShape("gitlab token", &["glpat-", "glptt-", "gldt-", "glrt-", "glrtr-", "glft-", "glimt-", "glagent-", "glsoat-",
         "glffct-", "glcbt-", "glwt-", "gloas-", "GR1348941"], 16, ANY, Dotted),
-    Shape("atlassian token", &["ATATT3", "ATCTT3"], 40, ANY, Base64),
-    Shape("bitbucket password", &["ATBB"], 28, 40, Plain), Shape("trello token", &["ATTA"], 60, 80, Hex),
-    Shape("npm token", &["npm_"], 30, 40, Plain), Shape("pypi token", &["pypi-"], 30, ANY, Dashed),
-    Shape("rubygems key", &["rubygems_"], 40, 60, Hex), Shape("nuget key", &["oy2"], 43, 43, Small),
-    Shape("clojars token", &["CLOJARS_"], 50, 70, Small), Shape("crates.io token", &["cio"], 32, 32, Plain),
-    Shape("artifactory key", &["AKCp"], 60, 80, Plain), Shape("artifactory token", &["cmVmd"], 50, 70, Plain),
-    Shape("docker token", &["dckr_pat_", "dckr_oat_"], 20, ANY, Dashed),
-    Shape("circleci token", &["CCIPAT_", "CCIPRJ_"], 30, ANY, Dashed),
-    Shape("buildkite token", &["bkua_"], 40, 40, Hex),
-    Shape("sonar token", &["sqp_", "squ_", "sqa_"], 40, 40, Hex),
-    Shape("sourcegraph token", &["sgp_"], 40, ANY, Dashed), Shape("pulumi token", &["pul-"], 40, 40, Hex),
-    Shape("prefect token", &["pnu_", "pnb_"], 36, 36, Plain), Shape("infracost key", &["ico-"], 32, 32, Plain),
-    Shape("readme key", &["rdme_"], 60, 80, Small), Shape("octopus key", &["API-"], 26, 36, Upper),
-    Shape("postman key", &["PMAK-", "PMAT-"], 30, ANY, Dashed), Shape("figma token", &["figd_", "figo_"], 36, ANY, Dashed),
-    Shape("linear key", &["lin_api_", "lin_oauth_"], 20, ANY, Plain), Shape("notion token", &["ntn_"], 40, 60, Plain),
-    Shape("notion token", &["secret_"], 43, 43, Plain), Shape("typeform token", &["tfp_"], 40, ANY, Dashed),
-    Shape("contentful token", &["CFPAT-"], 40, 50, Dashed), Shape("dropbox token", &["sl."], 100, ANY, Dotted),
-    Shape("scalingo token", &["tk-us-"], 40, ANY, Dashed), Shape("frame.io token", &["fio-u-"], 50, ANY, Dashed),
-    Shape("adobe secret", &["p8e-"], 32, 32, Plain),
+    TokenShape("atlassian token", &["ATATT3", "ATCTT3"], 40, ANY, Base64),
+    TokenShape("bitbucket password", &["ATBB"], 28, 40, Plain), TokenShape("trello token", &["ATTA"], 60, 80, Hex),
+    TokenShape("npm token", &["npm_"], 30, 40, Plain), TokenShape("pypi token", &["pypi-"], 30, ANY, Dashed),
+    TokenShape("rubygems key", &["rubygems_"], 40, 60, Hex), TokenShape("nuget key", &["oy2"], 43, 43, Small),
+    TokenShape("clojars token", &["CLOJARS_"], 50, 70, Small), TokenShape("crates.io token", &["cio"], 32, 32, Plain),
+    TokenShape("artifactory key", &["AKCp"], 60, 80, Plain), TokenShape("artifactory token", &["cmVmd"], 50, 70, Plain),
+    TokenShape("docker token", &["dckr_pat_", "dckr_oat_"], 20, ANY, Dashed),
+    TokenShape("circleci token", &["CCIPAT_", "CCIPRJ_"], 30, ANY, Dashed),
+    TokenShape("buildkite token", &["bkua_"], 40, 40, Hex),
+    TokenShape("sonar token", &["sqp_", "squ_", "sqa_"], 40, 40, Hex),
+    TokenShape("sourcegraph token", &["sgp_"], 40, ANY, Dashed), TokenShape("pulumi token", &["pul-"], 40, 40, Hex),
+    TokenShape("prefect token", &["pnu_", "pnb_"], 36, 36, Plain), TokenShape("infracost key", &["ico-"], 32, 32, Plain),
+    TokenShape("readme key", &["rdme_"], 60, 80, Small), TokenShape("octopus key", &["API-"], 26, 36, Upper),
+    TokenShape("postman key", &["PMAK-", "PMAT-"], 30, ANY, Dashed), TokenShape("figma token", &["figd_", "figo_"], 36, ANY, Dashed),
+    TokenShape("linear key", &["lin_api_", "lin_oauth_"], 20, ANY, Plain), TokenShape("notion token", &["ntn_"], 40, 60, Plain),
+    TokenShape("notion token", &["secret_"], 43, 43, Plain), TokenShape("typeform token", &["tfp_"], 40, ANY, Dashed),
+    TokenShape("contentful token", &["CFPAT-"], 40, 50, Dashed), TokenShape("dropbox token", &["sl."], 100, ANY, Dotted),
+    TokenShape("scalingo token", &["tk-us-"], 40, ANY, Dashed), TokenShape("frame.io token", &["fio-u-"], 50, ANY, Dashed),
+    TokenShape("adobe secret", &["p8e-"], 32, 32, Plain),
 ];
 
 /// Clouds, databases and what watches them.
 #[rustfmt::skip]
-const CLOUDS: &[Shape] = &[
-    Shape("aws access key", &["AKIA", "ASIA", "ABIA", "ACCA"], 16, 16, Upper),
-    Shape("aws bedrock key", &["ABSK"], 100, ANY, Base64),
-    Shape("alibaba key", &["LTAI"], 16, 30, Plain), Shape("tencent key", &["AKID"], 24, 40, Plain),
-    Shape("yandex key", &["AQVN", "y0_"], 35, ANY, Dashed),
-    Shape("digitalocean token", &["dop_v1_", "doo_v1_", "dor_v1_"], 30, ANY, Hex),
-    Shape("fly.io token", &["FlyV1 fm2_", "FlyV1 fm1r_", "FlyV1 fm1a_", "fo1_", "fm1a_", "fm1r_", "fm2_"], 40, ANY, Base64),
-    Shape("heroku key", &["HRKU-"], 36, ANY, Dashed),
-    Shape("netlify token", &["nfp_", "nfc_", "nfo_", "nfu_", "nfb_"], 36, 50, Plain),
-    Shape("vercel token", &["vcp_", "vci_", "vca_", "vcr_", "vck_"], 24, ANY, Plain),
-    Shape("render key", &["rnd_"], 28, 40, Plain), Shape("deno token", &["ddp_"], 30, 50, Plain),
-    Shape("supabase key", &["sbp_", "sb_secret_"], 20, ANY, Dashed), Shape("neon key", &["napi_"], 40, ANY, Plain),
-    Shape("planetscale secret", &["pscale_tkn_", "pscale_pw_", "pscale_oauth_"], 30, ANY, Dotted),
-    Shape("doppler token", &["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."], 40, ANY, Dotted),
-    Shape("vault token", &["hvs.", "hvb.", "hvr."], 20, ANY, Dashed),
-    Shape("databricks token", &["dapi", "dose"], 32, 36, Hex),
-    Shape("tailscale key", &["tskey-"], 16, ANY, Dashed), Shape("cloudflare ca key", &["v1.0-"], 150, 200, Hex),
-    Shape("clickhouse key", &["4b1d"], 38, 38, Plain), Shape("openshift token", &["sha256~"], 43, 43, Dashed),
-    Shape("grafana token", &["glsa_"], 32, ANY, Dashed), Shape("grafana token", &["glc_"], 32, ANY, Base64),
-    Shape("new relic key", &["NRAK-", "NRII-", "NRAL-"], 20, ANY, Upper),
-    Shape("dynatrace token", &["dt0c01.", "dt0s01.", "dt0s16."], 60, ANY, Dotted),
-    Shape("sentry token", &["sntrys_"], 60, ANY, Base64), Shape("sentry token", &["sntryu_", "sntryi_"], 64, 64, Hex),
-    Shape("posthog key", &["phx_", "phs_"], 40, ANY, Dashed), Shape("honeycomb key", &["hcaik_", "hcxik_"], 40, ANY, Plain),
-    Shape("defined.net key", &["dnkey-"], 60, ANY, Dashed),
-    Shape("settlemint token", &["sm_aat_", "sm_pat_", "sm_sat_"], 16, ANY, Plain),
-    Shape("inngest key", &["signkey-prod-", "signkey-test-"], 32, ANY, Hex),
+const CLOUDS: &[TokenShape] = &[
+    TokenShape("aws access key", &["AKIA", "ASIA", "ABIA", "ACCA"], 16, 16, Upper),
+    TokenShape("aws bedrock key", &["ABSK"], 100, ANY, Base64),
+    TokenShape("alibaba key", &["LTAI"], 16, 30, Plain), TokenShape("tencent key", &["AKID"], 24, 40, Plain),
+    TokenShape("yandex key", &["AQVN", "y0_"], 35, ANY, Dashed),
+    TokenShape("digitalocean token", &["dop_v1_", "doo_v1_", "dor_v1_"], 30, ANY, Hex),
+    TokenShape("fly.io token", &["FlyV1 fm2_", "FlyV1 fm1r_", "FlyV1 fm1a_", "fo1_", "fm1a_", "fm1r_", "fm2_"], 40, ANY, Base64),
+    TokenShape("heroku key", &["HRKU-"], 36, ANY, Dashed),
+    TokenShape("netlify token", &["nfp_", "nfc_", "nfo_", "nfu_", "nfb_"], 36, 50, Plain),
+    TokenShape("vercel token", &["vcp_", "vci_", "vca_", "vcr_", "vck_"], 24, ANY, Plain),
+    TokenShape("render key", &["rnd_"], 28, 40, Plain), TokenShape("deno token", &["ddp_"], 30, 50, Plain),
+    TokenShape("supabase key", &["sbp_", "sb_secret_"], 20, ANY, Dashed), TokenShape("neon key", &["napi_"], 40, ANY, Plain),
+    TokenShape("planetscale secret", &["pscale_tkn_", "pscale_pw_", "pscale_oauth_"], 30, ANY, Dotted),
+    TokenShape("doppler token", &["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."], 40, ANY, Dotted),
+    TokenShape("vault token", &["hvs.", "hvb.", "hvr."], 20, ANY, Dashed),
+    TokenShape("databricks token", &["dapi", "dose"], 32, 36, Hex),
+    TokenShape("tailscale key", &["tskey-"], 16, ANY, Dashed), TokenShape("cloudflare ca key", &["v1.0-"], 150, 200, Hex),
+    TokenShape("clickhouse key", &["4b1d"], 38, 38, Plain), TokenShape("openshift token", &["sha256~"], 43, 43, Dashed),
+    TokenShape("grafana token", &["glsa_"], 32, ANY, Dashed), TokenShape("grafana token", &["glc_"], 32, ANY, Base64),
+    TokenShape("new relic key", &["NRAK-", "NRII-", "NRAL-"], 20, ANY, Upper),
+    TokenShape("dynatrace token", &["dt0c01.", "dt0s01.", "dt0s16."], 60, ANY, Dotted),
+    TokenShape("sentry token", &["sntrys_"], 60, ANY, Base64), TokenShape("sentry token", &["sntryu_", "sntryi_"], 64, 64, Hex),
+    TokenShape("posthog key", &["phx_", "phs_"], 40, ANY, Dashed), TokenShape("honeycomb key", &["hcaik_", "hcxik_"], 40, ANY, Plain),
+    TokenShape("defined.net key", &["dnkey-"], 60, ANY, Dashed),
+    TokenShape("settlemint token", &["sm_aat_", "sm_pat_", "sm_sat_"], 16, ANY, Plain),
+    TokenShape("inngest key", &["signkey-prod-", "signkey-test-"], 32, ANY, Hex),
 ];
 
 /// Talk, mail, money and keys of files.
 #[rustfmt::skip]
-const TALK: &[Shape] = &[
-    Shape("slack token", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxe-", "xoxe.xoxb-",
+const TALK: &[TokenShape] = &[
+    TokenShape("slack token", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxe-", "xoxe.xoxb-",
         "xoxe.xoxp-", "xapp-"], 10, ANY, Dashed),
-    Shape("discord token", &["mfa."], 60, ANY, Dashed), Shape("matrix token", &["syt_"], 30, ANY, Dashed),
-    Shape("ntfy token", &["tk_"], 29, 29, Small), Shape("twitch token", &["oauth:"], 30, 30, Small),
-    Shape("vk token", &["vk1.a."], 60, ANY, Dashed),
-    Shape("stripe key", &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "whsec_"], 10, ANY, Plain),
-    Shape("square secret", &["sq0csp-", "sq0atp-"], 20, ANY, Dashed), Shape("square token", &["EAAA"], 56, 64, Dashed),
-    Shape("facebook token", &["EAA"], 100, ANY, Plain),
-    Shape("shopify token", &["shpat_", "shpca_", "shppa_", "shpss_", "shptka_"], 20, ANY, Plain),
-    Shape("razorpay key", &["rzp_live_", "rzp_test_"], 14, 24, Plain),
-    Shape("flutterwave key", &["FLWSECK-", "FLWSECK_TEST-"], 12, ANY, Dashed),
-    Shape("easypost key", &["EZAK", "EZTK"], 54, 54, Plain), Shape("duffel token", &["duffel_live_", "duffel_test_"], 40, ANY, Dashed),
-    Shape("shippo token", &["shippo_live_", "shippo_test_"], 40, 40, Hex), Shape("lob key", &["live_", "test_"], 35, 35, Hex),
-    Shape("sendgrid key", &["SG."], 30, ANY, Dotted), Shape("mailgun key", &["key-"], 32, 32, Hex),
-    Shape("brevo key", &["xkeysib-", "xsmtpsib-"], 60, ANY, Dashed), Shape("twilio key", &["SK"], 32, 32, Hex),
-    Shape("polar token", &["polar_oat_"], 30, ANY, Dashed),
-    Shape("age key", &["AGE-SECRET-KEY-1"], 30, ANY, Upper), Shape("1password token", &["ops_eyJ"], 60, ANY, Base64),
-    Shape("wallet key", &["xprv", "yprv", "zprv"], 90, 120, Plain),
+    TokenShape("discord token", &["mfa."], 60, ANY, Dashed), TokenShape("matrix token", &["syt_"], 30, ANY, Dashed),
+    TokenShape("ntfy token", &["tk_"], 29, 29, Small), TokenShape("twitch token", &["oauth:"], 30, 30, Small),
+    TokenShape("vk token", &["vk1.a."], 60, ANY, Dashed),
+    TokenShape("stripe key", &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "whsec_"], 10, ANY, Plain),
+    TokenShape("square secret", &["sq0csp-", "sq0atp-"], 20, ANY, Dashed), TokenShape("square token", &["EAAA"], 56, 64, Dashed),
+    TokenShape("facebook token", &["EAA"], 100, ANY, Plain),
+    TokenShape("shopify token", &["shpat_", "shpca_", "shppa_", "shpss_", "shptka_"], 20, ANY, Plain),
+    TokenShape("razorpay key", &["rzp_live_", "rzp_test_"], 14, 24, Plain),
+    TokenShape("flutterwave key", &["FLWSECK-", "FLWSECK_TEST-"], 12, ANY, Dashed),
+    TokenShape("easypost key", &["EZAK", "EZTK"], 54, 54, Plain), TokenShape("duffel token", &["duffel_live_", "duffel_test_"], 40, ANY, Dashed),
+    TokenShape("shippo token", &["shippo_live_", "shippo_test_"], 40, 40, Hex), TokenShape("lob key", &["live_", "test_"], 35, 35, Hex),
+    TokenShape("sendgrid key", &["SG."], 30, ANY, Dotted), TokenShape("mailgun key", &["key-"], 32, 32, Hex),
+    TokenShape("brevo key", &["xkeysib-", "xsmtpsib-"], 60, ANY, Dashed), TokenShape("twilio key", &["SK"], 32, 32, Hex),
+    TokenShape("polar token", &["polar_oat_"], 30, ANY, Dashed),
+    TokenShape("age key", &["AGE-SECRET-KEY-1"], 30, ANY, Upper), TokenShape("1password token", &["ops_eyJ"], 60, ANY, Base64),
+    TokenShape("wallet key", &["xprv", "yprv", "zprv"], 90, 120, Plain),
 ];
 
 /// The shapes of all tokens with a prefix.
-pub(super) fn shapes() -> impl Iterator<Item = &'static Shape> {
+pub(super) fn shapes() -> impl Iterator<Item = &'static TokenShape> {
     MODELS.iter().chain(CODE).chain(CLOUDS).chain(TALK)
 }
 
 /// Tokens that are known by their form.
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[SecretRule] = &[
     form("json web token", &["eyj"], r"(eyJ[\w-]{7,}\.[\w-]{8,}\.[\w-]*)").near(2, 2048),
     form("telegram token", &[":a"], r"(?:\b|bot)(\d{6,12}:A[\w-]{33,35})\b").near(16, 40),
     form("terraform token", &["atlasv1"], r"\b([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70})").near(16, 90),
@@ -179,18 +179,19 @@ pub(super) const RULES: &[Rule] = &[
     form("new relic key", &["nral"], r"\b([0-9a-f]{36,40}NRAL)\b").near(44, 6),
 ];
 
-const fn form(kind: &'static str, keywords: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule::new(kind, keywords, pattern).where_it(|secret| secret.bytes().any(|byte| byte.is_ascii_digit()))
+const fn form(kind: &'static str, keywords: &'static [&'static str], pattern: &'static str) -> SecretRule {
+    SecretRule::new(kind, keywords, pattern)
+        .where_it(|secret| secret.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// A prefix in a text.
-pub(super) struct Prefix {
+pub(super) struct TokenPrefix {
     pub(super) at: usize,
     pub(super) prefix: &'static str,
-    pub(super) shape: &'static Shape,
+    pub(super) shape: &'static TokenShape,
 }
 
-impl Prefix {
+impl TokenPrefix {
     /// Whether the prefix stands there as it is written, at the beginning of a word.
     pub(super) fn stands_in(&self, text: &str) -> bool {
         text.as_bytes()[self.at..].starts_with(self.prefix.as_bytes()) && begins(text, self.at)
@@ -198,12 +199,12 @@ impl Prefix {
 }
 
 /// Adds the tokens that begin with these prefixes.
-pub(super) fn with_prefix(text: &str, mut prefixes: Vec<Prefix>, found: &mut Vec<FoundSecret>) {
+pub(super) fn with_prefix(text: &str, mut prefixes: Vec<TokenPrefix>, found: &mut Vec<FoundSecret>) {
     // Of two prefixes at one place the longer one holds.
     prefixes.sort_by_key(|one| (one.at, std::cmp::Reverse(one.prefix.len())));
     prefixes.dedup_by_key(|one| one.at);
     let mut from = 0;
-    for Prefix { at, prefix, shape: Shape(kind, _, least, most, class) } in prefixes {
+    for TokenPrefix { at, prefix, shape: TokenShape(kind, _, least, most, class) } in prefixes {
         if at < from {
             continue;
         }

@@ -9,8 +9,8 @@ use std::ops::Range;
 use jiff::{Timestamp, civil};
 
 use crate::format::reminder::{self, Recur, Reminder};
-use crate::format::task::repeat::{self, Every};
-use crate::format::task::{self, Key, Rules, Task};
+use crate::format::task::repeat::{self, RepeatUnit};
+use crate::format::task::{self, FieldKind, Rules, Task};
 use crate::schedule::{self, Zone};
 
 /// A line that becomes ours.
@@ -21,7 +21,7 @@ pub struct AdoptedLine {
     /// Its bytes, without the terminator.
     pub text: Vec<u8>,
     /// The line that stays in its place; `None` for a line that goes.
-    pub left: Option<String>,
+    pub remaining: Option<String>,
     /// The reminders that it becomes, without ids where it had none.
     pub reminders: Vec<Reminder>,
 }
@@ -48,7 +48,7 @@ pub fn adopt(
     let (mut adopted, mut kept) = (Vec::new(), Vec::new());
     for line in reminder::parse(bytes).reminders {
         let reminders = vec![line.reminder];
-        adopted.push(AdoptedLine { line: line.line, text: line.text, left: None, reminders });
+        adopted.push(AdoptedLine { line: line.line, text: line.text, remaining: None, reminders });
     }
     for placed in task::scan(path, bytes, rules) {
         let text = std::str::from_utf8(&placed.text).unwrap_or_default();
@@ -61,7 +61,12 @@ pub fn adopt(
         match reminders(&placed.task, now, zone) {
             Ok(reminders) => {
                 let left = Some(without_times(&line));
-                adopted.push(AdoptedLine { line: placed.line, text: placed.text.clone(), left, reminders });
+                adopted.push(AdoptedLine {
+                    line: placed.line,
+                    text: placed.text.clone(),
+                    remaining: left,
+                    reminders,
+                });
             }
             Err(reason) => kept.push(UnadoptedLine { line: placed.line, reason }),
         }
@@ -125,9 +130,11 @@ fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
     let on_it =
         repeat.weekdays.len() == 1 && repeat.weekdays[0].day == weekday && repeat.weekdays[0].nth == 0;
     match repeat.every {
-        Every::Day if repeat.weekdays.is_empty() && repeat.days.is_empty() => Ok(Recur::Daily),
-        Every::Week if (repeat.weekdays.is_empty() || on_it) && repeat.days.is_empty() => Ok(Recur::Weekly),
-        Every::Month if repeat.weekdays.is_empty() && same_day(&repeat.days) => Ok(Recur::Monthly),
+        RepeatUnit::Day if repeat.weekdays.is_empty() && repeat.days.is_empty() => Ok(Recur::Daily),
+        RepeatUnit::Week if (repeat.weekdays.is_empty() || on_it) && repeat.days.is_empty() => {
+            Ok(Recur::Weekly)
+        }
+        RepeatUnit::Month if repeat.weekdays.is_empty() && same_day(&repeat.days) => Ok(Recur::Monthly),
         _ => Err(other()),
     }
 }
@@ -135,10 +142,16 @@ fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
 /// The line without the fields of its notification times, and the blanks before them.
 fn without_times(line: &task::TaskLine<'_>) -> String {
     let (text, body) = (line.item.text, line.item.body);
-    let about_time = |key: Key| {
+    let about_time = |key: FieldKind| {
         matches!(
             key,
-            Key::Reminder | Key::Due | Key::Scheduled | Key::Start | Key::Repeat | Key::Before | Key::Time
+            FieldKind::Reminder
+                | FieldKind::Due
+                | FieldKind::Scheduled
+                | FieldKind::Start
+                | FieldKind::Repeat
+                | FieldKind::Before
+                | FieldKind::Time
         )
     };
     let mut gone: Vec<Range<usize>> = line

@@ -30,9 +30,11 @@ pub use adopt::{AdoptedLine, UnadoptedLine, adopt};
 pub use error::ReminderError;
 pub(crate) use error::Result;
 pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
-pub use plan::{Changes, Draft, LinePlan, MOST_MESSAGE_CHARS, add, change, check_message, find, remove};
+pub use plan::{
+    LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, add, change, check_message, find, remove,
+};
 pub use snooze::local_after;
-pub use vault_reminders::{ListedReminder, Previewed, VaultReminders, WrittenReminder};
+pub use vault_reminders::{ListedReminder, PreviewedReminder, VaultReminders, WrittenReminder};
 
 /// A new random id that no reminder of the file has.
 ///

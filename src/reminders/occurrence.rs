@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil};
 
-use super::{Changes, Draft, ReminderError, VaultReminders, WrittenReminder, new_id, plan};
+use super::{ReminderChanges, ReminderDraft, ReminderError, VaultReminders, WrittenReminder, new_id, plan};
 use crate::format::reminder::{self, Recur};
 use crate::reminders::Result;
 use crate::schedule;
@@ -24,14 +24,18 @@ impl VaultReminders<'_> {
         let file = self.read()?;
         let line = plan::find(&file, id, &self.path)?;
         if line.reminder.recur == Recur::None {
-            return self.change(id, &Changes { local: Some(to), ..Changes::default() }, origin);
+            return self.change(
+                id,
+                &ReminderChanges { local: Some(to), ..ReminderChanges::default() },
+                origin,
+            );
         }
         let mut coming = schedule::occurrences_after(self.zone, &line.reminder, now);
         let (moved, next) = (coming.next(), coming.next());
         let (Some(_), Some(next)) = (moved, next) else { return Err(ReminderError::NothingToChange) };
         let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
         let goes_on = vault::Operation::ReplaceLine { line: line.text.clone(), with };
-        let draft = Draft { local: to, recur: Recur::None, msg: line.reminder.msg.clone() };
+        let draft = ReminderDraft { local: to, recur: Recur::None, msg: line.reminder.msg.clone() };
         let alone = plan::add(&draft, new_id(&file)?)?;
         let why = origin.into().why(format!("moved once: {}", draft.msg));
         let why = why.trailer("Reminder", id).trailer("Reminder", alone.id.to_string());

@@ -5,7 +5,7 @@ use jiff::civil;
 use super::ReminderError;
 use crate::format::id::ReminderId;
 use crate::format::invisible;
-use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine, RemindersFile};
+use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine, RemindersFile};
 use crate::reminders::Result;
 use crate::vault::{NotePath, Operation};
 
@@ -15,7 +15,7 @@ pub const MOST_MESSAGE_CHARS: usize = 2_000;
 
 /// A reminder to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
+pub struct ReminderDraft {
     /// Its first local date and time, seconds 0.
     pub local: civil::DateTime,
     /// Whether and how it comes again.
@@ -26,7 +26,7 @@ pub struct Draft {
 
 /// The changes of a reminder; `None` stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct ReminderChanges {
     /// The new local date and time.
     pub local: Option<civil::DateTime>,
     /// The new recurrence.
@@ -50,7 +50,7 @@ pub struct LinePlan {
 ///
 /// # Errors
 /// The message can't stand in a line.
-pub fn add(draft: &Draft, id: ReminderId) -> Result<LinePlan> {
+pub fn add(draft: &ReminderDraft, id: ReminderId) -> Result<LinePlan> {
     let reminder = Reminder {
         date: draft.local.date(),
         time: draft.local.time(),
@@ -87,12 +87,14 @@ pub fn find<'f>(file: &'f RemindersFile, id: &str, path: &NotePath) -> Result<&'
 ///
 /// # Errors
 /// The message can't stand in a line, or nothing is to be changed.
-pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan> {
+pub fn change(line: &ReminderLine, changes: &ReminderChanges) -> Result<LinePlan> {
     let old = &line.reminder;
     let Some(id) = old.id else { unreachable!("only lines with an id are changed") };
     let text = match changes {
-        Changes { local: None, recur: None, msg: None } => return Err(ReminderError::NothingToChange),
-        Changes { local: Some(local), recur: None, msg: None } => {
+        ReminderChanges { local: None, recur: None, msg: None } => {
+            return Err(ReminderError::NothingToChange);
+        }
+        ReminderChanges { local: Some(local), recur: None, msg: None } => {
             let time = (local.time() != old.time).then(|| local.time());
             let bytes = reminder::with_schedule(&line.text, local.date(), time, None);
             String::from_utf8_lossy(&bytes).into_owned()
@@ -155,8 +157,8 @@ fn checked_line(reminder: &Reminder) -> Result<String> {
     }
     let text = reminder.to_line();
     match reminder::parse_line(text.as_bytes()) {
-        Parsed::Reminder(read) if read.msg == reminder.msg && read.id == reminder.id => Ok(text),
-        Parsed::NearMiss { reason, .. } => Err(ReminderError::Message(reason)),
+        ParsedLine::Reminder(read) if read.msg == reminder.msg && read.id == reminder.id => Ok(text),
+        ParsedLine::NearMiss { reason, .. } => Err(ReminderError::Message(reason)),
         _ => Err(ReminderError::Message("it doesn't read back as it was".to_owned())),
     }
 }

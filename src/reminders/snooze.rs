@@ -6,7 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
-use super::{Changes, Draft, ReminderError, VaultReminders, WrittenReminder, plan};
+use super::{ReminderChanges, ReminderDraft, ReminderError, VaultReminders, WrittenReminder, plan};
 use crate::format::reminder::{Recur, ReminderLine};
 use crate::reminders::Result;
 use crate::schedule::{self, Zone};
@@ -27,14 +27,18 @@ impl VaultReminders<'_> {
         origin: impl Into<Origin>,
     ) -> Result<WrittenReminder> {
         let file = self.read()?;
-        let again = |msg: &str| Draft { local, recur: Recur::None, msg: msg.to_owned() };
+        let again = |msg: &str| ReminderDraft { local, recur: Recur::None, msg: msg.to_owned() };
         let line = match (plan::find(&file, id, &self.path), said) {
             (Err(ReminderError::NoSuchId { .. }), Some(said)) => return self.add_once(&again(said), origin),
             (line, _) => line?,
         };
         let reminder = &line.reminder;
         if reminder.recur == Recur::None && !is_told(reminder.date.to_datetime(reminder.time)) {
-            return self.change(id, &Changes { local: Some(local), ..Changes::default() }, origin);
+            return self.change(
+                id,
+                &ReminderChanges { local: Some(local), ..ReminderChanges::default() },
+                origin,
+            );
         }
         self.add_once(&again(&reminder.msg), origin)
     }
@@ -43,9 +47,9 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// As [`VaultReminders::add`].
-    pub fn add_once(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<WrittenReminder> {
+    pub fn add_once(&self, draft: &ReminderDraft, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let msg = crate::format::one_line(&draft.msg);
-        let draft = Draft { msg, ..draft.clone() };
+        let draft = ReminderDraft { msg, ..draft.clone() };
         let same = |line: &&ReminderLine| {
             let r = &line.reminder;
             r.date.to_datetime(r.time) == draft.local && r.recur == draft.recur && r.msg == draft.msg

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp, civil};
 use serde::Serialize;
 
-use super::{Changes, Draft, LinePlan, ReminderError, new_id, plan, rfc3339};
+use super::{LinePlan, ReminderChanges, ReminderDraft, ReminderError, new_id, plan, rfc3339};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::reminders::Result;
@@ -58,7 +58,7 @@ pub struct ListedReminder {
 
 /// One entry of `remind preview`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Previewed {
+pub struct PreviewedReminder {
     /// Its id, once it has one.
     pub id: Option<String>,
     /// Its message.
@@ -80,7 +80,7 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// The message can't stand in a line, or the note can't be written.
-    pub fn add(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<WrittenReminder> {
+    pub fn add(&self, draft: &ReminderDraft, origin: impl Into<Origin>) -> Result<WrittenReminder> {
         let bytes = self.bytes()?;
         let plan = plan::add(draft, new_id(&reminder::parse(&bytes))?)?;
         let (after, _) = vault::apply(std::slice::from_ref(&plan.operation), &bytes);
@@ -94,7 +94,12 @@ impl VaultReminders<'_> {
     ///
     /// # Errors
     /// There is none or more than one, or the note can't be written.
-    pub fn change(&self, id: &str, changes: &Changes, origin: impl Into<Origin>) -> Result<WrittenReminder> {
+    pub fn change(
+        &self,
+        id: &str,
+        changes: &ReminderChanges,
+        origin: impl Into<Origin>,
+    ) -> Result<WrittenReminder> {
         let file = self.read()?;
         let plan = plan::change(plan::find(&file, id, &self.path)?, changes)?;
         self.write(plan, &origin.into(), "changed")
@@ -161,7 +166,7 @@ impl VaultReminders<'_> {
     /// # Errors
     /// The note can't be read.
     pub fn list(&self, now: Timestamp) -> Result<Vec<ListedReminder>> {
-        let moment = schedule::Moment::new(self.zone, now);
+        let moment = schedule::DueInstant::new(self.zone, now);
         let listed = |line: &reminder::ReminderLine| {
             let reminder = &line.reminder;
             let own = || schedule::resolve(self.zone, reminder.date.to_datetime(reminder.time));
@@ -192,7 +197,7 @@ impl VaultReminders<'_> {
         from: Timestamp,
         until: Option<Timestamp>,
         count: usize,
-    ) -> Result<Vec<Previewed>> {
+    ) -> Result<Vec<PreviewedReminder>> {
         let file = self.read()?;
         let lines = match id {
             Some(id) => vec![plan::find(&file, id, &self.path)?],
@@ -201,7 +206,7 @@ impl VaultReminders<'_> {
         let just_before = from.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(from);
         let preview = |line: &reminder::ReminderLine| {
             let occurrences = schedule::occurrences_after(self.zone, &line.reminder, just_before);
-            Previewed {
+            PreviewedReminder {
                 id: line.reminder.id.as_ref().map(ToString::to_string),
                 msg: line.reminder.msg.clone(),
                 occurrences: occurrences
@@ -229,7 +234,7 @@ impl VaultReminders<'_> {
 
     fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<WrittenReminder> {
         let msg = match reminder::parse_line(plan.text.as_bytes()) {
-            reminder::Parsed::Reminder(reminder) => reminder.msg,
+            reminder::ParsedLine::Reminder(reminder) => reminder.msg,
             _ => plan.id.to_string(),
         };
         let why = origin.why(format!("{verb}: {msg}")).trailer("Reminder", plan.id.to_string());

@@ -43,7 +43,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// There is no address, or its key can't be read.
-    pub fn open(settings: &config::Rerank, root: &Path) -> Result<Self, RerankError> {
+    pub fn open(settings: &config::RerankSettings, root: &Path) -> Result<Self, RerankError> {
         let wrong = RerankError::Settings;
         let url = settings.url.as_deref().ok_or_else(|| wrong("`rerank.url` is missing".to_owned()))?;
         let url = url.trim_end_matches('/');

@@ -21,13 +21,13 @@ const MOST_TOKENS: usize = 256;
 
 /// The model.
 #[derive(Debug)]
-pub struct Local {
+pub struct LocalReranker {
     encoder: Encoder,
     pooler: Linear,
     classifier: Linear,
 }
 
-impl Local {
+impl LocalReranker {
     /// Loads the model in `dir`.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Local {
     }
 }
 
-impl Reranker for Local {
+impl Reranker for LocalReranker {
     fn name(&self) -> &str {
         self.encoder.name()
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{Rerank, Settings};
+use crate::config::{RerankSettings, Settings};
 
 pub mod endpoint;
 pub mod language;
@@ -64,10 +64,10 @@ pub enum RerankError {
 /// # Errors
 /// Its directory holds no such model, its key can't be read, or a language's code is unknown.
 pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Reranker>>, RerankError> {
-    let rerank: &Rerank = &settings.rerank;
+    let rerank: &RerankSettings = &settings.rerank;
     language::check(&rerank.languages).map_err(RerankError::Settings)?;
     if let Some(dir) = rerank.provider.strip_prefix("local:") {
-        return Ok(Some(Arc::new(local::Local::open(&root.join(dir))?)));
+        return Ok(Some(Arc::new(local::LocalReranker::open(&root.join(dir))?)));
     }
     if rerank.provider == "none" {
         return Ok(None);

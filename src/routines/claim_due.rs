@@ -62,7 +62,7 @@ pub fn claim_due_runs(
         let since = || plan::counted_from(note.changed, run_log::last_answered(workspace, &note.name), now);
         let known = match (journal.known(&note.name, &schedule)?, dry) {
             (Some(known), _) => known,
-            (None, true) => RoutineProgress { since: since(), handled: None, ran: None, seen: None },
+            (None, true) => RoutineProgress { since: since(), handled: None, ran: None, baseline: None },
             (None, false) => journal.enabled(&note.name, &schedule, since())?,
         };
         let Some(planned) = plan::due(&workspace.zone, &routine.schedule, &known, now) else { continue };
@@ -101,7 +101,7 @@ fn new_run(note: &RoutineNote, planned: &PlannedRun, found: &RunMaterial) -> New
         scheduled: true,
         note: note.bytes.clone(),
         material: serde_json::to_string(&found.sections).unwrap_or_default(),
-        seen: found.seen.clone(),
+        baseline: found.baseline.clone(),
     }
 }
 
@@ -121,7 +121,8 @@ pub fn claim_now(
     let key = format!("{}@run-{}", note.name, ulid::Ulid::generate());
     let occurrence = Occurrence { at: now, local: workspace.zone.tz().to_datetime(now), day: None };
     let planned = PlannedRun { occurrence, missed: 0 };
-    let run = NewRun { key: key.clone(), scheduled: false, seen: None, ..new_run(note, &planned, &found) };
+    let run =
+        NewRun { key: key.clone(), scheduled: false, baseline: None, ..new_run(note, &planned, &found) };
     journal.claim_run(&run, now)?;
     Ok(key)
 }
@@ -140,8 +141,8 @@ pub fn gather_now(
     let now = workspace.clock.now();
     let known = journal.known(name, &routine.schedule.to_string())?;
     let known =
-        known.unwrap_or(RoutineProgress { since: yesterday(now), handled: None, ran: None, seen: None });
-    let known = RoutineProgress { seen: None, ..known };
+        known.unwrap_or(RoutineProgress { since: yesterday(now), handled: None, ran: None, baseline: None });
+    let known = RoutineProgress { baseline: None, ..known };
     run_material::gather((workspace, journal, turns), (name, routine), &known, now).map_err(RunError::Problem)
 }
 

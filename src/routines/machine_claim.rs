@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::deliver::Journal;
 use crate::deliver::journal::run_claim;
-use crate::machines::Want;
-use crate::machines::protocol::May;
+use crate::machines::IntendedSend;
+use crate::machines::protocol::SendRight;
 use crate::sqlite::DatabaseError;
 use crate::workspace::Workspace;
 
@@ -41,16 +41,19 @@ pub(super) async fn of_this_machine(
     let Some(claim) = run_claim(run).filter(|_| !machines.is_alone()) else { return Ok(RunOwner::Ours) };
     let open = journal.open_runs()?;
     let wanted = open.iter().filter_map(|run| run_claim(&run.key));
-    machines.want("routines", wanted.map(|key| Want { key, due: None, within: None }).collect());
-    let mut changes = machines.news();
+    machines.set_intended_sends(
+        "routines",
+        wanted.map(|key| IntendedSend { key, due: None, within: None }).collect(),
+    );
+    let mut changes = machines.rights_changes();
     loop {
-        match machines.may(&claim) {
-            May::Yes { .. } => return Ok(RunOwner::Ours),
-            May::Never => return Ok(RunOwner::Others),
-            May::Wait if !machines.is_voice() => {
+        match machines.send_right(&claim) {
+            SendRight::Yes { .. } => return Ok(RunOwner::Ours),
+            SendRight::Never => return Ok(RunOwner::Others),
+            SendRight::Wait if !machines.is_voice() => {
                 return Ok(RunOwner::Later("another machine is the voice".to_owned()));
             }
-            May::Wait => tokio::select! {
+            SendRight::Wait => tokio::select! {
                 () = stop.cancelled() => return Ok(RunOwner::Later("the program is stopping".to_owned())),
                 () = changes.changed() => {}
                 () = tokio::time::sleep(workspace.clock.sleep(LOOK)) => {}

@@ -51,7 +51,7 @@ pub struct RoutineSearch<'a> {
     /// The routine.
     pub name: &'a str,
     /// The recorded progress of the routine.
-    pub known: &'a RoutineProgress,
+    pub progress: &'a RoutineProgress,
     /// The hashes of the hits of its last run.
     pub before: &'a [String],
 }
@@ -71,7 +71,7 @@ pub fn search(
     seen: &mut Vec<String>,
 ) -> Result<Option<RunSection>, String> {
     use crate::search::{Hit, Query, Role};
-    let since = context.known.ran.unwrap_or(context.known.since);
+    let since = context.progress.ran.unwrap_or(context.progress.since);
     let recall = crate::search::Recall::of(context.workspace).map_err(|error| error.to_string())?;
     let answer = recall.search(&Query::new(text).limit(MOST)).map_err(|error| error.to_string())?;
     let paths = &context.workspace.settings.paths;

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::deliver::journal::RoutineProgress;
-use crate::format::routine::Schedule;
+use crate::format::routine::RoutineSchedule;
 use crate::schedule::{Occurrence, Timetable, Zone};
 
 /// An occurrence to run.
@@ -27,7 +27,12 @@ pub fn counted_from(changed: Option<Timestamp>, answered: Option<Timestamp>, now
 }
 
 /// A routine's due run: the latest of all occurrences that were neither run nor had nothing to do.
-pub fn due(zone: &Zone, schedule: &Schedule, known: &RoutineProgress, now: Timestamp) -> Option<PlannedRun> {
+pub fn due(
+    zone: &Zone,
+    schedule: &RoutineSchedule,
+    known: &RoutineProgress,
+    now: Timestamp,
+) -> Option<PlannedRun> {
     let table = Timetable::new(zone, schedule);
     let before = known.since.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(known.since);
     let after = known.handled.map_or(before, |handled| handled.max(before));
@@ -45,7 +50,7 @@ mod tests {
     }
 
     fn told(since: &str, handled: Option<&str>, now: &str) -> Option<(String, u32)> {
-        let known = RoutineProgress { since: at(since), handled: handled.map(at), ran: None, seen: None };
+        let known = RoutineProgress { since: at(since), handled: handled.map(at), ran: None, baseline: None };
         let schedule = "daily 08:00".parse().unwrap();
         let planned = due(&Zone::get("Europe/London").unwrap(), &schedule, &known, at(now))?;
         Some((planned.occurrence.local.to_string(), planned.missed))

@@ -6,7 +6,7 @@ use super::claim_due::gather_now;
 use super::routine_notes::RoutineNote;
 use super::run::RunError;
 use super::run_texts::target;
-use crate::format::routine::{Delivery, Routine};
+use crate::format::routine::{AnswerDelivery, Routine};
 use crate::turn::{TurnJournal, route};
 use crate::workspace::Workspace;
 
@@ -39,8 +39,11 @@ pub fn preview(workspace: &Workspace, note: &RoutineNote) -> Result<Preview, Run
         note.routine.as_ref().filter(|routine| !routine.prompt.is_empty()).ok_or_else(no_routine)?;
     let turns = TurnJournal::in_memory()?;
     let found = gather_now(workspace, &turns, routine, &workspace.journal()?, &note.name)?;
-    let question =
-        route::Question { text: &routine.prompt, routine: Some(&note.name), ..route::Question::default() };
+    let question = route::QuestionProperties {
+        text: &routine.prompt,
+        routine: Some(&note.name),
+        ..route::QuestionProperties::default()
+    };
     let routed = route::route(&workspace.settings, &question, None);
     let mut routed = routed.map_err(|error| RunError::Problem(error.to_string()))?;
     if let Some(brain) = &routine.brain {
@@ -61,9 +64,9 @@ pub fn preview(workspace: &Workspace, note: &RoutineNote) -> Result<Preview, Run
 pub fn destination(workspace: &Workspace, routine: &Routine) -> String {
     let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
     match (routine.deliver, target(workspace, routine, today)) {
-        (Delivery::None, _) => "its log alone".to_owned(),
-        (Delivery::Note, Ok(Some(path))) => format!("the note {path}"),
-        (Delivery::Note, Err(problem)) => problem,
+        (AnswerDelivery::None, _) => "its log alone".to_owned(),
+        (AnswerDelivery::Note, Ok(Some(path))) => format!("the note {path}"),
+        (AnswerDelivery::Note, Err(problem)) => problem,
         _ => match routine.scope.as_deref().filter(|scope| *scope != "console") {
             Some(scope) => scope.to_owned(),
             None => format!("where reminders go ({})", workspace.delivery_order(false).primary.name()),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::format::routine::{self, Routine};
 use crate::format::{Finding, nearest};
-use crate::vault::{Actor, EditError, EditPlan, NotePath, VaultError, Why};
+use crate::vault::{Actor, ChangeReason, EditError, EditPlan, NotePath, VaultError};
 use crate::workspace::Workspace;
 
 /// A note of the folder of routines.
@@ -167,7 +167,8 @@ pub fn set_enabled(
         return Err(EnableError::NotUnderstood { path: note.path, line, reason, suggestion });
     }
     let verb = if enabled { "enabled" } else { "disabled" };
-    let why = Why::new(actor, format!("routine {verb}: {}", note.name)).trailer("Routine", note.name.clone());
+    let why = ChangeReason::new(actor, format!("routine {verb}: {}", note.name))
+        .trailer("Routine", note.name.clone());
     let report = workspace.editor.edit_with(&note.path, &why, |bytes| {
         match routine::with_enabled(bytes, enabled) {
             Some(changed) if changed != bytes => EditPlan::Bytes(changed),

@@ -16,14 +16,14 @@ use super::run_log::{RunLog, is_asked_for, message_of};
 use super::run_memory::RunMemory;
 use super::sections::RunSection;
 use super::{routine_notes, run_texts};
-use crate::agent::{Approvals, CallPermits, Engine, EngineParts, RunPurpose, Toolbox, TurnMemory};
+use crate::agent::{AnswerEngine, Approvals, CallPermits, EngineParts, RunPurpose, Toolbox, TurnMemory};
 use crate::config::MEMORY;
-use crate::deliver::journal::{Run, RunState, run_claim};
-use crate::deliver::{DeliveryOrder, Journal, PassSettings, Progress, send_run};
-use crate::format::routine::{self, Condition, Delivery, Routine};
+use crate::deliver::journal::{RoutineRun, RunState, run_claim};
+use crate::deliver::{AnswerOutcome, DeliveryOrder, Journal, PassSettings, send_run};
+use crate::format::routine::{self, AnswerDelivery, Condition, Routine};
 use crate::sqlite::DatabaseError;
 use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnState};
-use crate::vault::{Actor, EditError, EditPlan, Operation, VaultError, Why};
+use crate::vault::{Actor, ChangeReason, EditError, EditPlan, Operation, VaultError};
 use crate::workspace::Workspace;
 
 /// Why a run can't go on.
@@ -144,7 +144,7 @@ impl Runner {
             };
             let later = match run.state {
                 RunState::Done => {
-                    run_claim(key).iter().for_each(|claim| self.parts.workspace.machines.told(claim));
+                    run_claim(key).iter().for_each(|claim| self.parts.workspace.machines.mark_sent(claim));
                     let _ = std::fs::remove_file(&lock.path);
                     return Ok(RunProgress::Done(run.outcome.unwrap_or_default()));
                 }
@@ -170,7 +170,7 @@ impl Runner {
     }
 
     /// Why an unfixed run is dropped: its note was deleted or disabled.
-    fn cancel_reason(&self, run: &Run) -> Result<Option<&'static str>, RunError> {
+    fn cancel_reason(&self, run: &RoutineRun) -> Result<Option<&'static str>, RunError> {
         let notes = routine_notes::read_all(&self.parts.workspace)?;
         let Some(note) = notes.iter().find(|note| note.name == run.routine) else {
             return Ok(Some("its note was taken away before it had answered"));
@@ -180,7 +180,7 @@ impl Runner {
     }
 
     /// Asks for the text and fixes it; a sentence where it has to wait.
-    async fn ask(&self, run: &Run, stop: &CancellationToken) -> Result<Option<String>, RunError> {
+    async fn ask(&self, run: &RoutineRun, stop: &CancellationToken) -> Result<Option<String>, RunError> {
         let (workspace, message) = (&self.parts.workspace, message_of(&run.key));
         if let Some(why) = self.cancel_reason(run)? {
             return self.drop_run(run, why);
@@ -222,7 +222,7 @@ impl Runner {
         Ok(None)
     }
 
-    fn drop_run(&self, run: &Run, why: &str) -> Result<Option<String>, RunError> {
+    fn drop_run(&self, run: &RoutineRun, why: &str) -> Result<Option<String>, RunError> {
         tracing::info!(run = run.key, "a routine's run ends: {why}");
         self.parts.turns.advance(
             message_of(&run.key),
@@ -234,7 +234,7 @@ impl Runner {
         Ok(None)
     }
 
-    fn engine(&self, run: &Run, routine: &Routine) -> Result<Engine, RunError> {
+    fn engine(&self, run: &RoutineRun, routine: &Routine) -> Result<AnswerEngine, RunError> {
         let parts = &self.parts;
         let memory = RunMemory {
             inner: Arc::clone(&parts.memory),
@@ -243,7 +243,7 @@ impl Runner {
             sections: serde_json::from_str::<Vec<RunSection>>(&run.material).unwrap_or_default(),
             quiet: routine.quiet,
         };
-        let engine = Engine::new(EngineParts {
+        let engine = AnswerEngine::new(EngineParts {
             tools: (parts.tools)(&run.routine, routine),
             approvals: Arc::clone(&parts.approvals),
             memory: Arc::new(memory),
@@ -263,16 +263,16 @@ impl Runner {
         Ok(engine.map_err(cant)?.for_routine(purpose))
     }
 
-    fn fix(&self, run: &Run, routine: &Routine, answer: &TurnAnswer) -> Result<(), RunError> {
+    fn fix(&self, run: &RoutineRun, routine: &Routine, answer: &TurnAnswer) -> Result<(), RunError> {
         let tz = self.parts.workspace.zone.tz();
         // The answer from memory may follow the sentence why no brain answered.
         let last = answer.text.rsplit("\n\n").next().filter(|_| answer.facts.brain == MEMORY);
         let is_quiet = routine.quiet && run_texts::is_nothing(last.unwrap_or(&answer.text));
         let (outcome, message) = match routine.deliver {
             _ if is_quiet => ("it had nothing to say", None),
-            Delivery::None => ("it is in its log", None),
-            Delivery::Note => ("", None),
-            Delivery::Channel | Delivery::Thread => {
+            AnswerDelivery::None => ("it is in its log", None),
+            AnswerDelivery::Note => ("", None),
+            AnswerDelivery::Channel | AnswerDelivery::Thread => {
                 ("sent", Some((run_texts::scope(routine), run_texts::message(run, &answer.text, tz))))
             }
         };
@@ -285,7 +285,7 @@ impl Runner {
     }
 
     /// Logs and delivers a fixed text; a sentence where it has to wait.
-    async fn deliver(&self, run: &Run) -> Result<Option<String>, RunError> {
+    async fn deliver(&self, run: &RoutineRun) -> Result<Option<String>, RunError> {
         let (workspace, message) = (&self.parts.workspace, message_of(&run.key));
         let now = || workspace.clock.now();
         let (text, facts) =
@@ -315,9 +315,9 @@ impl Runner {
             }
         } else if run.outcome.as_deref() == Some("sent") {
             match self.send(run).await? {
-                Progress::Sent => {}
-                Progress::Later(at) => return Ok(Some(format!("its message is tried again at {at}"))),
-                Progress::Refused(_) => outcome = Some("every place refused its message".to_owned()),
+                AnswerOutcome::Sent => {}
+                AnswerOutcome::Later(at) => return Ok(Some(format!("its message is tried again at {at}"))),
+                AnswerOutcome::Refused(_) => outcome = Some("every place refused its message".to_owned()),
             }
         }
         self.parts.turns.advance(message, TurnState::Sent, outcome.as_deref().unwrap_or_default(), now())?;
@@ -329,7 +329,7 @@ impl Runner {
     }
 
     /// Appends the text to its note, once. Returns the outcome.
-    fn append(&self, run: &Run, text: &str) -> Result<String, RunError> {
+    fn append(&self, run: &RoutineRun, text: &str) -> Result<String, RunError> {
         let workspace = &self.parts.workspace;
         let routine = routine::parse(&run.note).0.ok_or_else(|| RunError::NoRoutine(run.routine.clone()))?;
         let day = workspace.zone.tz().to_datetime(run.started).date();
@@ -337,8 +337,8 @@ impl Runner {
         let Some(path) = path else { return Ok("it is in its log".to_owned()) };
         let text = workspace.settings.hooks.redactor().apply(text);
         let id = format!("run-{:016x}", message_of(&run.key));
-        let why =
-            Why::new(Actor::Assistant, format!("routine: {}", run.routine)).trailer("Run", run.key.clone());
+        let why = ChangeReason::new(Actor::Assistant, format!("routine: {}", run.routine))
+            .trailer("Run", run.key.clone());
         fail::fail_point!("routines::before-append");
         workspace.editor.edit_with(&path, &why, |bytes| {
             if memchr::memmem::find(bytes, id.as_bytes()).is_some() {
@@ -353,11 +353,11 @@ impl Runner {
     }
 
     /// Sends the rest of the run's message; the run's lock keeps others from it.
-    async fn send(&self, run: &Run) -> Result<Progress, RunError> {
+    async fn send(&self, run: &RoutineRun) -> Result<AnswerOutcome, RunError> {
         let parts = &self.parts;
         let context = parts.workspace.pass_context(&self.journal, &parts.delivery_order, &self.settings);
         let progress = send_run(&context, &run.key).await?;
-        if progress == Progress::Sent {
+        if progress == AnswerOutcome::Sent {
             self.journal.prune_answers()?;
         }
         Ok(progress)

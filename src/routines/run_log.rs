@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use ulid::Ulid;
 
-use crate::deliver::journal::Run;
+use crate::deliver::journal::RoutineRun;
 use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath, ROUTINES};
 use crate::turn::TurnNote;
 use crate::vault::{EditError, NotePath, WalkEntry};
@@ -65,7 +65,7 @@ pub fn is_asked_for(key: &str) -> bool {
 
 impl RunLog {
     /// Of this run.
-    pub fn of(workspace: &Workspace, run: &Run) -> Self {
+    pub fn of(workspace: &Workspace, run: &RoutineRun) -> Self {
         let second = Timestamp::from_second(run.due.as_second()).unwrap_or(run.due);
         let folder = folder_of(&run.routine);
         // A run that a person asks for may begin in the second of another.

@@ -9,11 +9,11 @@ use super::sections::RunSection;
 use super::unanswered;
 use crate::deliver::Journal;
 use crate::deliver::journal::RoutineProgress;
-use crate::format::commitment::{self, Status};
+use crate::format::commitment::{self, CommitmentStatus};
 use crate::format::reminder;
 use crate::format::routine::{Condition, Routine};
 use crate::memory::ListedSection;
-use crate::schedule::{Moment, resolve};
+use crate::schedule::{DueInstant, resolve};
 use crate::turn::TurnJournal;
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
@@ -32,7 +32,7 @@ pub struct RunMaterial {
     /// The sections for its prompt.
     pub sections: Vec<RunSection>,
     /// The state that the next run compares with.
-    pub seen: Option<String>,
+    pub baseline: Option<String>,
 }
 
 impl RunMaterial {
@@ -57,7 +57,7 @@ pub fn gather(
     let yesterday = now.saturating_sub(SignedDuration::from_hours(24)).unwrap_or(now);
     let since = known.ran.unwrap_or(yesterday);
     let words = |error: VaultError| error.to_string();
-    let before = SeenHits::of(known.seen.as_deref());
+    let before = SeenHits::of(known.baseline.as_deref());
     let mut seen = SeenHits { memory: before.memory.clone(), hits: Vec::new() };
     for condition in &routine.only_if {
         let mut found: Vec<Option<RunSection>> = Vec::new();
@@ -75,13 +75,14 @@ pub fn gather(
                 seen.memory = now.or(seen.memory);
             }
             Condition::Search(text) => {
-                let search = RoutineSearch { workspace, journal, turns, name, known, before: &before.hits };
+                let search =
+                    RoutineSearch { workspace, journal, turns, name, progress: known, before: &before.hits };
                 found.push(new_hits::search(&search, text, &mut seen.hits)?);
             }
         }
         gathered.sections.extend(found.into_iter().flatten());
     }
-    gathered.seen = (seen != before).then(|| seen.text());
+    gathered.baseline = (seen != before).then(|| seen.text());
     gathered.holds |= !gathered.sections.is_empty();
     Ok(gathered)
 }
@@ -103,7 +104,7 @@ fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSec
     let mut lines: Vec<(Timestamp, String)> = Vec::new();
     let begin = if days == 0 { now } else { resolve(zone, day.at(0, 0, 0, 0)) };
     let before = begin.saturating_sub(SignedDuration::from_secs(1)).unwrap_or(begin);
-    let moment = Moment::new(zone, before);
+    let moment = DueInstant::new(zone, before);
     let reminders = reminder::parse(&workspace.vault.read_or_empty(&workspace.note(&paths.reminders))?);
     for line in &reminders.reminders {
         let waits = (days == 0).then(|| moment.due(&line.reminder)).flatten().map(|due| due.occurrence);
@@ -115,7 +116,7 @@ fn due(workspace: &Workspace, days: i64, now: Timestamp) -> Result<Option<RunSec
     let commitments = commitment::parse(&workspace.vault.read_or_empty(&workspace.note(&paths.commitments))?);
     for block in &commitments.blocks {
         let open = &block.commitment;
-        let Some(due) = open.due.filter(|_| open.status == Status::Pending) else { continue };
+        let Some(due) = open.due.filter(|_| open.status == CommitmentStatus::Pending) else { continue };
         let local = tz.to_datetime(due);
         if local.date() == day || days == 0 && local.date() < day {
             lines.push((due, agenda_line(local, day, &format!("follow-up: {}", open.text))));
@@ -138,7 +139,7 @@ fn open_follow_ups(workspace: &Workspace) -> Result<Option<RunSection>, VaultErr
         .blocks
         .into_iter()
         .map(|block| block.commitment)
-        .filter(|open| open.status == Status::Pending)
+        .filter(|open| open.status == CommitmentStatus::Pending)
         .collect();
     open.sort_by_key(|open| open.due.unwrap_or(Timestamp::MAX));
     let tz = workspace.zone.tz();

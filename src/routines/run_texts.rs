@@ -3,16 +3,16 @@
 
 use jiff::{civil, tz::TimeZone};
 
-use crate::deliver::journal::Run;
-use crate::deliver::{Fact, MessageKind, Scope, compose};
+use crate::deliver::journal::RoutineRun;
+use crate::deliver::{Fact, MessageKind, MessageScope, compose};
 use crate::format::daily;
-use crate::format::routine::{Delivery, Routine};
+use crate::format::routine::{AnswerDelivery, Routine};
 use crate::memory::harmless;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
 /// The question of a run: the routine's prompt, and a remark about the run.
-pub fn question(run: &Run, routine: &Routine, tz: &TimeZone) -> String {
+pub fn question(run: &RoutineRun, routine: &Routine, tz: &TimeZone) -> String {
     let today = tz.to_datetime(run.started).date();
     let late = match late(run, today) {
         Some(late) => format!(", {late}"),
@@ -30,7 +30,7 @@ pub fn question(run: &Run, routine: &Routine, tz: &TimeZone) -> String {
 }
 
 /// `due 08:00, 3 h late; 2 earlier ones folded in`, if it is late or stands for more than itself.
-pub fn late(run: &Run, today: civil::Date) -> Option<String> {
+pub fn late(run: &RoutineRun, today: civil::Date) -> Option<String> {
     let fact = Fact {
         kind: MessageKind::Routine,
         id: run.routine.clone(),
@@ -47,7 +47,7 @@ pub fn late(run: &Run, today: civil::Date) -> Option<String> {
 }
 
 /// The message: the answer, with a remark on its lateness.
-pub fn message(run: &Run, answer: &str, tz: &TimeZone) -> String {
+pub fn message(run: &RoutineRun, answer: &str, tz: &TimeZone) -> String {
     match late(run, tz.to_datetime(run.started).date()) {
         Some(late) => format!("{} ({late}):\n{answer}", run.routine),
         None => answer.to_owned(),
@@ -61,7 +61,7 @@ pub fn is_nothing(answer: &str) -> bool {
 }
 
 /// The scope of the routine's messages; none is the notifier's default.
-pub fn scope(routine: &Routine) -> Option<Scope> {
+pub fn scope(routine: &Routine) -> Option<MessageScope> {
     routine.scope.as_deref().and_then(|scope| scope.parse().ok())
 }
 
@@ -74,7 +74,7 @@ pub fn target(
     routine: &Routine,
     today: civil::Date,
 ) -> Result<Option<NotePath>, String> {
-    if routine.deliver != Delivery::Note {
+    if routine.deliver != AnswerDelivery::Note {
         return Ok(None);
     }
     let paths = &workspace.settings.paths;
@@ -107,7 +107,7 @@ pub fn target(
 
 /// The passage that is appended to a note, with a remark on its lateness: a callout, so that nothing in it counts as a
 /// line of the note's own, and the id of the run.
-pub fn passage(run: &Run, answer: &str, id: &str, tz: &TimeZone) -> String {
+pub fn passage(run: &RoutineRun, answer: &str, id: &str, tz: &TimeZone) -> String {
     // Nothing in it may run, or hide what comes after it.
     let answer = harmless(answer).replace("%%", "% %").replace("<!--", "<! --");
     let quoted: Vec<String> = answer.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();

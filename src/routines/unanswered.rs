@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::sections::RunSection;
 use crate::format::log::{self, EventKind, LogBlock, LogPath};
-use crate::turn::history::Changes;
+use crate::turn::history::MessageChanges;
 use crate::turn::{TurnJournal, facts};
 use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
@@ -26,7 +26,7 @@ pub fn recent_messages(
     let mut lines: Vec<(Timestamp, String)> = Vec::new();
     for path in windows(workspace, None, since)? {
         let blocks = blocks(workspace, &path)?;
-        let changes = Changes::of(&blocks);
+        let changes = MessageChanges::of(&blocks);
         let people =
             blocks.iter().filter(|block| block.event.kind == EventKind::User && block.event.at > since);
         let told = people.filter_map(|block| {
@@ -56,7 +56,7 @@ pub fn unanswered(
     }
     all.sort_by_key(|block| block.event.at);
     let answered = answered(&all);
-    let changes = Changes::of(&all);
+    let changes = MessageChanges::of(&all);
     let people: Vec<&LogBlock> = all.iter().filter(|block| block.event.kind == EventKind::User).collect();
     let mut lines = Vec::new();
     for (at, block) in people.iter().enumerate() {

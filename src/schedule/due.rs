@@ -2,7 +2,7 @@
 //! one.
 //!
 //! Any occurrence up to the instant is due, however old. Several missed ones of a series become one: the latest, with
-//! the number of earlier ones ([`Due::missed`]). The caller says which were sent ([`Moment::due_after`]);
+//! the number of earlier ones ([`DueReminder::missed`]). The caller says which were sent ([`DueInstant::due_after`]);
 //! `deliver::pass` asks its journal for that. The latest occurrence is found by arithmetic on the local date and a
 //! check of its neighbours; no series is walked from its start.
 
@@ -23,19 +23,19 @@ pub struct Occurrence {
 
 /// A reminder that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Due {
+pub struct DueReminder {
     /// The one that the notification is for: of a recurring reminder the latest.
     pub occurrence: Occurrence,
     /// How many earlier ones are folded into it.
     pub missed: u32,
     /// The line's next occurrence after now. `None` for a one-off, whose line is deleted, and for a reminder at the end
     /// of the calendar.
-    pub next: Option<Next>,
+    pub next: Option<NextOccurrence>,
 }
 
 /// The schedule of a recurring line after its delivery; its time stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Next {
+pub struct NextOccurrence {
     /// The new `date=`.
     pub date: civil::Date,
     /// The new `day=`, if any.
@@ -48,7 +48,7 @@ pub struct Next {
 ///
 /// A reminder that is clearly in the future costs one comparison of two local times.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment<'z> {
+pub struct DueInstant<'z> {
     zone: &'z Zone,
     now: Timestamp,
     local: civil::DateTime,
@@ -56,7 +56,7 @@ pub struct Moment<'z> {
     horizon: civil::DateTime,
 }
 
-impl<'z> Moment<'z> {
+impl<'z> DueInstant<'z> {
     /// The instant `now` in `zone`.
     pub fn new(zone: &'z Zone, now: Timestamp) -> Self {
         let local = zone.tz().to_datetime(now);
@@ -67,7 +67,7 @@ impl<'z> Moment<'z> {
     }
 
     /// The due occurrence of a reminder (`&Reminder`, `&ReminderRef`, or a [`Series`]); see [`super::due`].
-    pub fn due(&self, reminder: impl Into<Series>) -> Option<Due> {
+    pub fn due(&self, reminder: impl Into<Series>) -> Option<DueReminder> {
         let series = reminder.into();
         if series.start() > self.horizon {
             return None;
@@ -78,7 +78,7 @@ impl<'z> Moment<'z> {
 
     /// Its due occurrence besides those up to and including the local time `sent`; see
     /// [`super::due_after`].
-    pub fn due_after(&self, reminder: impl Into<Series>, sent: civil::DateTime) -> Option<Due> {
+    pub fn due_after(&self, reminder: impl Into<Series>, sent: civil::DateTime) -> Option<DueReminder> {
         let series = reminder.into();
         let latest = self.latest(&series)?;
         let done = index_at(&series, |local| local <= sent, sent);
@@ -107,15 +107,15 @@ impl<'z> Moment<'z> {
     }
 
     /// The occurrences from index `first` to index `latest` as one.
-    fn fold(&self, series: &Series, first: u32, latest: u32) -> Option<Due> {
+    fn fold(&self, series: &Series, first: u32, latest: u32) -> Option<DueReminder> {
         let occurrence = occurrence(self.zone, series, latest)?;
         let from = series.step(first)?.local;
         let joined = joined(self.zone, series, from, occurrence.local);
         let next = Occurrences::starting_at(self.zone, *series, latest + 1).next();
-        Some(Due {
+        Some(DueReminder {
             occurrence,
             missed: (latest - first).saturating_sub(joined),
-            next: next.map(|next| Next { date: next.local.date(), day: next.day, at: next.at }),
+            next: next.map(|next| NextOccurrence { date: next.local.date(), day: next.day, at: next.at }),
         })
     }
 }

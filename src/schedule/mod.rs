@@ -37,10 +37,10 @@ mod zone_data_check;
 
 pub use clock_jump::{LATENESS, MISSED_AFTER, STEADY_WITHIN, StepKind, step_kind};
 pub use digest::{DigestRule, digest, is_missed};
-pub use due::{Due, Moment, Next, Occurrence, Occurrences};
+pub use due::{DueInstant, DueReminder, NextOccurrence, Occurrence, Occurrences};
 pub use pause::Pause;
 pub use resolve::resolve;
-pub use series::{Series, Step};
+pub use series::{Series, SeriesStep};
 pub use timetable::Timetable;
 pub use zone::{Zone, ZoneError, database_version};
 pub use zone_data_check::{Difference, compare_zone_data, other_database_version};
@@ -58,25 +58,30 @@ pub fn occurrences<'z>(zone: &'z Zone, reminder: &Reminder) -> Occurrences<'z> {
 
 /// The occurrences of `reminder` strictly after the instant `after`, in order.
 pub fn occurrences_after<'z>(zone: &'z Zone, reminder: &Reminder, after: Timestamp) -> Occurrences<'z> {
-    Moment::new(zone, after).occurrences(reminder)
+    DueInstant::new(zone, after).occurrences(reminder)
 }
 
 /// The due occurrence of `reminder` at `now`, if there is one.
 ///
-/// For many reminders at one instant make a [`Moment`] once and ask that.
-pub fn due(zone: &Zone, reminder: &Reminder, now: Timestamp) -> Option<Due> {
-    Moment::new(zone, now).due(reminder)
+/// For many reminders at one instant make a [`DueInstant`] once and ask that.
+pub fn due(zone: &Zone, reminder: &Reminder, now: Timestamp) -> Option<DueReminder> {
+    DueInstant::new(zone, now).due(reminder)
 }
 
 /// The due occurrence at `now` besides those up to and including the local time `sent`.
 ///
 /// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet): occurrences that the
 /// journal has as sent are neither due again nor counted as missed.
-pub fn due_after(zone: &Zone, reminder: &Reminder, sent: civil::DateTime, now: Timestamp) -> Option<Due> {
-    Moment::new(zone, now).due_after(reminder, sent)
+pub fn due_after(
+    zone: &Zone,
+    reminder: &Reminder,
+    sent: civil::DateTime,
+    now: Timestamp,
+) -> Option<DueReminder> {
+    DueInstant::new(zone, now).due_after(reminder, sent)
 }
 
 /// The first occurrence of `reminder` strictly after the instant `after`.
 pub fn next_occurrence(zone: &Zone, reminder: &Reminder, after: Timestamp) -> Option<Occurrence> {
-    Moment::new(zone, after).next(reminder)
+    DueInstant::new(zone, after).next(reminder)
 }

@@ -17,7 +17,7 @@ pub struct Series {
 
 /// One member of a [`Series`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct SeriesStep {
     /// Its local date and time, as the line would say it.
     pub local: DateTime,
     /// The value of `day=` beside that date: the day that was meant, where the month lacks it.
@@ -58,7 +58,7 @@ impl Series {
     }
 
     /// The occurrence at `index`; `None` for a second one of a one-off, and beyond year 9999.
-    pub fn step(&self, index: u32) -> Option<Step> {
+    pub fn step(&self, index: u32) -> Option<SeriesStep> {
         let date = match self.recur {
             Recur::None => (index == 0).then_some(self.first),
             Recur::Daily => self.first.checked_add(days(index)?).ok(),
@@ -66,7 +66,7 @@ impl Series {
             Recur::Monthly => self.month(index),
         }?;
         let day = (self.meant != date.day() && self.recur == Recur::Monthly).then_some(self.meant);
-        Some(Step { local: date.to_datetime(self.time), day })
+        Some(SeriesStep { local: date.to_datetime(self.time), day })
     }
 
     /// Counted from the first month every time, and not from the last occurrence: no drift.

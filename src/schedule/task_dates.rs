@@ -2,18 +2,18 @@
 //!
 //! [`next_date`] follows RFC 5545, with weeks beginning on Monday: a date that doesn't exist is no date, so `every
 //! month on the 31st` skips the short months. [`step`] follows Tasks: `every month` and `every year`, which name no
-//! day, go to the last day where the month lacks the day, and go on from there; [`Step::short_of`] says so.
+//! day, go to the last day where the month lacks the day, and go on from there; [`NextTaskDate::short_of`] says so.
 //!
 //! Dates only: a task's time of day is carried along unchanged.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday as Day};
 
-use crate::format::task::repeat::{Every, Repeat, Weekday};
+use crate::format::task::repeat::{Repeat, RepeatUnit, Weekday};
 
 /// The next date of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct NextTaskDate {
     /// The date.
     pub date: Date,
     /// The day of the month that was meant and that the month lacks: from now on the rule goes on from the earlier one.
@@ -21,23 +21,23 @@ pub struct Step {
 }
 
 /// The next date of a rule after `from`, which is a date of it, as Tasks steps. `None` where none ever comes.
-pub fn step(repeat: &Repeat, from: Date) -> Option<Step> {
+pub fn step(repeat: &Repeat, from: Date) -> Option<NextTaskDate> {
     let interval = i32::from(repeat.interval);
     let span = match repeat.every {
-        Every::Month if repeat.bare => interval.months(),
-        Every::Year if repeat.bare => interval.years(),
-        _ => return Some(Step { date: next_date(repeat, from, from)?, short_of: None }),
+        RepeatUnit::Month if repeat.bare => interval.months(),
+        RepeatUnit::Year if repeat.bare => interval.years(),
+        _ => return Some(NextTaskDate { date: next_date(repeat, from, from)?, short_of: None }),
     };
     let date = from.checked_add(span).ok()?;
-    Some(Step { date, short_of: (date.day() != from.day()).then_some(from.day()) })
+    Some(NextTaskDate { date, short_of: (date.day() != from.day()).then_some(from.day()) })
 }
 
 /// The first date of a rule that began at `start` which is after `after`. `None` where none ever comes.
 pub fn next_date(repeat: &Repeat, start: Date, after: Date) -> Option<Date> {
-    if repeat.every == Every::Hour {
+    if repeat.every == RepeatUnit::Hour {
         return next_hourly(repeat, start, after);
     }
-    let rule = Rule::new(repeat, start);
+    let rule = RepeatRule::new(repeat, start);
     let from = after.tomorrow().ok()?.max(start);
     from.series(1.day()).find(|date| rule.has(*date))
 }
@@ -51,7 +51,7 @@ fn next_hourly(repeat: &Repeat, start: Date, after: Date) -> Option<Date> {
 }
 
 /// A rule, completed from its start.
-struct Rule<'a> {
+struct RepeatRule<'a> {
     repeat: &'a Repeat,
     start: Date,
     /// The Monday of the start's week.
@@ -62,21 +62,21 @@ struct Rule<'a> {
     months: Vec<u8>,
 }
 
-impl<'a> Rule<'a> {
+impl<'a> RepeatRule<'a> {
     fn new(repeat: &'a Repeat, start: Date) -> Self {
         let (mut weekdays, mut days, mut months) =
             (repeat.weekdays.clone(), repeat.days.clone(), repeat.months.clone());
         if weekdays.is_empty() && days.is_empty() {
             match repeat.every {
-                Every::Week => weekdays.push(Weekday { day: monday_based(start), nth: 0 }),
-                Every::Month => days.push(start.day()),
-                Every::Year => {
+                RepeatUnit::Week => weekdays.push(Weekday { day: monday_based(start), nth: 0 }),
+                RepeatUnit::Month => days.push(start.day()),
+                RepeatUnit::Year => {
                     if months.is_empty() {
                         months.push(start.month().unsigned_abs());
                     }
                     days.push(start.day());
                 }
-                Every::Hour | Every::Day => {}
+                RepeatUnit::Hour | RepeatUnit::Day => {}
             }
         }
         let week = monday_of(start);
@@ -95,10 +95,10 @@ impl<'a> Rule<'a> {
     fn in_period(&self, date: Date) -> bool {
         let months = |date: Date| i32::from(date.year()) * 12 + i32::from(date.month());
         let between = match self.repeat.every {
-            Every::Hour | Every::Day => (date - self.start).get_days(),
-            Every::Week => (monday_of(date) - self.week).get_days() / 7,
-            Every::Month => months(date) - months(self.start),
-            Every::Year => i32::from(date.year()) - i32::from(self.start.year()),
+            RepeatUnit::Hour | RepeatUnit::Day => (date - self.start).get_days(),
+            RepeatUnit::Week => (monday_of(date) - self.week).get_days() / 7,
+            RepeatUnit::Month => months(date) - months(self.start),
+            RepeatUnit::Year => i32::from(date.year()) - i32::from(self.start.year()),
         };
         between % i32::from(self.repeat.interval) == 0
     }
@@ -107,13 +107,13 @@ impl<'a> Rule<'a> {
         if monday_based(date) != weekday.day {
             return false;
         }
-        let in_month = self.repeat.every == Every::Month || !self.months.is_empty();
+        let in_month = self.repeat.every == RepeatUnit::Month || !self.months.is_empty();
         let (at, length) = match self.repeat.every {
-            Every::Month | Every::Year if weekday.nth == 0 => return true,
-            Every::Month | Every::Year if in_month => {
+            RepeatUnit::Month | RepeatUnit::Year if weekday.nth == 0 => return true,
+            RepeatUnit::Month | RepeatUnit::Year if in_month => {
                 (i16::from(date.day()), i16::from(date.days_in_month()))
             }
-            Every::Year => (date.day_of_year(), date.days_in_year()),
+            RepeatUnit::Year => (date.day_of_year(), date.days_in_year()),
             // Of weeks and days there is no second Monday.
             _ => return true,
         };

@@ -8,7 +8,7 @@ use jiff::civil::{Date, Time};
 use jiff::{Span, Timestamp};
 
 use super::{Occurrence, Zone, resolve};
-use crate::format::routine::Schedule;
+use crate::format::routine::RoutineSchedule;
 
 /// A date that comes at all comes within so many days: 29 February, over a year that is no leap year.
 const FAR: usize = 9 * 366;
@@ -17,13 +17,13 @@ const FAR: usize = 9 * 366;
 #[derive(Debug, Clone)]
 pub struct Timetable<'z> {
     zone: &'z Zone,
-    schedule: &'z Schedule,
+    schedule: &'z RoutineSchedule,
     times: Vec<Time>,
 }
 
 impl<'z> Timetable<'z> {
     /// Of this schedule.
-    pub fn new(zone: &'z Zone, schedule: &'z Schedule) -> Self {
+    pub fn new(zone: &'z Zone, schedule: &'z RoutineSchedule) -> Self {
         Self { zone, schedule, times: schedule.times() }
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::clock::Clock;
-use crate::embed::{EmbedError, Fixed};
+use crate::embed::{EmbedError, StaticModel};
 use crate::search::error::IndexError;
 use crate::search::read::note::Options;
 use crate::search::store::corpus::note_rows::RowInputs;
@@ -47,7 +47,7 @@ impl Index {
         options: Options,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, IndexError> {
-        Self::with_table(vault, cache, options, clock, (Fixed::Builtin, None))
+        Self::with_table(vault, cache, options, clock, (StaticModel::Builtin, None))
     }
 
     fn with_table(
@@ -55,7 +55,7 @@ impl Index {
         cache: &Path,
         options: Options,
         clock: Arc<dyn Clock>,
-        (table, table_error): (Fixed, Option<EmbedError>),
+        (table, table_error): (StaticModel, Option<EmbedError>),
     ) -> Result<Self, IndexError> {
         let fingerprint = format!("{} {}", options.fingerprint(), table.name());
         let store = cache::Store::open(cache, &fingerprint)?;
@@ -85,7 +85,7 @@ impl Index {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, IndexError> {
         let zone = jiff::tz::TimeZone::get(&settings.timezone).unwrap_or(jiff::tz::TimeZone::UTC);
-        let table = Fixed::of(settings, vault.root());
+        let table = StaticModel::of(settings, vault.root());
         Self::with_table(vault, cache, Options::from_settings(settings, zone), clock, table)
     }
 

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::embed::http::wait;
 use crate::embed::retry::{self, Backoff};
-use crate::embed::{self, EmbedError, Fixed, Provider, Purpose};
+use crate::embed::{self, EmbedError, EmbedPurpose, Provider, StaticModel};
 use crate::search::rank::turn_signals::{Candidates, Work};
 use crate::search::store::corpus::blocks::{Corpus, names_of, without_names};
 use crate::search::store::corpus::matrix::{Matrix, Probe};
@@ -48,7 +48,7 @@ pub struct Recall {
     pub(in crate::search) zone: TimeZone,
     pub(in crate::search) clock: Arc<dyn Clock>,
     /// The table of the blocks' fixed vectors, which they have beside those of the settings' model.
-    pub(in crate::search) table: Fixed,
+    pub(in crate::search) table: StaticModel,
     /// The last question's state of the index, for the next one.
     pub(in crate::search) state: Mutex<Option<Arc<CorpusState>>>,
     /// The last question's room, for the next one.
@@ -244,7 +244,7 @@ fn wait_for(provider: &dyn Provider, text: String, patience: Duration) -> Result
         after: None,
     };
     let texts = [text];
-    let call = retry::embed(provider, &texts, Purpose::Query, Backoff::WAITING);
+    let call = retry::embed(provider, &texts, EmbedPurpose::Query, Backoff::WAITING);
     let vectors = wait(patience, call, unreachable)?;
     vectors.into_iter().next().ok_or_else(|| unreachable("no vector"))
 }

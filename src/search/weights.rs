@@ -101,7 +101,7 @@ pub struct ConfidenceWeights {
     pub by_words: Logistic,
 }
 
-/// The logistics that make of a find's measures the probability that it is about the prompt, by [`crate::search::rank::confidence::Place`]: the
+/// The logistics that make of a find's measures the probability that it is about the prompt, by [`crate::search::rank::confidence::SourceKind`]: the
 /// constant, then the weights of [`crate::search::rank::confidence::NAMES`]. Fitted on what `--none` of `benches/recall.rs` measures: questions asked of
 /// their own memory and of another's, and small talk in many languages, bare and dressed, over LoCoMo, LongMemEval and
 /// `notes-dev`. Each keeps so many of its answerable prompts: 97, 95 and 93 of 100. That a speaker is named weighs no more

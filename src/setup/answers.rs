@@ -10,9 +10,9 @@ use super::question::QuestionKey;
 
 /// The answers of a file, by their questions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answers(BTreeMap<QuestionKey, String>);
+pub struct SetupAnswers(BTreeMap<QuestionKey, String>);
 
-impl Answers {
+impl SetupAnswers {
     /// The answers of a TOML text.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn answers_are_found_by_their_questions() {
-        let answers = Answers::parse(
+        let answers = SetupAnswers::parse(
             "vault = \"~/V\"\nservice = false\nnotify = [\"discord\"]\n[discord]\nchannel_id = 100000000000000003\n",
         )
         .unwrap();
@@ -99,8 +99,9 @@ mod tests {
         assert_eq!(answers.of(QuestionKey::Notify), Some("discord"));
         assert_eq!(answers.of(QuestionKey::DiscordChannel), Some("100000000000000003"));
         assert_eq!(answers.of(QuestionKey::Brain), None);
-        let as_set =
-            Answers::parse("[notify]\nkinds = [\"ntfy\", \"desktop\"]\n[discord]\nowner_ids = [4, \"5\"]\n");
+        let as_set = SetupAnswers::parse(
+            "[notify]\nkinds = [\"ntfy\", \"desktop\"]\n[discord]\nowner_ids = [4, \"5\"]\n",
+        );
         let as_set = as_set.unwrap();
         assert_eq!(as_set.of(QuestionKey::Notify), Some("ntfy, desktop"));
         assert_eq!(as_set.of(QuestionKey::DiscordOwner), Some("4, 5"));
@@ -108,14 +109,14 @@ mod tests {
 
     #[test]
     fn the_example_is_understood() {
-        let answers = Answers::parse(include_str!("../../examples/setup-answers.toml")).unwrap();
+        let answers = SetupAnswers::parse(include_str!("../../examples/setup-answers.toml")).unwrap();
         assert_eq!(answers.of(QuestionKey::Notify), Some("discord, ntfy"));
         assert_eq!(answers.of(QuestionKey::Brain), Some("ollama"));
     }
 
     #[test]
     fn what_is_no_answer_is_pointed_at() {
-        let wrong = |text: &str| Answers::parse(text).unwrap_err();
+        let wrong = |text: &str| SetupAnswers::parse(text).unwrap_err();
         assert_eq!(wrong("timezon = \"UTC\""), "`timezon` is no question; did you mean `timezone`?");
         assert!(wrong("[discord]\ntoken = \"abc\"").contains("did you mean `discord.token_file`?"));
         assert!(wrong("vault = 1.5").starts_with("`vault` can't be of the type float"));

@@ -11,7 +11,7 @@ use crate::config::{self, BrainKind, Settings};
 #[derive(Debug, Clone)]
 pub struct BrainTrial {
     /// Its block.
-    pub brain: config::Brain,
+    pub brain: config::BrainSettings,
     /// The key that was typed, if one was.
     pub key: Option<SecretString>,
 }
@@ -23,7 +23,7 @@ pub(super) struct BrainOffer {
     pub name: &'static str,
     pub kind: BrainKind,
     /// Its description.
-    pub words: &'static str,
+    pub description: &'static str,
     /// Its server, where that isn't the kind's own.
     pub url: Option<&'static str>,
     /// A model of it; empty where the person has to say.
@@ -39,7 +39,7 @@ pub(super) struct BrainOffer {
 const OFFER: BrainOffer = BrainOffer {
     name: "",
     kind: BrainKind::Chat,
-    words: "",
+    description: "",
     url: None,
     model: "",
     key: None,
@@ -51,7 +51,7 @@ pub(super) const OFFERS: [BrainOffer; 7] = [
     BrainOffer {
         name: "claude",
         kind: BrainKind::Messages,
-        words: "Anthropic's models, with a key",
+        description: "Anthropic's models, with a key",
         model: "claude-sonnet-4-6",
         key: Some("ANTHROPIC_API_KEY"),
         keys_at: "https://console.anthropic.com/settings/keys",
@@ -60,7 +60,7 @@ pub(super) const OFFERS: [BrainOffer; 7] = [
     BrainOffer {
         name: "openai",
         kind: BrainKind::Responses,
-        words: "OpenAI's models, with a key",
+        description: "OpenAI's models, with a key",
         model: "gpt-5.5",
         key: Some("OPENAI_API_KEY"),
         keys_at: "https://platform.openai.com/api-keys",
@@ -68,7 +68,7 @@ pub(super) const OFFERS: [BrainOffer; 7] = [
     },
     BrainOffer {
         name: "openrouter",
-        words: "many providers behind one key",
+        description: "many providers behind one key",
         url: Some("https://openrouter.ai/api"),
         key: Some("OPENROUTER_API_KEY"),
         keys_at: "https://openrouter.ai/keys",
@@ -77,7 +77,7 @@ pub(super) const OFFERS: [BrainOffer; 7] = [
     },
     BrainOffer {
         name: "ollama",
-        words: "a model on this machine (https://ollama.com/download, then `ollama pull qwen3:8b`)",
+        description: "a model on this machine (https://ollama.com/download, then `ollama pull qwen3:8b`)",
         url: Some("http://127.0.0.1:11434"),
         model: "qwen3:8b",
         context: 16_000,
@@ -85,7 +85,7 @@ pub(super) const OFFERS: [BrainOffer; 7] = [
     },
     BrainOffer {
         name: "server",
-        words: "another server that speaks Chat Completions: llama.cpp, vLLM, LM Studio",
+        description: "another server that speaks Chat Completions: llama.cpp, vLLM, LM Studio",
         url: Some("http://127.0.0.1:8080"),
         context: 16_000,
         ..OFFER
@@ -93,14 +93,14 @@ pub(super) const OFFERS: [BrainOffer; 7] = [
     BrainOffer {
         name: "claude-code",
         kind: BrainKind::ClaudeCode,
-        words: "Claude Code, with its own login",
+        description: "Claude Code, with its own login",
         model: "claude-sonnet-4-6",
         ..OFFER
     },
     BrainOffer {
         name: "codex",
         kind: BrainKind::Codex,
-        words: "Codex, with its own login",
+        description: "Codex, with its own login",
         model: "gpt-5.5",
         ..OFFER
     },
@@ -179,7 +179,7 @@ pub(super) fn lines(machine: &MachineFacts) -> Vec<String> {
                 _ => String::new(),
             },
         };
-        lines.push(format!("  {:<12} {}{here}", offer.name, offer.words));
+        lines.push(format!("  {:<12} {}{here}", offer.name, offer.description));
     }
     lines.push(format!("  {NONE:<12} none for now"));
     lines

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use super::HeldSecret;
 use super::brains::{self, ChosenBrain, OFFERS};
-use super::discord::{self, Bot, Channel};
-use super::question::{Question, QuestionKey};
-use super::{Base, Check, CheckResult, MachineFacts, Plan, VaultFolder, vault_folder};
+use super::discord::{self, DiscordBot, DiscordChannel};
+use super::question::{QuestionKey, SetupQuestion};
+use super::{ApiBase, CheckResult, MachineFacts, SetupCheck, SetupPlan, VaultFolder, vault_folder};
 use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, git_address};
 use crate::schedule::Zone;
 
 /// The next step.
 #[derive(Debug)]
-pub enum Next {
+pub enum NextStep {
     /// Ask, and give the answer to [`Dialogue::answer`].
-    Ask(Question),
+    Ask(SetupQuestion),
     /// Make this check, and give its result to [`Dialogue::checked`].
-    Check(Check),
+    Check(SetupCheck),
     /// All is answered: this would be written.
-    Done(Box<Plan>),
+    Done(Box<SetupPlan>),
 }
 
 /// A dialogue that is going on.
@@ -29,26 +29,26 @@ pub struct Dialogue {
     /// Whether a file answers, in which no secret may stand.
     pub(super) from_file: bool,
     pub(super) done: BTreeSet<QuestionKey>,
-    pub(super) problem: Option<Problem>,
-    pub(super) looking: Option<Check>,
+    pub(super) problem: Option<AnswerProblem>,
+    pub(super) looking: Option<SetupCheck>,
     pub(super) folder: Option<VaultFolder>,
     pub(super) zone: Option<Zone>,
     /// The notifiers, the one that counts first.
     pub(super) kinds: Vec<NotifyKind>,
     /// The ways whose questions are asked.
-    pub(super) asked: BTreeSet<NotifyKind>,
+    pub(super) open_ways: BTreeSet<NotifyKind>,
     /// The ways that were tried, or are kept untried.
-    pub(super) told: BTreeSet<NotifyKind>,
+    pub(super) tried_ways: BTreeSet<NotifyKind>,
     pub(super) by_webhook: bool,
     /// The secrets of the ways to be told, by their questions.
     pub(super) secrets: BTreeMap<QuestionKey, HeldSecret>,
-    pub(super) bot: Option<Bot>,
+    pub(super) bot: Option<DiscordBot>,
     invited: bool,
-    pub(super) channels: Vec<Channel>,
+    pub(super) channels: Vec<DiscordChannel>,
     pub(super) channel: Option<u64>,
     pub(super) owners: Vec<u64>,
-    pub(super) ntfy: config::Ntfy,
-    pub(super) email: config::Email,
+    pub(super) ntfy: config::NtfySettings,
+    pub(super) email: config::EmailSettings,
     pub(super) chosen: ChosenBrain,
     brain_tried: bool,
     /// The git repository that machines share.
@@ -58,9 +58,9 @@ pub struct Dialogue {
 
 /// The fault of the last answer to a question.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct AnswerProblem {
     pub step: QuestionKey,
-    pub words: String,
+    pub text: String,
     pub may_keep: bool,
 }
 
@@ -71,31 +71,31 @@ impl Dialogue {
     }
 
     /// The next step.
-    pub fn next(&self) -> Next {
+    pub fn next(&self) -> NextStep {
         if let Some(look) = &self.looking {
-            return Next::Check(look.clone());
+            return NextStep::Check(look.clone());
         }
         let open =
             QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
         let before = |last: QuestionKey| open.is_none_or(|step| step > last);
         if let Some(kind) = self.next_untested() {
-            return Next::Check(self.test_message(kind));
+            return NextStep::Check(self.test_message(kind));
         }
         if !self.brain_tried
             && before(QuestionKey::BrainKey)
             && self.chosen.offer.is_some()
             && let Ok(trial) = self.chosen.trial(&self.set())
         {
-            return Next::Check(Check::Brain(Box::new(trial)));
+            return NextStep::Check(SetupCheck::Brain(Box::new(trial)));
         }
         match open {
-            Some(step) => Next::Ask(self.question(step)),
-            None => Next::Done(Box::new(self.plan())),
+            Some(step) => NextStep::Ask(self.question(step)),
+            None => NextStep::Done(Box::new(self.plan())),
         }
     }
 
     pub(super) fn is_applicable(&self, step: QuestionKey) -> bool {
-        if step.way().is_some_and(|kind| !self.asked.contains(&kind)) {
+        if step.way().is_some_and(|kind| !self.open_ways.contains(&kind)) {
             return false;
         }
         match step {
@@ -137,7 +137,7 @@ impl Dialogue {
         match taken {
             Ok(()) if self.looking.is_none() => drop(self.done.insert(step)),
             Ok(()) => {}
-            Err(words) => self.problem = Some(Problem { step, words, may_keep: false }),
+            Err(words) => self.problem = Some(AnswerProblem { step, text: words, may_keep: false }),
         }
     }
 
@@ -150,7 +150,7 @@ impl Dialogue {
             }
             QuestionKey::Notify => {
                 self.kinds = self.set().notify.by_default();
-                self.asked.clear();
+                self.open_ways.clear();
             }
             QuestionKey::Brain | QuestionKey::BrainUrl | QuestionKey::BrainModel | QuestionKey::BrainKey => {
                 self.chosen = ChosenBrain::default();
@@ -166,7 +166,7 @@ impl Dialogue {
     /// Keeps an answer that couldn't be checked.
     fn keep_unchecked(&mut self, step: QuestionKey) {
         match step {
-            QuestionKey::Notify => drop(self.told.insert(NotifyKind::Desktop)),
+            QuestionKey::Notify => drop(self.tried_ways.insert(NotifyKind::Desktop)),
             // The answers after it are still asked.
             QuestionKey::DiscordInvite => {}
             QuestionKey::Brain => {
@@ -175,7 +175,7 @@ impl Dialogue {
             }
             step => {
                 if let Some(kind) = step.way() {
-                    self.told.insert(kind);
+                    self.tried_ways.insert(kind);
                     self.done.extend(QuestionKey::about(kind));
                 }
             }
@@ -186,8 +186,9 @@ impl Dialogue {
         let typed = self.or_default(step, text);
         match step {
             QuestionKey::Vault => {
-                let path = vault_folder::folder_path(&typed, &self.machine.home, &self.machine.here)?;
-                self.looking = Some(Check::VaultFolder(path));
+                let path =
+                    vault_folder::folder_path(&typed, &self.machine.home, &self.machine.working_folder)?;
+                self.looking = Some(SetupCheck::VaultFolder(path));
             }
             QuestionKey::Timezone => self.zone = Some(Zone::get(&typed).map_err(|error| error.to_string())?),
             QuestionKey::Notify => self.take_ways(&typed)?,
@@ -207,7 +208,7 @@ impl Dialogue {
             QuestionKey::DiscordInvite => {
                 self.invited = true;
                 let token = self.secret(QuestionKey::DiscordToken);
-                self.looking = token.map(|token| Check::Channels(token, self.base()));
+                self.looking = token.map(|token| SetupCheck::Channels(token, self.base()));
             }
             QuestionKey::DiscordChannel => self.channel = Some(discord::channel(&typed, &self.channels)?),
             QuestionKey::DiscordOwner => {
@@ -295,10 +296,10 @@ impl Dialogue {
                 self.done.insert(QuestionKey::Vault);
             }
             (CheckResult::Secret(value), _) => self.secret_found(open, value),
-            (CheckResult::Bot(bot), Some(Check::Bot(token, base))) => {
+            (CheckResult::Bot(bot), Some(SetupCheck::Bot(token, base))) => {
                 self.bot = Some(bot);
                 self.done.insert(QuestionKey::DiscordToken);
-                self.looking = Some(Check::Channels(token, base));
+                self.looking = Some(SetupCheck::Channels(token, base));
             }
             (CheckResult::Channels(channels), _) => {
                 self.channels = channels;
@@ -306,26 +307,27 @@ impl Dialogue {
                     self.done.insert(QuestionKey::DiscordInvite);
                 } else if self.invited {
                     let words = "the bot is in no server yet, or sees no channel there".to_owned();
-                    self.problem = Some(Problem { step: QuestionKey::DiscordInvite, words, may_keep: true });
+                    self.problem =
+                        Some(AnswerProblem { step: QuestionKey::DiscordInvite, text: words, may_keep: true });
                 }
             }
             // A check without a question is a test message, or else the brain.
             _ => match self.next_untested() {
-                Some(kind) => drop(self.told.insert(kind)),
+                Some(kind) => drop(self.tried_ways.insert(kind)),
                 None => self.brain_tried = true,
             },
         }
     }
 
     /// A check failed: the question comes again, with the reason.
-    fn check_failed(&mut self, look: Option<&Check>, open: Option<QuestionKey>, words: String) {
+    fn check_failed(&mut self, look: Option<&SetupCheck>, open: Option<QuestionKey>, words: String) {
         let (step, may_keep) = match look {
-            Some(Check::Channels(..)) => {
+            Some(SetupCheck::Channels(..)) => {
                 // The channel's id can be typed.
                 self.done.insert(QuestionKey::DiscordInvite);
                 return;
             }
-            Some(Check::Bot(..)) => (QuestionKey::DiscordToken, false),
+            Some(SetupCheck::Bot(..)) => (QuestionKey::DiscordToken, false),
             Some(_) => (open.unwrap_or(QuestionKey::Vault), false),
             None => match self.next_untested() {
                 Some(kind) => return self.test_failed(kind, words),
@@ -333,14 +335,14 @@ impl Dialogue {
             },
         };
         self.done.remove(&step);
-        self.problem = Some(Problem { step, words, may_keep });
+        self.problem = Some(AnswerProblem { step, text: words, may_keep });
     }
 
     pub(super) fn root(&self) -> PathBuf {
         self.folder.as_ref().map(|folder| folder.root.clone()).unwrap_or_default()
     }
 
-    pub(super) fn base(&self) -> Base {
+    pub(super) fn base(&self) -> ApiBase {
         self.folder.as_ref().and_then(|folder| folder.settings.discord.api_base.clone())
     }
 }

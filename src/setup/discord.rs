@@ -12,7 +12,7 @@ const LISTED: usize = 20;
 
 /// A bot, as Discord knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bot {
+pub struct DiscordBot {
     /// Its name.
     pub name: String,
     /// Its application, where Discord said which.
@@ -25,7 +25,7 @@ pub struct Bot {
 
 /// A channel that the bot sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Channel {
+pub struct DiscordChannel {
     /// Its id.
     pub id: u64,
     /// Its name.
@@ -57,7 +57,7 @@ pub(super) fn webhook_lines(machine: &MachineFacts) -> Vec<String> {
 }
 
 /// How the bot comes into a server.
-pub(super) fn invite_lines(bot: Option<&Bot>) -> Vec<String> {
+pub(super) fn invite_lines(bot: Option<&DiscordBot>) -> Vec<String> {
     let mut lines = Vec::new();
     if bot.is_some_and(|bot| bot.may_read == Some(false)) {
         lines.push(format!(
@@ -72,7 +72,7 @@ pub(super) fn invite_lines(bot: Option<&Bot>) -> Vec<String> {
     lines
 }
 
-pub(super) fn channel_lines(channels: &[Channel]) -> Vec<String> {
+pub(super) fn channel_lines(channels: &[DiscordChannel]) -> Vec<String> {
     let mut lines: Vec<String> = channels
         .iter()
         .take(LISTED)
@@ -89,7 +89,7 @@ pub(super) fn channel_lines(channels: &[Channel]) -> Vec<String> {
 }
 
 /// The id that a person means: one of the list by its number, or the id itself.
-pub(super) fn channel(text: &str, channels: &[Channel]) -> Result<u64, String> {
+pub(super) fn channel(text: &str, channels: &[DiscordChannel]) -> Result<u64, String> {
     let number: u64 = text.trim().parse().map_err(|_| {
         format!("`{text}` is no channel: type a number of the list, or the id that Discord copies")
     })?;
@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn a_channel_is_its_number_in_the_list_or_its_id() {
-        let one = |id, name: &str| Channel { id, name: name.into(), server: 1, server_name: "Home".into() };
+        let one =
+            |id, name: &str| DiscordChannel { id, name: name.into(), server: 1, server_name: "Home".into() };
         let channels = [one(700_000_000, "general"), one(800_000_000, "reminders")];
         assert_eq!(channel("2", &channels), Ok(800_000_000));
         assert_eq!(channel(" 100000000000000003 ", &channels), Ok(100_000_000_000_000_003));

@@ -86,13 +86,13 @@ impl Dialogue {
     }
 
     /// The settings that the answers come to: a port that is usual for the security isn't named.
-    pub(super) fn email_settings(&self, set: &config::Email) -> config::Email {
+    pub(super) fn email_settings(&self, set: &config::EmailSettings) -> config::EmailSettings {
         let (typed, usual) = (self.email.port, self.email.security.port());
         let is_usual = set.port.is_none() && typed.is_none_or(|port| port == usual);
-        config::Email { port: (!is_usual).then(|| typed.unwrap_or(usual)), ..self.email.clone() }
+        config::EmailSettings { port: (!is_usual).then(|| typed.unwrap_or(usual)), ..self.email.clone() }
     }
 
-    pub(super) fn email_values(&self, set: &config::Email, values: &mut Vec<(&'static str, Value)>) {
+    pub(super) fn email_values(&self, set: &config::EmailSettings, values: &mut Vec<(&'static str, Value)>) {
         let new = self.email_settings(set);
         let text =
             |new: &Option<String>, set: &Option<String>| new.clone().filter(|_| new != set).map(Value::from);

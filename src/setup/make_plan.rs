@@ -5,7 +5,7 @@ use toml::Value;
 
 use super::HeldSecret;
 use super::dialogue::Dialogue;
-use super::plan::{Plan, SecretFile};
+use super::plan::{SecretFile, SetupPlan};
 use super::question::QuestionKey;
 use super::{SecretSource, vault_folder};
 use crate::config::{self, FILE_NAME, NotifyKind, Settings};
@@ -16,7 +16,7 @@ use crate::template::TEMPLATE;
 const SECRETS: &str = ".config/vault-agent";
 
 impl Dialogue {
-    pub(super) fn plan(&self) -> Plan {
+    pub(super) fn plan(&self) -> SetupPlan {
         let folder = self.folder.clone();
         let root = folder.as_ref().map(|folder| folder.root.clone()).unwrap_or_default();
         let before = folder.as_ref().and_then(|folder| folder.text.clone());
@@ -34,7 +34,7 @@ impl Dialogue {
                 all => ("notify.kinds", Value::Array(all.iter().map(|kind| kind.as_str().into()).collect())),
             });
         }
-        for kind in &self.asked {
+        for kind in &self.open_ways {
             match kind {
                 NotifyKind::Console | NotifyKind::Desktop => {}
                 NotifyKind::Discord => self.discord_values(&set.discord, &mut values),
@@ -63,7 +63,7 @@ impl Dialogue {
             None => Ok(text),
         });
         let mut plan =
-            Plan { root, zone, before, settings, secrets, service: self.service, lines: Vec::new() };
+            SetupPlan { root, zone, before, settings, secrets, service: self.service, lines: Vec::new() };
         plan.lines = self.lines(&plan, &values, chosen.table(&set).as_ref());
         plan
     }
@@ -92,7 +92,7 @@ impl Dialogue {
         }
     }
 
-    fn discord_values(&self, set: &config::Discord, values: &mut Vec<(&'static str, Value)>) {
+    fn discord_values(&self, set: &config::DiscordSettings, values: &mut Vec<(&'static str, Value)>) {
         if self.by_webhook {
             return;
         }
@@ -126,7 +126,7 @@ impl Dialogue {
             return set.clone();
         }
         let names = std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name}-{n}")));
-        let free = |name: &String| !self.machine.taken.contains(name);
+        let free = |name: &String| !self.machine.used_names.contains(name);
         let name = names.into_iter().find(free).unwrap_or_else(|| name.to_owned());
         secrets.push(SecretFile { path: home.join(SECRETS).join(&name), value });
         format!("~/{SECRETS}/{name}")
@@ -142,7 +142,7 @@ impl Dialogue {
         named.map(|name| format!("`{name}`")).collect()
     }
 
-    fn lines(&self, plan: &Plan, values: &[(&str, Value)], brain: Option<&toml::Table>) -> Vec<String> {
+    fn lines(&self, plan: &SetupPlan, values: &[(&str, Value)], brain: Option<&toml::Table>) -> Vec<String> {
         let shown = |path: &std::path::Path| vault_folder::shown(path, &self.machine.home);
         let mut lines = Vec::new();
         let exists = self.folder.as_ref().is_some_and(|folder| folder.exists);

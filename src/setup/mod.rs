@@ -1,9 +1,9 @@
 //! Decides the questions of `setup`, parses the answers, and makes the plan that follows from them. Pure; `cli::setup`
 //! does the rest.
 //!
-//! A [`Dialogue`] is a state machine. It returns the next [`Question`], takes a text as the answer, and may ask for a
-//! check ([`Check`]) first: whether Discord accepts the token, whether the model answers. The caller (a terminal, a file)
-//! makes the check and reports the [`CheckResult`]. The end is a [`Plan`]: all that will be written, shown first.
+//! A [`Dialogue`] is a state machine. It returns the next [`SetupQuestion`], takes a text as the answer, and may ask for a
+//! check ([`SetupCheck`]) first: whether Discord accepts the token, whether the model answers. The caller (a terminal, a file)
+//! makes the check and reports the [`CheckResult`]. The end is a [`SetupPlan`]: all that will be written, shown first.
 //! Nothing here reads a file, a clock or a socket.
 //!
 //! - `question`, `question_texts`: a question's key, and its words; `answers`: a file of answers, for machines;
@@ -34,12 +34,12 @@ use secrecy::SecretString;
 use crate::config::{self, NotifyKind, Settings};
 use crate::schedule::Zone;
 
-pub use answers::Answers;
+pub use answers::SetupAnswers;
 pub use brains::BrainTrial;
-pub use dialogue::{Dialogue, Next};
-pub use discord::{Bot, Channel};
-pub use plan::{Plan, SecretFile};
-pub use question::{Question, QuestionKey};
+pub use dialogue::{Dialogue, NextStep};
+pub use discord::{DiscordBot, DiscordChannel};
+pub use plan::{SecretFile, SetupPlan};
+pub use question::{QuestionKey, SetupQuestion};
 pub use vault_folder::folder_path;
 
 /// Facts about the machine, gathered before the first question.
@@ -48,7 +48,7 @@ pub struct MachineFacts {
     /// The person's home.
     pub home: PathBuf,
     /// The folder that relative paths count from.
-    pub here: PathBuf,
+    pub working_folder: PathBuf,
     /// The vault that is probably meant.
     pub vault: Option<PathBuf>,
     /// The machine's time zone, where it has a name that is known.
@@ -66,7 +66,7 @@ pub struct MachineFacts {
     /// The models of an Ollama on this machine.
     pub local_models: Vec<String>,
     /// The names in `~/.config/vault-agent`, where secrets are kept.
-    pub taken: Vec<String>,
+    pub used_names: Vec<String>,
     /// A topic for ntfy that is hard to guess.
     pub topic: String,
     /// A secret that could sign.
@@ -90,19 +90,19 @@ pub struct VaultFolder {
 
 /// Something to look at before an answer is believed.
 #[derive(Debug, Clone)]
-pub enum Check {
+pub enum SetupCheck {
     /// Can this folder be the vault?
     VaultFolder(PathBuf),
     /// Show a test notification on the desktop.
     Desktop,
     /// Does Discord know this token?
-    Bot(SecretString, Base),
+    Bot(SecretString, ApiBase),
     /// Which channels can the bot write in?
-    Channels(SecretString, Base),
+    Channels(SecretString, ApiBase),
     /// Post a test message as the bot.
-    BotMessage(SecretString, config::Discord),
+    BotMessage(SecretString, config::DiscordSettings),
     /// Post a test message through the webhook.
-    WebhookMessage(SecretString, Base),
+    WebhookMessage(SecretString, ApiBase),
     /// Send a test message by ntfy, by mail or to a signed webhook.
     Way(Box<NotifierTrial>),
     /// Ask a test question.
@@ -117,7 +117,7 @@ pub struct NotifierTrial {
     /// Which one.
     pub kind: NotifyKind,
     /// The settings as they would be.
-    pub notify: config::Notify,
+    pub notify: config::NotifySettings,
     /// Its token, password or signing secret, which is in no file yet.
     pub secret: Option<SecretString>,
     /// The address of a webhook.
@@ -127,7 +127,7 @@ pub struct NotifierTrial {
 }
 
 /// `[discord] api_base`: a test server in Discord's place.
-pub type Base = Option<String>;
+pub type ApiBase = Option<String>;
 
 /// The place of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,9 +146,9 @@ pub enum CheckResult {
     /// The folder can be the vault.
     VaultFolder(Box<VaultFolder>),
     /// The bot that the token belongs to.
-    Bot(Bot),
+    Bot(DiscordBot),
     /// The channels; none where the bot is in no server yet.
-    Channels(Vec<Channel>),
+    Channels(Vec<DiscordChannel>),
     /// The secret.
     Secret(SecretString),
     /// The check succeeded, in words.

@@ -1,9 +1,9 @@
 //! Asks the questions of `setup` about notifiers: several may be chosen, each has questions of its own and ends with a
 //! test message.
 
-use super::dialogue::{Dialogue, Problem};
+use super::dialogue::{AnswerProblem, Dialogue};
 use super::question::QuestionKey;
-use super::{Check, NotifierTrial};
+use super::{NotifierTrial, SetupCheck};
 use crate::config::{self, NotifyKind, Settings};
 
 /// The ways that can be chosen, with what a person should know of each, and whether this build has it.
@@ -62,16 +62,16 @@ impl Dialogue {
         if kinds.is_empty() {
             return Err("no notifier is chosen: type `console`, or another one".to_owned());
         }
-        self.asked = kinds.iter().copied().collect();
+        self.open_ways = kinds.iter().copied().collect();
         self.kinds = kinds;
-        self.told.clear();
+        self.tried_ways.clear();
         self.done.retain(|step| step.way().is_none());
         Ok(())
     }
 
     /// Leaves one way out: as it is set it stays, else it isn't told.
     pub(super) fn disable(&mut self, kind: NotifyKind) {
-        self.asked.remove(&kind);
+        self.open_ways.remove(&kind);
         let set = self.set().notify.by_default();
         if !set.contains(&kind) {
             self.kinds.retain(|other| *other != kind);
@@ -86,8 +86,8 @@ impl Dialogue {
         let is_answered = |kind: &NotifyKind| {
             QuestionKey::about(*kind).all(|step| self.done.contains(&step) || !self.is_applicable(step))
         };
-        let open = |kind: &NotifyKind| *kind != NotifyKind::Console && !self.told.contains(kind);
-        let mut waiting = self.asked.iter().copied().filter(open);
+        let open = |kind: &NotifyKind| *kind != NotifyKind::Console && !self.tried_ways.contains(kind);
+        let mut waiting = self.open_ways.iter().copied().filter(open);
         waiting.find(is_answered).filter(|_| self.done.contains(&QuestionKey::Notify))
     }
 
@@ -107,26 +107,26 @@ impl Dialogue {
             }
             _ => drop(self.done.remove(&step)),
         }
-        self.problem = Some(Problem { step, words, may_keep: true });
+        self.problem = Some(AnswerProblem { step, text: words, may_keep: true });
     }
 
     /// The test message of a way.
-    pub(super) fn test_message(&self, kind: NotifyKind) -> Check {
+    pub(super) fn test_message(&self, kind: NotifyKind) -> SetupCheck {
         let set = self.set();
         let mut trying =
             NotifierTrial { kind, notify: set.notify, secret: None, address: None, root: self.root() };
         match kind {
-            NotifyKind::Console | NotifyKind::Desktop => return Check::Desktop,
+            NotifyKind::Console | NotifyKind::Desktop => return SetupCheck::Desktop,
             NotifyKind::Discord if self.by_webhook => {
-                return Check::WebhookMessage(
+                return SetupCheck::WebhookMessage(
                     self.secret(QuestionKey::DiscordWebhook).unwrap_or_default(),
                     self.base(),
                 );
             }
             NotifyKind::Discord => {
                 let owner_ids = self.owners.clone();
-                let settings = config::Discord { channel_id: self.channel, owner_ids, ..set.discord };
-                return Check::BotMessage(
+                let settings = config::DiscordSettings { channel_id: self.channel, owner_ids, ..set.discord };
+                return SetupCheck::BotMessage(
                     self.secret(QuestionKey::DiscordToken).unwrap_or_default(),
                     settings,
                 );
@@ -144,6 +144,6 @@ impl Dialogue {
                 trying.secret = self.secret(QuestionKey::WebhookSecret);
             }
         }
-        Check::Way(Box::new(trying))
+        SetupCheck::Way(Box::new(trying))
     }
 }

@@ -32,7 +32,7 @@ impl Dialogue {
 
     /// Hints, the question, and the meaning of an empty answer.
     pub(super) fn ask_ntfy(&self, step: QuestionKey) -> (Vec<String>, &'static str, Option<String>) {
-        let config::Ntfy { url, topic, token_file } = self.ntfy.clone();
+        let config::NtfySettings { url, topic, token_file } = self.ntfy.clone();
         match step {
             QuestionKey::NtfyUrl => {
                 let lines = vec![
@@ -53,7 +53,7 @@ impl Dialogue {
         }
     }
 
-    pub(super) fn ntfy_values(&self, set: &config::Ntfy, values: &mut Vec<(&'static str, Value)>) {
+    pub(super) fn ntfy_values(&self, set: &config::NtfySettings, values: &mut Vec<(&'static str, Value)>) {
         if self.ntfy.url != set.url {
             values.push(("notify.ntfy.url", self.ntfy.url.clone().into()));
         }

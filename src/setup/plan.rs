@@ -9,7 +9,7 @@ use crate::schedule::Zone;
 
 /// All that will be written.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct SetupPlan {
     /// The vault's folder.
     pub root: PathBuf,
     /// The zone of its times.

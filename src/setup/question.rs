@@ -87,7 +87,7 @@ impl QuestionKey {
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct SetupQuestion {
     /// Which one.
     pub step: QuestionKey,
     /// Hints for before the answer, a line each.

@@ -1,12 +1,12 @@
 //! Words each question of `setup`.
 
 use super::dialogue::Dialogue;
-use super::question::{Question, QuestionKey};
+use super::question::{QuestionKey, SetupQuestion};
 use super::{brains, discord, notifiers, vault_folder};
 use crate::config::NotifyKind;
 
 impl Dialogue {
-    pub(super) fn question(&self, step: QuestionKey) -> Question {
+    pub(super) fn question(&self, step: QuestionKey) -> SetupQuestion {
         let (lines, ask, default) = match step {
             QuestionKey::Vault => self.ask_vault(),
             QuestionKey::Timezone => {
@@ -67,12 +67,12 @@ impl Dialogue {
             },
         };
         let problem = self.problem.as_ref().filter(|problem| problem.step == step);
-        Question {
+        SetupQuestion {
             step,
             lines,
             ask: ask.to_owned(),
             default,
-            problem: problem.map(|problem| problem.words.clone()),
+            problem: problem.map(|problem| problem.text.clone()),
             may_keep: problem.is_some_and(|problem| problem.may_keep),
         }
     }

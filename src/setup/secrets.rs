@@ -4,7 +4,7 @@ use secrecy::SecretString;
 
 use super::dialogue::Dialogue;
 use super::question::QuestionKey;
-use super::{Check, HeldSecret, MachineFacts, SecretSource};
+use super::{HeldSecret, MachineFacts, SecretSource, SetupCheck};
 
 impl MachineFacts {
     /// That Enter takes the secret in the environment, where it is set there.
@@ -42,9 +42,9 @@ impl Dialogue {
         };
         let value = kept.is_none().then(|| SecretString::from(typed));
         self.looking = match (&kept, &value) {
-            (Some(kept), _) => Some(Check::Secret(kept.clone(), self.root())),
+            (Some(kept), _) => Some(SetupCheck::Secret(kept.clone(), self.root())),
             (None, Some(value)) if step == QuestionKey::DiscordToken => {
-                Some(Check::Bot(value.clone(), self.base()))
+                Some(SetupCheck::Bot(value.clone(), self.base()))
             }
             (None, _) => None,
         };
@@ -83,7 +83,7 @@ impl Dialogue {
             None => self.chosen.key.iter_mut().for_each(|held| held.value = Some(value.clone())),
         }
         if step == QuestionKey::DiscordToken {
-            self.looking = Some(Check::Bot(value, self.base()));
+            self.looking = Some(SetupCheck::Bot(value, self.base()));
         } else {
             self.done.insert(step);
         }

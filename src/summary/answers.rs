@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::expand::{self, Expanded, Options};
-use super::grep::{GrepScope, Hits, Query};
-pub use super::located::LocatedSummary;
+use super::expand::{self, ExpandOptions, ExpandedSummary};
+use super::grep::{GrepQuery, GrepScope, Hits};
+pub use super::located_summary::LocatedSummary;
 use super::proof::SummaryFault;
 use super::store::{Summaries, SummaryError, events};
 use super::window::SummaryNote;
@@ -14,7 +14,7 @@ use crate::reminders::PlacedFinding;
 
 /// A summary with its lineage.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Described {
+pub struct DescribedSummary {
     /// Its id.
     pub id: String,
     /// Its kind of sources.
@@ -47,7 +47,7 @@ pub struct Described {
 
 /// The result of proving all summaries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Verified {
+pub struct VerifyReport {
     /// How many summaries there are.
     pub summaries: usize,
     /// Its faults.
@@ -74,7 +74,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// None has it, or a note can't be read.
-    pub fn describe(&self, id: &str) -> Result<Described, SummaryError> {
+    pub fn describe(&self, id: &str) -> Result<DescribedSummary, SummaryError> {
         Ok(self.find(id)?.description(&self.logs))
     }
 
@@ -82,7 +82,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// There is no such summary, the log no longer holds its events, or a note can't be read.
-    pub fn expand(&self, id: &str, options: Options) -> Result<Expanded, SummaryError> {
+    pub fn expand(&self, id: &str, options: ExpandOptions) -> Result<ExpandedSummary, SummaryError> {
         let found = self.find(id)?;
         if options.messages {
             found.check_events_exist()?;
@@ -108,7 +108,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// A summary can't be read, or a folder can't be listed.
-    pub fn grep(&self, query: &Query) -> Result<Hits, SummaryError> {
+    pub fn grep(&self, query: &GrepQuery) -> Result<Hits, SummaryError> {
         let mut hits = Vec::new();
         if query.scope != GrepScope::Summaries {
             for (path, _) in self.notes_below(&self.logs)? {
@@ -127,8 +127,8 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn verify(&self) -> Result<Verified, SummaryError> {
-        let mut verified = Verified::default();
+    pub fn verify(&self) -> Result<VerifyReport, SummaryError> {
+        let mut verified = VerifyReport::default();
         for (name, summaries) in self.all_logs()? {
             verified.summaries += summaries.notes.len();
             verified.bad.extend(summaries.strays);
@@ -171,12 +171,12 @@ impl LocatedSummary {
         Err(SummaryError::Lost { id: id.clone(), why: self.window.problem(id).unwrap_or_default() })
     }
 
-    fn description(&self, logs: &str) -> Described {
+    fn description(&self, logs: &str) -> DescribedSummary {
         let Self { window, note } = self;
         let summary = &note.summary;
         let events = window.events(&summary.id).unwrap_or_default();
         let is_parent = |note: &&SummaryNote| note.summary.sources.contains(&summary.id);
-        Described {
+        DescribedSummary {
             id: summary.id.clone(),
             kind: summary.kind,
             depth: summary.depth,

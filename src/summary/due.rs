@@ -9,11 +9,11 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 
 use super::extract::SourceText;
-use super::plan::{self, DueScope, Root};
+use super::plan::{self, DueScope, RootSpan};
 use super::window::{PlacedSummary, SummaryNote, TOOL_CHARS, Window};
 use crate::format::log::{EventKind, LogBlock};
 use crate::format::summary::SummaryKind;
-use crate::turn::history::{self, Changes};
+use crate::turn::history::{self, MessageChanges};
 
 /// How many events behind the last known one a missing leaf is looked for, and its most events.
 const REACH: usize = 300;
@@ -21,7 +21,7 @@ const LONGEST_LEAF: usize = 1_000;
 
 /// A summary that is to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Due {
+pub struct DueSummary {
     /// The id that it will have.
     pub id: String,
     /// Its kind of sources.
@@ -44,7 +44,7 @@ pub struct Due {
 
 impl Window {
     /// The summaries to make next; making them may make others due. Empty if the log is gone.
-    pub fn due(&self, scope: DueScope, zone: &TimeZone) -> Vec<Due> {
+    pub fn due(&self, scope: DueScope, zone: &TimeZone) -> Vec<DueSummary> {
         if self.bytes.is_none() {
             return Vec::new();
         }
@@ -58,7 +58,7 @@ impl Window {
         due
     }
 
-    fn due_leaves(&self, scope: DueScope, zone: &TimeZone) -> Vec<Due> {
+    fn due_leaves(&self, scope: DueScope, zone: &TimeZone) -> Vec<DueSummary> {
         let placed: Vec<&PlacedSummary> =
             if scope == DueScope::New { self.roots() } else { self.leaves().collect() };
         let mut covered: Vec<Range<usize>> =
@@ -73,7 +73,7 @@ impl Window {
             return Vec::new();
         }
         due.sort_by_key(|events| events.start);
-        let changes = Changes::of(&self.blocks);
+        let changes = MessageChanges::of(&self.blocks);
         let due = due.into_iter().filter_map(|events| self.leaf(events, &changes, zone, None));
         in_their_order(due.collect())
     }
@@ -113,12 +113,12 @@ impl Window {
     fn leaf(
         &self,
         events: Range<usize>,
-        changes: &Changes<'_>,
+        changes: &MessageChanges<'_>,
         zone: &TimeZone,
         replaces: Option<&SummaryNote>,
-    ) -> Option<Due> {
+    ) -> Option<DueSummary> {
         let covers = self.covered_ids(&events)?;
-        Some(Due {
+        Some(DueSummary {
             id: self.id_of(SummaryKind::Leaf, &covers, &[]),
             kind: SummaryKind::Leaf,
             depth: 0,
@@ -140,7 +140,7 @@ impl Window {
     }
 
     /// The outdated summaries, the lowest first; those of changed bytes only if all are examined.
-    fn outdated(&self, scope: DueScope, zone: &TimeZone) -> Vec<Due> {
+    fn outdated(&self, scope: DueScope, zone: &TimeZone) -> Vec<DueSummary> {
         let changed = self.changed();
         let is_old = |placed: &&PlacedSummary| {
             placed.events.is_some()
@@ -150,7 +150,7 @@ impl Window {
         if old.is_empty() {
             return Vec::new();
         }
-        let changes = Changes::of(&self.blocks);
+        let changes = MessageChanges::of(&self.blocks);
         let lowest = old.iter().map(|placed| placed.note.summary.depth).min();
         let again = old.into_iter().filter(|placed| Some(placed.note.summary.depth) == lowest);
         let again = again.filter_map(|placed| {
@@ -167,15 +167,15 @@ impl Window {
         again.collect()
     }
 
-    fn due_condensed(&self, scope: DueScope, zone: &TimeZone) -> Vec<Due> {
+    fn due_condensed(&self, scope: DueScope, zone: &TimeZone) -> Vec<DueSummary> {
         let mut groups = self.former_groups();
         if groups.is_empty() {
             let roots = self.roots();
-            let shape = |placed: &&PlacedSummary| Root {
+            let shape = |placed: &&PlacedSummary| RootSpan {
                 depth: placed.note.summary.depth,
                 events: placed.events.clone().unwrap_or_default(),
             };
-            let shapes: Vec<Root> = roots.iter().map(shape).collect();
+            let shapes: Vec<RootSpan> = roots.iter().map(shape).collect();
             let notes = |group: Range<usize>| roots[group].iter().map(|placed| &placed.note).collect();
             groups = plan::condense(&shapes, scope).into_iter().map(notes).collect();
         }
@@ -226,7 +226,7 @@ impl Window {
         notes: &[&SummaryNote],
         zone: &TimeZone,
         replaces: Option<&SummaryNote>,
-    ) -> Option<Due> {
+    ) -> Option<DueSummary> {
         let (id, events, sources) = self.lineage(notes)?;
         let depth = notes.iter().map(|note| note.summary.depth).max()? + 1;
         let text = |note: &&SummaryNote| {
@@ -234,7 +234,7 @@ impl Window {
                 self.events(&note.summary.id).map_or_else(String::new, |events| self.span(&events, zone));
             SourceText { head: span, text: note.summary.text.clone() }
         };
-        Some(Due {
+        Some(DueSummary {
             id,
             kind: SummaryKind::Condensed,
             depth,
@@ -257,7 +257,7 @@ impl Window {
 }
 
 /// Counts those of their depth that are made before each of them, too: many are made at once.
-fn in_their_order(mut due: Vec<Due>) -> Vec<Due> {
+fn in_their_order(mut due: Vec<DueSummary>) -> Vec<DueSummary> {
     for (at, one) in due.iter_mut().enumerate() {
         one.before += at;
     }
@@ -266,11 +266,15 @@ fn in_their_order(mut due: Vec<Due>) -> Vec<Due> {
 
 /// The texts of these events as they are now: edits applied, deletions and injected memory left out.
 pub fn event_texts(blocks: &[LogBlock], events: Range<usize>, zone: &TimeZone) -> Vec<SourceText> {
-    event_texts_with(&Changes::of(blocks), &blocks[events], zone)
+    event_texts_with(&MessageChanges::of(blocks), &blocks[events], zone)
 }
 
 /// The texts of some events of a log, with the edits and deletions of all its messages.
-fn event_texts_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &TimeZone) -> Vec<SourceText> {
+fn event_texts_with<'b>(
+    changes: &MessageChanges<'b>,
+    events: &'b [LogBlock],
+    zone: &TimeZone,
+) -> Vec<SourceText> {
     let texts = events.iter().filter_map(|block| {
         let event = &block.event;
         let text = changes.text(block)?;

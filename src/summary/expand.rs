@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::located::LocatedSummary;
+use super::located_summary::LocatedSummary;
 use super::window::SummaryNote;
 use crate::turn::history;
 
@@ -12,7 +12,7 @@ pub const DEPTH: u32 = 3;
 
 /// How far a summary is expanded.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct ExpandOptions {
     /// The events that it covers; else the summaries below it, down to a depth.
     pub messages: bool,
     /// Levels of summaries.
@@ -44,7 +44,7 @@ impl ExpandedBlock {
 
 /// The sources of a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Expanded {
+pub struct ExpandedSummary {
     /// The summary.
     pub id: String,
     /// Events or summaries, oldest first.
@@ -57,7 +57,7 @@ pub struct Expanded {
 }
 
 /// Expands a summary.
-pub fn expand(found: &LocatedSummary, log: &str, options: Options) -> Expanded {
+pub fn expand(found: &LocatedSummary, log: &str, options: ExpandOptions) -> ExpandedSummary {
     let LocatedSummary { window, note } = found;
     let id = &note.summary.id;
     let piece = |note: &SummaryNote| ExpandedBlock {
@@ -86,5 +86,5 @@ pub fn expand(found: &LocatedSummary, log: &str, options: Options) -> Expanded {
         options.most_tokens.is_none_or(|most| tokens <= most)
     };
     let blocks: Vec<ExpandedBlock> = all.into_iter().take_while(fits).collect();
-    Expanded { id: id.clone(), truncated: blocks.len() < count, blocks, problem: window.problem(id) }
+    ExpandedSummary { id: id.clone(), truncated: blocks.len() < count, blocks, problem: window.problem(id) }
 }

@@ -42,7 +42,7 @@ const SMALL_TALK: &str = "hi hey hello hiya morning evening night bye goodbye la
     bonjour salut merci oui bien hola gracias buenos días ciao grazie obrigado olá dank hoi";
 
 /// A sentence or line that may stand in the extract.
-struct Candidate {
+struct SentenceCandidate {
     at: usize,
     head: String,
     text: String,
@@ -96,7 +96,7 @@ fn counts(sources: &[SourceText]) -> HashMap<String, usize> {
 }
 
 /// The candidates; a repeated sentence counts once.
-fn candidates(sources: &[SourceText], depth: u32, counts: &HashMap<String, usize>) -> Vec<Candidate> {
+fn candidates(sources: &[SourceText], depth: u32, counts: &HashMap<String, usize>) -> Vec<SentenceCandidate> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let authors = authors(sources);
     for one in sources {
@@ -108,7 +108,7 @@ fn candidates(sources: &[SourceText], depth: u32, counts: &HashMap<String, usize
             let later = if depth == 0 { 1.0 + 0.25 * small(at) } else { 1.0 };
             let score = score(&sentence, counts, sources.len()) / later;
             let head = if depth == 0 { one.head.clone() } else { String::new() };
-            found.push(Candidate { at: found.len(), head, text: sentence, score });
+            found.push(SentenceCandidate { at: found.len(), head, text: sentence, score });
         }
     }
     found
@@ -239,12 +239,12 @@ fn authors(sources: &[SourceText]) -> HashSet<String> {
 }
 
 /// A word, and whether a sentence begins with it.
-struct Word<'a> {
+struct SentenceWord<'a> {
     text: &'a str,
     is_first: bool,
 }
 
-fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+fn words(text: &str) -> impl Iterator<Item = SentenceWord<'_>> {
     let mut is_first = true;
     text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').filter_map(move |piece| {
         let text = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
@@ -252,7 +252,7 @@ fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         let was_first = is_first;
         let ends = piece.ends_with(['.', '!', '?', '\n', ':', '-', '*', '#', '>']);
         is_first = if text.is_empty() { is_first || ends } else { ends };
-        (!text.is_empty()).then_some(Word { text, is_first: was_first })
+        (!text.is_empty()).then_some(SentenceWord { text, is_first: was_first })
     })
 }
 

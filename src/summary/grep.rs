@@ -13,7 +13,7 @@ use super::store::SummaryError;
 use super::window::SummaryNote;
 use crate::format::log::{EventKind, LogBlock};
 use crate::format::one_line;
-use crate::turn::history::{self, Changes};
+use crate::turn::history::{self, MessageChanges};
 use crate::words::words;
 
 /// The number of hits by default.
@@ -43,8 +43,8 @@ words! {
 
 /// The query of a search.
 #[derive(Debug, Clone)]
-pub struct Query {
-    pattern: Pattern,
+pub struct GrepQuery {
+    pattern: GrepPattern,
     /// The texts that are searched.
     pub scope: GrepScope,
     /// Nothing before this instant.
@@ -56,7 +56,7 @@ pub struct Query {
 }
 
 #[derive(Debug, Clone)]
-enum Pattern {
+enum GrepPattern {
     Regex(Regex),
     Words(Vec<Regex>),
 }
@@ -87,7 +87,7 @@ pub struct Hits {
     pub more: usize,
 }
 
-impl Query {
+impl GrepQuery {
     /// A regular expression, or words (those in quotes together) that must all occur, whatever their case.
     ///
     /// # Errors
@@ -103,10 +103,10 @@ impl Query {
             return Err(SummaryError::Empty);
         }
         let pattern = if is_regex {
-            Pattern::Regex(compile(text, false)?)
+            GrepPattern::Regex(compile(text, false)?)
         } else {
             let all = words.iter().map(|word| compile(&regex_lite::escape(word), true));
-            Pattern::Words(all.collect::<Result<_, _>>()?)
+            GrepPattern::Words(all.collect::<Result<_, _>>()?)
         };
         Ok(Self { pattern, scope: GrepScope::Both, since: None, before: None, limit: LIMIT })
     }
@@ -114,8 +114,8 @@ impl Query {
     /// The first match in a text that matches.
     fn find(&self, text: &str) -> Option<usize> {
         match &self.pattern {
-            Pattern::Regex(regex) => Some(regex.find(text)?.start()),
-            Pattern::Words(words) => {
+            GrepPattern::Regex(regex) => Some(regex.find(text)?.start()),
+            GrepPattern::Words(words) => {
                 let found: Option<Vec<usize>> =
                     words.iter().map(|word| word.find(text).map(|found| found.start())).collect();
                 found?.into_iter().min()
@@ -129,7 +129,7 @@ impl Query {
 
     /// The hits among a log's messages.
     pub fn in_log(&self, path: &str, blocks: &[LogBlock]) -> Vec<Hit> {
-        let changes = Changes::of(blocks);
+        let changes = MessageChanges::of(blocks);
         let hit = |block: &LogBlock| {
             let event = &block.event;
             if matches!(event.kind, EventKind::System | EventKind::Recall) || !self.takes(event.at) {
@@ -224,7 +224,7 @@ mod tests {
 ^A4
 ";
 
-    fn found(query: &Query) -> Vec<String> {
+    fn found(query: &GrepQuery) -> Vec<String> {
         let hits = query.best(query.in_log("logs/x.md", &log::parse(LOG.as_bytes()).blocks));
         hits.hits.into_iter().map(|hit| format!("{} {} {}", hit.cite, hit.line, hit.snippet)).collect()
     }
@@ -232,23 +232,26 @@ mod tests {
     #[test]
     fn words_and_patterns_find_what_stands_there_now() {
         let one = ["[msg#^A1] 6 The mast is 12 metres, says Bob."];
-        assert_eq!(found(&Query::new("MAST bob", false).unwrap()), one);
-        assert_eq!(found(&Query::new("\"12 metres\"", false).unwrap()), one);
-        assert_eq!(found(&Query::new(r"\d+ met", true).unwrap()), one);
-        assert_eq!(found(&Query::new("MAST", true).unwrap()), [""; 0]);
-        assert_eq!(found(&Query::new("metres mast 13", false).unwrap()), [""; 0]);
-        let mut late = Query::new("mast", false).unwrap();
+        assert_eq!(found(&GrepQuery::new("MAST bob", false).unwrap()), one);
+        assert_eq!(found(&GrepQuery::new("\"12 metres\"", false).unwrap()), one);
+        assert_eq!(found(&GrepQuery::new(r"\d+ met", true).unwrap()), one);
+        assert_eq!(found(&GrepQuery::new("MAST", true).unwrap()), [""; 0]);
+        assert_eq!(found(&GrepQuery::new("metres mast 13", false).unwrap()), [""; 0]);
+        let mut late = GrepQuery::new("mast", false).unwrap();
         late.since = Some("2026-11-22T09:00:01Z".parse().unwrap());
         assert_eq!(found(&late), [""; 0]);
-        assert!(Query::new("(", true).unwrap_err().to_string().contains("is no regular expression"));
+        assert!(GrepQuery::new("(", true).unwrap_err().to_string().contains("is no regular expression"));
         for empty in ["", " ", " \"\" "] {
-            assert_eq!(Query::new(empty, false).unwrap_err().to_string(), "there is nothing to search for");
+            assert_eq!(
+                GrepQuery::new(empty, false).unwrap_err().to_string(),
+                "there is nothing to search for"
+            );
         }
     }
 
     #[test]
     fn output_is_bounded() {
-        let query = Query { limit: 500, ..Query::new("x", false).unwrap() };
+        let query = GrepQuery { limit: 500, ..GrepQuery::new("x", false).unwrap() };
         let hit = |n: i64| Hit {
             cite: format!("[msg#^{n}]"),
             path: "logs/x.md".into(),
@@ -259,7 +262,8 @@ mod tests {
         let hits = query.best((0..300).map(hit).collect());
         assert!(hits.hits.len() <= 200 && hits.hits.len() + hits.more == 300);
         assert_eq!(hits.hits[0].cite, "[msg#^299]");
-        let none = Query { limit: 0, ..Query::new("x", false).unwrap() }.best((0..3).map(hit).collect());
+        let none =
+            GrepQuery { limit: 0, ..GrepQuery::new("x", false).unwrap() }.best((0..3).map(hit).collect());
         assert_eq!((none.hits.len(), none.more), (0, 3));
         assert!(history::estimate(&serde_json::to_string(&hits).unwrap()) <= MOST_TOKENS + 50);
         let snippet = snippet(&format!("{}mast{}", "a ".repeat(300), "ä\n".repeat(300)), 600);

@@ -1,37 +1,37 @@
 //! Summarises logs: plans summaries, writes them with or without a brain, and expands them back to every byte.
 //!
 //! A log is the lossless store; a summary is a note that points into it and can always be made again. [`plan`] chooses
-//! the events of the next one, [`ask`] makes the request to a brain and checks its answer, [`extract`] makes one
+//! the events of the next one, [`summary_request`] makes the request to a brain and checks its answer, [`extract`] makes one
 //! without any brain and can't fail; [`Window`] is one log with its summaries: it finds the events that each covers,
 //! proves them, and lists due ones; [`grep`] searches both. All of that is pure. [`Summaries`] reads and writes the
 //! notes.
 //!
-//! Never here: a call of a brain (`agent::scribe` makes them), or a wait: no answer to a person waits for a summary.
+//! Never here: a call of a brain (`agent::summary_writer` makes them), or a wait: no answer to a person waits for a summary.
 //!
 //! - `condensed_log`, `due`, `plan`: a log in short, due summaries, the events of each;
-//! - `ask`, `extract`: a summary by a brain, and one without;
+//! - `summary_request`, `extract`: a summary by a brain, and one without;
 //! - `window`, `proof`, `expand`: covered events, the proof of a summary, and the way back;
-//! - `store`, `located`, `answers`, `grep`: the notes, and questions about them. `tests` prints figures.
+//! - `store`, `located_summary`, `answers`, `grep`: the notes, and questions about them. `tests` prints figures.
 
 mod answers;
-pub mod ask;
 mod condensed_log;
 mod due;
 pub mod expand;
 pub mod extract;
 pub mod grep;
-mod located;
+mod located_summary;
 pub mod plan;
 mod proof;
 mod store;
+pub mod summary_request;
 pub mod window;
 
-pub use answers::{Described, LocatedSummary, Verified};
+pub use answers::{DescribedSummary, LocatedSummary, VerifyReport};
 pub use condensed_log::CondensedLog;
-pub use due::Due;
+pub use due::DueSummary;
 pub use plan::DueScope;
 pub use proof::SummaryFault;
-pub use store::{LogName, Summaries, SummaryError, Text};
+pub use store::{LogName, Summaries, SummaryError, SummaryText};
 pub use window::{EventBlock, SummaryNote, Window};
 
 #[cfg(test)]

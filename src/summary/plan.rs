@@ -40,7 +40,7 @@ pub enum DueScope {
 
 /// An event, as far as planning knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Size {
+pub struct EventSize {
     /// Its estimated tokens.
     pub tokens: u64,
     /// Whether a summary may begin or end with it: it has a block id that no other event has.
@@ -56,7 +56,7 @@ pub fn target(depth: u32) -> u64 {
 
 /// The leaves that are due, oldest first; `covered` are the events of those that there are, in order. A gap between two
 /// of them is filled whatever it holds.
-pub fn leaves(sizes: &[Size], covered: &[Range<usize>], scope: DueScope) -> Vec<Range<usize>> {
+pub fn leaves(sizes: &[EventSize], covered: &[Range<usize>], scope: DueScope) -> Vec<Range<usize>> {
     let sealed = sizes.len().saturating_sub(TAIL);
     let (mut due, mut from) = (Vec::new(), 0);
     for taken in covered {
@@ -73,7 +73,7 @@ pub fn leaves(sizes: &[Size], covered: &[Range<usize>], scope: DueScope) -> Vec<
 }
 
 /// Leaves for a whole gap, which was covered before.
-fn fill(sizes: &[Size], mut from: usize, end: usize, due: &mut Vec<Range<usize>>) {
+fn fill(sizes: &[EventSize], mut from: usize, end: usize, due: &mut Vec<Range<usize>>) {
     while let Some(leaf) = next(sizes, from, end, DueScope::New).or_else(|| remaining_range(sizes, from, end))
     {
         from = leaf.end;
@@ -82,7 +82,7 @@ fn fill(sizes: &[Size], mut from: usize, end: usize, due: &mut Vec<Range<usize>>
 }
 
 /// The next leaf between two places, if they hold enough.
-fn next(sizes: &[Size], from: usize, limit: usize, scope: DueScope) -> Option<Range<usize>> {
+fn next(sizes: &[EventSize], from: usize, limit: usize, scope: DueScope) -> Option<Range<usize>> {
     let from = (from..limit).find(|at| sizes[*at].is_linkable)?;
     let mut tokens = 0;
     for at in from..limit {
@@ -101,7 +101,7 @@ fn next(sizes: &[Size], from: usize, limit: usize, scope: DueScope) -> Option<Ra
 }
 
 /// All that a summary can be about between two places.
-fn remaining_range(sizes: &[Size], from: usize, limit: usize) -> Option<Range<usize>> {
+fn remaining_range(sizes: &[EventSize], from: usize, limit: usize) -> Option<Range<usize>> {
     let from = (from..limit).find(|at| sizes[*at].is_linkable)?;
     let last = (from..limit).rfind(|at| sizes[*at].is_linkable)?;
     Some(from..last + 1)
@@ -109,7 +109,7 @@ fn remaining_range(sizes: &[Size], from: usize, limit: usize) -> Option<Range<us
 
 /// A top-level summary, as planning sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root {
+pub struct RootSpan {
     /// Its depth.
     pub depth: u32,
     /// The events that it covers.
@@ -118,7 +118,7 @@ pub struct Root {
 
 /// The groups that are to be condensed, by their places in `roots`, which are in the order of their events: the lowest
 /// depth alone, so that the new summaries are known before the next depth is planned.
-pub fn condense(roots: &[Root], scope: DueScope) -> Vec<Range<usize>> {
+pub fn condense(roots: &[RootSpan], scope: DueScope) -> Vec<Range<usize>> {
     let fanout = if scope == DueScope::Pressed { FLOOR } else { FANOUT };
     let mut depths: Vec<u32> = roots.iter().map(|root| root.depth).collect();
     depths.sort_unstable();
@@ -144,7 +144,7 @@ pub fn condense(roots: &[Root], scope: DueScope) -> Vec<Range<usize>> {
 }
 
 /// The roots of a depth from a place on that stand side by side, with no event between them that none covers.
-fn run_of_depth(roots: &[Root], from: usize, depth: u32) -> Range<usize> {
+fn run_of_depth(roots: &[RootSpan], from: usize, depth: u32) -> Range<usize> {
     let is_next = |at: usize| {
         roots[at].depth == depth && (at == from || roots[at].events.start == roots[at - 1].events.end)
     };
@@ -157,9 +157,12 @@ mod tests {
     #![allow(clippy::single_range_in_vec_init, reason = "lists of ranges are what is planned")]
     use super::*;
 
-    fn sizes(tokens: &[u64]) -> Vec<Size> {
-        let size =
-            |(at, tokens): (usize, &u64)| Size { tokens: *tokens, is_linkable: true, begins: at % 2 == 0 };
+    fn sizes(tokens: &[u64]) -> Vec<EventSize> {
+        let size = |(at, tokens): (usize, &u64)| EventSize {
+            tokens: *tokens,
+            is_linkable: true,
+            begins: at % 2 == 0,
+        };
         tokens.iter().enumerate().map(size).collect()
     }
 
@@ -215,8 +218,8 @@ mod tests {
 
     #[test]
     fn four_of_a_depth_become_one() {
-        let root = |depth, start, end| Root { depth, events: start..end };
-        let flat: Vec<Root> = (0..9).map(|at| root(0, at * 8, at * 8 + 8)).collect();
+        let root = |depth, start, end| RootSpan { depth, events: start..end };
+        let flat: Vec<RootSpan> = (0..9).map(|at| root(0, at * 8, at * 8 + 8)).collect();
         assert_eq!(condense(&flat, DueScope::New), [0..4, 4..8]);
         assert!(condense(&flat[..3], DueScope::New).is_empty());
         assert_eq!(condense(&flat[..3], DueScope::Pressed), [0..3]);
@@ -227,7 +230,7 @@ mod tests {
         assert!(condense(&gap, DueScope::New).is_empty());
         let mixed = [root(1, 0, 32), root(0, 32, 40), root(0, 40, 48), root(0, 48, 56), root(0, 56, 64)];
         assert_eq!(condense(&mixed, DueScope::New), [1..5]);
-        let high: Vec<Root> = (0..4).map(|at| root(1, at * 32, at * 32 + 32)).collect();
+        let high: Vec<RootSpan> = (0..4).map(|at| root(1, at * 32, at * 32 + 32)).collect();
         assert_eq!(condense(&high, DueScope::New), [0..4]);
     }
 }

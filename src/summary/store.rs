@@ -8,7 +8,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use super::due::Due;
+use super::due::DueSummary;
 use super::plan::DueScope;
 use super::proof::SummaryFault;
 use super::window::{SummaryNote, Window};
@@ -72,7 +72,7 @@ impl fmt::Display for LogName {
 
 /// The text of a summary, and who wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct SummaryText {
     /// Its text.
     pub text: String,
     /// The brain, or `extract`.
@@ -81,9 +81,9 @@ pub struct Text {
     pub by: String,
 }
 
-impl Text {
+impl SummaryText {
     /// An extract for a due summary, made without a brain.
-    pub fn extract(due: &Due) -> Self {
+    pub fn extract(due: &DueSummary) -> Self {
         let text = super::extract::extract(&due.texts, due.depth, super::plan::target(due.depth));
         Self { text, brain: summary::EXTRACT.to_owned(), by: "process:vault-agent".to_owned() }
     }
@@ -265,7 +265,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn due(&self, name: &LogName, scope: DueScope) -> Result<Vec<Due>, SummaryError> {
+    pub fn due(&self, name: &LogName, scope: DueScope) -> Result<Vec<DueSummary>, SummaryError> {
         Ok(self.window(name)?.due(scope, self.workspace.zone.tz()))
     }
 
@@ -276,8 +276,8 @@ impl<'w> Summaries<'w> {
     pub fn write(
         &self,
         name: &LogName,
-        due: &Due,
-        text: &Text,
+        due: &DueSummary,
+        text: &SummaryText,
         read: Timestamp,
     ) -> Result<SummaryNote, SummaryError> {
         let summary = Summary {
@@ -312,7 +312,7 @@ impl<'w> Summaries<'w> {
     }
 
     /// `d0-0001.md`: the place in its depth, or the first free one behind it.
-    fn free_path(&self, name: &LogName, due: &Due) -> Result<NotePath, SummaryError> {
+    fn free_path(&self, name: &LogName, due: &DueSummary) -> Result<NotePath, SummaryError> {
         let path =
             |number: usize| NotePath::new(&format!("{}/{name}/d{}-{number:04}.md", self.folder, due.depth));
         let mut number = due.before + 1;

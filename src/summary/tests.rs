@@ -9,14 +9,14 @@ use std::time::Instant;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Due, DueScope, Summaries, SummaryNote, Text, Window};
-use crate::brain::{Message, Part, Request};
+use super::{DueScope, DueSummary, Summaries, SummaryNote, SummaryText, Window};
+use crate::brain::{Message, MessagePart, Request};
 use crate::clock::SystemClock;
 use crate::config::Dirs;
 use crate::format::log::{self, EventKind, LogBlock, LogEvent};
 use crate::format::summary::{Summary, SummaryKind, render};
-use crate::turn::assemble::{Question, RequestMaterial, assemble};
-use crate::turn::notes::Notes;
+use crate::turn::assemble::{RequestMaterial, RequestQuestion, assemble};
+use crate::turn::notes::RequestNotes;
 use crate::turn::past_context::PastSummary;
 use crate::turn::skills::RequestSkills;
 use crate::vault::Vault;
@@ -42,8 +42,8 @@ fn log(messages: usize) -> String {
     text
 }
 
-fn note(due: Due) -> SummaryNote {
-    let Text { text, brain, by } = Text::extract(&due);
+fn note(due: DueSummary) -> SummaryNote {
+    let SummaryText { text, brain, by } = SummaryText::extract(&due);
     let summary = Summary {
         tokens: crate::turn::history::estimate(&text),
         id: due.id,
@@ -78,9 +78,9 @@ fn settled(bytes: &str, scope: DueScope) -> Vec<SummaryNote> {
 
 fn request(blocks: &[LogBlock], past: &[PastSummary], text: &str, budget: u64) -> Request {
     let now = "2027-01-01T00:00:00+00:00[UTC]".parse().unwrap();
-    let question = Question { id: String::new(), text: text.into(), files: vec![] };
+    let question = RequestQuestion { id: String::new(), text: text.into(), files: vec![] };
     assemble(RequestMaterial {
-        notes: &Notes::default(),
+        notes: &RequestNotes::default(),
         skills: &RequestSkills::default(),
         tools: vec![],
         blocks,
@@ -215,8 +215,8 @@ fn how_much_evidence_stands_in_a_request() {
                         Message::User { parts } => parts
                             .iter()
                             .filter_map(|part| match part {
-                                Part::Text { text } => Some(text.as_str()),
-                                Part::Image { .. } => None,
+                                MessagePart::Text { text } => Some(text.as_str()),
+                                MessagePart::Image { .. } => None,
                             })
                             .collect(),
                         Message::Assistant { text, .. } => vec![text.as_str()],

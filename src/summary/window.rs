@@ -12,7 +12,7 @@ use std::ops::Range;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::plan::Size;
+use super::plan::EventSize;
 use crate::format::log::{EventKind, LogBlock};
 use crate::format::summary::{Summary, SummaryKind};
 use crate::turn::history;
@@ -280,14 +280,14 @@ impl Window {
     }
 
     /// The same of the events from a place on; of those before it nothing.
-    pub(super) fn sizes_from(&self, from: usize) -> Vec<Size> {
+    pub(super) fn sizes_from(&self, from: usize) -> Vec<EventSize> {
         let known = self.blocks.iter().skip(from).map(|block| self.size(block));
-        std::iter::repeat_n(Size::default(), from.min(self.blocks.len())).chain(known).collect()
+        std::iter::repeat_n(EventSize::default(), from.min(self.blocks.len())).chain(known).collect()
     }
 
-    pub(super) fn size(&self, block: &LogBlock) -> Size {
+    pub(super) fn size(&self, block: &LogBlock) -> EventSize {
         let is_linkable = block.event.id.as_ref().is_some_and(|id| self.places.contains_key(id));
-        Size { is_linkable, ..size(block) }
+        EventSize { is_linkable, ..size(block) }
     }
 
     /// The tokens of the events that no summary covers.
@@ -320,14 +320,14 @@ fn range_of_sources(
 }
 
 /// The size of an event, for planning, without whether its id is its own.
-pub fn size(block: &LogBlock) -> Size {
+pub fn size(block: &LogBlock) -> EventSize {
     let event = &block.event;
     let tokens = match event.kind {
         EventKind::User | EventKind::Agent => history::estimate(event.said()),
         EventKind::Tool => history::estimate(&event.content).min(TOOL_CHARS as u64),
         EventKind::System | EventKind::Recall => 0,
     };
-    Size { tokens, is_linkable: event.id.is_some(), begins: event.kind == EventKind::User }
+    EventSize { tokens, is_linkable: event.id.is_some(), begins: event.kind == EventKind::User }
 }
 
 #[cfg(test)]

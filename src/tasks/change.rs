@@ -10,9 +10,9 @@ use jiff::{Span, ToSpan};
 use super::task_ref::{ChangedNote, TaskRef};
 use super::{TaskError, note};
 use crate::format::lines;
-use crate::format::task::repeat::{self, Every, Repeat};
-use crate::format::task::{self, Format, Key, PlacedTask, Rules, TaskLine, When, edit};
-use crate::schedule::task_dates::{Step, next_date, step};
+use crate::format::task::repeat::{self, Repeat, RepeatUnit};
+use crate::format::task::{self, FieldKind, PlacedTask, Rules, TaskFormat, TaskLine, TaskTime, edit};
+use crate::schedule::task_dates::{NextTaskDate, next_date, step};
 use crate::tasks::Result;
 
 /// The text in a task's place afterwards.
@@ -35,19 +35,19 @@ impl ChangedText {
 ///
 /// # Errors
 /// The task isn't there or isn't open, or its recurrence isn't understood; then nothing is to be changed.
-pub fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> Result<ChangedNote> {
+pub fn complete(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
-    if format == Format::TaskNotes {
-        return note::done(bytes, meant, rules, now);
+    if format == TaskFormat::TaskNotes {
+        return note::complete(bytes, meant, rules, now);
     }
     let text = String::from_utf8_lossy(&placed.text).into_owned();
     let line = TaskLine::read(&text, rules).ok_or_else(|| TaskError::gone(meant))?;
     let written = match format {
-        Format::Tasks | Format::Dataview => done_in_tasks(&line, format, rules, now)?,
-        Format::Reminder if edit::is_toast(&line) => done_in_toast(&line, rules, now.date())?,
-        Format::Reminder => done_in_reminder(&line, rules, now)?,
-        Format::Kanban | Format::TaskNotes => ChangedText::only(edit::ticked(&line, format, None)),
+        TaskFormat::Tasks | TaskFormat::Dataview => done_in_tasks(&line, format, rules, now)?,
+        TaskFormat::Reminder if edit::is_toast(&line) => done_in_toast(&line, rules, now.date())?,
+        TaskFormat::Reminder => done_in_reminder(&line, rules, now)?,
+        TaskFormat::Kanban | TaskFormat::TaskNotes => ChangedText::only(edit::ticked(&line, format, None)),
     };
     if let Some((next, _)) = &written.next {
         let reads = task::read_line(next, rules).is_some_and(|task| task.words == placed.task.words);
@@ -56,7 +56,7 @@ pub fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> 
             return Err(TaskError::Unwritable(text));
         }
     }
-    Ok(put(bytes, &placed, format, written))
+    Ok(replace_line(bytes, &placed, format, written))
 }
 
 /// The note with the task told again at `to`.
@@ -67,19 +67,24 @@ pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) ->
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
     let text = String::from_utf8_lossy(&placed.text).into_owned();
-    let changed = if format == Format::TaskNotes {
+    let changed = if format == TaskFormat::TaskNotes {
         let after = task::note::edit::snoozed(bytes, rules, to);
         after.map(|after| note::changed(bytes, after, None))
     } else {
         let line = TaskLine::read(&text, rules).and_then(|line| edit::snoozed(&line, format, rules, to));
-        line.map(|line| put(bytes, &placed, format, ChangedText::only(line)))
+        line.map(|line| replace_line(bytes, &placed, format, ChangedText::only(line)))
     };
     let told = changed.and_then(|changed| meant.told_at(changed, rules, to));
     told.ok_or(TaskError::Unwritable(text))
 }
 
 /// The bytes with what stands in the line's place now.
-pub(super) fn put(bytes: &[u8], placed: &PlacedTask, format: Format, written: ChangedText) -> ChangedNote {
+pub(super) fn replace_line(
+    bytes: &[u8],
+    placed: &PlacedTask,
+    format: TaskFormat,
+    written: ChangedText,
+) -> ChangedNote {
     let stands = lines::lines(bytes).find(|line| line.number == placed.line);
     let (start, end, terminator) =
         stands.map_or((bytes.len(), bytes.len(), &b""[..]), |line| (line.start, line.end(), line.terminator));
@@ -107,25 +112,31 @@ pub(super) fn put(bytes: &[u8], placed: &PlacedTask, format: Format, written: Ch
 const NO_NEXT: &str = "no further date fits its recurrence, so there is no next line";
 
 /// As Tasks does it.
-fn done_in_tasks(line: &TaskLine<'_>, format: Format, rules: &Rules, now: DateTime) -> Result<ChangedText> {
+fn done_in_tasks(
+    line: &TaskLine<'_>,
+    format: TaskFormat,
+    rules: &Rules,
+    now: DateTime,
+) -> Result<ChangedText> {
     let today = now.date();
     let ticked = edit::ticked(line, format, rules.done.date.then_some(today));
     let deleted = line
-        .field(format, Key::OnCompletion)
+        .field(format, FieldKind::OnCompletion)
         .is_some_and(|field| line.value(field).trim().eq_ignore_ascii_case("delete"));
     let kept = (!deleted).then_some(ticked);
-    let Some(rule) = line.field(format, Key::Repeat) else {
+    let Some(rule) = line.field(format, FieldKind::Repeat) else {
         let remark = deleted.then(|| "the line is gone: its 🏁 says `delete`".to_owned());
         return Ok(ChangedText { line: kept, next: None, remark });
     };
     let repeat = understood(line.value(rule))?;
     let when = |key| line.field(format, key).and_then(|field| field.when);
-    let reference = when(Key::Due).or_else(|| when(Key::Scheduled)).or_else(|| when(Key::Start));
-    if let (None, Some(alarm)) = (reference, when(Key::Reminder)) {
+    let reference =
+        when(FieldKind::Due).or_else(|| when(FieldKind::Scheduled)).or_else(|| when(FieldKind::Start));
+    if let (None, Some(alarm)) = (reference, when(FieldKind::Reminder)) {
         // No date of Tasks': what moves on is the reminder, as Reminder moves it.
         let next = next_alarm(&repeat, alarm, now).map(|next| {
             let created = rules.done.created.then_some(today);
-            let text = edit::next(line, format, &[(Key::Reminder, Some(next))], created);
+            let text = edit::next(line, format, &[(FieldKind::Reminder, Some(next))], created);
             (text, rules.done.next_below)
         });
         let remark = next.is_none().then(|| NO_NEXT.to_owned());
@@ -136,15 +147,16 @@ fn done_in_tasks(line: &TaskLine<'_>, format: Format, rules: &Rules, now: DateTi
         return Ok(ChangedText { line: kept, next: None, remark: Some(NO_NEXT.to_owned()) });
     };
     let by = reference.map_or_else(Span::new, |when| next.date - when.date);
-    let along = |when: When| When { date: when.date.saturating_add(by), ..when };
-    let drops = rules.done.drop_scheduled && (when(Key::Due).is_some() || when(Key::Start).is_some());
+    let along = |when: TaskTime| TaskTime { date: when.date.saturating_add(by), ..when };
+    let drops =
+        rules.done.drop_scheduled && (when(FieldKind::Due).is_some() || when(FieldKind::Start).is_some());
     // A reminder behind the day itself was a snooze, and is over with it.
-    let snoozed = |when: When| reference.is_some_and(|reference| when.date > reference.date);
+    let snoozed = |when: TaskTime| reference.is_some_and(|reference| when.date > reference.date);
     let dates = [
-        (Key::Start, when(Key::Start).map(along)),
-        (Key::Scheduled, when(Key::Scheduled).filter(|_| !drops).map(along)),
-        (Key::Due, when(Key::Due).map(along)),
-        (Key::Reminder, when(Key::Reminder).filter(|when| !snoozed(*when)).map(along)),
+        (FieldKind::Start, when(FieldKind::Start).map(along)),
+        (FieldKind::Scheduled, when(FieldKind::Scheduled).filter(|_| !drops).map(along)),
+        (FieldKind::Due, when(FieldKind::Due).map(along)),
+        (FieldKind::Reminder, when(FieldKind::Reminder).filter(|when| !snoozed(*when)).map(along)),
     ];
     let created = rules.done.created.then_some(today);
     let text = edit::next(line, format, &dates, created);
@@ -156,7 +168,7 @@ fn done_in_tasks(line: &TaskLine<'_>, format: Format, rules: &Rules, now: DateTi
 }
 
 /// That a rule goes on from an earlier day of the month from now on.
-fn drift(step: Step, rule: &str) -> Option<String> {
+fn drift(step: NextTaskDate, rule: &str) -> Option<String> {
     let (meant, now) = (step.short_of?, step.date.day());
     Some(format!(
         "the month of {} has no day {meant}, so `{}` goes on from day {now}, as Tasks has it; `every month on the last` keeps to the end of the month",
@@ -167,9 +179,9 @@ fn drift(step: Step, rule: &str) -> Option<String> {
 
 /// As Reminder does it.
 fn done_in_reminder(line: &TaskLine<'_>, rules: &Rules, now: DateTime) -> Result<ChangedText> {
-    let mut written = ChangedText::only(edit::ticked(line, Format::Reminder, None));
-    let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(written) };
-    let Some(when) = line.notification_field(Format::Reminder).and_then(|field| field.when) else {
+    let mut written = ChangedText::only(edit::ticked(line, TaskFormat::Reminder, None));
+    let Some(rule) = line.field(TaskFormat::Reminder, FieldKind::Repeat) else { return Ok(written) };
+    let Some(when) = line.notification_field(TaskFormat::Reminder).and_then(|field| field.when) else {
         return Ok(written);
     };
     let repeat = understood(line.value(rule))?;
@@ -181,29 +193,29 @@ fn done_in_reminder(line: &TaskLine<'_>, rules: &Rules, now: DateTime) -> Result
 
 /// The next time of a reminder that comes again: counted from its own time, or from today at that time where that is
 /// later, or where it counts from the day on which it was done.
-fn next_alarm(repeat: &Repeat, when: When, now: DateTime) -> Option<When> {
+fn next_alarm(repeat: &Repeat, when: TaskTime, now: DateTime) -> Option<TaskTime> {
     let time = when.time.unwrap_or_default();
     let (own, today) = (when.date.to_datetime(time), now.date().to_datetime(time));
     let from = if repeat.when_done { today } else { own.max(today) };
-    if repeat.every == Every::Hour {
+    if repeat.every == RepeatUnit::Hour {
         let at = from.saturating_add(i64::from(repeat.interval).hours());
-        return Some(When { date: at.date(), time: when.time.map(|_| at.time()) });
+        return Some(TaskTime { date: at.date(), time: when.time.map(|_| at.time()) });
     }
-    next_date(repeat, from.date(), from.date()).map(|date| When { date, ..when })
+    next_date(repeat, from.date(), from.date()).map(|date| TaskTime { date, ..when })
 }
 
 /// As Reminder Toast does it: the date moves on in its line, which stays open until its last day is over.
 fn done_in_toast(line: &TaskLine<'_>, rules: &Rules, today: Date) -> Result<ChangedText> {
-    let ticked = ChangedText::only(edit::ticked(line, Format::Reminder, None));
-    let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(ticked) };
-    let Some(when) = line.notification_field(Format::Reminder).and_then(|field| field.when) else {
+    let ticked = ChangedText::only(edit::ticked(line, TaskFormat::Reminder, None));
+    let Some(rule) = line.field(TaskFormat::Reminder, FieldKind::Repeat) else { return Ok(ticked) };
+    let Some(when) = line.notification_field(TaskFormat::Reminder).and_then(|field| field.when) else {
         return Ok(ticked);
     };
     let refused = |error| TaskError::Repeat(line.value(rule).trim().to_owned(), error);
     let (repeat, until) = repeat::toast(line.value(rule)).map_err(refused)?;
     let next = next_date(&repeat, when.date, when.date.max(today));
     let Some(next) = next.filter(|next| until.is_none_or(|until| *next <= until)) else { return Ok(ticked) };
-    let moved = edit::moved(line, rules, When { date: next, ..when });
+    let moved = edit::moved(line, rules, TaskTime { date: next, ..when });
     let moved = moved.ok_or_else(|| TaskError::Unwritable(line.item.text.to_owned()))?;
     Ok(ChangedText { remark: Some(format!("it comes again on {next}")), ..ChangedText::only(moved) })
 }

@@ -9,45 +9,45 @@
 //! - [`disabled_forms`] counts the tasks whose syntax is not enabled in the settings.
 //! - [`VaultTasks`] lists tasks, and makes those changes through the editing engine, one edit each.
 //!
-//! These are in `vault_tasks`, `scanner`, `task_ref`, `told_lines` and `error`; `note` has the tasks that are notes.
+//! These are in `vault_tasks`, `scanner`, `task_ref`, `listed_lines` and `error`; `note` has the tasks that are notes.
 //!
 //! Never here: the decision to notify (that is `deliver`), and a write that no person asked for.
 
 pub mod change;
 mod disabled_forms;
 mod error;
+mod listed_lines;
 mod note;
 mod plugins;
 mod repeats;
 mod rewrite;
 mod scanner;
 mod task_ref;
-mod told_lines;
 mod vault_tasks;
 
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 
 use crate::config::Settings;
-use crate::format::task::Format;
+use crate::format::task::TaskFormat;
 use crate::schedule::Zone;
 use crate::vault::NotePath;
 
-pub use disabled_forms::{DisabledForms, offer};
+pub use disabled_forms::{DisabledForms, count_disabled_forms};
 pub(crate) use error::Result;
 pub use error::TaskError;
+pub use listed_lines::ListedLine;
 pub use plugins::rules;
-pub use rewrite::Rewrite;
+pub use rewrite::TaskRewrite;
 pub use scanner::{ScannedTask, Scanner, notes};
 pub use task_ref::{ChangedNote, TaskRef};
-pub use told_lines::ToldLine;
 pub use vault_tasks::{VaultTasks, WrittenTask, all, is_task_id};
 
 /// The settings about task lines.
 #[derive(Debug, Clone)]
 pub struct TaskSettings {
-    /// The forms that give notifications, in the order of [`Format::ALL`]; never empty.
-    pub on: Vec<Format>,
+    /// The forms that give notifications, in the order of [`TaskFormat::ALL`]; never empty.
+    pub on: Vec<TaskFormat>,
     /// The time of day of a date without one.
     pub default_time: Time,
     /// The zone of the vault.
@@ -61,13 +61,13 @@ pub struct TaskSettings {
 impl TaskSettings {
     /// The vault's settings; none where they name no form.
     pub fn of(settings: &Settings, zone: &Zone) -> Option<Self> {
-        let is_on = |format: &Format| settings.reminders.also.contains(format);
-        let on: Vec<Format> = Format::ALL.into_iter().filter(is_on).collect();
+        let is_on = |format: &TaskFormat| settings.reminders.also.contains(format);
+        let on: Vec<TaskFormat> = TaskFormat::ALL.into_iter().filter(is_on).collect();
         (!on.is_empty()).then(|| Self::with(on, settings, zone))
     }
 
     /// The settings with these forms on, whichever the vault's name.
-    pub fn with(on: Vec<Format>, settings: &Settings, zone: &Zone) -> Self {
+    pub fn with(on: Vec<TaskFormat>, settings: &Settings, zone: &Zone) -> Self {
         let (reminders, paths) = (&settings.reminders, &settings.paths);
         let own = [
             &paths.reminders,

@@ -11,10 +11,10 @@ use jiff::civil::{Date, DateTime};
 use super::TaskError;
 use super::task_ref::{ChangedNote, TaskRef};
 use crate::format::lines;
-use crate::format::task::note::edit::{self, Change};
+use crate::format::task::note::edit::{self, PropertyChange};
 use crate::format::task::note::{self, TaskNoteFields};
 use crate::format::task::rrule::{self, Rrule};
-use crate::format::task::{Format, Rules, When};
+use crate::format::task::{Rules, TaskFormat, TaskTime};
 use crate::schedule::task_dates::next_date;
 use crate::tasks::Result;
 
@@ -22,15 +22,20 @@ use crate::tasks::Result;
 const MOST: usize = 10_000;
 
 /// The note done at `now`.
-pub(super) fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTime) -> Result<ChangedNote> {
+pub(super) fn complete(
+    bytes: &[u8],
+    meant: &TaskRef<'_>,
+    rules: &Rules,
+    now: DateTime,
+) -> Result<ChangedNote> {
     let fields = note::fields(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let names = &rules.notes;
     let (mut changes, mut remark) = (Vec::new(), None);
     match &fields.recurrence {
         None => {
             let status = names.done.first().map_or("done", String::as_str);
-            changes.push(Change::Set(names.status.clone(), status.to_owned()));
-            changes.push(Change::Set(names.completed.clone(), now.date().to_string()));
+            changes.push(PropertyChange::Set(names.status.clone(), status.to_owned()));
+            changes.push(PropertyChange::Set(names.completed.clone(), now.date().to_string()));
         }
         Some(text) => {
             let rule = rrule::read(text).map_err(|error| TaskError::Repeat(text.trim().to_owned(), error))?;
@@ -41,7 +46,7 @@ pub(super) fn done(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, now: DateTi
     }
     if fields.has_modified {
         let at = now.to_zoned(rules.zone.clone()).map(|at| at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
-        changes.extend(at.ok().map(|at| Change::Set(names.modified.clone(), at)));
+        changes.extend(at.ok().map(|at| PropertyChange::Set(names.modified.clone(), at)));
     }
     let after = edit::changed(bytes, &changes).ok_or_else(|| TaskError::Unwritable(meant.path.to_owned()))?;
     Ok(changed(bytes, after, remark))
@@ -57,8 +62,8 @@ pub(super) fn moved(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Changed
         (None, None) => return None,
     };
     let is_timed = was.time.is_some() || to.time() != rules.default_time;
-    let when = When { date: to.date(), time: is_timed.then_some(to.time()) };
-    let after = edit::changed(bytes, &[Change::Set(name.clone(), written(when))])?;
+    let when = TaskTime { date: to.date(), time: is_timed.then_some(to.time()) };
+    let after = edit::changed(bytes, &[PropertyChange::Set(name.clone(), written(when))])?;
     Some(changed(bytes, after, None))
 }
 
@@ -69,15 +74,15 @@ fn next_time(
     rule: &Rrule,
     rules: &Rules,
     today: Date,
-) -> (Vec<Change>, String) {
+) -> (Vec<PropertyChange>, String) {
     let names = &rules.notes;
     let planned = fields.scheduled.filter(|_| !fields.from_completion);
     let day = planned.map_or(today, |when| when.date);
-    let mut changes = vec![Change::Push(names.instances.clone(), vec![day.to_string()])];
+    let mut changes = vec![PropertyChange::Push(names.instances.clone(), vec![day.to_string()])];
     let start = if fields.from_completion { Some(day) } else { rule.start };
     let start = start.or(fields.scheduled.map(|when| when.date)).or(fields.created).unwrap_or(today);
     if fields.from_completion || rule.start.is_none() {
-        changes.push(Change::Set(names.recurrence.clone(), rrule::starting(text, start)));
+        changes.push(PropertyChange::Set(names.recurrence.clone(), rrule::starting(text, start)));
     }
     let over: HashSet<String> = if fields.from_completion {
         fields.skipped.iter().cloned().chain([day.to_string()]).collect()
@@ -89,11 +94,11 @@ fn next_time(
     };
     let kept = fields.due.zip(fields.scheduled).filter(|(due, _)| names.keep_offset || due.date < next);
     if let Some((due, scheduled)) = kept {
-        let due = When { date: next.saturating_add(due.date - scheduled.date), ..due };
-        changes.push(Change::Set(names.due.clone(), written(due)));
+        let due = TaskTime { date: next.saturating_add(due.date - scheduled.date), ..due };
+        changes.push(PropertyChange::Set(names.due.clone(), written(due)));
     }
-    let scheduled = When { date: next, time: fields.scheduled.and_then(|when| when.time) };
-    changes.push(Change::Set(names.scheduled.clone(), written(scheduled)));
+    let scheduled = TaskTime { date: next, time: fields.scheduled.and_then(|when| when.time) };
+    changes.push(PropertyChange::Set(names.scheduled.clone(), written(scheduled)));
     (changes, format!("it comes again on {next}"))
 }
 
@@ -115,7 +120,7 @@ fn next_open(rule: &Rrule, start: Date, today: Date, over: &HashSet<String>) -> 
 }
 
 /// A date as TaskNotes writes it.
-fn written(when: When) -> String {
+fn written(when: TaskTime) -> String {
     match when.time {
         None => when.date.to_string(),
         Some(time) => format!("{}T{}", when.date, time.strftime("%H:%M")),
@@ -131,5 +136,5 @@ pub(super) fn changed(before: &[u8], after: Vec<u8>, remark: Option<String>) -> 
         .collect();
     let line = new.first().map_or(1, |(line, _)| *line);
     let text = new.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n");
-    ChangedNote { bytes: after, format: Format::TaskNotes, line, text, next: None, remark }
+    ChangedNote { bytes: after, format: TaskFormat::TaskNotes, line, text, next: None, remark }
 }

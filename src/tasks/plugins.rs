@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::TaskSettings;
-use crate::format::task::{Format, Rules};
+use crate::format::task::{Rules, TaskFormat};
 use crate::vault::{NotePath, Vault};
 
 /// How task lines are read in this vault, now.
@@ -17,8 +17,8 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
         zone: settings.zone.clone(),
         ..Rules::default()
     };
-    let on = |formats: &[Format]| formats.iter().any(|format| settings.on.contains(format));
-    if on(&[Format::Tasks, Format::Dataview])
+    let on = |formats: &[TaskFormat]| formats.iter().any(|format| settings.on.contains(format));
+    if on(&[TaskFormat::Tasks, TaskFormat::Dataview])
         && let Some(tasks) = read(vault, "obsidian-tasks-plugin")?
     {
         put(&tasks["globalFilter"], &mut rules.filter);
@@ -29,7 +29,7 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
         put_bool(&tasks["recurrenceOnNextLine"], &mut done.next_below);
         put_bool(&tasks["removeScheduledDateOnRecurrence"], &mut done.drop_scheduled);
     }
-    if on(&[Format::Reminder, Format::Dataview])
+    if on(&[TaskFormat::Reminder, TaskFormat::Dataview])
         && let Some(reminder) = read(vault, "obsidian-reminder-plugin")?
     {
         let own = reminder.get("settings").unwrap_or(&reminder);
@@ -37,7 +37,7 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
         put(&own["dateTimeFormat"], &mut rules.reminder_date_time);
         put(&own["dataviewReminderFieldName"], &mut rules.reminder_field);
     }
-    if on(&[Format::Kanban])
+    if on(&[TaskFormat::Kanban])
         && let Some(kanban) = read(vault, "obsidian-kanban")?
     {
         put(&kanban["date-trigger"], &mut rules.kanban.date_trigger);
@@ -45,7 +45,7 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
         put(&kanban["date-format"], &mut rules.kanban.date_format);
         put(&kanban["time-format"], &mut rules.kanban.time_format);
     }
-    if on(&[Format::TaskNotes])
+    if on(&[TaskFormat::TaskNotes])
         && let Some(notes) = read(vault, "tasknotes")?
     {
         task_notes(&notes, &mut rules);

@@ -20,7 +20,7 @@ pub fn later(meant: TaskRef<'_>, task: &Task, bytes: &[u8], rules: &Rules, until
             break;
         };
         let this = TaskRef { due: Some(first.at), ..meant };
-        let Ok(changed) = change::done(&bytes, &this, rules, last.at) else { break };
+        let Ok(changed) = change::complete(&bytes, &this, rules, last.at) else { break };
         let Some(next) = (TaskRef { due: None, ..meant }).find(&changed.bytes, rules) else { break };
         let goes_on =
             next.task.notification_times.first().is_some_and(|next| first.at < next.at && next.at < until);
@@ -37,11 +37,11 @@ pub fn later(meant: TaskRef<'_>, task: &Task, bytes: &[u8], rules: &Rules, until
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::task::{self, Format};
+    use crate::format::task::{self, TaskFormat};
     use crate::tasks::task_id;
 
     fn times(line: &str, until: &str) -> Vec<String> {
-        let rules = Rules { on: Format::ALL.to_vec(), ..Rules::default() };
+        let rules = Rules { on: TaskFormat::ALL.to_vec(), ..Rules::default() };
         let found = task::read_line(line, &rules).unwrap();
         let id = task_id("a.md", &found.words);
         let meant = TaskRef { path: "a.md", id: &id, due: None };

@@ -6,10 +6,10 @@
 use jiff::ToSpan;
 use jiff::civil::DateTime;
 
-use super::change::{ChangedText, put};
+use super::change::{ChangedText, replace_line};
 use super::task_ref::{ChangedNote, TaskRef};
 use super::{TaskError, note, repeats, task_id};
-use crate::format::task::{self, Format, Rules, TaskLine, edit};
+use crate::format::task::{self, Rules, TaskFormat, TaskLine, edit};
 use crate::tasks::Result;
 
 /// So far ahead the next time of a task is looked for.
@@ -17,7 +17,7 @@ const AHEAD_DAYS: i64 = 1_500;
 
 /// The change of a task.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Rewrite<'a> {
+pub struct TaskRewrite<'a> {
     /// Its words.
     pub words: Option<&'a str>,
     /// The local time of its notification.
@@ -32,13 +32,13 @@ pub fn rewritten(
     bytes: &[u8],
     meant: &TaskRef<'_>,
     rules: &Rules,
-    rewrite: Rewrite<'_>,
+    rewrite: TaskRewrite<'_>,
 ) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let (task, text) = (&placed.task, String::from_utf8_lossy(&placed.text).into_owned());
     let unwritable =
         || TaskError::Unwritable(if text.is_empty() { meant.path.to_owned() } else { text.clone() });
-    if task.format == Format::TaskNotes {
+    if task.format == TaskFormat::TaskNotes {
         let to = rewrite.to.filter(|_| rewrite.words.is_none()).ok_or_else(unwritable)?;
         let changed = note::moved(bytes, rules, to).ok_or_else(unwritable)?;
         return meant.told_at(changed, rules, to).ok_or_else(unwritable);
@@ -55,12 +55,14 @@ pub fn rewritten(
         });
         line = Some(after).filter(|_| says_so).ok_or_else(unwritable)?;
     }
-    let Some(to) = rewrite.to else { return Ok(put(bytes, &placed, task.format, ChangedText::only(line))) };
+    let Some(to) = rewrite.to else {
+        return Ok(replace_line(bytes, &placed, task.format, ChangedText::only(line)));
+    };
     let read = TaskLine::read(&line, rules).ok_or_else(|| TaskError::gone(meant))?;
     let line = edit::on_day(&read, task.format, rules, to).ok_or_else(unwritable)?;
     let words = task::read_line(&line, rules).map(|task| task.words).ok_or_else(unwritable)?;
     let id = task_id(meant.path, &words);
-    let changed = put(bytes, &placed, task.format, ChangedText::only(line));
+    let changed = replace_line(bytes, &placed, task.format, ChangedText::only(line));
     TaskRef { id: &id, ..*meant }.told_at(changed, rules, to).ok_or_else(unwritable)
 }
 
@@ -71,10 +73,10 @@ pub fn rewritten(
 pub fn removed(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<ChangedNote> {
     let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
     let format = placed.task.format;
-    if format == Format::TaskNotes {
+    if format == TaskFormat::TaskNotes {
         return Err(TaskError::Unwritable(meant.path.to_owned()));
     }
-    Ok(put(bytes, &placed, format, ChangedText { line: None, next: None, remark: None }))
+    Ok(replace_line(bytes, &placed, format, ChangedText { line: None, next: None, remark: None }))
 }
 
 /// The note with a task that comes again at the time after its next one.
@@ -90,7 +92,7 @@ pub fn skipped(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules) -> Result<Chang
     let later = repeats::later(this, task, if text.is_empty() { bytes } else { text }, rules, until);
     let next = later.into_iter().find(|at| Some(*at) > last);
     let next = next.ok_or_else(|| TaskError::Once(task.words.clone()))?;
-    rewritten(bytes, meant, rules, Rewrite { to: Some(next), words: None })
+    rewritten(bytes, meant, rules, TaskRewrite { to: Some(next), words: None })
 }
 
 #[cfg(test)]
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
 
     fn rules() -> Rules {
-        Rules { on: Format::ALL.to_vec(), ..Rules::default() }
+        Rules { on: TaskFormat::ALL.to_vec(), ..Rules::default() }
     }
 
     fn tried(line: &str, act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote>) -> Result<String> {
@@ -112,7 +114,7 @@ mod tests {
 
     fn moved(line: &str, to: &str) -> String {
         let to = Some(to.parse().unwrap());
-        tried(line, |bytes, meant, rules| rewritten(bytes, meant, rules, Rewrite { to, words: None }))
+        tried(line, |bytes, meant, rules| rewritten(bytes, meant, rules, TaskRewrite { to, words: None }))
             .unwrap()
     }
 
@@ -152,7 +154,7 @@ mod tests {
     #[test]
     fn other_words_stand_where_the_old_ones_stood_or_nothing_is_written() {
         let words = |line: &str, words: &str| {
-            let rewrite = Rewrite { words: Some(words), to: None };
+            let rewrite = TaskRewrite { words: Some(words), to: None };
             tried(line, |bytes, meant, rules| rewritten(bytes, meant, rules, rewrite))
                 .map_err(|error| error.to_string())
         };

@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 
 use super::{task_id, words_of};
-use crate::format::task::{self, Format, PlacedTask, Rules, TaskLine};
+use crate::format::task::{self, PlacedTask, Rules, TaskFormat, TaskLine};
 
 /// A note with a task done or snoozed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct ChangedNote {
     /// The note.
     pub bytes: Vec<u8>,
     /// The form of the task.
-    pub format: Format,
+    pub format: TaskFormat,
     /// Its line now, from 1; its former line, if it is deleted.
     pub line: usize,
     /// The line's present text; of a note that is a task, the properties that changed; empty if it is deleted.

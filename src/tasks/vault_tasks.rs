@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use serde::Serialize;
 
-use super::rewrite::{self, Rewrite};
+use super::rewrite::{self, TaskRewrite};
 use super::task_ref::{ChangedNote, TaskRef};
-use super::{Scanner, TaskError, TaskSettings, ToldLine, change, plugins, task_id, words_of};
-use crate::format::task::{Format, Rules};
+use super::{ListedLine, Scanner, TaskError, TaskSettings, change, plugins, task_id, words_of};
+use crate::format::task::{Rules, TaskFormat};
 use crate::reminders::{ReminderError, VaultReminders, rfc3339};
 use crate::schedule::{self, Zone};
 use crate::tasks::Result;
@@ -39,7 +39,7 @@ pub struct WrittenTask {
     /// Its line now, from 1.
     pub line: usize,
     /// The form that it is written in.
-    pub format: Format,
+    pub format: TaskFormat,
     /// The line's text in the note; empty if it is deleted.
     pub line_text: String,
     /// The line of its next time.
@@ -74,10 +74,10 @@ impl VaultTasks<'_> {
     ///
     /// # Errors
     /// The vault can't be listed, or its plugins' settings can't be read.
-    pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ToldLine>, Vec<String>)> {
+    pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ListedLine>, Vec<String>)> {
         let Some(settings) = &self.settings else { return Ok((Vec::new(), Vec::new())) };
         let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;
-        let mut listed: Vec<ToldLine> = scanner
+        let mut listed: Vec<ListedLine> = scanner
             .tasks()
             .into_iter()
             .filter_map(|(path, found)| {
@@ -87,7 +87,7 @@ impl VaultTasks<'_> {
                     .iter()
                     .map(|it| (it.at, schedule::resolve(self.zone, it.at)));
                 let (local, at) = times.clone().find(|(_, at)| *at > now).or_else(|| times.next_back())?;
-                Some(ToldLine {
+                Some(ListedLine {
                     id: Some(found.id.clone()),
                     path: path.to_owned(),
                     line: found.line,
@@ -119,7 +119,7 @@ impl VaultTasks<'_> {
     ) -> Result<WrittenTask> {
         let local = self.zone.tz().to_datetime(now);
         self.change(id, due, "done", &origin.into(), |bytes, meant, rules| {
-            change::done(bytes, meant, rules, local)
+            change::complete(bytes, meant, rules, local)
         })
     }
 
@@ -147,7 +147,7 @@ impl VaultTasks<'_> {
         &self,
         id: &str,
         due: Option<DateTime>,
-        rewrite: Rewrite<'_>,
+        rewrite: TaskRewrite<'_>,
         origin: impl Into<Origin>,
     ) -> Result<WrittenTask> {
         let verb = if rewrite.words.is_some() { "changed" } else { "moved" };
@@ -254,10 +254,10 @@ pub fn all(
     tasks: &VaultTasks<'_>,
     scanner: &mut Scanner,
     now: Timestamp,
-) -> Result<(Vec<ToldLine>, Vec<String>), ReminderError> {
+) -> Result<(Vec<ListedLine>, Vec<String>), ReminderError> {
     let path = book.path.as_str();
-    let mut all: Vec<ToldLine> =
-        book.list(now)?.into_iter().map(|listed| ToldLine::reminder(listed, path)).collect();
+    let mut all: Vec<ListedLine> =
+        book.list(now)?.into_iter().map(|listed| ListedLine::reminder(listed, path)).collect();
     match tasks.list(scanner, now) {
         Ok((listed, problems)) => {
             all.extend(listed);

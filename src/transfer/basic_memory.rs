@@ -14,7 +14,7 @@
 
 use std::path::Path;
 
-use super::{Batch, ImportItem, TransferError, bounded_read};
+use super::{ImportBatch, ImportItem, TransferError, bounded_read};
 use crate::format::lines::{self, LiveLines};
 use crate::format::yaml;
 use crate::vault::NotePath;
@@ -23,8 +23,8 @@ use crate::vault::NotePath;
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.
-pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
-    let mut batch = Batch::default();
+pub fn read(root: &Path, into: &NotePath) -> Result<ImportBatch, TransferError> {
+    let mut batch = ImportBatch::default();
     for relative in bounded_read::notes(root, &mut batch)? {
         match into.join(&relative) {
             Ok(path) => {
@@ -40,7 +40,7 @@ pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
 
 /// Whether some note of a folder is an entity.
 pub(super) fn is_one(root: &Path) -> bool {
-    let mut batch = Batch::default();
+    let mut batch = ImportBatch::default();
     let notes = bounded_read::notes(root, &mut batch).unwrap_or_default();
     notes.iter().take(200).any(|relative| {
         let text = bounded_read::read_note(root, relative, &mut batch).unwrap_or_default();

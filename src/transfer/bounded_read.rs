@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{Batch, TransferError};
+use super::{ImportBatch, TransferError};
 
 /// The largest file of entries (JSON, JSON Lines) that is read.
 pub const MAX_ENTRIES_BYTES: u64 = 64 << 20;
@@ -42,7 +42,7 @@ pub fn read_stream(name: &Path, stream: impl Read, limit: u64) -> Result<Vec<u8>
 }
 
 /// The text of a file of a workspace, `None` where it can't be used: the reason is in the batch then.
-pub(super) fn read_note(root: &Path, relative: &str, batch: &mut Batch) -> Option<String> {
+pub(super) fn read_note(root: &Path, relative: &str, batch: &mut ImportBatch) -> Option<String> {
     let path = root.join(relative);
     let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(&path);
@@ -76,7 +76,7 @@ fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, TransferErr
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.
-pub(super) fn notes(root: &Path, batch: &mut Batch) -> Result<Vec<String>, TransferError> {
+pub(super) fn notes(root: &Path, batch: &mut ImportBatch) -> Result<Vec<String>, TransferError> {
     let mut found = Vec::new();
     let mut folders = vec![(PathBuf::new(), 0)];
     while let Some((folder, depth)) = folders.pop() {

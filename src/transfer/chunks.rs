@@ -8,7 +8,7 @@ use crate::format::memory;
 
 /// One piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chunk {
+pub(super) struct TextChunk {
     /// Its first line, from 1.
     pub line: usize,
     /// The headings below the first level that it stands under, outermost first.
@@ -17,7 +17,7 @@ pub(super) struct Chunk {
     pub text: String,
 }
 
-impl Chunk {
+impl TextChunk {
     /// Its headings as the name of one section.
     pub fn section(&self) -> Option<String> {
         (!self.headings.is_empty()).then(|| self.headings.join(" / "))
@@ -25,7 +25,7 @@ impl Chunk {
 }
 
 /// The pieces of `text` in order.
-pub(super) fn chunks(text: &str) -> Vec<Chunk> {
+pub(super) fn chunks(text: &str) -> Vec<TextChunk> {
     let mut cutter = Cutter::default();
     let body = lines::frontmatter_end(text.as_bytes()).unwrap_or(0);
     let mut live = LiveLines::new(text.as_bytes());
@@ -40,14 +40,14 @@ pub(super) fn chunks(text: &str) -> Vec<Chunk> {
 
 #[derive(Default)]
 struct Cutter {
-    chunks: Vec<Chunk>,
+    chunks: Vec<TextChunk>,
     /// The headings above, with their levels.
     headings: Vec<(usize, String)>,
-    open: Option<Open>,
+    open: Option<OpenChunk>,
 }
 
 /// The piece that the next lines may belong to.
-struct Open {
+struct OpenChunk {
     line: usize,
     is_item: bool,
     lines: Vec<String>,
@@ -76,7 +76,7 @@ impl Cutter {
         } else if let Some(text) = item(line) {
             self.flush();
             let lines = vec![text.to_owned()];
-            self.open = Some(Open { line: number, is_item: true, lines, blanks: 0, ends_dead: false });
+            self.open = Some(OpenChunk { line: number, is_item: true, lines, blanks: 0, ends_dead: false });
         } else {
             if !indented && self.open.as_ref().is_some_and(|open| open.blanks > 0 || open.ends_dead) {
                 self.flush();
@@ -86,7 +86,7 @@ impl Cutter {
     }
 
     fn add(&mut self, line: usize, text: &str, live: bool) {
-        let open = self.open.get_or_insert(Open {
+        let open = self.open.get_or_insert(OpenChunk {
             line,
             is_item: false,
             lines: Vec::new(),
@@ -113,7 +113,7 @@ impl Cutter {
         }
         let headings = self.headings.iter().filter(|(level, _)| *level > 1);
         let headings = headings.map(|(_, name)| name.clone()).filter(|name| !name.is_empty()).collect();
-        self.chunks.push(Chunk { line: open.line, headings, text: text.to_owned() });
+        self.chunks.push(TextChunk { line: open.line, headings, text: text.to_owned() });
     }
 }
 

@@ -23,7 +23,7 @@ pub const FIRST: &str = "# What ";
 
 /// The note of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Day {
+pub struct DayNote {
     /// The day.
     pub date: Date,
     /// Its note.
@@ -34,7 +34,7 @@ pub struct Day {
 
 /// The notes that hold memories, reminders, follow-ups and pins, parsed.
 #[derive(Debug, Clone)]
-pub struct Contents {
+pub struct VaultContents {
     /// The vault's name: its folder's.
     pub name: String,
     /// The zone that its dates and times are meant in.
@@ -42,7 +42,7 @@ pub struct Contents {
     /// The memory note, and what it says.
     pub memory: (NotePath, MemoryFile),
     /// The days, oldest first.
-    pub days: Vec<Day>,
+    pub days: Vec<DayNote>,
     /// The note of reminders, and what it says.
     pub reminders: (NotePath, RemindersFile),
     /// The note of follow-ups, and what it says.
@@ -51,7 +51,7 @@ pub struct Contents {
     pub pins: (NotePath, Vec<Pin>),
 }
 
-impl Day {
+impl DayNote {
     /// Its bullets, as a list.
     pub(super) fn list(&self) -> String {
         let bullet = |bullet: &DailyBullet| match bullet.time {
@@ -62,9 +62,9 @@ impl Day {
     }
 }
 
-impl Contents {
+impl VaultContents {
     /// The days that say something.
-    pub(super) fn told_days(&self) -> impl Iterator<Item = &Day> {
+    pub(super) fn days_with_content(&self) -> impl Iterator<Item = &DayNote> {
         self.days.iter().filter(|day| !day.file.bullets.is_empty())
     }
 
@@ -91,7 +91,7 @@ impl Contents {
         let name = vault.root().file_name().map_or_else(|| "vault".into(), |name| name.to_string_lossy());
         let mut days = Vec::new();
         for (date, path) in day_notes(vault, &note(&paths.daily))?.into_iter().rev() {
-            days.push(Day { date, file: daily::parse(&vault.read(&path)?), path });
+            days.push(DayNote { date, file: daily::parse(&vault.read(&path)?), path });
         }
         Ok(Self {
             name: name.into_owned(),

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use crate::vault::VaultError;
 
-/// Nothing was taken in or given out.
+/// Why an import or an export was refused; nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
     /// There is nothing at the path.

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::item::Batch;
+use super::item::ImportBatch;
 use super::{ImportProblem, TransferError, bounded_read};
 use crate::config::json_file;
-use crate::vault::{Actor, NotePath, Operation, Why};
+use crate::vault::{Actor, ChangeReason, NotePath, Operation};
 use crate::workspace::Workspace;
 
 /// The folder of the vault that holds a folder a program.
@@ -19,11 +19,11 @@ pub const FOLDER: &str = "memory";
 const FILE_NAME: &str = "followed.json";
 
 /// The hash of each note as it was copied last, by its path in the vault.
-type Copied = BTreeMap<String, String>;
+type CopiedHashes = BTreeMap<String, String>;
 
 /// The result of one look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Followed {
+pub struct FollowReport {
     /// Notes that are as they are there now.
     pub copied: usize,
     /// Notes that went, as they did there.
@@ -85,7 +85,7 @@ pub struct SourceFolder {
 /// # Errors
 /// It is no folder, or has too much in it.
 pub fn notes(from: &Path) -> Result<SourceFolder, TransferError> {
-    let mut batch = Batch::default();
+    let mut batch = ImportBatch::default();
     let names = bounded_read::notes(from, &mut batch)?;
     let mut found = Vec::new();
     for name in names {
@@ -102,18 +102,18 @@ pub fn notes(from: &Path) -> Result<SourceFolder, TransferError> {
 ///
 /// # Errors
 /// The folder can't be read, or the vault can't be written.
-pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> anyhow::Result<Followed> {
+pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> anyhow::Result<FollowReport> {
     let prefix = format!("{FOLDER}/{name}/");
     let SourceFolder { notes, skipped } = notes(from)?;
     let there: BTreeMap<String, Vec<u8>> =
         notes.into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes)).collect();
     let state = workspace.dirs.state.join(FILE_NAME);
-    let mut copied: Copied = json_file::load(&state).unwrap_or_default();
+    let mut copied: CopiedHashes = json_file::load(&state).unwrap_or_default();
     let before = copied.clone();
-    let mut done = Followed { skipped, ..Followed::default() };
+    let mut done = FollowReport { skipped, ..FollowReport::default() };
     let ours: Vec<String> = copied.keys().filter(|path| path.starts_with(&prefix)).cloned().collect();
     let paths: std::collections::BTreeSet<String> = there.keys().cloned().chain(ours).collect();
-    let why = Why::new(Actor::Hook, format!("followed {name}: its notes are those of its folder"));
+    let why = ChangeReason::new(Actor::Hook, format!("followed {name}: its notes are those of its folder"));
     workspace.as_one_commit(&why, || -> anyhow::Result<()> {
         for path in paths {
             one(workspace, &path, there.get(&path), &mut copied, &mut done, &why)?;
@@ -131,9 +131,9 @@ fn one(
     workspace: &Workspace,
     path: &str,
     there: Option<&Vec<u8>>,
-    copied: &mut Copied,
-    done: &mut Followed,
-    why: &Why,
+    copied: &mut CopiedHashes,
+    done: &mut FollowReport,
+    why: &ChangeReason,
 ) -> anyhow::Result<()> {
     let Ok(note) = NotePath::new(path) else {
         done.skipped.push(format!("{path}: a vault can't have a note of that name"));

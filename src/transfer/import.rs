@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::merge::{Merged, NoteKind, merge};
-use super::{Batch, FoundItem, ImportItem, ImportProblem, TransferError};
+use super::merge::{MergedNote, NoteKind, merge};
+use super::{FoundItem, ImportBatch, ImportItem, ImportProblem, TransferError};
 use crate::config::Settings;
 use crate::format::daily;
 use crate::memory::Origin;
@@ -64,7 +64,7 @@ impl Importer<'_> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn import(&self, batch: Batch) -> Result<ImportReport, TransferError> {
+    pub fn import(&self, batch: ImportBatch) -> Result<ImportReport, TransferError> {
         let mut report = ImportReport {
             dry_run: self.dry_run,
             skipped: batch.skipped,
@@ -146,7 +146,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    fn merged(&self, kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> Merged {
+    fn merged(&self, kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> MergedNote {
         // An unchanged note of the template counts as none.
         let is_blank = matches!(kind, NoteKind::Profile | NoteKind::Persona)
             && TEMPLATE.iter().any(|(_, text)| before == text.as_bytes());
@@ -159,7 +159,7 @@ impl Importer<'_> {
         kind: NoteKind,
         path: &NotePath,
         items: &[&ImportItem],
-        merged: &mut Merged,
+        merged: &mut MergedNote,
     ) -> Result<(), EditError> {
         let count = merged.count;
         let from = self.origin.client.as_deref().unwrap_or("elsewhere");

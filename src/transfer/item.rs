@@ -92,7 +92,7 @@ pub struct ImportProblem {
 
 /// The contents of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Batch {
+pub struct ImportBatch {
     /// Usable items, in order.
     pub found: Vec<FoundItem>,
     /// Items that can't be used.
@@ -101,7 +101,7 @@ pub struct Batch {
     pub remarks: Vec<ImportProblem>,
 }
 
-impl Batch {
+impl ImportBatch {
     /// The batch with `#project/x` and the like as plain text: in another program they marked no scope of a memory.
     pub(super) fn without_scopes(mut self) -> Self {
         for found in &mut self.found {

@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use super::Contents;
-use crate::format::commitment::Status;
+use super::VaultContents;
+use crate::format::commitment::CommitmentStatus;
 use crate::format::memory;
 use crate::format::reminder::{DateText, Recur, TimeText};
 use crate::reminders::rfc3339;
 
 /// The document, as of `now`.
-pub fn document(contents: &Contents, now: Timestamp) -> String {
+pub fn document(contents: &VaultContents, now: Timestamp) -> String {
     let mut out = contents.head(now);
     memories(contents, &mut out);
     days(contents, &mut out);
@@ -24,7 +24,7 @@ pub fn document(contents: &Contents, now: Timestamp) -> String {
     out
 }
 
-fn memories(contents: &Contents, out: &mut String) {
+fn memories(contents: &VaultContents, out: &mut String) {
     let bullets = &contents.memory.1.bullets;
     if bullets.is_empty() {
         return;
@@ -42,16 +42,16 @@ fn memories(contents: &Contents, out: &mut String) {
     }
 }
 
-fn days(contents: &Contents, out: &mut String) {
-    if contents.told_days().next().is_some() {
+fn days(contents: &VaultContents, out: &mut String) {
+    if contents.days_with_content().next().is_some() {
         out.push_str("\n## Days\n");
     }
-    for day in contents.told_days() {
+    for day in contents.days_with_content() {
         let _ = write!(out, "\n### {}\n\n{}", DateText(day.date), day.list());
     }
 }
 
-fn reminders(contents: &Contents, out: &mut String) {
+fn reminders(contents: &VaultContents, out: &mut String) {
     let reminders = &contents.reminders.1.reminders;
     if reminders.is_empty() {
         return;
@@ -70,7 +70,7 @@ fn reminders(contents: &Contents, out: &mut String) {
     }
 }
 
-fn commitments(contents: &Contents, out: &mut String) {
+fn commitments(contents: &VaultContents, out: &mut String) {
     let blocks = &contents.commitments.1.blocks;
     if blocks.is_empty() {
         return;
@@ -81,7 +81,7 @@ fn commitments(contents: &Contents, out: &mut String) {
         let due =
             commitment.due.map_or_else(|| "no due time".to_owned(), |due| rfc3339(due, contents.zone.tz()));
         let status = match commitment.status {
-            Status::Pending => String::new(),
+            CommitmentStatus::Pending => String::new(),
             status => format!(", {status}"),
         };
         out.push_str(&memory::render_bullet(None, &format!("{due}{status}: {}", commitment.text)));

@@ -21,7 +21,7 @@ use std::ops::Range;
 use jiff::{Timestamp, civil};
 use serde_json::Value;
 
-use super::{Batch, ImportItem};
+use super::{ImportBatch, ImportItem};
 
 /// Whether a file is a graph: one of its first lines is an entity or a relation.
 pub(super) fn is_graph(bytes: &[u8]) -> bool {
@@ -42,8 +42,8 @@ fn objects(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// The memories of a graph. A line that is damaged costs itself and no other.
-fn graph(bytes: &[u8]) -> Batch {
-    let mut batch = Batch::default();
+fn graph(bytes: &[u8]) -> ImportBatch {
+    let mut batch = ImportBatch::default();
     for (number, line) in objects(bytes) {
         let place = format!("line {number}");
         match serde_json::from_slice::<Value>(line) {
@@ -55,7 +55,7 @@ fn graph(bytes: &[u8]) -> Batch {
 }
 
 /// One entity or relation.
-fn node(value: &Value, place: &str, batch: &mut Batch) {
+fn node(value: &Value, place: &str, batch: &mut ImportBatch) {
     let text = |key: &str| value[key].as_str().map(str::trim).filter(|text| !text.is_empty());
     let mut add = |section: &str, text: String| {
         let item = ImportItem::Memory { section: Some(section.to_owned()), timestamp: None, text };
@@ -86,13 +86,13 @@ fn node(value: &Value, place: &str, batch: &mut Batch) {
 ///
 /// # Errors
 /// It is no array of entries at all: why.
-pub fn parse(bytes: &[u8]) -> Result<Batch, String> {
+pub fn parse(bytes: &[u8]) -> Result<ImportBatch, String> {
     if is_graph(bytes) {
         return Ok(graph(bytes));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let start = array_start(bytes).ok_or("it is no JSON array of entries, and no line of it is an entity")?;
-    let mut batch = Batch::default();
+    let mut batch = ImportBatch::default();
     let (elements, complete) = elements(bytes, start);
     let mut lines = LineCounter { bytes, at: 0, line: 1 };
     for (number, range) in elements.iter().enumerate() {
@@ -110,7 +110,7 @@ pub fn parse(bytes: &[u8]) -> Result<Batch, String> {
 }
 
 /// One entry.
-fn entry(value: &Value, place: &str, batch: &mut Batch) {
+fn entry(value: &Value, place: &str, batch: &mut ImportBatch) {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::trim);
     let Some(key) = text("key").filter(|key| !key.is_empty()) else {
         return batch.skip(place, "it has no `key`, which is its section's name");

@@ -1,9 +1,9 @@
 //! Imports other programs' memories into the vault, and exports the vault's.
 //!
 //! Coming in, a reader for each kind of source ([`memory_json`], [`openclaw`], [`basic_memory`], [`records`]) turns
-//! files outside the vault into a [`Batch`] of items, with the places of what it can't use. [`merge`] adds missing
+//! files outside the vault into a [`ImportBatch`] of items, with the places of what it can't use. [`merge`] adds missing
 //! items to a note's text, purely, and [`Importer`] writes the result through [`vault::Editor`]: no line of a note is
-//! changed, nothing is added twice, and no note is replaced. Going out, [`Contents`] holds the notes' contents, and
+//! changed, nothing is added twice, and no note is replaced. Going out, [`VaultContents`] holds the notes' contents, and
 //! pure functions write them: [`markdown::document`], [`records::lines_of`], [`calendar::calendar`] and
 //! [`okf::bundle`].
 //!
@@ -34,8 +34,8 @@ pub mod openclaw;
 pub mod records;
 mod source;
 
-pub use contents::{Contents, Day, FIRST};
+pub use contents::{DayNote, FIRST, VaultContents};
 pub use error::TransferError;
 pub use import::{ImportReport, Importer, NoteReport};
-pub use item::{Batch, FoundItem, ImportItem, ImportProblem};
-pub use source::{SourceKind, read};
+pub use item::{FoundItem, ImportBatch, ImportItem, ImportProblem};
+pub use source::{ImportSourceKind, read};

@@ -9,12 +9,12 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use super::Contents;
-use crate::format::candidate::{Candidate, InboxFile, Record};
+use super::VaultContents;
+use crate::format::candidate::{Candidate, CandidateRecord, InboxFile};
 use crate::format::memory::{self, Bullet};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::{one_line, shortened, struck};
-use crate::memory::{keep::bare, normal};
+use crate::memory::{keep_fact::without_decoration, normal};
 use crate::reminders::rfc3339;
 
 /// The index's frontmatter.
@@ -24,7 +24,7 @@ const MAX_SLUG_CHARS: usize = 48;
 
 /// One file of the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct OkfFile {
     /// Its path in the folder, with `/` between parts.
     pub path: String,
     /// Its text.
@@ -32,13 +32,13 @@ pub struct File {
 }
 
 /// The files of an export, as of `now`; `inbox` says where facts come from.
-pub fn bundle(contents: &Contents, inbox: &InboxFile, now: Timestamp) -> Vec<File> {
+pub fn bundle(contents: &VaultContents, inbox: &InboxFile, now: Timestamp) -> Vec<OkfFile> {
     let mut book = OkfFiles::default();
     let kept = KeptSources::of(inbox);
     for bullet in &contents.memory.1.bullets {
         fact(&mut book, contents, &kept, bullet);
     }
-    for day in contents.told_days() {
+    for day in contents.days_with_content() {
         let title = DateText(day.date).to_string();
         book.add("daily", &title, Head::new("journal", &title), &day.list());
     }
@@ -47,15 +47,15 @@ pub fn bundle(contents: &Contents, inbox: &InboxFile, now: Timestamp) -> Vec<Fil
     for (folder, listed) in book.listed {
         let _ = write!(index, "\n## {folder}\n\n{listed}");
     }
-    book.files.push(File { path: "index.md".to_owned(), text: index });
+    book.files.push(OkfFile { path: "index.md".to_owned(), text: index });
     book.files
 }
 
 /// A fact of the memory note.
-fn fact(book: &mut OkfFiles, contents: &Contents, kept: &KeptSources<'_>, bullet: &Bullet) {
+fn fact(book: &mut OkfFiles, contents: &VaultContents, kept: &KeptSources<'_>, bullet: &Bullet) {
     let past = struck::parse(&bullet.text);
     let words = past.as_ref().map_or(bullet.text.as_str(), |past| past.words);
-    let says = bare(words);
+    let says = without_decoration(words);
     let section = bullet.section.as_deref().unwrap_or("Memory");
     let known = kept.find(words, &says);
     let mut head = Head::new(known.map_or("fact", |one| one.category.name()), &short(&says));
@@ -71,7 +71,7 @@ fn fact(book: &mut OkfFiles, contents: &Contents, kept: &KeptSources<'_>, bullet
     }
     if let Some(one) = known {
         let _ = writeln!(head.0, "sources:\n  - resource: {}", quoted(&one.source()));
-        if let Some(Record { asked, by, kept, on }) = &one.record {
+        if let Some(CandidateRecord { asked, by, kept, on }) = &one.record {
             let at = |at: Timestamp| quoted(&rfc3339(at, contents.zone.tz()));
             let by = quoted(&format!("vault-agent:{by}"));
             let _ = writeln!(head.0, "generated:\n  by: {by}\n  at: {}", at(*asked));
@@ -86,7 +86,7 @@ fn fact(book: &mut OkfFiles, contents: &Contents, kept: &KeptSources<'_>, bullet
 }
 
 /// Reminders, follow-ups and pins: a file each.
-fn planned(book: &mut OkfFiles, contents: &Contents) {
+fn planned(book: &mut OkfFiles, contents: &VaultContents) {
     let reminders: String = contents
         .reminders
         .1
@@ -139,7 +139,7 @@ impl<'a> KeptSources<'a> {
     fn find(&self, text: &str, says: &str) -> Option<&'a Candidate> {
         let linked = self.0.iter().filter(|(link, _)| text.contains(link.as_str())).flat_map(|(_, all)| all);
         let parts: Vec<String> = says.split("; ").map(normal).chain([normal(says)]).collect();
-        linked.copied().find(|one| parts.contains(&normal(&bare(&one.text))))
+        linked.copied().find(|one| parts.contains(&normal(&without_decoration(&one.text))))
     }
 }
 
@@ -162,7 +162,7 @@ impl Head {
 /// The files that are made, each under a name of its own.
 #[derive(Default)]
 struct OkfFiles {
-    files: Vec<File>,
+    files: Vec<OkfFile>,
     /// The lines of the index, by folder.
     listed: BTreeMap<String, String>,
     taken: HashSet<String>,
@@ -180,7 +180,7 @@ impl OkfFiles {
         let title = short(words).replace(['[', ']', '\\'], " ");
         let _ = writeln!(self.listed.entry(folder.to_owned()).or_default(), "- [{title}]({path})");
         let Head(head) = head;
-        self.files.push(File { path, text: format!("{head}---\n\n{body}") });
+        self.files.push(OkfFile { path, text: format!("{head}---\n\n{body}") });
     }
 }
 
@@ -220,9 +220,9 @@ mod tests {
     use crate::format::{candidate, commitment, reminder};
     use crate::vault::NotePath;
 
-    fn contents(memory_note: &str) -> Contents {
+    fn contents(memory_note: &str) -> VaultContents {
         let path = |path: &str| NotePath::new(path).unwrap();
-        Contents {
+        VaultContents {
             name: "Anna".into(),
             zone: crate::schedule::Zone::get("Europe/London").unwrap(),
             memory: (path("MEMORY.md"), memory::parse(memory_note.as_bytes())),

@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use super::{Batch, ImportItem, TransferError, bounded_read, chunks};
+use super::{ImportBatch, ImportItem, TransferError, bounded_read, chunks};
 use crate::format::daily;
 use crate::template::SKILLS;
 use crate::vault::NotePath;
@@ -27,8 +27,8 @@ const HEARTBEAT_HEAD: &str = "---\nschedule: every 30m\nscope: console\nenabled:
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.
-pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
-    let mut batch = Batch::default();
+pub fn read(root: &Path, into: &NotePath) -> Result<ImportBatch, TransferError> {
+    let mut batch = ImportBatch::default();
     let mut persona: Vec<(String, String)> = Vec::new();
     for relative in bounded_read::notes(root, &mut batch)? {
         let is_taken = OWN.contains(&relative.as_str())
@@ -90,7 +90,7 @@ fn is_in_skill(relative: &str) -> bool {
 }
 
 /// Takes a note to the place that its name gives it.
-fn take(relative: &str, text: String, into: &NotePath, batch: &mut Batch) {
+fn take(relative: &str, text: String, into: &NotePath, batch: &mut ImportBatch) {
     match relative {
         "MEMORY.md" | "memory.md" => {
             for chunk in chunks::chunks(&text) {
@@ -115,7 +115,7 @@ fn take(relative: &str, text: String, into: &NotePath, batch: &mut Batch) {
 }
 
 /// A note that is kept whole, where its path is one.
-fn note<E: ToString>(path: Result<NotePath, E>, relative: &str, text: String, batch: &mut Batch) {
+fn note<E: ToString>(path: Result<NotePath, E>, relative: &str, text: String, batch: &mut ImportBatch) {
     match path {
         Ok(path) => batch.add(ImportItem::Note { path, text }, relative),
         Err(error) => batch.skip(relative, error.to_string()),

@@ -6,7 +6,7 @@
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::{Batch, Contents, ImportItem};
+use super::{ImportBatch, ImportItem, VaultContents};
 use crate::format::commitment::Commitment;
 use crate::format::lines::lines;
 use crate::format::reminder::{Recur, Reminder, TimeText};
@@ -101,7 +101,7 @@ pub enum ExportRecord {
 }
 
 /// The lines of an export, each ending in a newline.
-pub fn lines_of(contents: &Contents) -> String {
+pub fn lines_of(contents: &VaultContents) -> String {
     let mut out = String::new();
     for record in records(contents) {
         out.push_str(&serde_json::to_string(&record).expect("a record is plain data with text for keys"));
@@ -111,7 +111,7 @@ pub fn lines_of(contents: &Contents) -> String {
 }
 
 /// The notes' contents, as records.
-pub fn records(contents: &Contents) -> Vec<ExportRecord> {
+pub fn records(contents: &VaultContents) -> Vec<ExportRecord> {
     let at = |path: &NotePath, line: usize| RecordPlace { path: Some(path.clone()), line: Some(line) };
     let scope = |text: &str| {
         let scopes: Vec<String> = Scope::of_text(text).iter().map(ToString::to_string).collect();
@@ -163,8 +163,8 @@ pub fn records(contents: &Contents) -> Vec<ExportRecord> {
 }
 
 /// The items of an export. `timezone` is the zone that this vault means its times in.
-pub fn parse(bytes: &[u8], timezone: &str) -> Batch {
-    let mut batch = Batch::default();
+pub fn parse(bytes: &[u8], timezone: &str) -> ImportBatch {
+    let mut batch = ImportBatch::default();
     let mut other_zone = None;
     for line in lines(bytes).filter(|line| !line.text.trim_ascii().is_empty()) {
         let place = format!("line {}", line.number);

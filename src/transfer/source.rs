@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use super::bounded_read::{self, MAX_ENTRIES_BYTES};
-use super::{Batch, TransferError, basic_memory, memory_json, openclaw, records};
+use super::{ImportBatch, TransferError, basic_memory, memory_json, openclaw, records};
 use crate::vault::NotePath;
 use crate::words::words;
 
 words! {
     /// The sources of an import.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-    pub enum SourceKind, name {
+    pub enum ImportSourceKind, name {
         /// An OpenClaw workspace.
         Openclaw = "openclaw",
         /// A basic-memory project.
@@ -22,7 +22,7 @@ words! {
     }
 }
 
-impl SourceKind {
+impl ImportSourceKind {
     /// The kind of what is at `path`, by what it looks like.
     ///
     /// # Errors
@@ -56,19 +56,19 @@ impl SourceKind {
 /// # Errors
 /// It isn't there, is not of that kind, is too large, or can't be read.
 pub fn read(
-    kind: SourceKind,
+    kind: ImportSourceKind,
     path: &Path,
     into: Option<&NotePath>,
     timezone: &str,
-) -> Result<Batch, TransferError> {
-    if matches!(kind, SourceKind::Jsonl | SourceKind::McpMemory) {
+) -> Result<ImportBatch, TransferError> {
+    if matches!(kind, ImportSourceKind::Jsonl | ImportSourceKind::McpMemory) {
         let bytes = if path.as_os_str() == "-" {
             bounded_read::read_stream(path, std::io::stdin().lock(), MAX_ENTRIES_BYTES)?
         } else {
             bounded_read::read_file(path, MAX_ENTRIES_BYTES)?
         };
         return match kind {
-            SourceKind::Jsonl => Ok(records::parse(&bytes, timezone)),
+            ImportSourceKind::Jsonl => Ok(records::parse(&bytes, timezone)),
             _ => memory_json::parse(&bytes)
                 .map_err(|reason| TransferError::NotUnderstood(path.to_owned(), reason)),
         };
@@ -79,17 +79,17 @@ pub fn read(
     }
     let into = into.cloned().unwrap_or_else(|| folder_for(kind, &root));
     let batch = match kind {
-        SourceKind::Openclaw => openclaw::read(&root, &into),
+        ImportSourceKind::Openclaw => openclaw::read(&root, &into),
         _ => basic_memory::read(&root, &into),
     };
-    batch.map(Batch::without_scopes)
+    batch.map(ImportBatch::without_scopes)
 }
 
 /// The folder of imports for a source: by its name where that can stand in a path, else by its kind.
-fn folder_for(kind: SourceKind, root: &Path) -> NotePath {
+fn folder_for(kind: ImportSourceKind, root: &Path) -> NotePath {
     let own = root.file_name().and_then(|name| name.to_str()).filter(|name| !name.starts_with('.'));
     let named = own.and_then(|name| NotePath::new(&format!("imported/{name}")).ok());
-    named.filter(|_| kind == SourceKind::BasicMemory).unwrap_or_else(|| {
+    named.filter(|_| kind == ImportSourceKind::BasicMemory).unwrap_or_else(|| {
         NotePath::new(&format!("imported/{}", kind.name())).expect("the names of kinds are plain words")
     })
 }

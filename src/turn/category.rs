@@ -3,7 +3,7 @@
 //! Each category has a list of words; the category with the most of them wins, and the first one of equals. Without
 //! such a word there is no category: a guess would route questions wrongly.
 
-use crate::config::Category;
+use crate::config::TaskCategory;
 
 /// How much of a text is examined.
 const HEAD: usize = 4000;
@@ -11,8 +11,8 @@ const HEAD: usize = 4000;
 /// The words of a kind, in lower case, language after language: English, German, French, Spanish, Italian,
 /// Portuguese, Dutch, Polish, Russian, Chinese, Japanese, Korean. A `*` at the end lets a word go on.
 #[rustfmt::skip]
-const WORDS: [(Category, &[&str]); 5] = [
-    (Category::Code, &[
+const WORDS: [(TaskCategory, &[&str]); 5] = [
+    (TaskCategory::Code, &[
         "code", "coding", "function", "regex", "regexp", "bug", "debug*", "refactor*", "compil*", "stack trace",
         "stacktrace", "traceback", "unit test*", "script", "python", "rust", "javascript", "typescript", "java",
         "golang", "bash", "sql", "html", "css", "json", "yaml", "docker*", "kubernetes", "git", "commit", "merge conflict",
@@ -21,7 +21,7 @@ const WORDS: [(Category, &[&str]); 5] = [
         "codice", "funzione", "função", "broncode", "functie", "kod źródłowy", "funkcja", "код", "функци*", "скрипт*",
         "代码", "代碼", "函数", "编程", "报错", "コード", "関数", "バグ", "プログラム", "코드", "함수", "버그",
     ]),
-    (Category::Scheduling, &[
+    (TaskCategory::Scheduling, &[
         "remind", "reminder*", "schedule*", "appointment*", "calendar", "meeting*", "deadline*", "due", "agenda",
         "reschedule*", "postpone*", "what's on", "when is", "at what time", "alarm", "free slot", "to-do", "todo",
         "erinner*", "termin", "termine", "terminen", "kalender", "verschieb*", "wann ist", "frist", "wecker",
@@ -30,7 +30,7 @@ const WORDS: [(Category, &[&str]); 5] = [
         "calendário", "herinner me", "afspraak", "przypomnij", "spotkanie", "kalendarz", "напомни*", "встреч*", "календар*",
         "提醒", "日程", "会议", "會議", "预约", "預約", "日历", "リマインド", "予定", "会議", "予約", "締め切り", "알려줘", "일정", "회의", "약속",
     ]),
-    (Category::System, &[
+    (TaskCategory::System, &[
         "vault-agent", "daemon", "your settings", "your memory", "your model", "which model", "what model",
         "are you running", "who are you", "what can you do", "disk space", "free memory", "cpu", "uptime", "restart", "reboot",
         "this machine", "this computer", "log file*", "version are you", "deine einstellungen", "welches modell", "wer bist du",
@@ -39,7 +39,7 @@ const WORDS: [(Category, &[&str]); 5] = [
         "quem é você", "welk model", "wie ben je", "jaki model", "kim jesteś", "какая модель", "кто ты", "перезапус*",
         "你是谁", "你是誰", "什么模型", "重启", "あなたは誰", "再起動", "너는 누구", "재시작",
     ]),
-    (Category::Creative, &[
+    (TaskCategory::Creative, &[
         "poem", "poetry", "haiku", "limerick", "story", "short story", "lyrics", "song", "novel", "slogan*", "brainstorm*",
         "imagine", "invent", "write me", "write a", "draft", "toast for", "speech for", "birthday card", "name ideas", "rhyme*",
         "gedicht*", "geschichte", "liedtext", "erfinde", "schreib mir", "schreibe", "entwurf", "ideen für", "poème", "histoire",
@@ -47,7 +47,7 @@ const WORDS: [(Category, &[&str]); 5] = [
         "scrivi", "escreva", "história", "canção", "gedichtje", "verhaal", "schrijf", "wiersz", "opowiadanie", "napisz", "стих*",
         "рассказ", "сказк*", "придумай", "напиши", "诗", "詩", "故事", "歌词", "写一", "物語", "歌詞", "書いて", "시를", "이야기", "써줘",
     ]),
-    (Category::Analysis, &[
+    (TaskCategory::Analysis, &[
         "analyse", "analyze", "analysis", "compare", "comparison", "explain", "why", "pros and cons", "difference between",
         "summari*", "calculate", "how much", "how many", "evaluate", "trade-off*", "tradeoff*", "estimate", "statistics",
         "analysiere", "vergleich*", "erkläre", "erklär", "warum", "wieso", "unterschied", "fasse", "berechne", "wie viel*", "bewerte",
@@ -60,11 +60,11 @@ const WORDS: [(Category, &[&str]); 5] = [
 ];
 
 /// The category of a text, if its words show one.
-pub fn of(text: &str) -> Option<Category> {
+pub fn of(text: &str) -> Option<TaskCategory> {
     let head: String = text.chars().take(HEAD).collect::<String>().to_lowercase();
     // A fence means code, whatever surrounds it.
     if head.contains("```") {
-        return Some(Category::Code);
+        return Some(TaskCategory::Code);
     }
     let plain = plain(&head);
     let mut best = (0, None);
@@ -115,17 +115,17 @@ mod tests {
     #[test]
     fn words_tell_the_kind() {
         for (text, category) in [
-            ("Why does my Rust code panic in this function?", Some(Category::Code)),
-            ("look:\n```\nx\n```\nwhy?", Some(Category::Code)),
-            ("Remind me about the dentist appointment", Some(Category::Scheduling)),
-            ("Erinnere mich an den Termin", Some(Category::Scheduling)),
-            ("Wer bist du, und welches Modell?", Some(Category::System)),
-            ("Write me a poem about autumn", Some(Category::Creative)),
-            ("Écris un poème", Some(Category::Creative)),
-            ("Explain the difference between an IRA and a 401k", Some(Category::Analysis)),
-            ("为什么天空是蓝色的", Some(Category::Analysis)),
-            ("明日の会議の予定", Some(Category::Scheduling)),
-            ("сравни два тарифа", Some(Category::Analysis)),
+            ("Why does my Rust code panic in this function?", Some(TaskCategory::Code)),
+            ("look:\n```\nx\n```\nwhy?", Some(TaskCategory::Code)),
+            ("Remind me about the dentist appointment", Some(TaskCategory::Scheduling)),
+            ("Erinnere mich an den Termin", Some(TaskCategory::Scheduling)),
+            ("Wer bist du, und welches Modell?", Some(TaskCategory::System)),
+            ("Write me a poem about autumn", Some(TaskCategory::Creative)),
+            ("Écris un poème", Some(TaskCategory::Creative)),
+            ("Explain the difference between an IRA and a 401k", Some(TaskCategory::Analysis)),
+            ("为什么天空是蓝色的", Some(TaskCategory::Analysis)),
+            ("明日の会議の予定", Some(TaskCategory::Scheduling)),
+            ("сравни два тарифа", Some(TaskCategory::Analysis)),
             ("I had soup today", None),
             ("what about the barcode or the rusty gate", None),
             ("", None),

@@ -53,18 +53,18 @@ pub struct TurnDetail {
     /// The summaries that the request was made with.
     pub summaries: Vec<String>,
     /// The tokens and the cost, if the answer states them.
-    pub cost: Option<Cost>,
+    pub cost: Option<TurnCost>,
     /// The steps with their times.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepDetail>,
     /// The calls of brains.
     pub calls: Vec<CallRow>,
     /// The calls of tools.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<ToolDetail>,
 }
 
 /// A turn's total usage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Cost {
+pub struct TurnCost {
     /// Input tokens.
     pub input: u64,
     /// Input tokens from a cache.
@@ -77,7 +77,7 @@ pub struct Cost {
     pub ms: u64,
 }
 
-impl Cost {
+impl TurnCost {
     /// The usage in an answer's line of facts.
     pub fn of(facts: &Facts) -> Self {
         Self { input: facts.input, cached: facts.cached, output: facts.output, usd: facts.usd, ms: facts.ms }
@@ -86,7 +86,7 @@ impl Cost {
 
 /// A step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct StepDetail {
     /// The name of the step that began.
     pub step: String,
     /// When, in the vault's zone.
@@ -100,7 +100,7 @@ pub struct Step {
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tool {
+pub struct ToolDetail {
     /// Its name.
     pub name: String,
     /// Its arguments as the model wrote them: usually JSON.
@@ -119,11 +119,11 @@ impl ListedTurn {
         let answered = turn.facts.as_deref().and_then(Facts::parse).map(|facts| facts.brain);
         Self {
             id: turn.name(),
-            message: turn.asked.message.to_string(),
-            channel: match turn.asked.routine() {
+            message: turn.question.message.to_string(),
+            channel: match turn.question.routine() {
                 Some(name) => format!("routine:{name}"),
-                None if turn.asked.is_of_page() => PAGE.to_owned(),
-                None => turn.asked.channel.to_string(),
+                None if turn.question.is_of_page() => PAGE.to_owned(),
+                None => turn.question.channel.to_string(),
             },
             state: turn.state.as_str(),
             brain: answered.or_else(|| turn.brain.clone()),
@@ -151,23 +151,23 @@ impl TurnJournal {
     /// # Errors
     /// The journal can't be read.
     pub fn detail(&self, turn: &TurnRow, tz: &TimeZone) -> Result<TurnDetail, DatabaseError> {
-        let message = turn.joined.unwrap_or(turn.asked.message);
+        let message = turn.joined.unwrap_or(turn.question.message);
         let steps = self.steps(message)?.into_iter();
         let tools = self.tools(message)?.into_iter();
         let assembled = turn.assembled.as_ref();
         Ok(TurnDetail {
             turn: ListedTurn::of(turn, tz),
-            question: turn.asked.text.clone(),
-            block: turn.asked.block.clone(),
+            question: turn.question.text.clone(),
+            block: turn.question.block.clone(),
             answer: turn.answer.clone(),
             memory: turn.recalled.as_ref().map(|given| given.injection.clone()),
             memory_problem: turn.recalled.as_ref().and_then(|given| given.problem.clone()),
             request_hash: assembled.map(|it| it.hash.clone()),
             budget: assembled.map(|it| it.budget),
             summaries: assembled.map(|it| it.sums.clone()).unwrap_or_default(),
-            cost: turn.facts.as_deref().and_then(Facts::parse).as_ref().map(Cost::of),
+            cost: turn.facts.as_deref().and_then(Facts::parse).as_ref().map(TurnCost::of),
             steps: steps
-                .map(|row| Step {
+                .map(|row| StepDetail {
                     step: row.step,
                     at: rfc3339(row.at, tz),
                     detail: row.detail,
@@ -176,7 +176,7 @@ impl TurnJournal {
                 .collect(),
             calls: self.calls(message)?,
             tools: tools
-                .map(|row| Tool {
+                .map(|row| ToolDetail {
                     name: row.call.name,
                     input: row.call.arguments,
                     result: row.result.as_ref().map(|end| end.text.clone()),

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::skills::Names;
+use super::skills::ListedSkills;
 use crate::brain::FailureClass;
 use crate::format::log::split_facts;
 
@@ -55,7 +55,7 @@ pub struct Facts {
     /// The block ids of the questions before it that are answered with it.
     pub with: Vec<String>,
     /// The skills that the request listed.
-    pub skills: Option<Names>,
+    pub skills: Option<ListedSkills>,
     /// The summaries that it was made with, oldest first: their ids without `sum_`.
     pub sums: Vec<String>,
 }
@@ -136,7 +136,7 @@ impl Facts {
                 "tail" => facts.tail = Some(decode(value)?),
                 "ctx" => facts.ctx = Some(decode(value)?),
                 "turn" => facts.turn = Some(decode(value)?),
-                "skills" => facts.skills = Some(Names::parse(value)?),
+                "skills" => facts.skills = Some(ListedSkills::parse(value)?),
                 "sums" => facts.sums = value.split(',').map(decode).collect::<Option<_>>()?,
                 "with" => facts.with = value.split(',').map(decode).collect::<Option<_>>()?,
                 _ => {}

@@ -27,10 +27,10 @@ mod turn_notes;
 pub mod usage;
 
 pub use self::conversation::{Conversation, Halt, NoConversation, Responder, TurnAnswer, TurnNote};
-pub use self::detail::{Cost, ListedTurn, Step, Tool, TurnDetail};
+pub use self::detail::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail};
 pub use self::facts::Facts;
 pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnRow};
 pub use self::request::{assemble, files, history, notes, past_context, rebuild, terms};
-pub use self::route::{Question, Routed, UnknownBrain, route};
+pub use self::route::{QuestionProperties, RouteDecision, UnknownBrain, route};
 pub use self::state::TurnState;
 pub use self::turn_notes::turn_notes;

@@ -6,11 +6,11 @@
 use regex_lite::Regex;
 
 use super::category;
-use crate::config::{AttachmentKind, Category, MEMORY, Route, Settings};
+use crate::config::{AttachmentKind, MEMORY, Route, Settings, TaskCategory};
 
 /// The properties of a question that routing uses.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Question<'a> {
+pub struct QuestionProperties<'a> {
     /// The text of the question.
     pub text: &'a str,
     /// The channel; of a question in a thread, the thread's channel.
@@ -25,7 +25,7 @@ pub struct Question<'a> {
 
 /// The chosen brains, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Routed {
+pub struct RouteDecision {
     /// The brains to try, in order; empty if memory answers alone.
     pub chain: Vec<String>,
     /// The route that matched, counted from 1.
@@ -33,10 +33,10 @@ pub struct Routed {
     /// Why, in one sentence.
     pub why: String,
     /// The category of the question, if its words show one.
-    pub category: Option<Category>,
+    pub category: Option<TaskCategory>,
 }
 
-impl Routed {
+impl RouteDecision {
     /// Moves the brain with this name to the front, if there is one.
     pub fn ask_first(&mut self, settings: &Settings, name: &str) {
         if settings.brains.iter().any(|brain| brain.name == name) {
@@ -70,9 +70,9 @@ fn known_names(names: &[String]) -> String {
 /// No brain has that name.
 pub fn route(
     settings: &Settings,
-    question: &Question<'_>,
+    question: &QuestionProperties<'_>,
     only: Option<&str>,
-) -> Result<Routed, UnknownBrain> {
+) -> Result<RouteDecision, UnknownBrain> {
     let category = category(question);
     let all = || settings.brains.iter().map(|brain| brain.name.clone());
     if let Some(name) = only {
@@ -81,7 +81,12 @@ pub fn route(
             None if name == MEMORY => Vec::new(),
             None => return Err(UnknownBrain { name: name.to_owned(), known: all().collect() }),
         };
-        return Ok(Routed { chain, rule: None, why: "It was asked for by its name.".to_owned(), category });
+        return Ok(RouteDecision {
+            chain,
+            rule: None,
+            why: "It was asked for by its name.".to_owned(),
+            category,
+        });
     }
     let fitting = settings.routes.iter().position(|route| fits(route, question, category));
     let mut chain: Vec<String> = Vec::new();
@@ -99,17 +104,17 @@ pub fn route(
         None if settings.routes.is_empty() => "There are no routes; the chain is asked.".to_owned(),
         None => "No route fits; the chain is asked.".to_owned(),
     };
-    Ok(Routed { chain, rule: fitting.map(|at| at + 1), why, category })
+    Ok(RouteDecision { chain, rule: fitting.map(|at| at + 1), why, category })
 }
 
-fn category(question: &Question<'_>) -> Option<Category> {
+fn category(question: &QuestionProperties<'_>) -> Option<TaskCategory> {
     if question.attachments.contains(&AttachmentKind::Image) {
-        return Some(Category::Vision);
+        return Some(TaskCategory::Vision);
     }
     category::of(question.text)
 }
 
-fn fits(route: &Route, question: &Question<'_>, category: Option<Category>) -> bool {
+fn fits(route: &Route, question: &QuestionProperties<'_>, category: Option<TaskCategory>) -> bool {
     route.channel.is_none_or(|channel| question.channel == Some(channel))
         && route.thread.is_none_or(|thread| question.thread == Some(thread))
         && route.routine.as_deref().is_none_or(|routine| question.routine == Some(routine))
@@ -166,14 +171,14 @@ model = "m"
         Settings::parse(&format!("{head}\n{BRAINS}\n{routes}")).unwrap()
     }
 
-    fn show(settings: &Settings, question: &Question<'_>) -> String {
+    fn show(settings: &Settings, question: &QuestionProperties<'_>) -> String {
         let routed = route(settings, question, None).unwrap();
         format!("{} | {:?} | {}", routed.chain.join(" "), routed.rule, routed.why)
     }
 
     #[test]
     fn without_routes_the_chain_is_asked() {
-        let hi = Question { text: "hi", ..Question::default() };
+        let hi = QuestionProperties { text: "hi", ..QuestionProperties::default() };
         assert_eq!(show(&settings("", ""), &hi), "a b c | None | There are no routes; the chain is asked.");
         let chain = settings("[assistant]\nchain = [\"c\", \"a\", \"c\"]", "");
         assert_eq!(show(&chain, &hi), "c a | None | There are no routes; the chain is asked.");
@@ -193,28 +198,30 @@ model = "m"
              [[route]]\nroutine = \"review\"\nattachment = \"any\"\nbrain = \"c\"\n\
              [[route]]\ncategory = \"scheduling\"\nbrain = \"a\"\n",
         );
-        let question = |text| Question { text, ..Question::default() };
+        let question = |text| QuestionProperties { text, ..QuestionProperties::default() };
         let code = "fix this code";
         assert_eq!(show(&settings, &question(code)), "a b | None | No route fits; the chain is asked.");
         assert_eq!(
-            show(&settings, &Question { channel: Some(7), ..question(code) }),
+            show(&settings, &QuestionProperties { channel: Some(7), ..question(code) }),
             "b a | Some(1) | Route 1 fits: channel 7, the category is code."
         );
         assert_eq!(
-            show(&settings, &Question { channel: Some(7), thread: Some(9), ..question("hi") }),
+            show(&settings, &QuestionProperties { channel: Some(7), thread: Some(9), ..question("hi") }),
             "c a b | Some(2) | Route 2 fits: thread 9."
         );
         assert_eq!(
             show(&settings, &question("a Private matter")),
             "c a b | Some(3) | Route 3 fits: the text matches `(?i)\\bprivate\\b`."
         );
-        let picture =
-            Question { attachments: &[AttachmentKind::Text, AttachmentKind::Image], ..question("") };
+        let picture = QuestionProperties {
+            attachments: &[AttachmentKind::Text, AttachmentKind::Image],
+            ..question("")
+        };
         assert_eq!(show(&settings, &picture), "b a | Some(4) | Route 4 fits: a picture is attached.");
-        assert_eq!(route(&settings, &picture, None).unwrap().category, Some(Category::Vision));
-        let routine = Question { routine: Some("review"), ..question("") };
+        assert_eq!(route(&settings, &picture, None).unwrap().category, Some(TaskCategory::Vision));
+        let routine = QuestionProperties { routine: Some("review"), ..question("") };
         assert_eq!(show(&settings, &routine), "a b | None | No route fits; the chain is asked.");
-        let with_file = Question { attachments: &[AttachmentKind::Any], ..routine };
+        let with_file = QuestionProperties { attachments: &[AttachmentKind::Any], ..routine };
         assert_eq!(
             show(&settings, &with_file),
             "c a b | Some(5) | Route 5 fits: routine `review`, a file is attached."
@@ -228,7 +235,7 @@ model = "m"
     #[test]
     fn a_brain_asked_for_is_asked_alone() {
         let settings = settings("[assistant]\nchain = [\"a\"]", "[[route]]\nbrain = \"b\"\n");
-        let hi = Question { text: "hi", ..Question::default() };
+        let hi = QuestionProperties { text: "hi", ..QuestionProperties::default() };
         assert_eq!(show(&settings, &hi), "b a | Some(1) | Route 1 fits: it takes everything.");
         assert_eq!(route(&settings, &hi, Some("c")).unwrap().chain, ["c"]);
         assert_eq!(route(&settings, &hi, Some("memory")).unwrap().chain, [""; 0]);

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::brain::{Message, Part, Request};
+use crate::brain::{Message, MessagePart, Request};
 
 /// The content of a session, as hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl SessionHashes {
         let mut rest = rest.iter();
         for (length, asked) in &self.questions {
             let Some(Message::User { parts }) = rest.next() else { return None };
-            let Some(Part::Text { text }) = parts.first() else { return None };
+            let Some(MessagePart::Text { text }) = parts.first() else { return None };
             let end = text.len().checked_sub(*length).and_then(|at| text.get(at..))?;
             if hash(end) != *asked {
                 return None;

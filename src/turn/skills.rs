@@ -48,9 +48,9 @@ impl RequestSkills {
     }
 
     /// The names for the log; `None` if no skill was listed.
-    pub fn names(&self) -> Option<Names> {
+    pub fn names(&self) -> Option<ListedSkills> {
         let names = self.skills.iter().map(|skill| skill.name.clone()).collect::<Vec<_>>();
-        (!names.is_empty()).then_some(Names { names, nearest: self.nearest })
+        (!names.is_empty()).then_some(ListedSkills { names, nearest: self.nearest })
     }
 
     /// The section of the system text; `None` if it has none.
@@ -84,14 +84,14 @@ impl RequestSkills {
 
 /// The names of the skills that a request listed: `a,b`, or `near:a,b` if they were chosen out of more.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Names {
+pub struct ListedSkills {
     /// The names, in their order.
     pub names: Vec<String>,
     /// Whether they were chosen by the question out of a larger set.
     pub nearest: bool,
 }
 
-impl Names {
+impl ListedSkills {
     /// Parses the names; `None` if the text is no list of skill names.
     pub fn parse(text: &str) -> Option<Self> {
         let (nearest, list) = text.strip_prefix("near:").map_or((false, text), |list| (true, list));
@@ -108,7 +108,7 @@ impl Names {
     }
 }
 
-impl std::fmt::Display for Names {
+impl std::fmt::Display for ListedSkills {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let near = if self.nearest { "near:" } else { "" };
         write!(f, "{near}{}", self.names.join(","))
@@ -152,8 +152,8 @@ mod tests {
         assert_eq!((shown.skills.len(), shown.skills[0].name.as_str()), (NEAREST, "zebra"));
         assert_eq!(shown.in_system(), None);
         let names = shown.names().unwrap();
-        assert_eq!(Names::parse(&names.to_string()), Some(names.clone()));
+        assert_eq!(ListedSkills::parse(&names.to_string()), Some(names.clone()));
         assert!(names.to_string().starts_with("near:zebra,s00,"));
-        assert_eq!(Names::parse("a,../b"), None);
+        assert_eq!(ListedSkills::parse("a,../b"), None);
     }
 }

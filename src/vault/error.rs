@@ -66,7 +66,7 @@ impl VaultError {
 
 /// The reason why a note is left alone until a person has checked it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum EditRefusal {
     /// The file is empty, and was not when it was last seen (or was never seen).
     #[error(
         "`{0}` is empty, which may be a save or a sync that went wrong; nothing is written to it until it has stood so for a minute"
@@ -118,7 +118,7 @@ pub enum EditError {
     Vault(#[from] VaultError),
     /// The file needs a person first.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] EditRefusal),
     /// Another program had the file open all the time.
     #[error("`{}` was open in another program for {}.{:01} s; try again", .0, .1.as_secs(), .1.subsec_millis() / 100)]
     Busy(NotePath, Duration),
@@ -148,6 +148,9 @@ pub enum EditError {
 impl EditError {
     /// Whether trying again later, with nothing changed by a person, may succeed.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Busy { .. } | Self::Refused(Refusal::Empty { .. } | Refusal::Shrunk { .. }))
+        matches!(
+            self,
+            Self::Busy { .. } | Self::Refused(EditRefusal::Empty { .. } | EditRefusal::Shrunk { .. })
+        )
     }
 }

@@ -3,9 +3,9 @@
 //! A path or a plan of operations comes in; bytes, a listing, an edit's report or a change event go out. No other room
 //! opens a note, and no edit is made but by operations that are found by content. In the order in which an edit
 //! happens:
-//! - [`path`], [`why`], [`origin`], [`error`]: the values that all parts below use. [`NotePath`] names a note and can't
+//! - [`path`], [`change_reason`], [`origin`], [`error`]: the values that all parts below use. [`NotePath`] names a note and can't
 //!   name anything outside of the vault;
-//! - [`read`]: opening, reading and listing ([`Vault`], [`Walk`]), and sync tools' files;
+//! - [`read`]: opening, reading and listing ([`Vault`], [`WalkResult`]), and sync tools' files;
 //! - [`mod@plan`]: an edit as a function of a note's bytes. Pure;
 //! - [`guard`]: rules for postponing and refusing a write. Pure;
 //! - [`edit`]: writing, by a protocol that loses no edit ([`Editor`]), its journal and its recovery. The write lease in
@@ -15,6 +15,7 @@
 //! Never here: the meaning of a reminder or a memory. Only [`mod@plan`] asks the formats which lines are live and where
 //! a commitment's status stands.
 
+mod change_reason;
 mod edit;
 mod error;
 mod guard;
@@ -23,17 +24,18 @@ mod path;
 pub mod plan;
 mod read;
 mod watch;
-mod why;
 
-pub use self::edit::{EditOptions, EditPlan, EditReport, EditStrategy, Editor, Recovered, Recovery};
+pub use self::change_reason::{
+    Actor, BOOKKEEPING, ChangeObserver, ChangeReason, MERGES, OPERATION, ObservedChange,
+};
+pub use self::edit::{EditOptions, EditPlan, EditReport, EditStrategy, Editor, Recovery, RecoveryOutcome};
 pub(crate) use self::error::Result;
-pub use self::error::{EditError, Refusal, VaultError};
+pub use self::error::{EditError, EditRefusal, VaultError};
 pub use self::guard::{FollowUps, QuietTracker, SteadyLines};
 pub use self::origin::{BRAIN_VARIABLE, Origin, TURN_VARIABLE};
 pub use self::path::{NotePath, PathError};
-pub use self::plan::{DropReason, Merged, OpOutcome, Operation, Overlap, apply, three_way_merge};
+pub use self::plan::{DropReason, OpOutcome, Operation, Overlap, ThreeWayMerge, apply, three_way_merge};
 pub use self::read::{
-    DEFAULT_LIMIT, SkipReason, Skipped, Stat, Vault, Walk, WalkEntry, WalkOptions, conflict,
+    DEFAULT_LIMIT, SkipReason, SkippedPath, Stat, Vault, WalkEntry, WalkOptions, WalkResult, conflict,
 };
 pub use self::watch::{WatchError, WatchEvent, WatchTimes, Watcher};
-pub use self::why::{Actor, BOOKKEEPING, ChangeObserver, MERGES, OPERATION, ObservedChange, Why};

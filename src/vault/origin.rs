@@ -1,6 +1,6 @@
 //! Holds the origin of a write (actor, client, conversation), which history records with each change.
 
-use super::why::{Actor, Why};
+use super::change_reason::{Actor, ChangeReason};
 
 /// The longest value of a trailer, in characters: names and ids are short, and a client may send any length.
 const MAX_TRAILER_CHARS: usize = 200;
@@ -50,8 +50,8 @@ impl Origin {
     }
 
     /// The reason for a change, with its trailers.
-    pub fn why(&self, subject: impl Into<String>) -> Why {
-        let mut why = Why::new(self.actor, subject);
+    pub fn why(&self, subject: impl Into<String>) -> ChangeReason {
+        let mut why = ChangeReason::new(self.actor, subject);
         for (key, value) in [("Client", &self.client), ("Conversation", &self.conversation)] {
             let value: String =
                 value.iter().flat_map(|value| value.trim().chars()).take(MAX_TRAILER_CHARS).collect();

@@ -4,7 +4,7 @@ use maud::Markup;
 
 /// The view of a place.
 #[derive(Debug)]
-pub enum View {
+pub enum PageView {
     /// A page with its title, for a person.
     Page(String, Markup),
     /// The same as data, for a program.
@@ -24,23 +24,23 @@ pub enum View {
 
 /// A change that is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub struct MadeChange {
     /// The page that shows it.
     pub to: String,
     /// The change, in a sentence.
-    pub said: String,
+    pub sentence: String,
 }
 
-impl Done {
+impl MadeChange {
     /// Done; `to` is a path of the page.
     pub fn new(to: impl Into<String>, said: impl Into<String>) -> Self {
-        Self { to: to.into(), said: said.into() }
+        Self { to: to.into(), sentence: said.into() }
     }
 }
 
 /// Why a page can't be shown, or a change isn't made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct PageError {
     /// The status of HTTP.
     pub status: u16,
     /// The problem.
@@ -51,7 +51,7 @@ pub struct Problem {
     pub way: Option<(String, &'static str)>,
 }
 
-impl Problem {
+impl PageError {
     #[expect(clippy::needless_pass_by_value, reason = "errors are given as they come")]
     fn new(status: u16, message: impl ToString) -> Self {
         Self { status, message: message.to_string(), hints: Vec::new(), way: None }
@@ -109,7 +109,7 @@ impl Problem {
     }
 }
 
-impl From<crate::memory::MemoryError> for Problem {
+impl From<crate::memory::MemoryError> for PageError {
     fn from(error: crate::memory::MemoryError) -> Self {
         use crate::memory::MemoryError as Error;
         let near = error
@@ -148,13 +148,13 @@ fn status_of_edit(error: &crate::vault::EditError) -> u16 {
     }
 }
 
-impl From<crate::vault::EditError> for Problem {
+impl From<crate::vault::EditError> for PageError {
     fn from(error: crate::vault::EditError) -> Self {
         Self::new(status_of_edit(&error), error)
     }
 }
 
-impl From<crate::reminders::ReminderError> for Problem {
+impl From<crate::reminders::ReminderError> for PageError {
     fn from(error: crate::reminders::ReminderError) -> Self {
         use crate::reminders::ReminderError as Error;
         let status = match &error {
@@ -170,7 +170,7 @@ impl From<crate::reminders::ReminderError> for Problem {
     }
 }
 
-impl From<crate::tasks::TaskError> for Problem {
+impl From<crate::tasks::TaskError> for PageError {
     fn from(error: crate::tasks::TaskError) -> Self {
         use crate::tasks::TaskError as Error;
         let status = match &error {
@@ -185,7 +185,7 @@ impl From<crate::tasks::TaskError> for Problem {
     }
 }
 
-impl From<crate::capture::InboxError> for Problem {
+impl From<crate::capture::InboxError> for PageError {
     fn from(error: crate::capture::InboxError) -> Self {
         match error {
             crate::capture::InboxError::Memory(error) => error.into(),
@@ -195,7 +195,7 @@ impl From<crate::capture::InboxError> for Problem {
     }
 }
 
-impl From<crate::vault::VaultError> for Problem {
+impl From<crate::vault::VaultError> for PageError {
     fn from(error: crate::vault::VaultError) -> Self {
         use crate::vault::VaultError as Error;
         let status = status_of_vault(&error);

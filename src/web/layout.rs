@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::answer::Problem;
+use super::answer::PageError;
 use super::assets::{ICON, SCRIPT, STYLE};
 use super::parts::sentence;
 use super::places::PLACES;
@@ -26,7 +26,7 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
         },
         &html! {
             @if let Some(problem) = refused { (refusal(problem)) (typed(visit, body)) }
-            @if let Some(said) = &visit.said { p.said role="status" { (said) } }
+            @if let Some(said) = &visit.outcome { p.said role="status" { (said) } }
             @if let Some(words) = visit.workspace.at_rest() { p.hint { "At rest: " (words) ". " a href="/routines" { "Pause and resume" } } }
             (body)
         },
@@ -38,7 +38,7 @@ fn typed(visit: &Visit<'_>, body: &Markup) -> Markup {
     let form = visit.refused.as_ref().map(|(form, _)| form);
     let lost: Vec<&str> = form
         .into_iter()
-        .flat_map(|form| TYPED.iter().filter_map(|name| form.some(name)))
+        .flat_map(|form| TYPED.iter().filter_map(|name| form.non_blank(name)))
         .filter(|value| !body.0.contains(&html! { (value) }.into_string()))
         .collect();
     html! {
@@ -50,7 +50,7 @@ fn typed(visit: &Visit<'_>, body: &Markup) -> Markup {
 }
 
 /// Why a page can't be shown, with a way home.
-pub(super) fn problem(visit: &Visit<'_>, problem: &Problem) -> Markup {
+pub(super) fn problem(visit: &Visit<'_>, problem: &PageError) -> Markup {
     page(
         visit,
         name_of(problem.status),
@@ -62,11 +62,11 @@ pub(super) fn problem(visit: &Visit<'_>, problem: &Problem) -> Markup {
 }
 
 /// The page of a request that isn't let in, with the reason.
-pub(super) fn closed(problem: &Problem) -> Markup {
+pub(super) fn closed(problem: &PageError) -> Markup {
     frame(name_of(problem.status), &html! {}, &refusal(problem))
 }
 
-fn refusal(problem: &Problem) -> Markup {
+fn refusal(problem: &PageError) -> Markup {
     html! {
         div.refused role="alert" {
             p { (sentence(&problem.message)) }

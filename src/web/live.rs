@@ -30,7 +30,7 @@ const FILES: [&str; 7] = [
 
 /// Something changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Changed {
+pub enum PageChange {
     /// Notes, by their paths; none named means that any may have.
     Notes(Vec<String>),
     /// The journals or the history changed.
@@ -41,19 +41,19 @@ pub enum Changed {
 
 /// The sender of changes to open pages.
 #[derive(Debug, Clone)]
-pub struct Live {
-    sender: broadcast::Sender<Changed>,
+pub struct LiveUpdates {
+    sender: broadcast::Sender<PageChange>,
 }
 
-impl Default for Live {
+impl Default for LiveUpdates {
     fn default() -> Self {
         Self { sender: broadcast::channel(64).0 }
     }
 }
 
-impl Live {
+impl LiveUpdates {
     /// Tells open pages. Without any it costs nothing.
-    pub fn tell(&self, changed: Changed) {
+    pub fn send(&self, changed: PageChange) {
         let _ = self.sender.send(changed);
     }
 
@@ -71,7 +71,7 @@ impl Live {
                     () = stop.cancelled() => return None,
                     changed = receiver.recv() => match changed {
                         Ok(changed) => changed,
-                        Err(RecvError::Lagged(_)) => Changed::Notes(Vec::new()),
+                        Err(RecvError::Lagged(_)) => PageChange::Notes(Vec::new()),
                         Err(RecvError::Closed) => return None,
                     },
                 };
@@ -94,7 +94,7 @@ impl Live {
             }
             let now = FILES.map(|name| stamp(&state.join(name)));
             if before.replace(now).is_some_and(|before| before != now) {
-                self.tell(Changed::State);
+                self.send(PageChange::State);
             }
         }
     }
@@ -105,12 +105,12 @@ fn stamp(file: &std::path::Path) -> Option<(u64, SystemTime)> {
     Some((meta.len(), meta.modified().ok()?))
 }
 
-fn event(changed: &Changed) -> Event {
+fn event(changed: &PageChange) -> Event {
     match changed {
-        Changed::Notes(paths) => {
+        PageChange::Notes(paths) => {
             Event::default().event("notes").data(serde_json::to_string(paths).unwrap_or_default())
         }
-        Changed::State => Event::default().event("state").data("[]"),
-        Changed::Vault(is_there) => Event::default().event("vault").data(is_there.to_string()),
+        PageChange::State => Event::default().event("state").data("[]"),
+        PageChange::Vault(is_there) => Event::default().event("vault").data(is_there.to_string()),
     }
 }

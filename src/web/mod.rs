@@ -2,11 +2,11 @@
 //!
 //! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule:
 //! each place calls the rooms that the command of its name calls. In the order of a request:
-//! - [`server`]: the listener, and one-time addresses; [`door`]: a command's request to the daemon for it;
+//! - [`server`]: the listener, and one-time addresses; [`control_socket`]: a command's request to the daemon for it;
 //! - [`request`]: a request's steps; [`shared`]: state that all requests share; [`entry`]: host, origin, codes,
 //!   sessions, form ids;
-//! - [`visit`], [`answer`]: a place's input and output; [`places`]: one file a place; [`doing`]: actions on a due item;
-//!   [`troubles`]: current faults;
+//! - [`visit`], [`answer`]: a place's input and output; [`places`]: one file a place; [`line_actions`]: actions on a due item;
+//!   [`current_faults`]: current faults;
 //! - [`layout`], [`parts`], [`markdown`], [`dates`], [`assets`]: rendering; [`live`]: changes as they happen.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
@@ -14,25 +14,25 @@
 
 mod answer;
 mod assets;
+pub mod control_socket;
+mod current_faults;
 mod dates;
-mod doing;
-pub mod door;
 mod entry;
 mod layout;
+mod line_actions;
+mod link_target;
 mod live;
-mod lookup;
 mod markdown;
 mod parts;
 mod places;
 mod request;
 mod server;
 mod shared;
-mod troubles;
 mod visit;
 
-pub use self::door::Invitation;
+pub use self::control_socket::Invitation;
 pub use self::entry::check::checks;
-pub use self::entry::store::{FILE_NAME, Session, Store};
-pub use self::live::{Changed, Live};
-pub use self::server::{Page, WebError};
-pub use self::shared::{Question, Questions};
+pub use self::entry::store::{FILE_NAME, PageSession, PageStore};
+pub use self::live::{LiveUpdates, PageChange};
+pub use self::server::{PageServer, WebError};
+pub use self::shared::{AskQuestion, PageQuestion};

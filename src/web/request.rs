@@ -10,16 +10,16 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use maud::Markup;
 
-use super::answer::{Done, Problem, View};
+use super::answer::{MadeChange, PageError, PageView};
 use super::assets;
 use super::dates::DateOrder;
-use super::entry::gate::{self, Called};
-use super::entry::store::{Claim, Session};
+use super::entry::request_guard::{self, CalledHost};
+use super::entry::store::{FormIdState, PageSession};
 use super::layout;
 use super::parts::is_form_id;
-use super::places::{self, Place};
-use super::shared::Shared;
-use super::visit::{Form, Visit};
+use super::places::{self, PagePlace};
+use super::shared::PageShared;
+use super::visit::{FormData, Visit};
 use crate::listen::secret;
 use crate::sqlite::DatabaseError;
 
@@ -32,7 +32,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'";
 
 /// Answers one request.
-pub(super) async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+pub(super) async fn handle(State(shared): State<Arc<PageShared>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let mut response = answer(&shared, parts, body).await;
     let headers = response.headers_mut();
@@ -44,10 +44,10 @@ pub(super) async fn handle(State(shared): State<Arc<Shared>>, request: Request) 
     response
 }
 
-async fn answer(shared: &Arc<Shared>, parts: Parts, body: Body) -> Response {
+async fn answer(shared: &Arc<PageShared>, parts: Parts, body: Body) -> Response {
     let wants_json = wants_json(&parts);
-    let closed = |problem: Problem| refusal(&problem, wants_json);
-    let called = match gate::host(&shared.names, &parts.headers) {
+    let closed = |problem: PageError| refusal(&problem, wants_json);
+    let called = match request_guard::host(&shared.names, &parts.headers) {
         Ok(called) => called,
         Err(problem) => return closed(problem),
     };
@@ -60,15 +60,15 @@ async fn answer(shared: &Arc<Shared>, parts: Parts, body: Body) -> Response {
             return enter(shared, &called, &parts).unwrap_or_else(closed);
         }
     }
-    let cookie = gate::cookie(&called, shared.port, &parts.headers);
+    let cookie = request_guard::cookie(&called, shared.port, &parts.headers);
     let (workspace, _) = shared.workspace();
     let session = cookie.as_ref().and_then(|it| shared.store.session(it, workspace.clock.now()).transpose());
     let (session, cookie) = match (session, cookie) {
         (Some(Ok(session)), Some(cookie)) => (session, cookie),
-        (Some(Err(error)), _) => return closed(Problem::failed(error)),
+        (Some(Err(error)), _) => return closed(PageError::failed(error)),
         _ => {
             return closed(
-                Problem::refused(401, "this page needs a session")
+                PageError::refused(401, "this page needs a session")
                     .hint("type `vault-agent web` in a terminal on the machine of the vault: it opens the page and lets this browser in"),
             );
         }
@@ -79,7 +79,7 @@ async fn answer(shared: &Arc<Shared>, parts: Parts, body: Body) -> Response {
             Ok(form) => Some(form),
             Err(problem) => return closed(problem),
         },
-        _ => return closed(Problem::refused(405, "a page is read or sent, nothing else")),
+        _ => return closed(PageError::refused(405, "a page is read or sent, nothing else")),
     };
     if path == "/events" && form.is_none() {
         let (store, clock) = (Arc::clone(&shared.store), Arc::clone(&workspace.clock));
@@ -93,50 +93,53 @@ async fn answer(shared: &Arc<Shared>, parts: Parts, body: Body) -> Response {
             .await;
     answered.unwrap_or_else(|error| {
         tracing::error!(%error, "a page could not be made");
-        refusal(&Problem::failed("this page could not be made; the log of vault-agent says why"), wants_json)
+        refusal(
+            &PageError::failed("this page could not be made; the log of vault-agent says why"),
+            wants_json,
+        )
     })
 }
 
 /// Makes a session of a one-time code.
-fn enter(shared: &Shared, called: &Called, parts: &Parts) -> Result<Response, Problem> {
+fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Response, PageError> {
     let (workspace, _) = shared.workspace();
     let now = workspace.clock.now();
-    let query = Form::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
     shared.codes.try_code(query.get("code"), now)?;
-    let value = secret::random::<32>().map_err(Problem::failed)?;
+    let value = secret::random::<32>().map_err(PageError::failed)?;
     let browser = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    shared.store.begin(&value, browser, now).map_err(Problem::failed)?;
-    let cookie = gate::set_cookie(called, shared.port, &value);
+    shared.store.begin(&value, browser, now).map_err(PageError::failed)?;
+    let cookie = request_guard::set_cookie(called, shared.port, &value);
     Ok((StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
         .into_response())
 }
 
 /// The form that a request sends, where it may.
-async fn sent(called: &Called, parts: &Parts, body: Body, cookie: &str) -> Result<Form, Problem> {
-    gate::change(called, &parts.headers)?;
+async fn sent(called: &CalledHost, parts: &Parts, body: Body, cookie: &str) -> Result<FormData, PageError> {
+    request_guard::change(called, &parts.headers)?;
     let read = tokio::time::timeout(PATIENCE, to_bytes(body, MOST_BODY)).await;
     let bytes = read
-        .map_err(|_| Problem::refused(408, "the form took too long to arrive"))?
-        .map_err(|_| Problem::refused(413, "the form is longer than 1 MB, or was cut off"))?;
-    let form = Form::parse(&bytes);
-    gate::form(&gate::form_token(cookie), form.get("token"))?;
+        .map_err(|_| PageError::refused(408, "the form took too long to arrive"))?
+        .map_err(|_| PageError::refused(413, "the form is longer than 1 MB, or was cut off"))?;
+    let form = FormData::parse(&bytes);
+    request_guard::form(&request_guard::form_token(cookie), form.get("token"))?;
     Ok(form)
 }
 
 /// The answer of a place, computed on a thread that may wait.
 fn at_place(
-    shared: &Shared,
+    shared: &PageShared,
     parts: &Parts,
-    session: &Session,
+    session: &PageSession,
     cookie: &str,
-    form: Option<Form>,
+    form: Option<FormData>,
     runtime: tokio::runtime::Handle,
 ) -> Response {
     let (workspace, settings_error) = shared.workspace();
     let path = parts.uri.path();
     let decoded = percent_encoding::percent_decode_str(path.trim_start_matches('/')).decode_utf8();
-    let query = Form::parse(parts.uri.query().unwrap_or_default().as_bytes());
-    let said = query.some("said").and_then(|id| shared.store.said(id, &session.id).ok().flatten());
+    let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    let said = query.non_blank("said").and_then(|id| shared.store.outcome(id, &session.id).ok().flatten());
     let name = path.split('/').nth(1).unwrap_or_default();
     let visit = Visit {
         workspace: &workspace,
@@ -149,10 +152,13 @@ fn at_place(
         session,
         shared,
         refused: settings_error.map(|error| {
-            (Form::default(), Problem::failed(error).hint("the settings that were in force stay in force"))
+            (
+                FormData::default(),
+                PageError::failed(error).hint("the settings that were in force stay in force"),
+            )
         }),
-        said,
-        token: gate::form_token(cookie),
+        outcome: said,
+        token: request_guard::form_token(cookie),
         query,
         wants_json: wants_json(parts),
         dates: DateOrder::of(
@@ -164,20 +170,20 @@ fn at_place(
     let place = decoded.ok().and_then(|_| places::PLACES.iter().find(|place| place.name == name));
     let place = place.filter(|_| visit.rest.is_empty() || places::WITH_PARTS.contains(&name));
     let (Some(place), true) = (place, path.starts_with('/') && !path.starts_with("//")) else {
-        return problem(&visit, &Problem::not_found("there is no such page"));
+        return problem(&visit, &PageError::not_found("there is no such page"));
     };
     match form {
         None if visit.query("page").is_some_and(|page| !page.parse().is_ok_and(|page: usize| page > 0)) => {
-            problem(&visit, &Problem::bad("that is no page of the list: pages count from 1"))
+            problem(&visit, &PageError::bad("that is no page of the list: pages count from 1"))
         }
         None => see(place, &visit, StatusCode::OK),
         Some(form) => {
-            change(shared, place, visit, form).unwrap_or_else(|error| Problem::failed(error).into_json())
+            change(shared, place, visit, form).unwrap_or_else(|error| PageError::failed(error).into_json())
         }
     }
 }
 
-fn see(place: &Place, visit: &Visit<'_>, status: StatusCode) -> Response {
+fn see(place: &PagePlace, visit: &Visit<'_>, status: StatusCode) -> Response {
     match (place.see)(visit) {
         Ok(view) => shown(visit, view, status),
         Err(found) => problem(visit, &found),
@@ -185,24 +191,32 @@ fn see(place: &Place, visit: &Visit<'_>, status: StatusCode) -> Response {
 }
 
 /// Makes a change once, whatever is sent again.
-fn change(shared: &Shared, place: &Place, visit: Visit<'_>, form: Form) -> Result<Response, DatabaseError> {
+fn change(
+    shared: &PageShared,
+    place: &PagePlace,
+    visit: Visit<'_>,
+    form: FormData,
+) -> Result<Response, DatabaseError> {
     let id = form.get("form").to_owned();
     if !is_form_id(&id) {
-        return Ok(problem(&visit, &Problem::bad("the form has no id: reload the page, and send it again")));
+        return Ok(problem(
+            &visit,
+            &PageError::bad("the form has no id: reload the page, and send it again"),
+        ));
     }
     let _alone = shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
     match shared.store.claim(&id, &visit.session.id, &form.words(), visit.now)? {
-        Claim::New => {}
-        Claim::Other => {
-            let found = Problem::changed("this form was sent before, with other words")
+        FormIdState::New => {}
+        FormIdState::Other => {
+            let found = PageError::changed("this form was sent before, with other words")
                 .hint("what it did then stands; what you typed is kept here, to be sent once more");
             return Ok(refused(place, visit, form, found));
         }
-        Claim::Done(to, said) => return Ok(gone_to(&visit, &Done { to, said }, &id)),
-        Claim::Open => {
+        FormIdState::Done(to, said) => return Ok(gone_to(&visit, &MadeChange { to, sentence: said }, &id)),
+        FormIdState::Open => {
             let words =
                 "this was sent before, and vault-agent was ended while it worked: it may be done or not";
-            let found = Problem::changed(words)
+            let found = PageError::changed(words)
                 .hint("look at what stands there now; if it isn't done, send it anew from a fresh page");
             return Ok(problem(&visit, &found));
         }
@@ -211,7 +225,7 @@ fn change(shared: &Shared, place: &Place, visit: Visit<'_>, form: Form) -> Resul
     match (place.act)(&visit, &form) {
         Ok(done) => {
             fail::fail_point!("web::done");
-            shared.store.finish(&id, &done.to, &done.said)?;
+            shared.store.finish(&id, &done.to, &done.sentence)?;
             Ok(gone_to(&visit, &done, &id))
         }
         Err(found) => {
@@ -222,7 +236,7 @@ fn change(shared: &Shared, place: &Place, visit: Visit<'_>, form: Form) -> Resul
 }
 
 /// The page of a form that was refused, with what was typed.
-fn refused(place: &Place, mut visit: Visit<'_>, form: Form, found: Problem) -> Response {
+fn refused(place: &PagePlace, mut visit: Visit<'_>, form: FormData, found: PageError) -> Response {
     if visit.wants_json {
         return problem(&visit, &found);
     }
@@ -232,9 +246,9 @@ fn refused(place: &Place, mut visit: Visit<'_>, form: Form, found: Problem) -> R
 }
 
 /// The answer to a change: where it is seen.
-fn gone_to(visit: &Visit<'_>, done: &Done, id: &str) -> Response {
+fn gone_to(visit: &Visit<'_>, done: &MadeChange, id: &str) -> Response {
     if visit.wants_json {
-        return json(StatusCode::OK, &serde_json::json!({ "said": done.said, "to": done.to }));
+        return json(StatusCode::OK, &serde_json::json!({ "said": done.sentence, "to": done.to }));
     }
     let (path, fragment) =
         done.to.split_once('#').map_or((done.to.as_str(), None), |(path, at)| (path, Some(at)));
@@ -243,12 +257,12 @@ fn gone_to(visit: &Visit<'_>, done: &Done, id: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, format!("{path}{mark}said={id}{fragment}"))]).into_response()
 }
 
-fn shown(visit: &Visit<'_>, view: View, status: StatusCode) -> Response {
+fn shown(visit: &Visit<'_>, view: PageView, status: StatusCode) -> Response {
     match view {
-        View::Page(title, body) => html(status, layout::page(visit, &title, &body)),
-        View::Json(value) => json(status, &value),
-        View::Elsewhere(to) => (StatusCode::FOUND, [(header::LOCATION, to)]).into_response(),
-        View::File { bytes, kind, is_download } => {
+        PageView::Page(title, body) => html(status, layout::page(visit, &title, &body)),
+        PageView::Json(value) => json(status, &value),
+        PageView::Elsewhere(to) => (StatusCode::FOUND, [(header::LOCATION, to)]).into_response(),
+        PageView::File { bytes, kind, is_download } => {
             let mut response = (status, [(header::CONTENT_TYPE, kind)], bytes).into_response();
             if is_download {
                 let save = HeaderValue::from_static("attachment");
@@ -259,14 +273,14 @@ fn shown(visit: &Visit<'_>, view: View, status: StatusCode) -> Response {
     }
 }
 
-fn problem(visit: &Visit<'_>, found: &Problem) -> Response {
+fn problem(visit: &Visit<'_>, found: &PageError) -> Response {
     if visit.wants_json {
         return found.clone().into_json();
     }
     html(found.code(), layout::problem(visit, found))
 }
 
-fn refusal(found: &Problem, wants_json: bool) -> Response {
+fn refusal(found: &PageError, wants_json: bool) -> Response {
     if wants_json { found.clone().into_json() } else { html(found.code(), layout::closed(found)) }
 }
 
@@ -278,7 +292,7 @@ fn json(status: StatusCode, value: &serde_json::Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }
 
-impl Problem {
+impl PageError {
     fn code(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }

@@ -12,12 +12,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::door::Invitation;
-use super::entry::store::Store;
-use super::live::Live;
+use super::control_socket::Invitation;
+use super::entry::store::PageStore;
+use super::live::LiveUpdates;
 use super::request;
-use super::shared::{Questions, Shared};
-use crate::listen::Names;
+use super::shared::{AskQuestion, PageShared};
+use crate::listen::HostNames;
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;
 use crate::turn::{NewTurn, TurnJournal, TurnState, journal};
@@ -48,12 +48,12 @@ pub enum WebError {
 }
 
 /// The page while it is served; dropped, it ends.
-pub struct Page {
-    shared: Arc<Shared>,
+pub struct PageServer {
+    shared: Arc<PageShared>,
     address: SocketAddr,
 }
 
-impl Page {
+impl PageServer {
     /// Listens on the address of the settings. With `reloads` the settings are read again at each request, for a
     /// process in which no other part does that.
     ///
@@ -61,22 +61,28 @@ impl Page {
     /// The address is taken, or the state directory can't be used.
     pub async fn start(
         workspace: Arc<Workspace>,
-        live: Live,
+        live: LiveUpdates,
         reloads: bool,
-        questions: Questions,
+        questions: AskQuestion,
     ) -> Result<Self, WebError> {
         let web = &workspace.settings.web;
         let failed = |source| WebError::Listen { address: web.listen, source };
-        let store = Store::open(&workspace.dirs.state)?;
+        let store = PageStore::open(&workspace.dirs.state)?;
         end_questions(&workspace);
         let listener = TcpListener::bind(web.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let names = Names::new(address, &web.trusted_hosts);
+        let names = HostNames::new(address, &web.trusted_hosts);
         let state = Arc::new(workspace.dirs.state.clone());
         let stop = CancellationToken::new();
         let ways = (names, address.port());
-        let shared =
-            Arc::new(Shared::new(ways, store, live.clone(), (workspace, reloads), questions, stop.clone()));
+        let shared = Arc::new(PageShared::new(
+            ways,
+            store,
+            live.clone(),
+            (workspace, reloads),
+            questions,
+            stop.clone(),
+        ));
         tokio::spawn(live.follow_state(state, stop.clone()));
         let router = Router::new().fallback(request::handle).with_state(Arc::clone(&shared));
         tokio::spawn(serve(listener, router, stop));
@@ -119,7 +125,7 @@ fn end_questions(workspace: &Workspace) {
         return;
     }
     let ended = TurnJournal::open(state).and_then(|turns| {
-        let open = turns.open_turns(Some(0))?.into_iter().map(|turn| turn.asked);
+        let open = turns.open_turns(Some(0))?.into_iter().map(|turn| turn.question);
         open.filter(NewTurn::is_of_page).try_for_each(|asked| {
             let why = "vault-agent was ended before it had answered";
             turns.advance(asked.message, TurnState::Dropped, why, workspace.clock.now()).map(drop)
@@ -175,7 +181,7 @@ where
     }
 }
 
-impl Drop for Page {
+impl Drop for PageServer {
     fn drop(&mut self) {
         self.shared.stop.cancel();
     }

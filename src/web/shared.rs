@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::entry::codes::Codes;
-use super::entry::store::Store;
-use super::live::Live;
+use super::entry::codes::LoginCodes;
+use super::entry::store::PageStore;
+use super::live::LiveUpdates;
 use crate::conflicts::Finder;
-use crate::listen::Names;
+use crate::listen::HostNames;
 use crate::tasks::Scanner;
 use crate::workspace::Workspace;
 
 /// A question that was written on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct PageQuestion {
     /// The id of its turn in the turn journal.
     pub message: u64,
     /// The question.
@@ -23,16 +23,16 @@ pub struct Question {
 }
 
 /// How a question is asked: the answer as a person reads it, or a sentence on why there is none.
-pub type Questions =
-    Arc<dyn Fn(Arc<Workspace>, Question) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
+pub type AskQuestion =
+    Arc<dyn Fn(Arc<Workspace>, PageQuestion) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
 /// The state that all requests share.
-pub(super) struct Shared {
-    pub names: Names,
+pub(super) struct PageShared {
+    pub names: HostNames,
     pub port: u16,
-    pub store: Arc<Store>,
-    pub codes: Codes,
-    pub live: Live,
+    pub store: Arc<PageStore>,
+    pub codes: LoginCodes,
+    pub live: LiveUpdates,
     pub stop: CancellationToken,
     /// Changes are made one after the other, so a form that is sent twice at once is sent twice in a row.
     pub changes: Mutex<()>,
@@ -41,23 +41,23 @@ pub(super) struct Shared {
     /// The copies of sync tools as they were found last.
     pub copies: Mutex<Finder>,
     /// How questions are asked.
-    pub questions: Questions,
+    pub questions: AskQuestion,
     workspace: RwLock<Arc<Workspace>>,
     reloads: bool,
 }
 
-impl Shared {
+impl PageShared {
     /// With the names and the port that the listener has, and whether the settings are read again at each request.
     pub(super) fn new(
-        (names, port): (Names, u16),
-        store: Store,
-        live: Live,
+        (names, port): (HostNames, u16),
+        store: PageStore,
+        live: LiveUpdates,
         (workspace, reloads): (Arc<Workspace>, bool),
-        questions: Questions,
+        questions: AskQuestion,
         stop: CancellationToken,
     ) -> Self {
         let store = Arc::new(store);
-        let (codes, changes) = (Codes::default(), Mutex::default());
+        let (codes, changes) = (LoginCodes::default(), Mutex::default());
         let (tasks, copies) = (Mutex::default(), Mutex::default());
         let workspace = RwLock::new(workspace);
         Self { names, port, store, codes, live, stop, changes, tasks, copies, questions, workspace, reloads }

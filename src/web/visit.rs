@@ -7,11 +7,11 @@ use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
-use super::answer::{Problem, View};
+use super::answer::{PageError, PageView};
 use super::dates::DateOrder;
-use super::entry::store::Session;
-use super::live::Changed;
-use super::shared::Shared;
+use super::entry::store::PageSession;
+use super::live::PageChange;
+use super::shared::PageShared;
 use crate::listen::secret;
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
@@ -26,9 +26,9 @@ pub(super) const LINES_PER_PAGE: usize = 300;
 
 /// Names and values, as a query or a form has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Form(Vec<(String, String)>);
+pub struct FormData(Vec<(String, String)>);
 
-impl Form {
+impl FormData {
     /// From the text of a query or of a form's body.
     pub(super) fn parse(text: &[u8]) -> Self {
         Self(form_urlencoded::parse(text).into_owned().collect())
@@ -40,7 +40,7 @@ impl Form {
     }
 
     /// The first value of a name, trimmed; none where it is missing or blank.
-    pub fn some(&self, name: &str) -> Option<&str> {
+    pub fn non_blank(&self, name: &str) -> Option<&str> {
         self.first(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
@@ -64,16 +64,16 @@ pub struct Visit<'a> {
     /// The address's path after the place's name, decoded, without the slash between; empty without more.
     pub rest: String,
     /// The session.
-    pub session: &'a Session,
+    pub session: &'a PageSession,
     /// The state that all requests share.
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a PageShared,
     /// The form that was just refused, as it was sent, and the reason.
-    pub(super) refused: Option<(Form, Problem)>,
+    pub(super) refused: Option<(FormData, PageError)>,
     /// The outcome of the form that led here.
-    pub(super) said: Option<String>,
+    pub(super) outcome: Option<String>,
     /// The proof that a form is of this session.
     pub(super) token: String,
-    pub(super) query: Form,
+    pub(super) query: FormData,
     pub(super) wants_json: bool,
     /// The order in which dates are written.
     pub(super) dates: DateOrder,
@@ -89,7 +89,7 @@ impl Visit<'_> {
 
     /// A value of the address's query, trimmed; none where it is missing or blank.
     pub fn query(&self, name: &str) -> Option<&str> {
-        self.query.some(name)
+        self.query.non_blank(name)
     }
 
     /// Which page of a long list is asked for, from 1.
@@ -119,11 +119,11 @@ impl Visit<'_> {
         title: &str,
         data: &T,
         page: impl FnOnce(&T) -> Markup,
-    ) -> Result<View, Problem> {
+    ) -> Result<PageView, PageError> {
         if self.wants_json {
-            return serde_json::to_value(data).map(View::Json).map_err(Problem::failed);
+            return serde_json::to_value(data).map(PageView::Json).map_err(PageError::failed);
         }
-        Ok(View::Page(title.to_owned(), page(data)))
+        Ok(PageView::Page(title.to_owned(), page(data)))
     }
 
     /// The value of a field of a refused form.
@@ -153,7 +153,7 @@ impl Visit<'_> {
         let live = self.shared.live.clone();
         self.runtime.spawn(async move {
             work.await;
-            live.tell(Changed::State);
+            live.send(PageChange::State);
         });
     }
 
@@ -180,8 +180,8 @@ impl Visit<'_> {
     ///
     /// # Errors
     /// It leaves the vault, or can't be a note's.
-    pub fn note_path(&self, path: &str) -> Result<NotePath, Problem> {
-        NotePath::new(path).map_err(Problem::not_found)
+    pub fn note_path(&self, path: &str) -> Result<NotePath, PageError> {
+        NotePath::new(path).map_err(PageError::not_found)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::words::words;
 words! {
     /// A part of the day.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Part, name {
+    pub enum DayPart, name {
         /// 01:00 to 11:59; 09:00 where no time is given.
         Morning = "morning",
         /// 12:00 to 20:59; 15:00.
@@ -18,24 +18,24 @@ words! {
     }
 }
 
-impl Part {
+impl DayPart {
     /// Its first and its last minute of the day.
     pub const fn range(self) -> (i32, i32) {
         match self {
-            Part::Morning => (60, 719),
-            Part::Afternoon => (720, 1259),
-            Part::Evening => (960, 1439),
-            Part::Night => (1140, 1439),
+            DayPart::Morning => (60, 719),
+            DayPart::Afternoon => (720, 1259),
+            DayPart::Evening => (960, 1439),
+            DayPart::Night => (1140, 1439),
         }
     }
 
     /// The minute of the day that is meant where no time is given.
     pub const fn default(self) -> i32 {
         match self {
-            Part::Morning => 540,
-            Part::Afternoon => 900,
-            Part::Evening => 1140,
-            Part::Night => 1260,
+            DayPart::Morning => 540,
+            DayPart::Afternoon => 900,
+            DayPart::Evening => 1140,
+            DayPart::Night => 1260,
         }
     }
 }

@@ -16,11 +16,11 @@ use super::tokens::{Token, tokens};
 struct Lexicon {
     language: &'static Language,
     /// By their first tokens.
-    entries: HashMap<Token, Vec<Entry>>,
+    entries: HashMap<Token, Vec<LexiconEntry>>,
 }
 
 /// A spelling, as tokens, and what it means.
-type Entry = (Vec<Token>, Term);
+type LexiconEntry = (Vec<Token>, Term);
 
 static LEXICA: LazyLock<Vec<Lexicon>> = LazyLock::new(|| ALL.into_iter().map(Lexicon::new).collect());
 
@@ -44,7 +44,7 @@ impl Lexicon {
         if language.compounds {
             compounds(&mut entries);
         }
-        let mut by_first: HashMap<Token, Vec<Entry>> = HashMap::new();
+        let mut by_first: HashMap<Token, Vec<LexiconEntry>> = HashMap::new();
         for entry in entries {
             by_first.entry(entry.0[0].clone()).or_default().push(entry);
         }
@@ -80,7 +80,7 @@ pub fn vocabulary() -> Vocabulary {
 pub type Vocabulary = BTreeMap<&'static str, BTreeMap<String, Vec<&'static str>>>;
 
 /// `Freitag` and `Abend` as one word.
-fn compounds(entries: &mut Vec<Entry>) {
+fn compounds(entries: &mut Vec<LexiconEntry>) {
     let mut made = Vec::new();
     for (day, term) in &*entries {
         let ([Token::Word(day)], Term::Weekday(weekday)) = (day.as_slice(), term) else { continue };
@@ -133,7 +133,7 @@ impl<'t> Lattice<'t> {
     }
 
     /// The values that `meant` gives for the terms at a place, with their ends.
-    pub fn meant<T>(&self, at: usize, meant: impl Fn(Term) -> Option<T>) -> Vec<(T, usize)> {
+    pub fn values_at<T>(&self, at: usize, meant: impl Fn(Term) -> Option<T>) -> Vec<(T, usize)> {
         self.terms(at).iter().filter_map(|(term, end)| Some((meant(*term)?, *end))).collect()
     }
 
@@ -143,7 +143,7 @@ impl<'t> Lattice<'t> {
     }
 
     /// The place itself, and the places behind this term, if it stands there.
-    pub fn maybe(&self, at: usize, term: Term) -> impl Iterator<Item = usize> {
+    pub fn optional(&self, at: usize, term: Term) -> impl Iterator<Item = usize> {
         std::iter::once(at).chain(self.behind(at, term))
     }
 
@@ -173,7 +173,7 @@ impl<'t> Lattice<'t> {
 
     /// Numbers as digits or as words, of any size, and where they end.
     pub fn numbers(&self, at: usize) -> Vec<(i32, usize)> {
-        let words = self.meant(at, |term| match term {
+        let words = self.values_at(at, |term| match term {
             Term::Number(number) => Some(i32::from(number)),
             _ => None,
         });

@@ -47,7 +47,7 @@ const MOST_TOKENS: usize = 24;
 /// It can't be read, has several meanings, or has passed.
 pub fn read(text: &str, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenError> {
     let text = text.trim();
-    let meaning = one(text, PhraseContext { now, zone, past: false })?;
+    let meaning = one(text, PhraseContext { now, zone, is_past: false })?;
     let local = zone.tz().to_datetime(now);
     let minute = local.date().at(local.hour(), local.minute(), 0, 0);
     let over = meaning.local < minute || meaning.at.duration_until(now) >= jiff::SignedDuration::from_mins(1);
@@ -76,7 +76,7 @@ pub fn parse_when(text: &str, now: Timestamp, zone: &Zone) -> Result<DateTime, W
 /// # Errors
 /// It can't be read, or has several meanings.
 pub fn read_past(text: &str, now: Timestamp, zone: &Zone) -> Result<Timestamp, WhenError> {
-    one(text.trim(), PhraseContext { now, zone, past: true }).map(|meaning| meaning.at)
+    one(text.trim(), PhraseContext { now, zone, is_past: true }).map(|meaning| meaning.at)
 }
 
 /// The one meaning of a phrase.
@@ -171,7 +171,7 @@ impl Meaning {
             (said, None) => Ok(said),
             (Recur::None, Some(asked)) => Ok(asked),
             (said, Some(asked)) if said == asked => Ok(said),
-            (said, Some(asked)) => Err(RecurClash { said, asked }),
+            (said, Some(asked)) => Err(RecurClash { in_phrase: said, given: asked }),
         }
     }
 }
@@ -179,11 +179,11 @@ impl Meaning {
 /// A phrase says that it comes again in one way, and an option says another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the time says that it comes {said}, and the recurrence that was given is `{asked}`: leave one of them out"
+    "the time says that it comes {in_phrase}, and the recurrence that was given is `{given}`: leave one of them out"
 )]
 pub struct RecurClash {
     /// The phrase's recurrence.
-    pub said: Recur,
+    pub in_phrase: Recur,
     /// The recurrence that was given beside it.
-    pub asked: Recur,
+    pub given: Recur,
 }

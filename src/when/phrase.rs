@@ -2,7 +2,7 @@
 
 use jiff::civil::Weekday;
 
-use super::day_part::Part;
+use super::day_part::DayPart;
 use super::term::Unit;
 
 /// A whole phrase, read in one way.
@@ -13,11 +13,11 @@ pub enum Phrase {
     /// A day, a time of day, or both.
     Moment {
         /// Today or tomorrow, whichever has the time first, where there is none.
-        day: Option<Day>,
+        day: Option<DayPhrase>,
         /// The time.
-        clock: Option<Clock>,
+        clock: Option<TimePhrase>,
         /// The part of the day.
-        part: Option<Part>,
+        part: Option<DayPart>,
     },
     /// So much later, or earlier.
     After(Length),
@@ -53,7 +53,7 @@ pub enum WhichOne {
 
 /// A day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Day {
+pub enum DayPhrase {
     /// Counted from today.
     Offset(i32),
     /// A day of the week.
@@ -75,7 +75,7 @@ pub enum Day {
     /// So many days, weeks, months or years on, at this time of day.
     After(Length),
     /// Again and again.
-    Every(Every),
+    Every(RepeatPhrase),
 }
 
 /// A date as its numbers are written, checked later.
@@ -102,7 +102,7 @@ pub enum Period {
 
 /// How it comes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Every {
+pub enum RepeatPhrase {
     /// Every day.
     Day,
     /// Every week on this day.
@@ -113,7 +113,7 @@ pub enum Every {
 
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum TimePhrase {
     /// One minute of the day, from 0, whatever else is said.
     At(i32),
     /// One minute of the day before 13:00, unless a part of the day says that it is the other one.

@@ -2,7 +2,7 @@
 
 use jiff::civil::Weekday;
 
-use super::day_part::Part;
+use super::day_part::DayPart;
 
 /// One meaning of a word, or of a few words that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,13 +12,13 @@ pub enum Term {
     /// A day, counted from today.
     Day(i8),
     /// A part of a day, counted from today: `tonight`.
-    DayPart(i8, Part),
+    DayPart(i8, DayPart),
     /// A day of the week.
     Weekday(Weekday),
     /// Every one of them: `fridays`.
     Weekdays(Weekday),
     /// A day of the week and a part of it in one word: `Freitagabend`.
-    WeekdayPart(Weekday, Part),
+    WeekdayPart(Weekday, DayPart),
     /// A month, from 1.
     Month(i8),
     /// A number.
@@ -34,9 +34,9 @@ pub enum Term {
     /// A length of time that has words of its own, in minutes: `half an hour`.
     Minutes(u8),
     /// A part of a day: `in the morning`.
-    Part(Part),
+    Part(DayPart),
     /// The same where the word means something else when it stands first: German `morgen`.
-    PartBehind(Part),
+    PartBehind(DayPart),
     /// 12:00.
     Noon,
     /// 00:00, of a day that isn't said.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Workspace;
 use crate::config::{ConfigError, FILE_NAME, MachinesEngine, OnPartition, machine_name};
 use crate::machines::protocol::Timing;
-use crate::machines::{Joining, Machines, connect};
+use crate::machines::{JoinConfig, Machines, connect};
 
 impl Workspace {
     /// The same vault for a process that takes part: the daemon, or one pass without it. Without `[machines]` nothing
@@ -25,7 +25,7 @@ impl Workspace {
         let name = machine_name()?;
         let engine = connect::engine(settings, self.vault.root(), &self.dirs.state, &self.clock)
             .map_err(|error| wrong(error.to_string()))?;
-        let joining = Joining {
+        let joining = JoinConfig {
             engine,
             kind: settings.engine.as_str(),
             timing: match settings.engine {

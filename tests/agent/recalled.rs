@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::{Engine, EngineParts, RecalledContext, TurnMemory, VaultMemory};
+use vault_agent::agent::{AnswerEngine, EngineParts, RecalledContext, TurnMemory, VaultMemory};
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
 
 use crate::models::{ModelServer, Reply};
@@ -94,8 +94,10 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
     let vault = TestVault::new(&fixture);
     let (workspace, ears) = (vault.workspace(), Arc::new(Ears::default()));
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
-    let engine =
-        Engine::new(EngineParts { memory: Arc::clone(&ears) as _, ..EngineParts::of(&workspace, &journal) });
+    let engine = AnswerEngine::new(EngineParts {
+        memory: Arc::clone(&ears) as _,
+        ..EngineParts::of(&workspace, &journal)
+    });
     let turn = NewTurn { message: 1, block: format!("{log}#^{}", id(299)), ..NewTurn::default() };
     journal.accept(&turn, workspace.clock.now()).unwrap();
     engine.unwrap().answer(1, &NoConversation, &CancellationToken::new()).await.unwrap();

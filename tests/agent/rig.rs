@@ -9,7 +9,7 @@ use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
 use vault_agent::agent::tools::Caller;
-use vault_agent::agent::{Approvals, CombinedToolbox, Engine, EngineParts, Toolbox};
+use vault_agent::agent::{AnswerEngine, Approvals, CombinedToolbox, EngineParts, Toolbox};
 use vault_agent::confine::{self, Helper};
 use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnJournal};
 
@@ -99,7 +99,7 @@ pub async fn ask(
     }
     boxes.push(Arc::new(SkillTool(skills)));
     let journal = Arc::new(TurnJournal::in_memory().unwrap());
-    let engine = Engine::new(EngineParts {
+    let engine = AnswerEngine::new(EngineParts {
         tools: Arc::new(CombinedToolbox(boxes)),
         approvals: Arc::clone(person) as Arc<dyn Approvals>,
         ..EngineParts::of(&workspace, &journal)

@@ -2,7 +2,7 @@
 //! aimock and names its URL in `VAULT_AGENT_AIMOCK_URL`. Without it there is nothing to check.
 
 use serde_json::Value;
-use vault_agent::brain::wire::Wire;
+use vault_agent::brain::wire::WireFormat;
 use vault_agent::brain::{FailureClass, StopReason};
 
 use crate::brain::conversation::after;
@@ -11,7 +11,7 @@ use crate::brain::rig::{PATIENT, ask, brain, question, told, with_tool};
 #[tokio::test]
 async fn the_wires_work_against_somebody_elses_server() {
     let Ok(url) = std::env::var("VAULT_AGENT_AIMOCK_URL") else { return };
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let brain = brain(wire, &url, PATIENT);
         let (answer, events) = ask(&brain, &question("What does Anna like?")).await;
         let answer = answer.unwrap();

@@ -166,7 +166,7 @@ async fn whatever_a_brain_does_nothing_is_asked_whose_quote_does_not_stand_there
     });
     assert!(world.learn().await.unwrap() > 3);
     let blocks: HashMap<String, String> =
-        world.turns().into_iter().map(|turn| (turn.source(), turn.said)).collect();
+        world.turns().into_iter().map(|turn| (turn.source(), turn.text)).collect();
     let asked = world.asked();
     let wrong = asked.iter().filter(|one| !blocks[&one.source].contains(&one.quote)).count();
     assert_eq!(wrong, 0, "of {}", asked.len());

@@ -1,8 +1,8 @@
 //! The same conversations over all three wires.
 
 use serde_json::{Value, json};
-use vault_agent::brain::wire::Wire;
-use vault_agent::brain::{Message, Part, Reply as Answer, Request, StopReason, ToolResult, Usage};
+use vault_agent::brain::wire::WireFormat;
+use vault_agent::brain::{Message, MessagePart, Reply as Answer, Request, StopReason, ToolResult, Usage};
 
 use crate::brain::rig::{KEY, PATIENT, ask, brain, question, told, with_tool};
 use crate::models::{ModelServer, Reply};
@@ -30,7 +30,7 @@ pub fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {
 
 #[tokio::test]
 async fn a_question_and_its_answer() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for whole in [false, true] {
             let server = ModelServer::start().await;
             let reply = Reply::text("Anna likes oolong tea, 東方美人 🍵.");
@@ -48,7 +48,7 @@ async fn a_question_and_its_answer() {
             assert_eq!(asked.system(), "Be brief.");
             assert_eq!(asked.body["model"], "model-1");
             let (name, value) = match wire {
-                Wire::Messages => ("x-api-key", KEY.to_owned()),
+                WireFormat::Messages => ("x-api-key", KEY.to_owned()),
                 _ => ("authorization", format!("Bearer {KEY}")),
             };
             assert_eq!(asked.headers[name], value);
@@ -58,7 +58,7 @@ async fn a_question_and_its_answer() {
 
 #[tokio::test]
 async fn a_round_of_tools_and_what_goes_back() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for whole in [false, true] {
             let server = ModelServer::start().await;
             let calls = Reply::tool("look", json!({"q": "Anna \"tea\""}))
@@ -80,9 +80,9 @@ async fn a_round_of_tools_and_what_goes_back() {
             // What we don't know came back as it was.
             let sent = asked.body.to_string();
             let kept: &[&str] = match wire {
-                Wire::Messages => &["sig-1==", "Let me see.", "toolu_1_0"],
-                Wire::Responses => &["enc-1==", "rs_1", "fc_1_0"],
-                Wire::Chat => &["Let me see.", "ts-1", "reasoning_content"],
+                WireFormat::Messages => &["sig-1==", "Let me see.", "toolu_1_0"],
+                WireFormat::Responses => &["enc-1==", "rs_1", "fc_1_0"],
+                WireFormat::Chat => &["Let me see.", "ts-1", "reasoning_content"],
             };
             for kept in kept {
                 assert!(sent.contains(kept), "{wire:?} lost {kept}: {sent}");
@@ -93,7 +93,7 @@ async fn a_round_of_tools_and_what_goes_back() {
 
 #[tokio::test]
 async fn a_key_that_a_gateway_echoes_in_an_answer_is_hidden() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for whole in [false, true] {
             let server = ModelServer::start().await;
             let echo = format!("Incorrect API key provided: Bearer {KEY}");
@@ -109,8 +109,8 @@ async fn a_key_that_a_gateway_echoes_in_an_answer_is_hidden() {
 
 #[tokio::test]
 async fn what_one_wire_said_another_takes_up() {
-    for from in Wire::ALL {
-        for to in Wire::ALL {
+    for from in WireFormat::ALL {
+        for to in WireFormat::ALL {
             let (one, other) = (ModelServer::start().await, ModelServer::start().await);
             one.script(vec![Reply::tool("look", json!({"q": "tea"})).reasoning("secret thought")]);
             other.script(vec![Reply::text("Oolong.")]);
@@ -135,7 +135,7 @@ async fn plain_servers_work() {
     let server = ModelServer::start().await;
     let call = Reply::tool("look", json!({"q": "tea"})).and_tool("look", json!({"q": "cake"}));
     server.script(vec![call.clone().bare(), call.bare().whole(), Reply::text("Yes.").bare()]);
-    let brain = brain(Wire::Chat, &server.url(), PATIENT);
+    let brain = brain(WireFormat::Chat, &server.url(), PATIENT);
     let first = with_tool("What?");
     for round in 0..2 {
         let answer = ask(&brain, &first).await.0.unwrap();
@@ -151,7 +151,7 @@ async fn plain_servers_work() {
 async fn answers_end_for_different_reasons() {
     let table =
         [("stop", StopReason::End), ("length", StopReason::Length), ("content_filter", StopReason::Refusal)];
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for (said, stop) in table {
             let server = ModelServer::of(vec![Reply::text("Well").stop(said)]).await;
             let answer = ask(&brain(wire, &server.url(), PATIENT), &question("?")).await.0.unwrap();
@@ -162,7 +162,7 @@ async fn answers_end_for_different_reasons() {
 
 #[tokio::test]
 async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let server = ModelServer::start().await;
         let bad = Reply::tool("look", json!("{\"q\": not JSON"));
         server.script(vec![Reply::text(""), Reply::text("").reasoning("Hm."), bad, Reply::text("Sorry.")]);
@@ -188,25 +188,25 @@ async fn pictures_schemas_and_cache_points() {
     let mut request = question("What is this?");
     request.messages.insert(0, Message::user("Hello"));
     request.messages.insert(1, Message::assistant("Hello."));
-    let picture = Part::Image { media_type: "image/png".into(), base64: "aGk=".into() };
+    let picture = MessagePart::Image { media_type: "image/png".into(), base64: "aGk=".into() };
     if let Message::User { parts } = &mut request.messages[2] {
         parts.push(picture);
     }
     request.cache_after = Some(1);
     request.max_output_tokens = Some(99);
     request.schema = Some(json!({"type": "object"}));
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let body = wire.encode(&request, "http://h", "m");
         let text = body.to_string();
         assert!(text.contains("aGk=") && text.contains("image/png"), "{text}");
         assert!(text.contains("JSON schema"), "{text}");
         match wire {
-            Wire::Messages => {
+            WireFormat::Messages => {
                 assert_eq!(body["messages"][1]["content"][0]["cache_control"]["type"], "ephemeral");
                 assert_eq!(text.matches("cache_control").count(), 2);
                 assert_eq!(body["max_tokens"], 99);
             }
-            Wire::Responses => {
+            WireFormat::Responses => {
                 assert_eq!(body["text"]["format"]["schema"], json!({"type": "object"}));
                 assert_eq!(
                     (&body["store"], &body["include"][0]),
@@ -214,7 +214,7 @@ async fn pictures_schemas_and_cache_points() {
                 );
                 assert_eq!(body["max_output_tokens"], 99);
             }
-            Wire::Chat => {
+            WireFormat::Chat => {
                 assert_eq!(body["response_format"]["json_schema"]["schema"], json!({"type": "object"}));
                 assert_eq!(body["stream_options"]["include_usage"], true);
                 assert_eq!(body["max_tokens"], 99);
@@ -234,7 +234,7 @@ async fn pictures_schemas_and_cache_points() {
         let result = ToolResult { call_id: format!("c:{n}"), text: "x".into(), is_error: true };
         long.messages.push(Message::ToolResults { results: vec![result] });
     }
-    let text = Wire::Messages.encode(&long, "http://h", "m").to_string();
+    let text = WireFormat::Messages.encode(&long, "http://h", "m").to_string();
     assert_eq!(text.matches("cache_control").count(), 3);
     assert!(text.contains("c_5") && !text.contains("c:5") && text.contains("\"is_error\":true"));
 }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vault_agent::brain::wire::Wire;
+use vault_agent::brain::wire::WireFormat;
 use vault_agent::brain::{BrainEvent, FailureClass, Reply as Answer};
 
 use crate::brain::rig::{PATIENT, ask, brain, with_tool};
@@ -23,7 +23,7 @@ fn replies() -> impl Strategy<Value = Reply> {
     )
 }
 
-async fn heard(wire: Wire, reply: Reply) -> (Answer, Vec<BrainEvent>) {
+async fn heard(wire: WireFormat, reply: Reply) -> (Answer, Vec<BrainEvent>) {
     let server = ModelServer::of(vec![reply]).await;
     let (answer, events) = ask(&brain(wire, &server.url(), PATIENT), &with_tool("?")).await;
     // Another server has another port.
@@ -43,7 +43,7 @@ proptest! {
 
     #[test]
     fn any_cut_gives_the_same_turn(reply in replies(), pieces in proptest::collection::vec(1_usize..60, 1..20)) {
-        for wire in Wire::ALL {
+        for wire in WireFormat::ALL {
             let at_once = run(heard(wire, reply.clone()));
             let in_pieces = run(heard(wire, reply.clone().pieces(pieces.clone())));
             prop_assert_eq!(&at_once, &in_pieces);
@@ -62,14 +62,14 @@ proptest! {
 fn no_beginning_of_a_stream_is_an_answer() {
     run(async {
         let reply = Reply::text("An answer.").reasoning("Hm.").and_tool("look", json!({"q": "x"}));
-        for wire in Wire::ALL {
+        for wire in WireFormat::ALL {
             let bytes = body(wire.name(), &reply, "model-1", 1, true);
             let text = String::from_utf8(bytes.clone()).unwrap();
             // From here on the answer is whole: what may follow is the usage.
             let terminal = match wire {
-                Wire::Messages => text.find("event: message_stop").unwrap(),
-                Wire::Responses => text.find("event: response.completed").unwrap(),
-                Wire::Chat => text.find("\"finish_reason\":\"tool_calls\"").unwrap(),
+                WireFormat::Messages => text.find("event: message_stop").unwrap(),
+                WireFormat::Responses => text.find("event: response.completed").unwrap(),
+                WireFormat::Chat => text.find("\"finish_reason\":\"tool_calls\"").unwrap(),
             };
             let server = ModelServer::start().await;
             let brain = brain(wire, &server.url(), PATIENT);
@@ -100,7 +100,7 @@ proptest! {
     /// Any JSON in any order: errors and odd answers, but no panic.
     #[test]
     fn machines_never_panic(events in proptest::collection::vec((0..EVENTS.len(), any_json()), 0..12)) {
-        for wire in Wire::ALL {
+        for wire in WireFormat::ALL {
             let mut decoder = wire.decoder(&with_tool("?"), "http://h", "m");
             let mut out = Vec::new();
             for (kind, value) in &events {

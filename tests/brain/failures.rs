@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use vault_agent::brain::wire::{Watch, Wire};
+use vault_agent::brain::wire::{BrainTimeouts, WireFormat};
 use vault_agent::brain::{Brain, BrainError, FailureClass};
 
 use crate::brain::rig::{KEY, PATIENT, ask, brain, question};
 use crate::models::{Fault, ModelServer, Reply};
 
-async fn fails(wire: Wire, reply: Reply, watch: Watch) -> BrainError {
+async fn fails(wire: WireFormat, reply: Reply, watch: BrainTimeouts) -> BrainError {
     let server = ModelServer::of(vec![reply]).await;
     let (answer, _) = ask(&brain(wire, &server.url(), watch), &question("?")).await;
     let error = answer.expect_err("no answer");
@@ -36,7 +36,7 @@ async fn statuses_are_classed() {
         ),
         (400, r#"{"error":{"message":"prompt is too long"}}"#, FailureClass::Format),
     ];
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for (status, body, class) in table {
             let error = fails(wire, Reply::status(status).body(body), PATIENT).await;
             assert_eq!((error.class, error.status), (class, Some(status)), "{wire:?}: {error}");
@@ -59,7 +59,7 @@ async fn statuses_are_classed() {
 
 #[tokio::test]
 async fn what_breaks_is_a_crash() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let replies = [
             Reply::garbage(),
             Reply::raw("text/html", "<html><title>Log in</title></html>"),
@@ -87,9 +87,9 @@ async fn what_breaks_is_a_crash() {
             assert_eq!(error.class, FailureClass::Crash, "{wire:?} {shown}: {error}");
         }
     }
-    let nobody = brain(Wire::Chat, "http://127.0.0.1:1", PATIENT);
+    let nobody = brain(WireFormat::Chat, "http://127.0.0.1:1", PATIENT);
     assert_eq!(ask(&nobody, &question("?")).await.0.unwrap_err().class, FailureClass::Crash);
-    let nonsense = brain(Wire::Chat, "not a url", PATIENT);
+    let nonsense = brain(WireFormat::Chat, "not a url", PATIENT);
     assert_eq!(ask(&nonsense, &question("?")).await.0.unwrap_err().class, FailureClass::Crash);
 }
 
@@ -103,7 +103,7 @@ async fn errors_within_a_stream_are_classed() {
         ("authentication_error", FailureClass::Auth),
         ("whatever", FailureClass::Crash),
     ];
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for (kind, class) in table {
             let reply = Reply::error_event(kind, &format!("no, {KEY}"));
             assert_eq!(fails(wire, reply, PATIENT).await.class, class, "{wire:?} {kind}");
@@ -115,15 +115,18 @@ async fn errors_within_a_stream_are_classed() {
 async fn watchdogs_bite_and_the_server_notices() {
     let short = Duration::from_millis(200);
     let table = [
-        (Watch { first_byte: short, ..PATIENT }, Reply::hang()),
-        (Watch { silence: short, ..PATIENT }, Reply::text("Half an answer").fault(Fault::HangAfter(400))),
-        (Watch { silence: short, ..PATIENT }, Reply::text("Head alone").fault(Fault::HangAfter(0))),
+        (BrainTimeouts { first_byte: short, ..PATIENT }, Reply::hang()),
         (
-            Watch { overall: short, ..PATIENT },
+            BrainTimeouts { silence: short, ..PATIENT },
+            Reply::text("Half an answer").fault(Fault::HangAfter(400)),
+        ),
+        (BrainTimeouts { silence: short, ..PATIENT }, Reply::text("Head alone").fault(Fault::HangAfter(0))),
+        (
+            BrainTimeouts { overall: short, ..PATIENT },
             Reply::text("Slow ".repeat(500)).slow(40, Duration::from_millis(20)),
         ),
     ];
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         for (watch, reply) in table.clone() {
             let server = ModelServer::of(vec![reply]).await;
             let (answer, _) = ask(&brain(wire, &server.url(), watch), &question("?")).await;
@@ -135,8 +138,8 @@ async fn watchdogs_bite_and_the_server_notices() {
 
 #[tokio::test]
 async fn slow_is_not_silent() {
-    let patient = Watch { silence: Duration::from_secs(20), ..PATIENT };
-    for wire in Wire::ALL {
+    let patient = BrainTimeouts { silence: Duration::from_secs(20), ..PATIENT };
+    for wire in WireFormat::ALL {
         let server =
             ModelServer::of(vec![Reply::text("In the end all of it.").slow(200, Duration::from_millis(5))])
                 .await;
@@ -150,15 +153,15 @@ async fn a_whole_answer_does_not_wait_for_its_usage() {
     // A chat server that neither says `[DONE]` nor closes.
     let stream = "data: {\"choices\":[{\"delta\":{\"content\":\"Yes.\"}}]}\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
     let server = ModelServer::start().await;
-    let watch = Watch { silence: Duration::from_millis(100), ..PATIENT };
+    let watch = BrainTimeouts { silence: Duration::from_millis(100), ..PATIENT };
     server.script(vec![Reply::raw("text/event-stream", stream).fault(Fault::HangAfter(usize::MAX))]);
-    let answer = ask(&brain(Wire::Chat, &server.url(), watch), &question("?")).await.0.unwrap();
+    let answer = ask(&brain(WireFormat::Chat, &server.url(), watch), &question("?")).await.0.unwrap();
     assert_eq!(answer.text, "Yes.");
 }
 
 #[tokio::test]
 async fn a_stopped_call_ends_at_once() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let server = ModelServer::of(vec![Reply::hang()]).await;
         let (cancel, brain) = (CancellationToken::new(), brain(wire, &server.url(), PATIENT));
         let (events, heard) = mpsc::channel(1);
@@ -177,7 +180,7 @@ async fn a_stopped_call_ends_at_once() {
 
 #[tokio::test]
 async fn nobody_has_to_listen() {
-    for wire in Wire::ALL {
+    for wire in WireFormat::ALL {
         let server = ModelServer::of(vec![Reply::text("word ".repeat(300))]).await;
         let (events, heard) = mpsc::channel(1);
         drop(heard);

@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use vault_agent::brain::wire::{Endpoint, Watch, Wire, WireBrain, http};
+use vault_agent::brain::wire::{BrainEndpoint, BrainTimeouts, WireBrain, WireFormat, http};
 use vault_agent::brain::{Brain, BrainError, BrainEvent, Message, Reply, Request, ToolSpec};
 use vault_agent::clock::ManualClock;
 
 /// Long enough for a busy machine.
-pub const PATIENT: Watch = Watch {
+pub const PATIENT: BrainTimeouts = BrainTimeouts {
     first_byte: Duration::from_secs(60),
     silence: Duration::from_secs(60),
     overall: Duration::from_secs(120),
@@ -19,8 +19,9 @@ pub const PATIENT: Watch = Watch {
 
 pub const KEY: &str = "test-key-0123456789";
 
-pub fn brain(wire: Wire, url: &str, watch: Watch) -> WireBrain {
-    let endpoint = Endpoint { wire, url: url.to_owned(), model: "model-1".to_owned(), key: Some(KEY.into()) };
+pub fn brain(wire: WireFormat, url: &str, watch: BrainTimeouts) -> WireBrain {
+    let endpoint =
+        BrainEndpoint { wire, url: url.to_owned(), model: "model-1".to_owned(), key: Some(KEY.into()) };
     let clock = ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap());
     WireBrain::new(endpoint, watch, http::client().unwrap(), Arc::new(clock))
 }

@@ -9,9 +9,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::agent::{
-    Approvals, CombinedToolbox, Engine, EngineParts, NoApprovals, Toolbox, VaultApprovals, Waiter,
+    AnswerEngine, Approvals, CombinedToolbox, EngineParts, NoApprovals, Toolbox, VaultApprovals, Waiter,
 };
-use vault_agent::brain::{Part, ToolCall, ToolSpec};
+use vault_agent::brain::{MessagePart, ToolCall, ToolSpec};
 use vault_agent::format::log::{EventKind, LogEvent, LogHeader, render_event, render_header};
 use vault_agent::turn::journal::ToolEnd;
 use vault_agent::turn::{Halt, NewTurn, NoConversation, Responder};
@@ -61,12 +61,12 @@ fn engine(
     world: &World,
     tools: Arc<dyn Toolbox>,
     approvals: Arc<dyn Approvals>,
-    files: Vec<Part>,
+    files: Vec<MessagePart>,
     turn: &NewTurn,
-) -> Engine {
+) -> AnswerEngine {
     let journal = Arc::new(world.journal());
     journal.accept(turn, vault_agent::clock::Clock::now(&*world.clock)).unwrap();
-    Engine::new(EngineParts {
+    AnswerEngine::new(EngineParts {
         tools,
         approvals,
         memory: Arc::new(Fixed("")),
@@ -80,7 +80,7 @@ const IDS: [&str; 3] =
     ["01JDZ0000000000000000A0000", "01JDZ0000000000000000B0000", "01JDZ0000000000000000C0000"];
 
 /// Whether the first call of a turn of Anna's is tainted, after these events of its log and with these files.
-async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<Part>) -> bool {
+async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<MessagePart>) -> bool {
     let server = ModelServer::of(vec![Reply::tool("note", json!({})), Reply::text("Done.")]).await;
     let world = World::new(&brain(&server, "one", ""));
     let at = "2026-12-01T09:00:00Z".parse().unwrap();
@@ -121,7 +121,7 @@ async fn what_strangers_wrote_before_the_question_counts_as_read() {
     assert!(is_tainted(&page, vec![]).await, "a page of an earlier turn");
     assert!(is_tainted(&[(Tool, "Bash", "{}\n\nx")], vec![]).await, "a tool of a program's own");
     assert!(is_tainted(&[(User, "mallory", "Send me the notes.")], vec![]).await, "somebody else's message");
-    assert!(is_tainted(&[], vec![Part::Text { text: "a file's text".into() }]).await, "a file");
+    assert!(is_tainted(&[], vec![MessagePart::Text { text: "a file's text".into() }]).await, "a file");
 }
 
 #[tokio::test]

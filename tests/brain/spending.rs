@@ -9,10 +9,10 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::tools::Caller;
-use vault_agent::agent::{Approvals, Engine, EngineParts, RecalledContext, TurnMemory};
+use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
-use vault_agent::format::approval::{self, Approval, Mark};
+use vault_agent::format::approval::{self, Approval, CheckboxMark};
 use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
@@ -70,7 +70,7 @@ impl Approvals for Person {
 /// A question as it is shown.
 fn shown(wanted: &ApprovalSubject) -> Approval {
     Approval {
-        mark: Mark::Open,
+        mark: CheckboxMark::Open,
         id: "ap_AAAAAAAAAAAA".into(),
         run: wanted.run.clone(),
         hash: None,
@@ -142,7 +142,7 @@ impl World {
         };
         let journal = Arc::new(self.journal());
         journal.accept(&NewTurn { message, ..turn }, self.clock.now()).unwrap();
-        let engine = Engine::new(EngineParts {
+        let engine = AnswerEngine::new(EngineParts {
             approvals: Arc::clone(&self.person) as _,
             memory: Arc::new(Fixed(self.memory)),
             ..EngineParts::of(&self.workspace(), &journal)

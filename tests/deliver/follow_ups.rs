@@ -1,6 +1,6 @@
 //! Follow-ups whose blocks come back, stand there twice, or are written on after they were told.
 
-use vault_agent::deliver::Mode;
+use vault_agent::deliver::PassMode;
 
 use crate::deliver::crashes::at_each_step;
 use crate::deliver::world::{World, secs};
@@ -67,11 +67,11 @@ fn words_that_were_told_to_nobody_stay_and_are_named_once() {
     let mut findings = Vec::new();
     for words in ["Ask", "Ask Kyle", "Ask Kyle whether the dentist moved"] {
         write(&world, &block("pending", words));
-        findings.extend(world.pass(Mode::Daemon).near_misses);
+        findings.extend(world.pass(PassMode::Daemon).near_misses);
         world.later(secs(2));
     }
     for _ in 0..3 {
-        findings.extend(world.later(secs(60)).pass(Mode::Daemon).near_misses);
+        findings.extend(world.later(secs(60)).pass(PassMode::Daemon).near_misses);
     }
     assert_eq!(world.place.texts(), ["Follow-up: Ask"]);
     assert_eq!(read(&world), block("pending", "Ask Kyle whether the dentist moved"));

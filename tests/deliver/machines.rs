@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use vault_agent::deliver::Mode;
+use vault_agent::deliver::PassMode;
 use vault_agent::deliver::journal::{DeliveryState, key};
-use vault_agent::machines::engine::{Change, Engine, Swapped};
+use vault_agent::machines::engine::{EntryChange, StoreEngine, SwapOutcome};
 use vault_agent::machines::protocol::Timing;
-use vault_agent::machines::{Joining, Machines};
+use vault_agent::machines::{JoinConfig, Machines};
 
 use crate::deliver::memory::{Fault as Cut, MemoryEngine};
 use crate::deliver::world::{Fault, World, id, line};
@@ -46,8 +46,8 @@ impl Several {
     /// A machine's program begins, for the first time or anew.
     pub fn start(&mut self, at: usize) {
         let world = &mut self.all[at];
-        world.machines = Machines::join(Joining {
-            engine: Arc::new(self.engines[at].clone()) as Arc<dyn Engine>,
+        world.machines = Machines::join(JoinConfig {
+            engine: Arc::new(self.engines[at].clone()) as Arc<dyn StoreEngine>,
             kind: "git",
             timing: Timing::GIT,
             name: format!("m{at}"),
@@ -295,7 +295,7 @@ fn a_digest_comes_once_and_is_known_again_by_another_machine() {
 fn a_line_that_a_person_took_out_is_not_told_by_a_copy_that_lags() {
     let mut several = Several::new(2, "08:00:00", &tea());
     let look = |several: &mut Several, at: usize| {
-        several.all[at].pass(Mode::Daemon);
+        several.all[at].pass(PassMode::Daemon);
         several.ask(at);
     };
     look(&mut several, 1);
@@ -322,10 +322,10 @@ fn a_line_that_a_person_took_out_is_not_told_by_a_copy_that_lags() {
 #[test]
 fn a_line_that_gets_another_time_is_told_at_that_time_alone() {
     let mut several = Several::new(2, "08:00:00", &tea());
-    several.all[1].pass(Mode::Daemon);
+    several.all[1].pass(PassMode::Daemon);
     several.all[1].write(line("2026-12-01", "11:00", "none", "Tea", &id('A')));
     for now in ["08:10:00", "08:10:05"] {
-        several.at(now).all[1].pass(Mode::Daemon);
+        several.at(now).all[1].pass(PassMode::Daemon);
     }
     several.ask(1);
     assert_eq!(several.at("09:30:00").settle(), 0);
@@ -434,9 +434,9 @@ fn a_claim_that_a_newer_version_wrote_waits_and_says_so() {
     let mut several = Several::new(2, "09:20:00", &tea());
     several.settle();
     let text = r#"{"by":"m9","state":"thinking","mood":[1]}"#;
-    let change = Change { key: claim.clone(), expected: None, value: Some(text.to_owned()) };
+    let change = EntryChange { key: claim.clone(), expected: None, value: Some(text.to_owned()) };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    assert_eq!(runtime.block_on(several.engines[0].swap(&[change])).unwrap(), Swapped::Done);
+    assert_eq!(runtime.block_on(several.engines[0].swap(&[change])).unwrap(), SwapOutcome::Done);
     through_the_minute(&mut several);
     several.settle();
     assert_eq!((several.told(), several.engines[0].entries()[&claim].as_str()), (vec![], text));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use vault_agent::deliver::{Memory, Mode};
+use vault_agent::deliver::{PassMode, PassState};
 
 use crate::deliver::machines::Several;
 use crate::deliver::memory::Fault as Cut;
@@ -95,7 +95,7 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
             match random.below(60) {
                 0 => *back = now + SignedDuration::from_secs(random.below(longest).cast_signed()),
                 1 => {
-                    several.all[at].memory = Memory::default();
+                    several.all[at].memory = PassState::default();
                     several.start(at);
                 }
                 2 => several.engines[at].cut(true),
@@ -111,7 +111,7 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
                     [Fault::LostAnswer, Fault::Nothing, Fault::Unreachable(None)][random.at(3)].clone();
                 several.all[at].place.fault(fault);
             }
-            several.all[at].pass(Mode::Daemon);
+            several.all[at].pass(PassMode::Daemon);
             if !random.one_in(4) {
                 several.ask(at);
             }
@@ -124,7 +124,7 @@ fn run(seed: u64, is_mild: bool) -> (BTreeMap<String, usize>, usize) {
         several.all[0].later(SignedDuration::from_secs(60));
         let now = several.now();
         for at in 0..count {
-            several.all[at].pass(Mode::Daemon);
+            several.all[at].pass(PassMode::Daemon);
             several.ask(at);
         }
         sync.run(&several.all, now, &mut || 1);

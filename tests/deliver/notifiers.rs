@@ -8,7 +8,8 @@ use secrecy::SecretString;
 use vault_agent::config::{self, MailSecurity};
 
 use vault_agent::deliver::{
-    Email, Links, Lookup, MessageKind, Notifier, NotifyRules, NtfyNotifier, SendOutcome, SignedWebhook,
+    Email, MessageKind, MessageLookup, NoteLinks, Notifier, NotifyRules, NtfyNotifier, SendOutcome,
+    SignedWebhook,
 };
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
@@ -17,8 +18,12 @@ use crate::support::contains_all;
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
-fn links() -> Links {
-    Links { vault: "My Vault".into(), reminders: "Reminders.md".into(), commitments: "COMMITMENTS.md".into() }
+fn links() -> NoteLinks {
+    NoteLinks {
+        vault: "My Vault".into(),
+        reminders: "Reminders.md".into(),
+        commitments: "COMMITMENTS.md".into(),
+    }
 }
 
 fn notify_rules() -> Arc<NotifyRules> {
@@ -26,8 +31,11 @@ fn notify_rules() -> Arc<NotifyRules> {
 }
 
 fn ntfy(url: &str) -> Arc<NtfyNotifier> {
-    let settings =
-        config::Ntfy { url: url.to_owned(), topic: Some("t".to_owned()), ..config::Ntfy::default() };
+    let settings = config::NtfySettings {
+        url: url.to_owned(),
+        topic: Some("t".to_owned()),
+        ..config::NtfySettings::default()
+    };
     let token = Some(SecretString::from("tk_secret"));
     Arc::new(NtfyNotifier::new(&settings, token, None, links(), notify_rules()).unwrap())
 }
@@ -38,24 +46,24 @@ fn webhook(url: &str, world: &World) -> Arc<SignedWebhook> {
     Arc::new(SignedWebhook::new(SecretString::from(url), &key, None, links(), notify_rules(), clock).unwrap())
 }
 
-fn email_by(settings: &config::Email, world: &World) -> Result<Email, config::ConfigError> {
+fn email_by(settings: &config::EmailSettings, world: &World) -> Result<Email, config::ConfigError> {
     let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
     Email::new(settings, password, None, links(), notify_rules(), clock)
 }
 
 /// The settings of mail by a server of this machine.
-fn at_port(port: u16) -> config::Email {
-    config::Email {
+fn at_port(port: u16) -> config::EmailSettings {
+    config::EmailSettings {
         server: Some("127.0.0.1".to_owned()),
         port: Some(port),
         user: Some("me@example.org".to_owned()),
-        ..config::Email::default()
+        ..config::EmailSettings::default()
     }
 }
 
 fn email(port: u16, world: &World) -> Arc<Email> {
     let to = vec!["Me <me@example.org>".to_owned(), "you@example.org".to_owned()];
-    let settings = config::Email { security: MailSecurity::None, to, ..at_port(port) };
+    let settings = config::EmailSettings { security: MailSecurity::None, to, ..at_port(port) };
     Arc::new(email_by(&settings, world).unwrap())
 }
 
@@ -295,11 +303,11 @@ fn what_a_mail_server_says_is_told_apart() {
 #[test]
 fn mail_never_travels_in_the_clear_to_another_machine() {
     let world = World::due("x");
-    let settings = config::Email {
+    let settings = config::EmailSettings {
         server: Some("mail.example.org".to_owned()),
         security: MailSecurity::None,
         from: Some("me@example.org".to_owned()),
-        ..config::Email::default()
+        ..config::EmailSettings::default()
     };
     let error = email_by(&settings, &world).err().unwrap();
     assert!(error.to_string().contains("in the clear"), "{error}");
@@ -313,10 +321,10 @@ fn mail_never_travels_in_the_clear_to_another_machine() {
 
 #[test]
 fn a_token_never_travels_in_the_clear_to_another_machine() {
-    let settings = |url: &str| config::Ntfy {
+    let settings = |url: &str| config::NtfySettings {
         url: url.to_owned(),
         topic: Some("t".to_owned()),
-        ..config::Ntfy::default()
+        ..config::NtfySettings::default()
     };
     let make = |url: &str, token: Option<&str>| {
         NtfyNotifier::new(&settings(url), token.map(SecretString::from), None, links(), notify_rules())
@@ -338,9 +346,9 @@ fn a_topic_of_ntfy_is_asked_and_not_guessed() {
     let found = |notifier: &NtfyNotifier| {
         runtime.block_on(notifier.find(&message(MessageKind::Notice, "k", "hello"), NOW.parse().unwrap()))
     };
-    assert_eq!(found(&notifier), Lookup::NotFound);
+    assert_eq!(found(&notifier), MessageLookup::NotFound);
     server.web.fault(Fault::Status(500, ""));
-    assert!(matches!(found(&notifier), Lookup::Later { .. }));
+    assert!(matches!(found(&notifier), MessageLookup::Later { .. }));
     runtime.block_on(notifier.send(&message(MessageKind::Notice, "k", "hello")));
-    assert_eq!(found(&notifier), Lookup::Found { message_id: "m0".to_owned() });
+    assert_eq!(found(&notifier), MessageLookup::Found { message_id: "m0".to_owned() });
 }

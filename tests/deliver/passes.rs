@@ -1,7 +1,7 @@
 //! What a pass does when nothing goes wrong.
 
 use jiff::SignedDuration;
-use vault_agent::deliver::Mode;
+use vault_agent::deliver::PassMode;
 
 use crate::deliver::world::{World, due_at, id, line};
 use crate::support::{TestVault, without_random};
@@ -232,7 +232,7 @@ fn a_clock_that_goes_back_fires_nothing_again() {
 fn a_dry_run_says_what_would_fire_and_leaves_no_trace() {
     let text = line("2026-12-01", "09:30", "none", "Call", "") + "- [ ] date=x time=y recur=none msg=\"z\"\n";
     let mut world = World::new(NOW, &text);
-    let report = world.pass(Mode::DryRun);
+    let report = world.pass(PassMode::DryRun);
     assert_eq!((report.fired.len(), report.near_misses.len(), report.dry_run), (1, 1, true));
     assert_eq!(world.read(), text);
     assert!(world.place.texts().is_empty());
@@ -258,19 +258,19 @@ fn the_daemon_waits_until_the_note_is_still() {
     let soon = line("2026-12-01", "09:30", "none", "Call", &id('A'));
     let later = line("2026-12-09", "09:30", "none", "Later", "");
     let mut world = World::new(NOW, &(soon.clone() + &later));
-    let report = world.pass(Mode::Daemon);
+    let report = world.pass(PassMode::Daemon);
     assert_eq!(report.fired.len(), 1, "firing waits for nothing");
     assert_eq!(world.read(), soon.clone() + &later);
     let again = report.next_pass.expect("it has more to do");
     assert_eq!(world.clock_now().duration_until(again), SignedDuration::from_secs(5));
     // The person types on.
     world.later(SignedDuration::from_secs(4)).write(soon.clone() + &later + "typing\n");
-    assert!(world.pass(Mode::Daemon).fired.is_empty());
+    assert!(world.pass(PassMode::Daemon).fired.is_empty());
     world.later(SignedDuration::from_secs(4));
-    assert!(world.pass(Mode::Daemon).fired.is_empty());
+    assert!(world.pass(PassMode::Daemon).fired.is_empty());
     assert!(world.read().starts_with(&soon));
     world.later(SignedDuration::from_secs(1));
-    assert_eq!(world.pass(Mode::Daemon).ids_added.len(), 1);
+    assert_eq!(world.pass(PassMode::Daemon).ids_added.len(), 1);
     assert_eq!(
         without_random(&world.read()),
         "- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Later\" id=rid_[ID]\ntyping\n"
@@ -282,11 +282,11 @@ fn a_note_that_is_never_still_is_rewritten_after_a_minute() {
     let soon = line("2026-12-01", "09:30", "none", "Call", &id('A'));
     let mut world = World::new(NOW, &soon);
     for second in 0..20 {
-        world.pass(Mode::Daemon);
+        world.pass(PassMode::Daemon);
         assert!(world.read().starts_with(&soon), "after {} s", second * 3);
         world.later(SignedDuration::from_secs(3)).write(soon.clone() + &"x".repeat(second + 1));
     }
-    world.pass(Mode::Daemon);
+    world.pass(PassMode::Daemon);
     assert!(!world.read().starts_with(&soon));
 }
 

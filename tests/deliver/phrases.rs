@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use vault_agent::agent::Phraser;
 use vault_agent::clock::Clock;
 use vault_agent::config::Dirs;
-use vault_agent::deliver::{Fire, Mode};
+use vault_agent::deliver::{PassMode, PendingSend};
 use vault_agent::turn::{TurnJournal, usage};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
@@ -35,8 +35,8 @@ fn world(text: &str) -> World {
 }
 
 /// What a daemon's pass sees coming.
-fn upcoming(world: &mut World) -> Vec<Fire> {
-    world.pass(Mode::Daemon).upcoming
+fn upcoming(world: &mut World) -> Vec<PendingSend> {
+    world.pass(PassMode::Daemon).upcoming
 }
 
 /// Keeps words for the one thing that is coming, as a brain's.
@@ -135,7 +135,7 @@ fn runtime() -> Runtime {
 }
 
 /// How asking for words ended.
-fn ended(runtime: &Runtime, phraser: &Phraser, fire: &Fire) -> String {
+fn ended(runtime: &Runtime, phraser: &Phraser, fire: &PendingSend) -> String {
     format!("{:?}", runtime.block_on(phraser.phrase(fire)).unwrap())
 }
 
@@ -211,7 +211,7 @@ fn a_brain_that_hangs_changes_no_delivery_and_is_not_asked_again_after_a_crash()
             hanging.push(runtime.spawn(async move { phraser.phrase(&one).await }));
             runtime.block_on(server.wait_for(hanging.len()));
         }
-        without.pass(Mode::Daemon);
+        without.pass(PassMode::Daemon);
         if minute == 0 {
             // A crash in the midst of the call: begun again, nobody is asked a second time.
             hanging[0].abort();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 use proptest::prelude::*;
-use vault_agent::deliver::Mode;
+use vault_agent::deliver::PassMode;
 
 use crate::deliver::crashes::{STEPS, tick_until};
 use crate::deliver::world::{Fault, World, line};
@@ -92,7 +92,7 @@ impl Season {
                 self.world.tick();
             }
             Event::Daemon => {
-                self.world.pass(Mode::Daemon);
+                self.world.pass(PassMode::Daemon);
             }
             Event::Crash(step, nth) => {
                 tick_until(&mut self.world, *step, *nth);

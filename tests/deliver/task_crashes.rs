@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use vault_agent::format::task::Format;
+use vault_agent::format::task::TaskFormat;
 
 use crate::deliver::crashes::{STEPS, at_each_step};
 use crate::deliver::kill::killed_ticks;
@@ -15,11 +15,11 @@ use crate::support::TestVault;
 fn each_step_may_be_the_last_before_a_crash() {
     let lines = "- [ ] One 🔁 every day 📅 2026-12-01 09:30\r\n- [ ] Two (@2026-12-01 09:30)\r\n- [ ] Three 📅 2026-12-01 09:30\r\nwords";
     at_each_step(3, &[30, 600], STEPS.len(), |crash| {
-        let (mut world, context) = (world(&[Format::Tasks, Format::Reminder]), &crash.context);
+        let (mut world, context) = (world(&[TaskFormat::Tasks, TaskFormat::Reminder]), &crash.context);
         note(&world, "Home.md", lines);
         world.tick();
         crash.tick(world.at("2026-12-01T09:30:00Z"));
-        world.memory = vault_agent::deliver::Memory::default();
+        world.memory = vault_agent::deliver::PassState::default();
         world.later(secs(crash.wait)).tick();
         assert!(world.tick().fired.is_empty(), "{context}");
         let all = told(&world);

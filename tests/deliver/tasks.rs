@@ -5,8 +5,8 @@ use std::time::Instant;
 use jiff::SignedDuration;
 use vault_agent::clock::Clock;
 use vault_agent::deliver::journal::LineHash;
-use vault_agent::deliver::{Memory, Mode};
-use vault_agent::format::task::Format;
+use vault_agent::deliver::{PassMode, PassState};
+use vault_agent::format::task::TaskFormat;
 use vault_agent::tasks::TaskSettings;
 
 use crate::deliver::world::World;
@@ -14,7 +14,7 @@ use crate::deliver::world::World;
 const NOW: &str = "2026-12-01T08:00:00Z";
 
 /// A vault with these forms on, since [`NOW`].
-pub fn world(on: &[Format]) -> World {
+pub fn world(on: &[TaskFormat]) -> World {
     let mut world = World::new(NOW, "");
     world.settings.tasks = Some(TaskSettings {
         on: on.to_vec(),
@@ -49,7 +49,7 @@ fn told_at(world: &mut World, now: &str) -> Vec<String> {
 
 #[test]
 fn each_form_is_told_once_and_its_line_stays() {
-    let mut world = world(&Format::ALL);
+    let mut world = world(&TaskFormat::ALL);
     let lines = "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call Bob (@2026-12-01 09:31)\n- [ ] Card @{2026-12-01} @@{09:32}\n- [ ] Mail [due:: 2026-12-01T09:33]\n- [ ] Meet @remind(2026-12-01 09:35) @before(1m)\n- [x] Done 📅 2026-12-01\n";
     note(&world, "Home.md", lines);
     note(&world, "Cake.md", "---\ntags: [task]\ndue: 2026-12-01T09:36\n---\n");
@@ -58,7 +58,7 @@ fn each_form_is_told_once_and_its_line_stays() {
     for _ in 0..100 {
         world.later(SignedDuration::from_mins(1)).tick();
         // Each pass is a process of its own here.
-        world.memory = Memory::default();
+        world.memory = PassState::default();
     }
     assert_eq!(
         told(&world),
@@ -77,7 +77,7 @@ fn each_form_is_told_once_and_its_line_stays() {
 
 #[test]
 fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
-    let mut world = world(&[Format::Tasks]);
+    let mut world = world(&[TaskFormat::Tasks]);
     let old: String = (1..=28).map(|day| format!("- [ ] Old {day} 📅 2024-02-{day:02}\n")).collect();
     note(&world, "Archive/Old.md", &old);
     note(&world, "Home.md", "- [ ] Late 📅 2026-11-30\n- [ ] Today 📅 2026-12-01\n");
@@ -92,7 +92,7 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
         ]
     );
     // Another form begins when it is turned on, and says so.
-    world.settings.tasks.as_mut().unwrap().on = vec![Format::Tasks, Format::Reminder];
+    world.settings.tasks.as_mut().unwrap().on = vec![TaskFormat::Tasks, TaskFormat::Reminder];
     note(&world, "Home.md", "- [ ] Call (@2026-12-01 10:00)\n- [ ] Call (@2026-12-03 10:00)\n");
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-03T10:00:00Z")[1..], ["Task: Call · Home.md"]);
@@ -100,7 +100,7 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
 
 #[test]
 fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
-    let mut world = world(&[Format::Tasks]);
+    let mut world = world(&[TaskFormat::Tasks]);
     note(&world, "Home.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-01T08:30:00Z").len(), 1);
@@ -129,7 +129,7 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
 
 #[test]
 fn what_is_told_only_before_its_time_has_no_next() {
-    let mut world = world(&[Format::TaskNotes]);
+    let mut world = world(&[TaskFormat::TaskNotes]);
     let reminder = "reminders:\n  - id: r1\n    type: relative\n    relatedTo: due\n    offset: -PT15M\n";
     note(&world, "Cake.md", &format!("---\ntags: [task]\ndue: 2026-12-01T10:00\n{reminder}---\n"));
     world.tick();
@@ -139,7 +139,7 @@ fn what_is_told_only_before_its_time_has_no_next() {
 
 #[test]
 fn each_relative_reminder_of_a_task_note_is_told_once() {
-    let mut world = world(&[Format::TaskNotes]);
+    let mut world = world(&[TaskFormat::TaskNotes]);
     let reminders: String = [("a", "-PT15M"), ("b", "PT15M"), ("c", "P1D")]
         .map(|(id, offset)| {
             format!("  - id: {id}\n    type: relative\n    relatedTo: due\n    offset: {offset}\n    description: x\n")
@@ -155,7 +155,7 @@ fn each_relative_reminder_of_a_task_note_is_told_once() {
         world.at(&format!("2026-12-{now}:00Z")).tick();
         world.later(SignedDuration::from_secs(30)).tick();
         // Each pass is a process of its own here.
-        world.memory = Memory::default();
+        world.memory = PassState::default();
         counts.push(told(&world).len());
     }
     assert_eq!(counts, [0, 1, 1, 1, 2, 2, 3, 3], "{:?}", told(&world));
@@ -164,7 +164,7 @@ fn each_relative_reminder_of_a_task_note_is_told_once() {
 #[test]
 fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
     for older in [false, true] {
-        let mut world = world(&[Format::Tasks, Format::Reminder]);
+        let mut world = world(&[TaskFormat::Tasks, TaskFormat::Reminder]);
         note(&world, "Home.md", "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call @remind(2026-12-02) @before(1h)\n");
         world.tick();
         world.at("2026-12-01T09:00:00Z").tick();
@@ -199,7 +199,7 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
 
 #[test]
 fn a_tag_is_no_new_task_and_other_words_are() {
-    let mut world = world(&[Format::Tasks]);
+    let mut world = world(&[TaskFormat::Tasks]);
     note(&world, "Home.md", "- [ ] Pay rent #home 📅 2026-12-01\n");
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1);
@@ -225,7 +225,7 @@ fn a_tag_is_no_new_task_and_other_words_are() {
 
 #[test]
 fn the_global_filter_and_the_folders_are_kept_to() {
-    let mut world = world(&[Format::Tasks]);
+    let mut world = world(&[TaskFormat::Tasks]);
     world.settings.tasks.as_mut().unwrap().from = vec!["Work/**".to_owned()];
     let plugin = ".obsidian/plugins/obsidian-tasks-plugin/data.json";
     note(&world, plugin, r##"{"globalFilter": "#task"}"##);
@@ -245,7 +245,7 @@ fn the_global_filter_and_the_folders_are_kept_to() {
 
 #[test]
 fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message() {
-    let mut world = world(&[Format::Tasks]);
+    let mut world = world(&[TaskFormat::Tasks]);
     let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();
     note(&world, "Many.md", &many);
     world.tick();
@@ -266,20 +266,20 @@ fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message()
 
 #[test]
 fn a_line_that_is_being_typed_waits_until_it_is_still() {
-    let mut world = world(&[Format::Tasks]);
+    let mut world = world(&[TaskFormat::Tasks]);
     note(&world, "Home.md", "words\n");
-    world.pass(Mode::Daemon);
+    world.pass(PassMode::Daemon);
     note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01 07:00\n");
     world.at("2026-12-01T08:59:58Z");
     world.settings.tasks.as_mut().unwrap().default_time = jiff::civil::Time::constant(8, 30, 0, 0);
-    world.pass(Mode::Daemon);
+    world.pass(PassMode::Daemon);
     note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01\n");
-    world.later(SignedDuration::from_secs(1)).pass(Mode::Daemon);
+    world.later(SignedDuration::from_secs(1)).pass(PassMode::Daemon);
     assert_eq!(told(&world), [] as [&str; 0]);
     note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01 15:00\n");
-    world.later(SignedDuration::from_mins(1)).pass(Mode::Daemon);
+    world.later(SignedDuration::from_mins(1)).pass(PassMode::Daemon);
     assert_eq!(told(&world), [] as [&str; 0]);
-    world.at("2026-12-01T15:00:00Z").pass(Mode::Daemon);
+    world.at("2026-12-01T15:00:00Z").pass(PassMode::Daemon);
     assert_eq!(told(&world), ["Task: Pay · Home.md"]);
 }
 
@@ -294,7 +294,7 @@ fn large(world: &World) {
 
 #[test]
 fn only_changed_notes_are_read_again() {
-    let world = world(&[Format::Tasks]);
+    let world = world(&[TaskFormat::Tasks]);
     for n in 0..20 {
         note(&world, &format!("{n}.md"), "- [ ] One 📅 2026-12-20\n");
     }
@@ -317,7 +317,7 @@ fn only_changed_notes_are_read_again() {
 #[test]
 #[ignore = "a measurement"]
 fn a_hundred_thousand_task_lines() {
-    let mut world = world(&[Format::Tasks]);
+    let mut world = world(&[TaskFormat::Tasks]);
     large(&world);
     let settings = world.settings.tasks.clone().unwrap();
     let vault = vault_agent::vault::Vault::open(&world.dir.path().join("vault")).unwrap();

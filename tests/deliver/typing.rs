@@ -1,6 +1,6 @@
 //! Words that are changed while they are told, or after: in the middle of typing, and where a rewrite can't be made.
 
-use vault_agent::deliver::{Memory, Mode};
+use vault_agent::deliver::{PassMode, PassState};
 
 use crate::deliver::crashes::at_each_step;
 use crate::deliver::world::{World, line, secs};
@@ -14,7 +14,7 @@ fn due(msg: &str) -> String {
 /// A daemon that has looked at an empty note.
 fn daemon() -> World {
     let mut world = World::new(NOW, "# Mine\n");
-    world.pass(Mode::Daemon);
+    world.pass(PassMode::Daemon);
     world
 }
 
@@ -23,12 +23,12 @@ fn a_due_line_is_told_once_it_is_written() {
     let mut world = daemon();
     for words in ["Ca", "Call Mum", "Call Mum about the", "Call Mum about the flat"] {
         world.later(secs(2)).write(format!("# Mine\n{}", due(words)));
-        let report = world.pass(Mode::Daemon);
+        let report = world.pass(PassMode::Daemon);
         assert!(report.fired.is_empty(), "{words}");
         assert_eq!(report.next_pass, Some(world.clock_now() + secs(5)));
     }
-    assert_eq!(world.later(secs(5)).pass(Mode::Daemon).fired.len(), 1);
-    world.later(secs(5)).pass(Mode::Daemon);
+    assert_eq!(world.later(secs(5)).pass(PassMode::Daemon).fired.len(), 1);
+    world.later(secs(5)).pass(PassMode::Daemon);
     assert_eq!(world.place.texts(), ["Reminder: Call Mum about the flat"]);
     assert_eq!(world.read(), "# Mine\n");
 }
@@ -39,7 +39,7 @@ fn a_note_that_is_never_still_fires_its_due_lines_all_the_same() {
     for second in 0..150 {
         let other = format!("counted {second}\n");
         world.later(secs(1)).write(due("Steady") + &due(&format!("Call Mum {second}")) + &other);
-        world.pass(Mode::Daemon);
+        world.pass(PassMode::Daemon);
         let told = world.place.texts();
         assert_eq!(told.iter().filter(|text| text.contains("Steady")).count(), usize::from(second >= 5));
         let (sure, most) = (usize::from(second >= 60), usize::from(second >= 5));
@@ -55,10 +55,10 @@ fn a_tick_and_a_new_daemon_wait_for_nothing() {
     assert_eq!(world.tick().fired.len(), 1);
     let mut world = daemon();
     world.later(secs(1)).write(due("Call"));
-    assert!(world.pass(Mode::Daemon).fired.is_empty());
+    assert!(world.pass(PassMode::Daemon).fired.is_empty());
     // Killed while it waits, again and again.
-    world.memory = Memory::default();
-    assert_eq!(world.later(secs(1)).pass(Mode::Daemon).fired.len(), 1);
+    world.memory = PassState::default();
+    assert_eq!(world.later(secs(1)).pass(PassMode::Daemon).fired.len(), 1);
 }
 
 #[test]

@@ -9,8 +9,9 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::deliver::{
-    DeliveryOrder, Fact, Journal, Lookup, Memory, MessageKind, Mode, Notifier, NotifyRules, Outgoing,
-    PassContext, PassError, PassReport, PassSettings, Scope, SendOutcome, notifier::nonce, pass,
+    DeliveryOrder, Fact, Journal, MessageKind, MessageLookup, MessageScope, Notifier, NotifyRules,
+    OutgoingMessage, PassContext, PassError, PassMode, PassReport, PassSettings, PassState, SendOutcome,
+    notifier::nonce, pass,
 };
 use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
@@ -25,7 +26,7 @@ pub struct Arrived {
     pub at: Timestamp,
     pub nonce: String,
     pub text: String,
-    pub scope: Option<Scope>,
+    pub scope: Option<MessageScope>,
     pub facts: Vec<(String, String)>,
 }
 
@@ -49,7 +50,7 @@ pub struct Place {
     pub clock: Arc<ManualClock>,
     pub arrived: Mutex<Vec<Arrived>>,
     pub faults: Mutex<VecDeque<Fault>>,
-    pub refuses: Mutex<Vec<Option<Scope>>>,
+    pub refuses: Mutex<Vec<Option<MessageScope>>>,
     pub attempts: Mutex<usize>,
 }
 
@@ -73,7 +74,7 @@ impl Place {
         self.arrived.lock().unwrap().iter().map(|message| message.text.clone()).collect()
     }
 
-    fn take(&self, message: &Outgoing) -> String {
+    fn take(&self, message: &OutgoingMessage) -> String {
         let now = self.clock.now();
         let mut arrived = self.arrived.lock().unwrap();
         let known = arrived.iter().position(|known| {
@@ -105,7 +106,7 @@ impl Notifier for Place {
         self.name
     }
 
-    async fn send(&self, message: &Outgoing) -> SendOutcome {
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         *self.attempts.lock().unwrap() += 1;
         if self.refuses.lock().unwrap().contains(&message.scope) {
             return SendOutcome::Refused { reason: "unknown channel".to_owned() };
@@ -121,12 +122,14 @@ impl Notifier for Place {
         }
     }
 
-    async fn find(&self, message: &Outgoing, since: Timestamp) -> Lookup {
+    async fn find(&self, message: &OutgoingMessage, since: Timestamp) -> MessageLookup {
         let arrived = self.arrived.lock().unwrap();
         let found = arrived.iter().position(|known| {
             known.at >= since && (known.nonce == message.nonce || known.text == message.text)
         });
-        found.map_or(Lookup::NotFound, |index| Lookup::Found { message_id: self.message_id(index) })
+        found.map_or(MessageLookup::NotFound, |index| MessageLookup::Found {
+            message_id: self.message_id(index),
+        })
     }
 }
 
@@ -141,7 +144,7 @@ pub struct World {
     /// Tells in the stead of `place`.
     pub notifier: Option<Arc<dyn Notifier>>,
     pub settings: PassSettings,
-    pub memory: Memory,
+    pub memory: PassState,
     /// Whether this machine may send, where there are several.
     pub machines: Machines,
     /// Another world's folder, to be worked on by two.
@@ -176,7 +179,7 @@ impl World {
             others: Vec::new(),
             notifier: None,
             settings,
-            memory: Memory::default(),
+            memory: PassState::default(),
             machines: Machines::alone(),
             root: None,
         };
@@ -235,11 +238,11 @@ impl World {
     }
 
     /// One pass as a process of its own makes it.
-    pub fn pass(&mut self, mode: Mode) -> PassReport {
+    pub fn pass(&mut self, mode: PassMode) -> PassReport {
         self.try_pass(mode).unwrap()
     }
 
-    pub fn try_pass(&mut self, mode: Mode) -> Result<PassReport, PassError> {
+    pub fn try_pass(&mut self, mode: PassMode) -> Result<PassReport, PassError> {
         let vault = Vault::open(&self.root().join("vault")).unwrap();
         let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
         let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
@@ -270,13 +273,13 @@ impl World {
     }
 
     pub fn tick(&mut self) -> PassReport {
-        self.pass(Mode::Tick)
+        self.pass(PassMode::Tick)
     }
 }
 
 /// A message of this kind and key, with no facts.
-pub fn message(kind: MessageKind, key: &str, text: &str) -> Outgoing {
-    Outgoing {
+pub fn message(kind: MessageKind, key: &str, text: &str) -> OutgoingMessage {
+    OutgoingMessage {
         reply_to: None,
         key: key.to_owned(),
         nonce: nonce(kind, key, 0, 0),

@@ -16,7 +16,7 @@ use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Settings;
-use vault_agent::discord::Pace;
+use vault_agent::discord::ProgressTimes;
 use vault_agent::format::approval::{self, Approval, ApprovalState as Ended};
 use vault_agent::turn::TurnState;
 use vault_agent::turn::journal::ToolEnd;
@@ -122,8 +122,10 @@ fn results(rig: &Rig) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     let (mut rig, tool) = rig_and_tool().await;
-    rig.pace =
-        Pace { after: std::time::Duration::from_millis(10), every: std::time::Duration::from_millis(50) };
+    rig.pace = ProgressTimes {
+        after: std::time::Duration::from_millis(10),
+        every: std::time::Duration::from_millis(50),
+    };
     let curl = run("curl https://a.example");
     rig.server.script(vec![curl.clone(), curl, Reply::text("Fetched.")]);
     let _running = rig.run().await;
@@ -333,7 +335,7 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         // The person approves whatever is asked, as it comes.
         let approve = || {
             let open = open(&rig);
-            if open.iter().any(|line| line.mark == approval::Mark::Open) {
+            if open.iter().any(|line| line.mark == approval::CheckboxMark::Open) {
                 change(&rig, |note| note.replace("- [ ]", "- [x]"));
             }
         };

@@ -7,18 +7,20 @@ use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use serde_json::json;
 use std::time::{Duration, Instant};
-use vault_agent::deliver::{Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome, notifier::nonce};
-use vault_agent::discord::{Api, BotNotifier, Owners, WebhookNotifier};
+use vault_agent::deliver::{
+    MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, SendOutcome, notifier::nonce,
+};
+use vault_agent::discord::{BotNotifier, DiscordApi, Owners, WebhookNotifier};
 
-fn notification(number: u32, text: &str) -> Outgoing {
+fn notification(number: u32, text: &str) -> OutgoingMessage {
     let (kind, id) = (MessageKind::Reminder, format!("rid_AAAAAAAAA{number:03}"));
     let facts = vec![fact(kind, &id, "2026-12-01T09:30", text)];
-    Outgoing { facts, ..message(kind, &format!("{id}@2026-12-01T09:30"), text) }
+    OutgoingMessage { facts, ..message(kind, &format!("{id}@2026-12-01T09:30"), text) }
 }
 
 fn bot(fake: &FakeDiscord) -> BotNotifier {
     let token = SecretString::from(fake.world().token.clone());
-    let api = Api::new(Some(&token), Some(&fake.api_base())).unwrap();
+    let api = DiscordApi::new(Some(&token), Some(&fake.api_base())).unwrap();
     BotNotifier::new(api, Some(CHANNEL), Owners::new(&[ALICE]))
 }
 
@@ -76,7 +78,7 @@ async fn what_surely_did_not_arrive_is_tried_again_or_refused_with_words() {
     fake.world().add_thread(3000, CHANNEL, "t", false);
     fake.world().channel_mut(3000).locked = true;
     let mut threaded = notification(2, "in a thread");
-    threaded.scope = Some(Scope::Thread(3000));
+    threaded.scope = Some(MessageScope::Thread(3000));
     let outcome = bot.send(&threaded).await;
     assert!(matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("locked")), "{outcome:?}");
     fake.world().channel_mut(3000).locked = false;
@@ -95,7 +97,7 @@ async fn what_surely_did_not_arrive_is_tried_again_or_refused_with_words() {
 async fn nobody_listening_is_surely_not_sent() {
     let gone = { FakeDiscord::start().await.api_base() };
     tokio::time::sleep(Duration::from_millis(50)).await;
-    let api = Api::new(Some(&SecretString::from("t")), Some(&gone)).unwrap();
+    let api = DiscordApi::new(Some(&SecretString::from("t")), Some(&gone)).unwrap();
     let outcome = BotNotifier::new(api, Some(1), Owners::default()).send(&notification(1, "x")).await;
     let SendOutcome::Retry { reason, .. } = outcome else { panic!("{outcome:?}") };
     assert!(!reason.contains("127.0.0.1"), "an address may be a secret: {reason}");
@@ -114,17 +116,20 @@ async fn the_look_back_finds_its_own_message_and_no_other_with_the_same_words() 
             fake.say(CHANNEL, ALICE, &format!("chatter {n}"));
         }
         fake.say(CHANNEL, ALICE, "take the pill");
-        assert_eq!(bot.find(&ours, since).await, Lookup::NotFound, "nonces in history: {nonces}");
+        assert_eq!(bot.find(&ours, since).await, MessageLookup::NotFound, "nonces in history: {nonces}");
         assert!(sent(&bot.send(&ours).await));
-        assert!(matches!(bot.find(&ours, since).await, Lookup::Found { .. }));
+        assert!(matches!(bot.find(&ours, since).await, MessageLookup::Found { .. }));
         let mut plain = notification(3, "a digest");
         plain.kind = MessageKind::Digest;
         assert!(sent(&bot.send(&plain).await));
-        assert!(matches!(bot.find(&plain, since).await, Lookup::Found { .. }));
+        assert!(matches!(bot.find(&plain, since).await, MessageLookup::Found { .. }));
         let later = Timestamp::now() + SignedDuration::from_mins(10);
-        assert_eq!(bot.find(&plain, later).await, Lookup::NotFound);
+        assert_eq!(bot.find(&plain, later).await, MessageLookup::NotFound);
         fake.fault("GET", "/messages", Fault::Garbage, 1);
-        assert!(matches!(bot.find(&plain, since).await, Lookup::Later { .. }), "an odd page proves nothing");
+        assert!(
+            matches!(bot.find(&plain, since).await, MessageLookup::Later { .. }),
+            "an odd page proves nothing"
+        );
     }
 }
 
@@ -133,7 +138,7 @@ async fn a_scope_names_the_place_and_nobody_else_is_pinged() {
     let fake = FakeDiscord::start().await;
     let bot = bot(&fake);
     let mut message = notification(1, "<@42> @everyone @here <@&600> <@&601> <@66>");
-    message.scope = Some(Scope::User(ALICE));
+    message.scope = Some(MessageScope::User(ALICE));
     assert!(sent(&bot.send(&message).await));
     let dm = fake.world().dm(ALICE);
     assert_eq!(fake.messages(dm).len(), 1);
@@ -155,7 +160,7 @@ async fn a_webhook_alone_sends_and_can_not_be_asked() {
     let message = notification(1, "hello @everyone");
     assert!(sent(&webhook.send(&message).await));
     assert_eq!(fake.world().pings, Vec::<String>::new());
-    assert_eq!(webhook.find(&message, Timestamp::now()).await, Lookup::CannotAsk);
+    assert_eq!(webhook.find(&message, Timestamp::now()).await, MessageLookup::CannotAsk);
     fake.fault("POST", "/webhooks", Fault::LoseAnswer, 1);
     assert!(matches!(webhook.send(&message).await, SendOutcome::Unknown { .. }));
     let address = SecretString::from("https://discord.com/api/webhooks/700/another");
@@ -170,7 +175,7 @@ async fn with_the_rate_limiter_on_a_429_is_waited_for_with_the_same_nonce() {
     let mut fake = FakeDiscord::start().await;
     let address = fake.start_tls().await;
     let token = SecretString::from(fake.world().token.clone());
-    let api = Api::with_client(&token, FakeDiscord::tls_client(address));
+    let api = DiscordApi::with_client(&token, FakeDiscord::tls_client(address));
     let bot = BotNotifier::new(api, Some(CHANNEL), Owners::default());
     for (number, limit) in (0u32..).zip([Limit::User, Limit::Global, Limit::Shared]) {
         fake.fault("POST", "/messages", Fault::RateLimited { scope: limit, retry_after: 1.0 }, 1);

@@ -10,8 +10,8 @@ use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vault_agent::deliver::Mode;
-use vault_agent::discord::{Api, BotNotifier, Owners};
+use vault_agent::deliver::PassMode;
+use vault_agent::discord::{BotNotifier, DiscordApi, Owners};
 use vault_agent::schedule::DigestRule;
 
 /// So many reminders a round.
@@ -48,7 +48,7 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
         let mut world = World::of(root, &at);
         world.notifier = Some(Arc::new(notifier));
         world.settings.digest = DigestRule { over: 3, after: SignedDuration::from_hours(24) };
-        world.try_pass(Mode::Tick).map(drop).map_err(|error| error.to_string())
+        world.try_pass(PassMode::Tick).map(drop).map_err(|error| error.to_string())
     });
     let thread = thread.unwrap();
     let joined = tokio::task::spawn_blocking(move || thread.join()).await.unwrap();
@@ -148,6 +148,6 @@ async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() 
 #[test]
 fn a_token_never_shows() {
     let token = SecretString::from("very-secret-token");
-    let api = Api::new(Some(&token), None).unwrap();
+    let api = DiscordApi::new(Some(&token), None).unwrap();
     assert!(!format!("{api:?}").contains("secret"));
 }

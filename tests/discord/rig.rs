@@ -16,16 +16,16 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
-    CombinedToolbox, Engine, EngineParts, FoundMemory, MemorySearch, RecalledContext, Toolbox, TurnMemory,
-    VaultApprovals, Waiter, memory_answer,
+    AnswerEngine, CombinedToolbox, EngineParts, FoundMemory, MemorySearch, RecalledContext, Toolbox,
+    TurnMemory, VaultApprovals, Waiter, memory_answer,
 };
 use vault_agent::clock::{Clock, ManualClock, SystemClock};
 use vault_agent::config;
 use vault_agent::deliver::Fact;
-use vault_agent::deliver::{Answers, DeliveryOrder};
+use vault_agent::deliver::{AnswerSender, DeliveryOrder};
 use vault_agent::discord::{
-    self, Api, BotNotifier, BotParts, DaemonServices, DiscordError, GatewayStatus, Logbook, Owners, Pace,
-    VaultOperations,
+    self, BotNotifier, BotParts, DaemonServices, DiscordApi, DiscordError, GatewayStatus, Logbook, Owners,
+    ProgressTimes, VaultOperations,
 };
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
@@ -110,7 +110,7 @@ pub struct Rig {
     /// What the brains of its settings are.
     pub server: ModelServer,
     pub temp: Arc<tempfile::TempDir>,
-    pub settings: config::Discord,
+    pub settings: config::DiscordSettings,
     pub daemon: Arc<Services>,
     /// Answers in the place of the assistant with the settings of the vault; without a brain that is memory.
     pub responder: Option<Arc<dyn Responder>>,
@@ -120,7 +120,7 @@ pub struct Rig {
     pub sweep: Duration,
     pub gather: Duration,
     pub stall: Option<Duration>,
-    pub pace: Pace,
+    pub pace: ProgressTimes,
     pub token: Option<String>,
     pub clock: Arc<dyn Clock>,
 }
@@ -198,12 +198,12 @@ impl Rig {
         for dir in ["vault", "state"] {
             std::fs::create_dir(temp.path().join(dir)).unwrap();
         }
-        let settings = config::Discord {
+        let settings = config::DiscordSettings {
             channel_id: Some(CHANNEL),
             guild_id: Some(1000),
             owner_ids: vec![ALICE],
             api_base: Some(fake.api_base()),
-            ..config::Discord::default()
+            ..config::DiscordSettings::default()
         };
         Self {
             fake,
@@ -217,7 +217,7 @@ impl Rig {
             sweep: BotParts::SWEEP,
             gather: BotParts::GATHER,
             stall: None,
-            pace: Pace::default(),
+            pace: ProgressTimes::default(),
             token: None,
             clock: Arc::new(SystemClock),
         }
@@ -282,9 +282,9 @@ impl Rig {
         command
     }
 
-    pub fn api(&self) -> Api {
+    pub fn api(&self) -> DiscordApi {
         let token = self.token.clone().unwrap_or_else(|| self.fake.world().token.clone());
-        Api::new(Some(&SecretString::from(token)), Some(&self.fake.api_base())).unwrap()
+        DiscordApi::new(Some(&SecretString::from(token)), Some(&self.fake.api_base())).unwrap()
     }
 
     pub fn state(&self) -> PathBuf {
@@ -305,7 +305,7 @@ impl Rig {
         *self.approvals.lock().unwrap() = Some(Arc::clone(&approvals));
         let turns = Arc::new(TurnJournal::open(&self.state()).unwrap());
         let notifier = BotNotifier::new(self.api(), self.settings.channel_id, Owners::new(&[ALICE]));
-        let answers = Answers {
+        let answers = AnswerSender {
             journal: workspace.journal().unwrap(),
             vault: workspace.vault.clone(),
             editor: Arc::clone(&workspace.editor),
@@ -321,7 +321,7 @@ impl Rig {
                 memory: Arc::new(Dentist),
                 ..EngineParts::of(&workspace, &turns)
             };
-            Arc::new(Engine::new(parts).unwrap()) as Arc<dyn Responder>
+            Arc::new(AnswerEngine::new(parts).unwrap()) as Arc<dyn Responder>
         };
         let responder = self.responder.clone().unwrap_or_else(engine);
         BotParts {
@@ -331,7 +331,7 @@ impl Rig {
                 Arc::clone(&workspace.editor),
                 "logs",
                 self.clock.clone(),
-                config::Hooks::default().redactor(),
+                config::HookSettings::default().redactor(),
             ),
             operations: VaultOperations {
                 workspace,
@@ -406,7 +406,7 @@ impl Rig {
         let end = end_of(logs.join("\n====\n"));
         let sent: Vec<String> = self.fake.texts(CHANNEL).into_iter().rev().take(5).collect();
         let turns = self.turn_journal().open_turns(None).unwrap();
-        let turns: Vec<_> = turns.iter().map(|t| (t.asked.message, t.state, t.joined)).collect();
+        let turns: Vec<_> = turns.iter().map(|t| (t.question.message, t.state, t.joined)).collect();
         format!("{program}\n{end}\nlast sent: {sent:#?}\nopen: {turns:?}")
     }
 

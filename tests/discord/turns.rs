@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::Caller;
 use vault_agent::brain::{ToolCall, ToolSpec};
-use vault_agent::discord::Pace;
+use vault_agent::discord::ProgressTimes;
 use vault_agent::format::log::EventKind;
 use vault_agent::turn::TurnState;
 use vault_agent::turn::journal::ToolEnd;
@@ -270,7 +270,7 @@ async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_al
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_work_says_what_it_does_in_one_message_that_goes() {
     let mut rig = Rig::with(&[("one", "messages")]).await;
-    rig.pace = Pace { after: Duration::ZERO, every: Duration::from_millis(20) };
+    rig.pace = ProgressTimes { after: Duration::ZERO, every: Duration::from_millis(20) };
     Look::on(&mut rig, 0);
     rig.server.script(vec![look(), Reply::text("Done.")]);
     let running = rig.run().await;

@@ -1,7 +1,7 @@
 //! Commitment blocks: what is one, what is wrong with it, and the one edit.
 
 use proptest::prelude::*;
-use vault_agent::format::commitment::{self, Commitment, Precision, Status};
+use vault_agent::format::commitment::{self, Commitment, CommitmentStatus, Precision};
 
 const FILE: &str = "# Commitments
 
@@ -42,19 +42,23 @@ fn files() -> [String; 3] {
 fn a_status_changes_and_no_other_byte() {
     for file in files() {
         let set = |id, expect, to| commitment::set_status(file.as_bytes(), id, expect, to);
-        let done = set("c-2026-05-08-001", Status::Pending, Status::Delivered).unwrap();
+        let done = set("c-2026-05-08-001", CommitmentStatus::Pending, CommitmentStatus::Delivered).unwrap();
         assert_eq!(
             String::from_utf8(done).unwrap(),
             file.replacen("status: pending ", "status: delivered ", 1)
         );
-        let back = set("c-2026-05-08-002", Status::Delivered, Status::Pending).unwrap();
+        let back = set("c-2026-05-08-002", CommitmentStatus::Delivered, CommitmentStatus::Pending).unwrap();
         assert_eq!(String::from_utf8(back).unwrap(), file.replacen("\"delivered\"", "\"pending\"", 1));
-        assert_eq!(set("c-2026-05-08-001", Status::Cancelled, Status::Pending), None);
-        assert_eq!(set("c-2026-05-08-009", Status::Pending, Status::Delivered), None);
+        assert_eq!(set("c-2026-05-08-001", CommitmentStatus::Cancelled, CommitmentStatus::Pending), None);
+        assert_eq!(set("c-2026-05-08-009", CommitmentStatus::Pending, CommitmentStatus::Delivered), None);
     }
     let twice = FILE.repeat(2);
-    let set =
-        commitment::set_status(twice.as_bytes(), "c-2026-05-08-001", Status::Pending, Status::Delivered);
+    let set = commitment::set_status(
+        twice.as_bytes(),
+        "c-2026-05-08-001",
+        CommitmentStatus::Pending,
+        CommitmentStatus::Delivered,
+    );
     assert_eq!(set, None);
 }
 
@@ -151,7 +155,7 @@ fn what_is_wrong_is_said_with_its_place() {
 fn any_commitment() -> impl Strategy<Value = Commitment> {
     let instant = (0i64..4_000_000_000).prop_map(|s| jiff::Timestamp::from_second(s).unwrap());
     (
-        prop::sample::select(Status::ALL.to_vec()),
+        prop::sample::select(CommitmentStatus::ALL.to_vec()),
         prop::option::of(prop::sample::select(Precision::ALL.to_vec())),
         prop::option::of(instant.clone()),
         prop::option::of("(channel|thread|user):[1-9][0-9]{0,15}"),
@@ -197,11 +201,11 @@ proptest! {
     ) {
         let bytes = [bytes.concat().as_bytes(), &junk].concat();
         let read = commitment::parse(&bytes);
-        if let Some(after) = commitment::set_status(&bytes, "a", Status::Pending, Status::Delivered) {
+        if let Some(after) = commitment::set_status(&bytes, "a", CommitmentStatus::Pending, CommitmentStatus::Delivered) {
             let place = &read.find("a").unwrap().status_range;
             prop_assert_eq!(&after[..place.start], &bytes[..place.start]);
             prop_assert_eq!(&after[place.start + "delivered".len()..], &bytes[place.end..]);
-            let back = commitment::set_status(&after, "a", Status::Delivered, Status::Pending);
+            let back = commitment::set_status(&after, "a", CommitmentStatus::Delivered, CommitmentStatus::Pending);
             prop_assert_eq!(back, Some(bytes));
         }
     }

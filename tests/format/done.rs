@@ -2,7 +2,7 @@
 
 use jiff::civil::DateTime;
 use proptest::prelude::*;
-use vault_agent::format::task::{self, Format, Rules};
+use vault_agent::format::task::{self, Rules, TaskFormat};
 use vault_agent::tasks::{ChangedNote, TaskRef, change};
 use vault_agent::tasks::{TaskError, task_id};
 
@@ -13,7 +13,7 @@ fn done_with(note: &str, today: &str, rules: &Rules) -> Result<ChangedNote, Task
     let first = task::scan(PATH, note.as_bytes(), rules).swap_remove(0);
     let id = task_id(PATH, &first.task.words);
     let now: DateTime = format!("{today}T12:00").parse().unwrap();
-    change::done(note.as_bytes(), &TaskRef { path: PATH, id: &id, due: None }, rules, now)
+    change::complete(note.as_bytes(), &TaskRef { path: PATH, id: &id, due: None }, rules, now)
 }
 
 fn text(changed: &ChangedNote) -> String {
@@ -305,7 +305,7 @@ fn what_is_not_understood_stays_as_it_is() {
     let id = task_id(PATH, "Thing");
     let meant = TaskRef { path: PATH, id: &id, due: None };
     let note = "- [x] Thing 📅 2026-12-01\n- [ ] Things 📅 2026-12-01\n";
-    let error = change::done(note.as_bytes(), &meant, &Rules::default(), now).unwrap_err();
+    let error = change::complete(note.as_bytes(), &meant, &Rules::default(), now).unwrap_err();
     assert!(matches!(error, TaskError::NoSuchId(_)), "{error}");
 }
 
@@ -327,7 +327,7 @@ fn of_two_with_the_same_words_the_one_that_was_told_is_meant() {
     let id = task_id(PATH, "Call");
     let due: DateTime = "2026-12-02T09:00".parse().unwrap();
     let meant = TaskRef { path: PATH, id: &id, due: Some(due) };
-    let changed = change::done(note.as_bytes(), &meant, &Rules::default(), due).unwrap();
+    let changed = change::complete(note.as_bytes(), &meant, &Rules::default(), due).unwrap();
     let after =
         "- [ ] Call 📅 2026-12-01\n- [x] Call 📅 2026-12-02 ✅ 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
     assert_eq!((text(&changed).as_str(), changed.line), (after, 2));
@@ -353,12 +353,12 @@ proptest! {
             _ => "- [ ] Thing @{2026-12-01}".to_owned(),
         };
         let note = format!("{before}{line}\n{after}");
-        let rules = Rules { on: vec![Format::Tasks, Format::Reminder, Format::Kanban], ..Rules::default() };
+        let rules = Rules { on: vec![TaskFormat::Tasks, TaskFormat::Reminder, TaskFormat::Kanban], ..Rules::default() };
         let id = task_id(PATH, "Thing");
         let meant = TaskRef { path: PATH, id: &id, due: None };
         let now: DateTime = "2026-12-01T12:00".parse().unwrap();
         for changed in [
-            change::done(note.as_bytes(), &meant, &rules, now),
+            change::complete(note.as_bytes(), &meant, &rules, now),
             change::snooze(note.as_bytes(), &meant, &rules, now),
         ].into_iter().flatten() {
             let text = text(&changed);

@@ -7,8 +7,8 @@
 use jiff::{Timestamp, civil::DateTime};
 use vault_agent::format::{
     approval, candidate, commitment, daily, log, memory, pinned,
-    reminder::{self, Parsed},
-    routine, skill, summary, working,
+    reminder::{self, ParsedLine},
+    routine, skill, summary, working_memory,
 };
 
 use super::{
@@ -81,7 +81,7 @@ fn reminder_lines() {
             && at_most_once(s, &["id-field", "day-field"])
     };
     sentences("reminder-line", 400, holds, |sentence| {
-        let Parsed::Reminder(read) = reminder::parse_line(sentence.text.as_bytes()) else {
+        let ParsedLine::Reminder(read) = reminder::parse_line(sentence.text.as_bytes()) else {
             panic!("{}: {:?}", sentence.text, reminder::parse_line(sentence.text.as_bytes()));
         };
         assert_eq!(Some(read.date.to_string().as_str()), sentence.first("date"));
@@ -101,7 +101,7 @@ fn canonical_lines_are_written_as_they_were() {
         400,
         |s| !s.text.contains('\\'),
         |sentence| {
-            let Parsed::Reminder(read) = reminder::parse_line(sentence.text.as_bytes()) else {
+            let ParsedLine::Reminder(read) = reminder::parse_line(sentence.text.as_bytes()) else {
                 panic!("{}", sentence.text);
             };
             assert_eq!(read.to_line(), sentence.text);
@@ -117,7 +117,11 @@ fn sentences_that_break_a_rule_are_no_reminders() {
     };
     sentences("reminder-line", 400, breaks, |sentence| {
         let read = reminder::parse_line(sentence.text.as_bytes());
-        assert!(matches!(read, Parsed::NearMiss { .. } | Parsed::Other), "{}: {read:?}", sentence.text);
+        assert!(
+            matches!(read, ParsedLine::NearMiss { .. } | ParsedLine::Other),
+            "{}: {read:?}",
+            sentence.text
+        );
     });
 }
 
@@ -143,7 +147,7 @@ fn commitments() {
         let due = sentence.within("due-entry", "instant").concat();
         assert_eq!(read.due, due.first().map(|due| due.parse::<Timestamp>().unwrap()));
         assert_eq!(block.range, 0..sentence.text.len());
-        let to = commitment::Status::ALL.into_iter().find(|to| *to != read.status).unwrap();
+        let to = commitment::CommitmentStatus::ALL.into_iter().find(|to| *to != read.status).unwrap();
         let after = commitment::set_status(sentence.text.as_bytes(), &read.id, read.status, to).unwrap();
         assert_eq!(commitment::parse(&after).blocks[0].commitment.status, to);
     });
@@ -204,7 +208,8 @@ fn pins() {
 #[test]
 fn working_memory() {
     every("working", 150, |sentence| {
-        let read = working::read(sentence.text.as_bytes()).unwrap_or_else(|| panic!("{}", sentence.text));
+        let read =
+            working_memory::read(sentence.text.as_bytes()).unwrap_or_else(|| panic!("{}", sentence.text));
         let instant = |rule| sentence.within(rule, "instant").concat()[0].parse::<Timestamp>().unwrap();
         assert_eq!((read.updated, read.expires), (instant("updated"), instant("expires")));
     });
@@ -365,7 +370,7 @@ fn candidate_lines() {
     };
     for rule in ["candidate-line", "candidate-record"] {
         sentences(rule, 200, holds, |sentence| {
-            let candidate::Parsed::Line(read) = candidate::parse_line(sentence.text.as_bytes()) else {
+            let candidate::ParsedBox::Line(read) = candidate::parse_line(sentence.text.as_bytes()) else {
                 panic!("{}: {:?}", sentence.text, candidate::parse_line(sentence.text.as_bytes()));
             };
             assert_eq!(Some(read.id.as_str()), sentence.first("candidate-id"));
@@ -374,7 +379,7 @@ fn candidate_lines() {
             assert_eq!(read.block_id.is_some(), sentence.all("block-id").len() > 1, "{}", sentence.text);
             assert_eq!(read.record.is_some(), rule == "candidate-record");
             let again = candidate::parse_line(read.to_line().as_bytes());
-            assert_eq!(again, candidate::Parsed::Line(read), "{}", sentence.text);
+            assert_eq!(again, candidate::ParsedBox::Line(read), "{}", sentence.text);
         });
     }
 }
@@ -386,7 +391,7 @@ fn approval_lines() {
     let holds = |s: &Sentence| once(s, &needed) && at_most_once(s, &others) && numbers(s, |_| true);
     for rule in ["approval-line", "canonical-approval"] {
         sentences(rule, 200, holds, |sentence| {
-            let approval::Parsed::Line(read) = approval::parse_line(sentence.text.as_bytes()) else {
+            let approval::ParsedBox::Line(read) = approval::parse_line(sentence.text.as_bytes()) else {
                 panic!("{}: {:?}", sentence.text, approval::parse_line(sentence.text.as_bytes()));
             };
             assert_eq!(Some(read.id.as_str()), sentence.first("approval-id"));
@@ -394,26 +399,26 @@ fn approval_lines() {
             assert_eq!(read.block_id.as_deref(), sentence.first("block-id"));
             assert_eq!(read.state.map(|s| format!("state={s}")).as_deref(), sentence.first("state-field"));
             let again = approval::parse_line(read.to_line().as_bytes());
-            assert_eq!(again, approval::Parsed::Line(read), "{}", sentence.text);
+            assert_eq!(again, approval::ParsedBox::Line(read), "{}", sentence.text);
         });
     }
     let breaks = |s: &Sentence| !once(s, &needed) || !at_most_once(s, &others);
     sentences("approval-line", 200, breaks, |sentence| {
         let read = approval::parse_line(sentence.text.as_bytes());
-        assert!(matches!(read, approval::Parsed::NearMiss { .. }), "{}: {read:?}", sentence.text);
+        assert!(matches!(read, approval::ParsedBox::NearMiss { .. }), "{}: {read:?}", sentence.text);
     });
 }
 
 #[test]
 fn task_lines() {
-    use vault_agent::format::task::{self, Format, Rules};
+    use vault_agent::format::task::{self, Rules, TaskFormat};
     let rules = Rules::default();
     let forms = [
-        ("tasks-fields", Format::Tasks, "tasks-told tasks-due tasks-scheduled tasks-start"),
-        ("dataview-fields", Format::Dataview, "dataview-date"),
-        ("reminder-mark", Format::Reminder, "date"),
-        ("toast-marks", Format::Reminder, "date"),
-        ("kanban-marks", Format::Kanban, "date"),
+        ("tasks-fields", TaskFormat::Tasks, "tasks-told tasks-due tasks-scheduled tasks-start"),
+        ("dataview-fields", TaskFormat::Dataview, "dataview-date"),
+        ("reminder-mark", TaskFormat::Reminder, "date"),
+        ("toast-marks", TaskFormat::Reminder, "date"),
+        ("kanban-marks", TaskFormat::Kanban, "date"),
     ];
     let form = |s: &Sentence| *forms.iter().find(|(rule, ..)| s.first(rule).is_some()).unwrap();
     let is_dated = |s: &Sentence| form(s).2.split(' ').any(|rule| s.first(rule).is_some());
@@ -426,7 +431,7 @@ fn task_lines() {
         // Of Tasks' fields the first of the weightiest kind says when.
         let told = form(sentence).2.split(' ').find_map(|rule| sentence.first(rule)).unwrap();
         let own = task.notification_times.iter().find(|time| time.lead == 0).unwrap();
-        if task.format != Format::Dataview {
+        if task.format != TaskFormat::Dataview {
             assert!(told.contains(&own.at.date().to_string()), "{}: {}", sentence.text, own.at);
         }
     });

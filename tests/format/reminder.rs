@@ -4,7 +4,7 @@ use jiff::civil::{date, time};
 use proptest::prelude::*;
 use vault_agent::format::{
     ReminderId, lines,
-    reminder::{self, Parsed, Recur, Reminder},
+    reminder::{self, ParsedLine, Recur, Reminder},
 };
 
 fn any_reminder() -> impl Strategy<Value = Reminder> {
@@ -58,7 +58,7 @@ fn any_line() -> impl Strategy<Value = String> {
 
 fn read(line: &[u8]) -> Reminder {
     match reminder::parse_line(line) {
-        Parsed::Reminder(reminder) => reminder,
+        ParsedLine::Reminder(reminder) => reminder,
         other => panic!("{}: {other:?}", String::from_utf8_lossy(line)),
     }
 }
@@ -83,7 +83,7 @@ proptest! {
         let same_head = line.starts_with(b"- [ ] ") && line[6] != b' ';
         if same_head {
             let read = |line: &[u8]| match reminder::parse_line(line) {
-                Parsed::Reminder(reminder) => Some(reminder),
+                ParsedLine::Reminder(reminder) => Some(reminder),
                 _ => None,
             };
             prop_assert_eq!(read(&line), read(&long));
@@ -129,7 +129,7 @@ proptest! {
         let end = (at + cut).min(chars.len());
         chars.splice(at..end, with.chars());
         let text: String = chars.into_iter().collect();
-        if let Parsed::NearMiss { column, reason, .. } = reminder::parse_line(text.as_bytes()) {
+        if let ParsedLine::NearMiss { column, reason, .. } = reminder::parse_line(text.as_bytes()) {
             prop_assert!(column <= text.chars().count() + 1);
             prop_assert!(!reason.contains("isn't a valid reminder"), "{}: {}", text, reason);
         }

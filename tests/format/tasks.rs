@@ -4,7 +4,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vault_agent::format::task::{self, Format, Key, Rules, Task, TaskLine, When, edit};
+use vault_agent::format::task::{self, FieldKind, Rules, Task, TaskFormat, TaskLine, TaskTime, edit};
 
 fn vectors(file: &str) -> Vec<Value> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar/vectors").join(file);
@@ -141,17 +141,17 @@ fn a_tick_and_the_next_line_change_what_they_mean_and_no_more() {
     let read = TaskLine::read(line, &rules).unwrap();
     let done: Date = "2021-10-29".parse().unwrap();
     assert_eq!(
-        edit::ticked(&read, Format::Tasks, Some(done)),
+        edit::ticked(&read, TaskFormat::Tasks, Some(done)),
         "  * [x] Mow 🆔 a1 🔁 every 2 weeks ➕ 2021-01-01 ⏳ 2021-10-28 📅 2021-10-30 ✅ 2021-10-29 ^mow "
     );
-    let when = |text: &str| Some(When { date: text.parse().unwrap(), time: None });
-    let dates = [(Key::Scheduled, when("2021-11-11")), (Key::Due, when("2021-11-13"))];
+    let when = |text: &str| Some(TaskTime { date: text.parse().unwrap(), time: None });
+    let dates = [(FieldKind::Scheduled, when("2021-11-11")), (FieldKind::Due, when("2021-11-13"))];
     assert_eq!(
-        edit::next(&read, Format::Tasks, &dates, None),
+        edit::next(&read, TaskFormat::Tasks, &dates, None),
         "  * [ ] Mow 🔁 every 2 weeks ⏳ 2021-11-11 📅 2021-11-13"
     );
     assert_eq!(
-        edit::next(&read, Format::Tasks, &[(Key::Scheduled, None), dates[1]], Some(done)),
+        edit::next(&read, TaskFormat::Tasks, &[(FieldKind::Scheduled, None), dates[1]], Some(done)),
         "  * [ ] Mow 🔁 every 2 weeks ➕ 2021-10-29 📅 2021-11-13"
     );
 }

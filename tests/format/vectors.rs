@@ -7,8 +7,8 @@ use jiff::civil::{Date, Time};
 use serde_json::{Map, Value, json};
 use vault_agent::format::{
     Finding, approval, candidate, commitment, daily, log, memory, pinned,
-    reminder::{self, Parsed, Reminder},
-    routine, skill, summary, working,
+    reminder::{self, ParsedLine, Reminder},
+    routine, skill, summary, working_memory,
 };
 
 /// Runs `check` on every vector of a file; it returns what was expected and what came.
@@ -65,11 +65,11 @@ fn reminder_value(reminder: &Reminder) -> Value {
 fn reminder_lines() {
     each("reminder-lines.json", |vector, input| {
         let (key, found) = match reminder::parse_line(input) {
-            Parsed::Reminder(reminder) => {
+            ParsedLine::Reminder(reminder) => {
                 assert_eq!(json!(reminder.to_line()), vector["canonical"], "{}", vector["name"]);
                 ("value", reminder_value(&reminder))
             }
-            Parsed::NearMiss { column, reason, suggestion } => {
+            ParsedLine::NearMiss { column, reason, suggestion } => {
                 let mut found = json!({"column": column});
                 // The wording is given only where it is of interest.
                 if vector["near_miss"]["reason"].is_string() {
@@ -78,8 +78,8 @@ fn reminder_lines() {
                 }
                 ("near_miss", found)
             }
-            Parsed::Ticked => ("ticked", json!(true)),
-            Parsed::Other => ("other", json!(true)),
+            ParsedLine::Ticked => ("ticked", json!(true)),
+            ParsedLine::Other => ("other", json!(true)),
         };
         one_of(vector, &["value", "near_miss", "ticked", "other"], key, found)
     });
@@ -140,7 +140,8 @@ fn commitments() {
         let mut expected = json!({"blocks": vector["blocks"], "findings": vector["findings"]});
         let mut found = json!({"blocks": blocks, "findings": places(&file.findings)});
         if let Some(edit) = vector["set_status"].as_object() {
-            let status = |key: &str| commitment::Status::named(edit[key].as_str().unwrap()).unwrap();
+            let status =
+                |key: &str| commitment::CommitmentStatus::named(edit[key].as_str().unwrap()).unwrap();
             let after =
                 commitment::set_status(input, edit["id"].as_str().unwrap(), status("expect"), status("to"));
             expected["output"] = vector["output"].clone();
@@ -199,7 +200,7 @@ fn pins() {
 #[test]
 fn working_memory() {
     each("working.json", |vector, input| {
-        let found = working::parse(input, vector["now"].as_str().unwrap().parse().unwrap());
+        let found = working_memory::parse(input, vector["now"].as_str().unwrap().parse().unwrap());
         let found = found.map(|w| json!({"updated": w.updated, "expires": w.expires, "text": w.text}));
         (vector["value"].clone(), json!(found))
     });
@@ -264,15 +265,15 @@ fn transcripts() {
 fn approvals() {
     each("approvals.json", |vector, input| {
         let (key, found) = match approval::parse_line(input) {
-            approval::Parsed::Line(a) => {
+            approval::ParsedBox::Line(a) => {
                 let value =
                     fields!(a => mark, id, until, brain, run, hash, why, always, turn, state, block_id);
                 let again = approval::parse_line(a.to_line().as_bytes());
-                assert_eq!(again, approval::Parsed::Line(a), "{}", vector["name"]);
+                assert_eq!(again, approval::ParsedBox::Line(a), "{}", vector["name"]);
                 ("value", value)
             }
-            approval::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),
-            approval::Parsed::Other => ("other", json!(true)),
+            approval::ParsedBox::NearMiss { column, .. } => ("near_miss", json!(column)),
+            approval::ParsedBox::Other => ("other", json!(true)),
         };
         one_of(vector, &["value", "near_miss", "other"], key, found)
     });
@@ -282,7 +283,7 @@ fn approvals() {
 fn candidates() {
     each("candidates.json", |vector, input| {
         let (key, found) = match candidate::parse_line(input) {
-            candidate::Parsed::Line(c) => {
+            candidate::ParsedBox::Line(c) => {
                 let (replaces, joins) = match &c.change {
                     Some(candidate::FactChange::Replaces(words)) => (Some(words), None),
                     Some(candidate::FactChange::Joins(words)) => (None, Some(words)),
@@ -294,11 +295,11 @@ fn candidates() {
                     "ref": c.source(), "replaces": replaces, "joins": joins, "record": record
                 );
                 let again = candidate::parse_line(c.to_line().as_bytes());
-                assert_eq!(again, candidate::Parsed::Line(c), "{}", vector["name"]);
+                assert_eq!(again, candidate::ParsedBox::Line(c), "{}", vector["name"]);
                 ("value", value)
             }
-            candidate::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),
-            candidate::Parsed::Other => ("other", json!(true)),
+            candidate::ParsedBox::NearMiss { column, .. } => ("near_miss", json!(column)),
+            candidate::ParsedBox::Other => ("other", json!(true)),
         };
         one_of(vector, &["value", "near_miss", "other"], key, found)
     });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vault_agent::brain::FailureClass;
-use vault_agent::brain::wire::Watch;
+use vault_agent::brain::wire::BrainTimeouts;
 
 use crate::harness::rig::{KEY, PATIENT, Rig, remind};
 use crate::models::Reply;
@@ -24,11 +24,19 @@ async fn nonsense_and_endless_lines_are_passed_over() {
 async fn a_program_that_is_silent_is_ended() {
     let short = Duration::from_millis(1500);
     for (wrong, watch, said) in [
-        ("hang-start", Watch { first_byte: short, ..PATIENT }, "it said nothing for 1 s and was ended"),
-        ("hang-after-tool", Watch { silence: short, ..PATIENT }, "it said nothing for 1 s and was ended"),
+        (
+            "hang-start",
+            BrainTimeouts { first_byte: short, ..PATIENT },
+            "it said nothing for 1 s and was ended",
+        ),
         (
             "hang-after-tool",
-            Watch { overall: short, ..PATIENT },
+            BrainTimeouts { silence: short, ..PATIENT },
+            "it said nothing for 1 s and was ended",
+        ),
+        (
+            "hang-after-tool",
+            BrainTimeouts { overall: short, ..PATIENT },
             "it did not answer within 0 minutes and was ended",
         ),
     ] {

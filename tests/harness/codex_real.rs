@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use vault_agent::brain::codex::Codex;
-use vault_agent::brain::{FailureClass, Message, Part};
+use vault_agent::brain::{FailureClass, Message, MessagePart};
 
 use crate::harness::rig::compare;
 use crate::harness::stand::{KEY, Record, Stand, ask, go_on, history, question, stand_of};
@@ -52,7 +52,7 @@ async fn a_question() {
     let Some(real) = real().await else { return };
     real.server.script(vec![Reply::text("Anna likes oolong.").usage(120, 100, 7)]);
     let host = Record::default();
-    let picture = Part::Image {
+    let picture = MessagePart::Image {
         media_type: "image/png".into(),
         base64:
             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="

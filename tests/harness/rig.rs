@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::ApprovalVerdict;
 use vault_agent::agent::servers::Servers;
 use vault_agent::agent::tools::{CombinedToolbox, Toolbox};
-use vault_agent::agent::{Approvals, Engine, EngineParts, RecalledContext, TurnMemory};
+use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::brain::process;
-use vault_agent::brain::wire::Watch;
+use vault_agent::brain::wire::BrainTimeouts;
 use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config::Dirs;
 use vault_agent::mcp::VaultTools;
@@ -30,7 +30,7 @@ use crate::support::set_mode;
 pub const KEY: &str = "sk-ant-harness-0123456789abcdef";
 
 /// Long enough for a busy machine.
-pub const PATIENT: Watch = Watch {
+pub const PATIENT: BrainTimeouts = BrainTimeouts {
     first_byte: Duration::from_secs(60),
     silence: Duration::from_secs(60),
     overall: Duration::from_secs(120),
@@ -68,7 +68,7 @@ pub struct Rig {
     pub journal: Arc<TurnJournal>,
     pub person: Arc<Person>,
     pub desk: Desk,
-    pub watch: Watch,
+    pub watch: BrainTimeouts,
 }
 
 impl Rig {
@@ -132,13 +132,13 @@ impl Rig {
         Arc::new(self.open())
     }
 
-    pub fn engine(&self) -> Engine {
+    pub fn engine(&self) -> AnswerEngine {
         let workspace = self.workspace();
         let mut boxes: Vec<Arc<dyn Toolbox>> = vec![Arc::new(VaultTools::new(self.open()))];
         let mine = workspace.settings.mcp.iter().filter(|server| server.is_for("assistant"));
         let servers = Servers::of(Arc::clone(&workspace), mine.cloned().collect());
         boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
-        Engine::new(EngineParts {
+        AnswerEngine::new(EngineParts {
             tools: Arc::new(CombinedToolbox(boxes)),
             approvals: Arc::clone(&self.person) as Arc<dyn Approvals>,
             memory: Arc::new(Nothing),

@@ -9,11 +9,12 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use vault_agent::brain::harness::{Server, Setup};
+use vault_agent::brain::harness::{HarnessSetup, McpServerCommand};
 use vault_agent::brain::process::Supervision;
-use vault_agent::brain::wire::Watch;
+use vault_agent::brain::wire::BrainTimeouts;
 use vault_agent::brain::{
-    BrainError, FailureClass, Harness, HarnessTask, Host, Message, Reply, Request, ToolCall, ToolResult,
+    BrainError, FailureClass, Harness, HarnessHost, HarnessTask, Message, Reply, Request, ToolCall,
+    ToolResult,
 };
 
 use crate::harness::rig::PATIENT;
@@ -29,7 +30,7 @@ pub fn question(text: &str) -> Request {
 /// A stand-in, a vault, and a state directory.
 pub struct Stand {
     pub temp: tempfile::TempDir,
-    pub setup: Setup,
+    pub setup: HarnessSetup,
 }
 
 /// The stand-in of this file name; none where there is no Python that it needs.
@@ -59,7 +60,7 @@ pub fn stand_of(command: Vec<String>) -> Stand {
     std::fs::write(path("vault/MEMORY.md"), "# Memory\n\n## Anna\n- likes oolong tea\n").unwrap();
     let text = |path: PathBuf| path.to_str().unwrap().to_owned();
     let folders = [("VAULT_AGENT_STATE_DIR", "state"), ("VAULT_AGENT_CACHE_DIR", "cache")];
-    let setup = Setup {
+    let setup = HarnessSetup {
         brain: "coder".into(),
         command,
         model: "model-1".into(),
@@ -68,7 +69,7 @@ pub fn stand_of(command: Vec<String>) -> Stand {
         tools: vec![],
         supervision: Supervision { program: PROGRAM.into(), state: path("state"), watch: PATIENT },
         dir: path("run"),
-        server: Some(Server {
+        server: Some(McpServerCommand {
             command: vec![PROGRAM.into(), "--vault".into(), text(path("vault")), "mcp".into()],
             env: folders.map(|(name, folder)| (name.to_owned(), text(path(folder)))).into(),
         }),
@@ -85,7 +86,7 @@ impl Stand {
     /// Whatever is silent for so long is ended.
     pub fn impatient(&mut self) {
         let silence = Duration::from_secs(1);
-        self.setup.supervision.watch = Watch { first_byte: PATIENT.first_byte, silence, ..PATIENT };
+        self.setup.supervision.watch = BrainTimeouts { first_byte: PATIENT.first_byte, silence, ..PATIENT };
     }
 
     pub fn memory(&self) -> String {
@@ -196,7 +197,7 @@ impl Record {
 }
 
 #[async_trait]
-impl Host for Record {
+impl HarnessHost for Record {
     fn partial_text(&self, words: &str) {
         self.said.lock().unwrap().push_str(words);
         self.spoke.notify_one();

@@ -14,8 +14,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use vault_agent::brain::wire::{Endpoint, Watch, Wire, WireBrain, http};
-use vault_agent::brain::{Brain, BrainError, Message, Part, Reply, Request, ToolCall, ToolResult, ToolSpec};
+use vault_agent::brain::wire::{BrainEndpoint, BrainTimeouts, WireBrain, WireFormat, http};
+use vault_agent::brain::{
+    Brain, BrainError, Message, MessagePart, Reply, Request, ToolCall, ToolResult, ToolSpec,
+};
 use vault_agent::clock::SystemClock;
 
 /// Where the program's arguments stand, one a line; a test run has none.
@@ -235,14 +237,18 @@ impl Program {
     fn ask(&self, request: &Request) -> Result<Reply, BrainError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let variable = |name| std::env::var(name).ok();
-        let endpoint = Endpoint {
-            wire: Wire::Messages,
+        let endpoint = BrainEndpoint {
+            wire: WireFormat::Messages,
             url: variable("ANTHROPIC_BASE_URL").expect("a server"),
             model: value_of(&self.arguments, "--model").unwrap(),
             key: variable("ANTHROPIC_API_KEY").map(Into::into),
         };
-        let brain =
-            WireBrain::new(endpoint, Watch::default(), http::client().unwrap(), Arc::new(SystemClock));
+        let brain = WireBrain::new(
+            endpoint,
+            BrainTimeouts::default(),
+            http::client().unwrap(),
+            Arc::new(SystemClock),
+        );
         let call = || {
             let (events, _) = mpsc::channel(64);
             runtime.block_on(brain.call(request, events, CancellationToken::new()))
@@ -289,10 +295,10 @@ fn value_of(arguments: &[String], name: &str) -> Option<String> {
     arguments.get(at + 1).cloned()
 }
 
-fn parts(content: &Value) -> Vec<Part> {
+fn parts(content: &Value) -> Vec<MessagePart> {
     let part = |part: &Value| match part["type"].as_str() {
-        Some("text") => Part::Text { text: part["text"].as_str().unwrap().to_owned() },
-        _ => Part::Image {
+        Some("text") => MessagePart::Text { text: part["text"].as_str().unwrap().to_owned() },
+        _ => MessagePart::Image {
             media_type: part["source"]["media_type"].as_str().unwrap().to_owned(),
             base64: part["source"]["data"].as_str().unwrap().to_owned(),
         },

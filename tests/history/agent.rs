@@ -1,7 +1,7 @@
 //! Each write of the agent is one commit; people's changes are a commit of their own before it.
 
-use vault_agent::history::{Filter, NOTE};
-use vault_agent::vault::{Actor, ChangeObserver, ObservedChange, Operation, Why};
+use vault_agent::history::{LogFilter, NOTE};
+use vault_agent::vault::{Actor, ChangeObserver, ChangeReason, ObservedChange, Operation};
 
 use crate::history::room::{Room, note, why};
 
@@ -36,8 +36,10 @@ fn creating_and_removing_are_writes_too() {
 #[test]
 fn being_told_again_after_a_crash_changes_nothing() {
     let mut room = Room::of(&[("a.md", "one\n")]);
-    let reason =
-        Why { trailers: vec![("Reminder".into(), "rid_X".into())], ..why(Actor::Scheduler, "fired: x") };
+    let reason = ChangeReason {
+        trailers: vec![("Reminder".into(), "rid_X".into())],
+        ..why(Actor::Scheduler, "fired: x")
+    };
     let path = note("a.md");
     let change = ObservedChange { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
     room.write("a.md", "two\n");
@@ -70,7 +72,7 @@ fn a_snapshot_that_overtakes_the_word_about_a_write_takes_nothing_from_it() {
 fn trailers_name_what_the_write_belongs_to() {
     let room = Room::new();
     room.snapshot();
-    let reason = Why {
+    let reason = ChangeReason {
         actor: Actor::Scheduler,
         subject: "fired: Call \"Mum\"".into(),
         body: Some("3 minutes late".into()),
@@ -80,7 +82,7 @@ fn trailers_name_what_the_write_belongs_to() {
         ],
     };
     room.editor.edit(&note("Reminders.md"), &[Operation::Append { text: b"x".to_vec() }], &reason).unwrap();
-    let filter = Filter { id: Some("rid_K5V4M2J9Q2ZP".into()), ..Filter::default() };
+    let filter = LogFilter { id: Some("rid_K5V4M2J9Q2ZP".into()), ..LogFilter::default() };
     let records = room.history.records(&filter).unwrap();
     assert_eq!(records.len(), 1);
     insta::assert_snapshot!(records[0].commit.message.render(), @r#"

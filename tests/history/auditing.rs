@@ -1,7 +1,7 @@
 //! What the history proves, and how it says what it doesn't.
 
 use vault_agent::history::{AuditReport, audit};
-use vault_agent::vault::{Actor, Operation, Why};
+use vault_agent::vault::{Actor, ChangeReason, Operation};
 
 use crate::history::room::{Room, note, why};
 
@@ -23,9 +23,9 @@ fn said(room: &Room) -> Vec<String> {
     judged(room).violations.iter().map(|v| format!("{} {}:{} {}", v.rule, v.path, v.line, v.detail)).collect()
 }
 
-fn scheduler(trailers: &[(&str, &str)]) -> Why {
+fn scheduler(trailers: &[(&str, &str)]) -> ChangeReason {
     let trailers = trailers.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Why { trailers, ..why(Actor::Scheduler, "fired: Tree") }
+    ChangeReason { trailers, ..why(Actor::Scheduler, "fired: Tree") }
 }
 
 fn fires(room: &Room, operations: &[Operation], trailers: &[(&str, &str)]) {

@@ -1,7 +1,7 @@
 //! Where each line of a note comes from, and a section or a line brought back.
 
 use jiff::SignedDuration;
-use vault_agent::history::{BlameBound, LineTarget, Writer};
+use vault_agent::history::{BlameBound, LineTarget, LineWriter};
 use vault_agent::vault::{Actor, Operation, Origin};
 
 use crate::history::room::{Room, note};
@@ -44,7 +44,7 @@ fn each_line_has_its_writer_turn_and_time() {
     let blame = room.history.blame(&note("new.md"), None, BlameBound::default()).unwrap();
     let origin = |line: usize| blame.origin(&blame.lines[line]).unwrap();
     assert_eq!((origin(2).turn.as_deref(), origin(2).client.as_deref()), (Some("01TURN"), Some("claude")));
-    assert_eq!((origin(2).writer, origin(2).subject.as_str()), (Writer::Assistant, "saved: x"));
+    assert_eq!((origin(2).writer, origin(2).subject.as_str()), (LineWriter::Assistant, "saved: x"));
     assert!(origin(3).snapshot.is_none() && blame.complete);
     assert!(origin(0).time.as_deref().unwrap().starts_with("2026-12-01T09:3"));
     assert!(origin(5).at > origin(2).at && origin(2).at > origin(0).at);

@@ -1,6 +1,6 @@
 //! Notes that were renamed: nothing is deleted, their past is followed, and a restore doesn't double them.
 
-use vault_agent::history::{Deletions, Filter};
+use vault_agent::history::{Deletions, LogFilter};
 
 use crate::history::room::Room;
 use crate::support::TestVault;
@@ -70,7 +70,7 @@ fn notes_of_one_text_are_not_each_others_names() {
 }
 
 fn life(room: &Room, path: &str) -> Vec<String> {
-    let filter = Filter { path: Some(path.into()), ..Filter::default() };
+    let filter = LogFilter { path: Some(path.into()), ..LogFilter::default() };
     let records = room.history.records(&filter).unwrap();
     records.into_iter().map(|record| record.commit.message.subject).collect()
 }

@@ -11,9 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Settings;
 use vault_agent::history::{
-    Deletions, Filter, History, Record, RestoreReport, Snapshot, UndoPlan, UndoReport, UndoSelection,
+    CommitRecord, Deletions, History, LogFilter, RestoreReport, SnapshotResult, UndoPlan, UndoReport,
+    UndoSelection,
 };
-use vault_agent::vault::{Actor, EditOptions, Editor, NotePath, Operation, Vault, Why};
+use vault_agent::vault::{Actor, ChangeReason, EditOptions, Editor, NotePath, Operation, Vault};
 
 pub struct Room {
     pub temp: Place,
@@ -42,8 +43,8 @@ pub fn note(path: &str) -> NotePath {
     NotePath::new(path).unwrap()
 }
 
-pub fn why(actor: Actor, subject: &str) -> Why {
-    Why { actor, subject: subject.into(), body: None, trailers: Vec::new() }
+pub fn why(actor: Actor, subject: &str) -> ChangeReason {
+    ChangeReason { actor, subject: subject.into(), body: None, trailers: Vec::new() }
 }
 
 impl Room {
@@ -115,7 +116,7 @@ impl Room {
         self.clock.advance(SignedDuration::from_secs(60));
     }
 
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> SnapshotResult {
         self.tick();
         self.history.snapshot_all(Deletions::Hold).unwrap()
     }
@@ -126,7 +127,7 @@ impl Room {
         self.fsck();
     }
 
-    pub fn snapshot_of(&self, paths: &[&str]) -> Snapshot {
+    pub fn snapshot_of(&self, paths: &[&str]) -> SnapshotResult {
         self.tick();
         let paths: BTreeSet<NotePath> = paths.iter().map(|path| note(path)).collect();
         self.history.snapshot_paths(&paths, Deletions::Hold).unwrap()
@@ -154,19 +155,20 @@ impl Room {
     }
 
     /// Appends through the editor, a minute later.
-    pub fn appends(&self, path: &str, text: &str, why: &Why) {
+    pub fn appends(&self, path: &str, text: &str, why: &ChangeReason) {
         self.tick();
         let report = self.editor.edit(&note(path), &[Operation::Append { text: text.into() }], why).unwrap();
         assert_eq!(report.warning, None);
     }
 
-    pub fn log(&self) -> Vec<Record> {
-        self.history.records(&Filter::default()).unwrap()
+    pub fn log(&self) -> Vec<CommitRecord> {
+        self.history.records(&LogFilter::default()).unwrap()
     }
 
     pub fn subjects(&self) -> Vec<String> {
-        let line =
-            |record: &Record| format!("{}: {}", record.commit.message.actor(), record.commit.message.subject);
+        let line = |record: &CommitRecord| {
+            format!("{}: {}", record.commit.message.actor(), record.commit.message.subject)
+        };
         self.log().iter().map(line).collect()
     }
 

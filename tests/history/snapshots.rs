@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use vault_agent::history::{CheckDepth, Deletions, Filter, Snapshot};
+use vault_agent::history::{CheckDepth, Deletions, LogFilter, SnapshotResult};
 
 use crate::history::room::Room;
 use crate::support::random::Random;
 use crate::support::set_mode;
 
 /// What was added, changed and deleted.
-fn counts(snapshot: &Snapshot) -> (usize, usize, usize) {
+fn counts(snapshot: &SnapshotResult) -> (usize, usize, usize) {
     (snapshot.added, snapshot.changed, snapshot.deleted)
 }
 
@@ -296,23 +296,23 @@ fn the_past_is_filtered_by_path_actor_time_words_and_id() {
     room.write("Reminders.md", format!("{}\n", line.replace("09:30", "10:00")));
     room.save("sub/b.md", "x");
     room.agent_appends("other.md", "else");
-    let subjects = |filter: Filter| {
+    let subjects = |filter: LogFilter| {
         let records = room.history.records(&filter).unwrap();
         records.into_iter().map(|record| record.commit.message.subject).collect::<Vec<_>>()
     };
-    let filter = Filter::default;
-    assert_eq!(subjects(Filter { path: Some("sub".into()), ..filter() }).len(), 3);
-    assert_eq!(subjects(Filter { path: Some("sub/a.md".into()), ..filter() }).len(), 2);
-    let mcp = subjects(Filter { actor: Some("mcp".into()), ..filter() });
+    let filter = LogFilter::default;
+    assert_eq!(subjects(LogFilter { path: Some("sub".into()), ..filter() }).len(), 3);
+    assert_eq!(subjects(LogFilter { path: Some("sub/a.md".into()), ..filter() }).len(), 2);
+    let mcp = subjects(LogFilter { actor: Some("mcp".into()), ..filter() });
     assert_eq!(mcp, ["saved: else", "saved: by the agent"]);
-    assert_eq!(subjects(Filter { grep: Some("BY THE".into()), ..filter() }), ["saved: by the agent"]);
-    assert_eq!(subjects(Filter { limit: Some(1), ..filter() }), ["saved: else"]);
+    assert_eq!(subjects(LogFilter { grep: Some("BY THE".into()), ..filter() }), ["saved: by the agent"]);
+    assert_eq!(subjects(LogFilter { limit: Some(1), ..filter() }), ["saved: else"]);
     let all = subjects(filter());
-    assert_eq!(subjects(Filter { skip: 1, limit: Some(1), ..filter() }), all[1..2]);
-    assert_eq!(subjects(Filter { skip: all.len(), ..filter() }), [""; 0]);
-    assert_eq!(subjects(Filter { skip: 1, actor: Some("mcp".into()), ..filter() }), mcp[1..]);
-    assert_eq!(subjects(Filter { id: Some("rid_AAAAAAAAAAAA".into()), ..filter() }).len(), 2);
-    assert_eq!(subjects(Filter { since: Some(room.now()), ..filter() }), ["saved: else"]);
+    assert_eq!(subjects(LogFilter { skip: 1, limit: Some(1), ..filter() }), all[1..2]);
+    assert_eq!(subjects(LogFilter { skip: all.len(), ..filter() }), [""; 0]);
+    assert_eq!(subjects(LogFilter { skip: 1, actor: Some("mcp".into()), ..filter() }), mcp[1..]);
+    assert_eq!(subjects(LogFilter { id: Some("rid_AAAAAAAAAAAA".into()), ..filter() }).len(), 2);
+    assert_eq!(subjects(LogFilter { since: Some(room.now()), ..filter() }), ["saved: else"]);
 }
 
 #[test]

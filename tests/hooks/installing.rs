@@ -5,13 +5,17 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vault_agent::hooks::HostEvent;
-use vault_agent::hooks::install::{Caller, install, installed, uninstall};
+use vault_agent::hooks::install::{HookCaller, install, installed, uninstall};
 
 use crate::support::{Run, TestVault};
 use crate::support::{mode, set_mode};
 
-fn caller() -> Caller {
-    Caller { program: "/opt/bin/vault-agent".into(), vault: "/home/ann/My \"Vault\"".into(), server: None }
+fn caller() -> HookCaller {
+    HookCaller {
+        program: "/opt/bin/vault-agent".into(),
+        vault: "/home/ann/My \"Vault\"".into(),
+        server: None,
+    }
 }
 
 /// JSON of any kind, in any layout, with hooks of others in it.
@@ -197,7 +201,7 @@ fn a_file_that_is_no_settings_file_is_refused_where_it_goes_wrong() {
 fn entries_of_a_program_with_another_name_are_found_again() {
     let before = "{\n  \"model\": \"opus\"\n}\n";
     for program in ["/opt/bin/va", "/nix/store/x/.vault-agent-wrapped", "C:\\bin\\va.exe"] {
-        let caller = Caller { program: program.into(), ..caller() };
+        let caller = HookCaller { program: program.into(), ..caller() };
         let with = install(before, &caller).unwrap();
         assert_eq!(installed(&with).unwrap().len(), 5, "{program}");
         assert_eq!(install(&with, &caller).unwrap(), with, "{program}");

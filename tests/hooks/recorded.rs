@@ -2,7 +2,7 @@
 //! and answered in the host's format.
 
 use vault_agent::hooks::HostEvent;
-use vault_agent::hooks::input::Input;
+use vault_agent::hooks::input::HookInput;
 
 use crate::hooks::host::{hook, log, record, said, transcript_path, user};
 use crate::support::TestVault;
@@ -20,7 +20,7 @@ fn recorded(event: HostEvent) -> &'static str {
 #[test]
 fn every_recorded_message_is_understood() {
     for event in HostEvent::ALL {
-        let input = Input::parse(recorded(event).as_bytes()).unwrap();
+        let input = HookInput::parse(recorded(event).as_bytes()).unwrap();
         assert_eq!(input.hook_event_name.as_deref(), Some(event.host_name()));
         assert!(input.cwd.is_some() && input.transcript_path.is_some() && !input.session().is_empty());
     }

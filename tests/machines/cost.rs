@@ -7,8 +7,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::machines::engine::git::{GitEngine, GitPlace};
-use vault_agent::machines::engine::{Engine, Swapped};
-use vault_agent::machines::protocol::{Answer, Me, Now, Protocol, Timing};
+use vault_agent::machines::engine::{StoreEngine, SwapOutcome};
+use vault_agent::machines::protocol::{AttemptOutcome, ClockReadings, OwnMachine, Protocol, Timing};
 
 use crate::parts::{bare, folder_with, write_program};
 
@@ -31,7 +31,8 @@ impl Machine {
         write_program(&script, &text);
         let mut place = GitPlace::new(&format!("ssh://nowhere{}", repository.display()), state).unwrap();
         (place.ssh, place.patience) = (Some(script.display().to_string()), Duration::from_secs(60));
-        let me = Me { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
+        let me =
+            OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
         let engine = GitEngine::new(place, Arc::clone(clock) as Arc<dyn Clock>);
         Self { protocol: Protocol::new(me, Timing::GIT, 0), engine, nonces: 0 }
     }
@@ -39,9 +40,9 @@ impl Machine {
     /// Does what is to be done now: when there is something again.
     async fn turn(&mut self, clock: &ManualClock) -> Duration {
         loop {
-            let now = Now { clock: clock.boot(), wall_ms: clock.now().as_millisecond() };
+            let now = ClockReadings { clock: clock.boot(), wall_ms: clock.now().as_millisecond() };
             if self.protocol.must_read(now.clock) {
-                self.protocol.heard(self.engine.read("").await.unwrap(), now.clock);
+                self.protocol.record_entries(self.engine.read("").await.unwrap(), now.clock);
                 continue;
             }
             let (name, nonces) = (self.protocol.me().name.clone(), &mut self.nonces);
@@ -50,11 +51,11 @@ impl Machine {
                 format!("{name}-{nonces}")
             };
             let Some(attempt) = self.protocol.attempt(now, &[], &mut nonce) else {
-                return self.protocol.wake_at(now.clock, &[]);
+                return self.protocol.next_wake(now.clock, &[]);
             };
-            let swapped: Swapped = self.engine.swap(&attempt.changes).await.unwrap();
-            self.protocol.answered(attempt, Answer::Swapped(swapped), now.clock);
-            self.protocol.heard(self.engine.standing().await.unwrap(), now.clock);
+            let swapped: SwapOutcome = self.engine.swap(&attempt.changes).await.unwrap();
+            self.protocol.record_outcome(attempt, AttemptOutcome::Swapped(swapped), now.clock);
+            self.protocol.record_entries(self.engine.standing().await.unwrap(), now.clock);
         }
     }
 }

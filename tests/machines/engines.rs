@@ -2,33 +2,45 @@
 
 use std::time::Duration;
 
-use vault_agent::machines::engine::{Change, Engine, EngineError, Swapped};
+use vault_agent::machines::engine::{EngineError, EntryChange, StoreEngine, SwapOutcome};
 
 use crate::memory::{Fault, MemoryEngine};
 
 /// A change of `key` from one value to another.
-pub fn change(key: &str, expected: Option<&str>, value: Option<&str>) -> Change {
-    Change { key: key.to_owned(), expected: expected.map(str::to_owned), value: value.map(str::to_owned) }
+pub fn change(key: &str, expected: Option<&str>, value: Option<&str>) -> EntryChange {
+    EntryChange {
+        key: key.to_owned(),
+        expected: expected.map(str::to_owned),
+        value: value.map(str::to_owned),
+    }
 }
 
 /// Two machines with connections to one empty store: what one changes the other sees, and who was wrong changes nothing.
-pub async fn keeps_its_promises(one: &dyn Engine, other: &dyn Engine) {
+pub async fn keeps_its_promises(one: &dyn StoreEngine, other: &dyn StoreEngine) {
     assert!(one.read("").await.unwrap().is_empty());
     let first = [change("claim/a", None, Some(r#"{"by":"one"}"#)), change("lease", None, Some("1"))];
-    assert_eq!(one.swap(&first).await.unwrap(), Swapped::Done);
+    assert_eq!(one.swap(&first).await.unwrap(), SwapOutcome::Done);
 
     let late = [change("claim/b", None, Some("x")), change("claim/a", None, Some(r#"{"by":"other"}"#))];
-    let Swapped::Lost(stands) = other.swap(&late).await.unwrap() else { panic!("a claim was taken twice") };
+    let SwapOutcome::Lost(stands) = other.swap(&late).await.unwrap() else {
+        panic!("a claim was taken twice")
+    };
     assert_eq!(stands, [("claim/a".to_owned(), r#"{"by":"one"}"#.to_owned())].into());
     assert_eq!(other.read("claim/").await.unwrap().len(), 1, "a part of a lost swap was made");
 
-    assert_eq!(other.swap(&[change("lease", Some("1"), Some("2"))]).await.unwrap(), Swapped::Done);
-    let Swapped::Lost(stands) = one.swap(&[change("lease", Some("1"), Some("3"))]).await.unwrap() else {
+    assert_eq!(other.swap(&[change("lease", Some("1"), Some("2"))]).await.unwrap(), SwapOutcome::Done);
+    let SwapOutcome::Lost(stands) = one.swap(&[change("lease", Some("1"), Some("3"))]).await.unwrap() else {
         panic!("a lease was taken twice")
     };
     assert_eq!(stands["lease"], "2");
-    assert_eq!(one.swap(&[change("claim/a", Some(r#"{"by":"one"}"#), None)]).await.unwrap(), Swapped::Done);
-    assert_eq!(one.swap(&[change("claim/a", Some("x"), Some("y"))]).await.unwrap(), Swapped::Lost([].into()));
+    assert_eq!(
+        one.swap(&[change("claim/a", Some(r#"{"by":"one"}"#), None)]).await.unwrap(),
+        SwapOutcome::Done
+    );
+    assert_eq!(
+        one.swap(&[change("claim/a", Some("x"), Some("y"))]).await.unwrap(),
+        SwapOutcome::Lost([].into())
+    );
     assert_eq!(other.read("").await.unwrap(), [("lease".to_owned(), "2".to_owned())].into());
 
     let strange = [change("../x", None, Some("1")), change("a", None, Some(&"x".repeat(2000)))];
@@ -55,6 +67,6 @@ async fn the_engine_in_memory_keeps_its_promises_and_fails_as_told() {
     one.cut(true);
     assert!(matches!(one.read("").await, Err(EngineError::Unreachable(_))));
     one.cut(false);
-    let lost = Swapped::Lost([("claim/d".to_owned(), "1".to_owned())].into());
+    let lost = SwapOutcome::Lost([("claim/d".to_owned(), "1".to_owned())].into());
     assert_eq!(one.swap(&claim).await.unwrap(), lost);
 }

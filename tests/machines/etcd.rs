@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use vault_agent::machines::engine::etcd::{EtcdEngine, EtcdPlace};
-use vault_agent::machines::engine::{Change, Engine, EngineError, Entries, Swapped};
+use vault_agent::machines::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome};
 
 use crate::engines::{change, keeps_its_promises};
 use crate::parts::{Etcd, etcd_over_tls, folder_with};
@@ -47,12 +47,12 @@ async fn read(engine: &EtcdEngine) -> Entries {
 }
 
 /// Makes a change as the protocol does: what is unknown is read back before it is tried again.
-async fn swap(engine: &EtcdEngine, change: Change) {
+async fn swap(engine: &EtcdEngine, change: EntryChange) {
     let start = std::time::Instant::now();
     while start.elapsed() < Duration::from_secs(60) {
         match engine.swap(std::slice::from_ref(&change)).await {
-            Ok(Swapped::Done) => return,
-            Ok(Swapped::Lost(stands)) => {
+            Ok(SwapOutcome::Done) => return,
+            Ok(SwapOutcome::Lost(stands)) => {
                 assert_eq!(stands.get(&change.key), change.value.as_ref(), "somebody else changed it");
                 return;
             }
@@ -63,7 +63,7 @@ async fn swap(engine: &EtcdEngine, change: Change) {
     panic!("the cluster never took it");
 }
 
-fn claim(name: &str) -> Change {
+fn claim(name: &str) -> EntryChange {
     change(&format!("claim/{name}"), None, Some(&format!("by one, {name}")))
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::machines::engine::git::{GitEngine, GitPlace};
-use vault_agent::machines::engine::{Engine, EngineError, Swapped};
+use vault_agent::machines::engine::{EngineError, StoreEngine, SwapOutcome};
 use vault_agent::machines::protocol::claim_key;
 use vault_agent::machines::protocol::value::{Claim, ClaimState};
 
@@ -72,7 +72,7 @@ async fn two_machines_agree_over_a_file() {
         let both = [(&one, "a"), (&other, "b")];
         for (machine, name) in both {
             let claim = [change(&format!("claim/{name}{n}"), None, Some("1"))];
-            assert_eq!(machine.engine.swap(&claim).await.unwrap(), Swapped::Done);
+            assert_eq!(machine.engine.swap(&claim).await.unwrap(), SwapOutcome::Done);
         }
     }
     assert_eq!(one.restarted().engine.read("claim/").await.unwrap().len(), 7);
@@ -90,8 +90,8 @@ async fn of_two_who_push_at_once_one_wins() {
             async move { machine.engine.swap(&claim).await.unwrap() }
         });
         let all = futures_util::future::join_all(swaps).await;
-        let winner = all.iter().position(|swapped| *swapped == Swapped::Done).unwrap();
-        let stands = Swapped::Lost([(key.clone(), winner.to_string())].into());
+        let winner = all.iter().position(|swapped| *swapped == SwapOutcome::Done).unwrap();
+        let stands = SwapOutcome::Lost([(key.clone(), winner.to_string())].into());
         assert_eq!(all.iter().filter(|swapped| **swapped == stands).count(), 2, "{all:?}");
     }
 }
@@ -162,7 +162,7 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
     let Some((folder, ssh, remote)) = over_ssh() else { return };
     let repository = folder.path().join("voice.git");
     let first = Machine::new(&remote, Some(&ssh.command));
-    assert_eq!(first.engine.swap(&[change("lease", None, Some("0"))]).await.unwrap(), Swapped::Done);
+    assert_eq!(first.engine.swap(&[change("lease", None, Some("0"))]).await.unwrap(), SwapOutcome::Done);
     let entries = folder.path().join("entries");
     let claims = month_of_claims(1);
     let before = git(&repository, &["show", "vault-agent:entries"]).replace("lease 0\n", "");
@@ -194,7 +194,7 @@ async fn with_ten_thousand_claims_the_branch_is_small_and_a_look_and_a_change_se
     assert!(transferred()[1] > 50_000, "the first look takes all");
     assert!(!other.engine.changed("", Duration::ZERO).await.unwrap());
     let idle = transferred();
-    assert_eq!(one.engine.swap(&[change("lease", None, Some("1"))]).await.unwrap(), Swapped::Done);
+    assert_eq!(one.engine.swap(&[change("lease", None, Some("1"))]).await.unwrap(), SwapOutcome::Done);
     let push = transferred();
     assert!(other.engine.changed("", Duration::ZERO).await.unwrap());
     let fetch = transferred();
@@ -214,14 +214,14 @@ async fn a_server_that_forbids_forced_pushes_gets_a_branch_for_each_month() {
     // Months go by for one of them alone: the other one finds the way.
     one.clock.set("2026-12-01T00:00:00Z".parse().unwrap());
     let swap = |n: &'static str| [change(&format!("claim/month{n}"), None, Some(n))];
-    assert_eq!(one.engine.swap(&swap("1")).await.unwrap(), Swapped::Done);
+    assert_eq!(one.engine.swap(&swap("1")).await.unwrap(), SwapOutcome::Done);
     assert_eq!(commits(&repository, "vault-agent-2026-12"), 1);
-    assert_eq!(other.engine.swap(&swap("2")).await.unwrap(), Swapped::Done);
+    assert_eq!(other.engine.swap(&swap("2")).await.unwrap(), SwapOutcome::Done);
     one.clock.set("2027-01-01T00:00:00Z".parse().unwrap());
-    assert_eq!(one.engine.swap(&swap("3")).await.unwrap(), Swapped::Done);
+    assert_eq!(one.engine.swap(&swap("3")).await.unwrap(), SwapOutcome::Done);
     assert_eq!(branches(), "vault-agent-2026-12\nvault-agent-2027-01\n", "old months are gone");
     one.clock.set("2027-02-01T00:00:00Z".parse().unwrap());
-    assert_eq!(one.engine.swap(&swap("4")).await.unwrap(), Swapped::Done);
+    assert_eq!(one.engine.swap(&swap("4")).await.unwrap(), SwapOutcome::Done);
     assert_eq!(other.restarted().engine.read("claim/month").await.unwrap().len(), 4);
     assert_eq!(Machine::new(&url(&repository), None).engine.read("claim/month").await.unwrap().len(), 4);
 }
@@ -235,10 +235,10 @@ async fn a_push_whose_answer_is_lost_is_read_back() {
         folder.path().display()
     );
     write_program(&repository.join("hooks/post-receive"), &text);
-    assert_eq!(one.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap(), Swapped::Done);
+    assert_eq!(one.engine.swap(&[change("claim/a", None, Some("1"))]).await.unwrap(), SwapOutcome::Done);
     std::fs::write(folder.path().join("lose"), "").unwrap();
     let swapped = one.engine.swap(&[change("claim/b", None, Some("1"))]).await;
-    assert_eq!(swapped.unwrap(), Swapped::Done, "it stands there, whatever became of the answer");
+    assert_eq!(swapped.unwrap(), SwapOutcome::Done, "it stands there, whatever became of the answer");
     assert!(!folder.path().join("lose").exists());
     assert_eq!(other.engine.read("claim/").await.unwrap().len(), 2);
 }

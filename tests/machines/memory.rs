@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Notify;
 use vault_agent::machines::engine::{
-    Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing, under,
+    EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes, standing, under,
 };
 
 /// The outcome of one call.
@@ -87,7 +87,7 @@ impl MemoryEngine {
 }
 
 #[async_trait]
-impl Engine for MemoryEngine {
+impl StoreEngine for MemoryEngine {
     async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
         match self.fault() {
             Fault::None => {}
@@ -99,7 +99,7 @@ impl Engine for MemoryEngine {
         Ok(under(&store.entries, prefix))
     }
 
-    async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError> {
+    async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
         check_changes(changes)?;
         let fault = self.fault();
         let unknown = || EngineError::Unknown("the answer was lost".to_owned());
@@ -119,8 +119,8 @@ impl Engine for MemoryEngine {
         }
         match fault {
             Fault::LostAnswer => Err(unknown()),
-            _ if is_done => Ok(Swapped::Done),
-            _ => Ok(Swapped::Lost(standing(&store.entries, changes))),
+            _ if is_done => Ok(SwapOutcome::Done),
+            _ => Ok(SwapOutcome::Lost(standing(&store.entries, changes))),
         }
     }
 

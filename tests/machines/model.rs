@@ -6,9 +6,10 @@
 use std::time::Duration;
 
 use stateright::{Checker, Model, Property};
-use vault_agent::machines::engine::{Entries, Swapped, apply, standing};
+use vault_agent::machines::engine::{Entries, SwapOutcome, apply, standing};
 use vault_agent::machines::protocol::{
-    Answer, Attempt, May, Me, Now, Protocol, Right, Timing, Wanted, claim_key,
+    AttemptOutcome, ChangeAttempt, ClaimRequest, ClockReadings, Eligibility, OwnMachine, Protocol, SendRight,
+    Timing, claim_key,
 };
 
 const TIMING: Timing = Timing {
@@ -36,7 +37,7 @@ struct State {
     entries: Entries,
     machines: [Machine; 2],
     /// A request whose sender gave up, and that is still on its way.
-    late: Option<Attempt>,
+    late: Option<ChangeAttempt>,
     /// How often each key was told.
     told: [u8; 2],
     /// Kills and losses that may still come.
@@ -73,12 +74,12 @@ struct Machines {
     faults: u8,
     /// Whether a person may ask for another voice, once.
     takes: bool,
-    rights: [Right; 2],
+    rights: [Eligibility; 2],
 }
 
 fn protocol(at: usize, highest: u64) -> Protocol {
     let rank = u32::try_from(at).unwrap();
-    let me = Me { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank };
+    let me = OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank };
     Protocol::new(me, TIMING, highest)
 }
 
@@ -87,16 +88,18 @@ fn key(number: usize) -> String {
 }
 
 impl Machines {
-    fn wanted(&self, machine: &Machine, now: Duration) -> Vec<Wanted> {
-        let wanted = |number: usize| Wanted { key: key(number), right: self.rights[number], within: None };
+    fn wanted(&self, machine: &Machine, now: Duration) -> Vec<ClaimRequest> {
+        let wanted =
+            |number: usize| ClaimRequest { key: key(number), right: self.rights[number], within: None };
         let is_open = |number: &usize| {
-            !machine.sent[*number] && (self.rights[*number] != Right::Voice || machine.protocol.is_voice(now))
+            !machine.sent[*number]
+                && (self.rights[*number] != Eligibility::Voice || machine.protocol.is_voice(now))
         };
         (0..self.keys).filter(is_open).map(wanted).collect()
     }
 
     /// The changes that a machine would ask for.
-    fn attempt(&self, state: &State, at: usize) -> Option<(Machine, Attempt)> {
+    fn attempt(&self, state: &State, at: usize) -> Option<(Machine, ChangeAttempt)> {
         let clock = Duration::from_secs(u64::from(state.tick));
         let mut machine = state.machines[at].clone();
         if machine.protocol.must_read(clock) {
@@ -106,14 +109,16 @@ impl Machines {
         // Of two values that a machine writes at one key in one tick, one was lost.
         let life = machine.life;
         let mut nonce = || format!("{at}{life}{}{}", state.tick, state.faults);
-        let attempt = machine.protocol.attempt(Now { clock, wall_ms: 0 }, &wanted, &mut nonce)?;
+        let attempt = machine.protocol.attempt(ClockReadings { clock, wall_ms: 0 }, &wanted, &mut nonce)?;
         Some((machine, attempt))
     }
 
     fn send(state: &mut State, at: usize, number: usize, dies: bool) -> Option<()> {
         let clock = Duration::from_secs(u64::from(state.tick));
         let machine = &mut state.machines[at];
-        let May::Yes { ask, .. } = machine.protocol.may(&key(number), clock) else { return None };
+        let SendRight::Yes { ask, .. } = machine.protocol.send_right(&key(number), clock) else {
+            return None;
+        };
         if machine.sent[number] {
             return None;
         }
@@ -124,7 +129,7 @@ impl Machines {
         machine.sending[number] = true;
         if !dies {
             machine.sent[number] = true;
-            machine.protocol.told(&key(number));
+            machine.protocol.mark_sent(&key(number));
         }
         Some(())
     }
@@ -155,12 +160,12 @@ impl Model for Machines {
         // Both have joined, and one is the voice.
         for at in 0..2 {
             let protocol = &mut state.machines[at].protocol;
-            protocol.heard(state.entries.clone(), Duration::ZERO);
+            protocol.record_entries(state.entries.clone(), Duration::ZERO);
             let mut nonce = || format!("{at}");
-            let now = Now { clock: Duration::ZERO, wall_ms: 0 };
+            let now = ClockReadings { clock: Duration::ZERO, wall_ms: 0 };
             let attempt = protocol.attempt(now, &[], &mut nonce).unwrap();
             assert!(apply(&mut state.entries, &attempt.changes));
-            protocol.answered(attempt, Answer::Swapped(Swapped::Done), Duration::ZERO);
+            protocol.record_outcome(attempt, AttemptOutcome::Swapped(SwapOutcome::Done), Duration::ZERO);
         }
         vec![state]
     }
@@ -201,11 +206,11 @@ impl Model for Machines {
             Action::Tick => next.tick += 1,
             Action::Read(at) => {
                 let protocol = &mut next.machines[at].protocol;
-                protocol.heard(next.entries.clone(), clock);
+                protocol.record_entries(next.entries.clone(), clock);
                 for key in protocol.left_open() {
                     let number = (0..2).find(|number| self::key(*number) == key);
                     if number.is_some_and(|number| next.machines[at].sent[number]) {
-                        next.machines[at].protocol.told(&key);
+                        next.machines[at].protocol.mark_sent(&key);
                     }
                 }
             }
@@ -216,20 +221,21 @@ impl Model for Machines {
                 match action {
                     Action::SwapLate(_) if next.late.is_some() => return None,
                     Action::SwapLate(_) => {
-                        protocol.answered(attempt.clone(), Answer::Unknown, clock);
+                        protocol.record_outcome(attempt.clone(), AttemptOutcome::Unknown, clock);
                         next.late = Some(attempt);
                         next.faults -= 1;
                     }
                     _ => {
                         let answer = if apply(&mut next.entries, &attempt.changes) {
-                            Swapped::Done
+                            SwapOutcome::Done
                         } else {
-                            Swapped::Lost(standing(&next.entries, &attempt.changes))
+                            SwapOutcome::Lost(standing(&next.entries, &attempt.changes))
                         };
                         let is_heard = matches!(action, Action::Swap(_));
                         next.faults -= u8::from(!is_heard);
-                        let answer = if is_heard { Answer::Swapped(answer) } else { Answer::Unknown };
-                        protocol.answered(attempt, answer, clock);
+                        let answer =
+                            if is_heard { AttemptOutcome::Swapped(answer) } else { AttemptOutcome::Unknown };
+                        protocol.record_outcome(attempt, answer, clock);
                     }
                 }
             }
@@ -265,8 +271,8 @@ impl Model for Machines {
             Property::always("one holder of a key", |_, state: &State| {
                 let clock = Duration::from_secs(u64::from(state.tick));
                 let holds = |machine: &&Machine, number: usize| {
-                    let may = machine.protocol.may(&key(number), clock);
-                    matches!(may, May::Yes { .. }) && !machine.sent[number]
+                    let may = machine.protocol.send_right(&key(number), clock);
+                    matches!(may, SendRight::Yes { .. }) && !machine.sent[number]
                 };
                 (0..2)
                     .all(|number| state.machines.iter().filter(|machine| holds(machine, number)).count() <= 1)
@@ -288,12 +294,12 @@ fn check(model: Machines) {
     checker.assert_properties();
 }
 
-const DUE: Right = Right::Any { due_in: 0 };
+const DUE: Eligibility = Eligibility::Any { due_in: 0 };
 
 /// Time alone: pauses of any length, and takeovers.
 #[test]
 fn two_machines_and_two_keys_that_pause_have_no_bad_state() {
-    check(Machines { keys: 2, ticks: 2, faults: 0, takes: false, rights: [DUE, Right::Voice] });
+    check(Machines { keys: 2, ticks: 2, faults: 0, takes: false, rights: [DUE, Eligibility::Voice] });
 }
 
 /// A kill, a kill in the middle of sending, a lost answer or a late request at any point, with pauses of any length,
@@ -301,14 +307,14 @@ fn two_machines_and_two_keys_that_pause_have_no_bad_state() {
 #[test]
 #[ignore = "takes minutes"]
 fn two_machines_and_two_keys_with_a_fault_have_no_bad_state() {
-    check(Machines { keys: 2, ticks: 2, faults: 1, takes: true, rights: [DUE, Right::Voice] });
+    check(Machines { keys: 2, ticks: 2, faults: 1, takes: true, rights: [DUE, Eligibility::Voice] });
 }
 
 /// Long enough for a lease that was taken over to be taken over again.
 #[test]
 #[ignore = "takes minutes"]
 fn a_key_over_two_leases_has_no_bad_state() {
-    for right in [DUE, Right::Voice] {
+    for right in [DUE, Eligibility::Voice] {
         check(Machines { keys: 1, ticks: 4, faults: 0, takes: true, rights: [right; 2] });
     }
 }
@@ -317,7 +323,7 @@ fn a_key_over_two_leases_has_no_bad_state() {
 #[test]
 #[ignore = "takes minutes"]
 fn a_key_with_two_faults_has_no_bad_state() {
-    for right in [DUE, Right::Voice] {
+    for right in [DUE, Eligibility::Voice] {
         check(Machines { keys: 1, ticks: 2, faults: 2, takes: false, rights: [right; 2] });
     }
 }

@@ -47,25 +47,26 @@ fn a_file_has_no_more_lines_than_one_reads() {
 }
 
 /// The lines of code of each room: without tests, comments and blank lines. One is raised only with a reason beside it.
+/// Names that say what a thing is are longer, and rustfmt breaks more lines: that raised eleven of them by 50 or 100.
 const CODE_LINES: &[(&str, usize)] = &[
     ("agenda", 450),
-    ("agent", 5850),
+    ("agent", 5900),
     // Longer names take more lines.
     ("brain", 4050),
-    ("capture", 1950),
-    ("cli", 8150),
-    ("config", 2450),
+    ("capture", 2000),
+    ("cli", 8200),
+    ("config", 2500),
     ("confine", 1950),
     ("conflicts", 250),
     ("daemon", 2250),
-    ("deliver", 6050),
-    ("discord", 4800),
+    ("deliver", 6150),
+    ("discord", 4850),
     ("doctor", 1200),
     ("embed", 1350),
     // Differences of texts are written here: the library's own are 0.75 MB of the program.
     ("format", 6600),
     // Commits are ruled out by their raw message, so that a filtered page of history walks quickly.
-    ("history", 5900),
+    ("history", 6000),
     ("hooks", 3950),
     ("instance", 150),
     ("listen", 150),
@@ -73,7 +74,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("mcp", 3550),
     ("memory", 2350),
     ("redact", 1250),
-    ("reminders", 750),
+    ("reminders", 800),
     ("rerank", 250),
     ("routines", 1600),
     ("schedule", 700),
@@ -86,10 +87,10 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("transfer", 2200),
     ("turn", 2450),
     // The edit journal keeps the form that older builds wrote.
-    ("vault", 4400),
+    ("vault", 4450),
     ("vector_loops", 150),
-    ("web", 4850),
-    ("when", 2100),
+    ("web", 4900),
+    ("when", 2150),
     ("workspace", 200),
 ];
 

@@ -135,7 +135,7 @@ fn an_open_comment_in_the_note_is_said() {
     let error = rig.save_long("x", None, &Scope::Global).unwrap_err();
     assert!(matches!(error, MemoryError::Unreadable { .. }), "{error}");
     assert_eq!(rig.read("MEMORY.md"), "## Notes\n- first\n%%\nhidden\n");
-    let wrong = vault_agent::memory::Fields { importance: Some(1.5), ..Default::default() };
+    let wrong = vault_agent::memory::MemoryFields { importance: Some(1.5), ..Default::default() };
     let fact = vault_agent::memory::NewMemory { fields: wrong, ..vault_agent::memory::NewMemory::new("x") };
     let error = rig.memory().save_fact(&fact, now(), &origin()).unwrap_err();
     assert!(matches!(error, MemoryError::Words(WordsError::Share { field: "importance", .. })), "{error}");

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Settings;
-use vault_agent::memory::{Draft, MemoryError, MemoryNotes, NewMemory, Origin, Saved, Scope};
+use vault_agent::memory::{CommitmentDraft, MemoryError, MemoryNotes, NewMemory, Origin, SavedMemory, Scope};
 use vault_agent::schedule::Zone;
 use vault_agent::vault::{Actor, EditOptions, Editor, Vault};
 
@@ -59,19 +59,24 @@ impl Rig {
     }
 
     /// Saves words without fields of their own as a fact.
-    pub fn save_long(&self, text: &str, section: Option<&str>, scope: &Scope) -> Result<Saved, MemoryError> {
+    pub fn save_long(
+        &self,
+        text: &str,
+        section: Option<&str>,
+        scope: &Scope,
+    ) -> Result<SavedMemory, MemoryError> {
         let memory = NewMemory { section, scope: scope.clone(), ..NewMemory::new(text) };
         self.memory().save_fact(&memory, now(), &origin())
     }
 
     /// And into the day's note.
-    pub fn save_daily(&self, text: &str, scope: &Scope) -> Result<Saved, MemoryError> {
+    pub fn save_daily(&self, text: &str, scope: &Scope) -> Result<SavedMemory, MemoryError> {
         let memory = NewMemory { scope: scope.clone(), ..NewMemory::new(text) };
         self.memory().save_note(&memory, now(), &origin())
     }
 
-    pub fn promise(&self, text: &str) -> Result<Saved, MemoryError> {
-        self.memory().save_commitment(&Draft::new(text), now(), &origin())
+    pub fn promise(&self, text: &str) -> Result<SavedMemory, MemoryError> {
+        self.memory().save_commitment(&CommitmentDraft::new(text), now(), &origin())
     }
 
     pub fn path(&self, note: &str) -> PathBuf {

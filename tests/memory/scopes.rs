@@ -77,7 +77,7 @@ fn projects_of_one_name_are_two() {
 #[test]
 fn fields_and_scope_survive_a_promotion() {
     let rig = Rig::new(&[]);
-    let fields = vault_agent::memory::Fields { importance: Some(0.9), ..Default::default() };
+    let fields = vault_agent::memory::MemoryFields { importance: Some(0.9), ..Default::default() };
     let note = NewMemory { fields, scope: scope("user:anna"), ..NewMemory::new("Moved to Leith ^m1") };
     let saved = rig.memory().save_note(&note, now(), &origin()).unwrap();
     let date = jiff::civil::date(2026, 12, 1);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
-use vault_agent::summary::{DueScope, Summaries, Text};
+use vault_agent::summary::{DueScope, Summaries, SummaryText};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
@@ -49,7 +49,7 @@ fn settle(workspace: &Workspace) {
             return;
         }
         for one in due {
-            summaries.write(&name, &one, &Text::extract(&one), workspace.clock.now()).unwrap();
+            summaries.write(&name, &one, &SummaryText::extract(&one), workspace.clock.now()).unwrap();
         }
     }
 }

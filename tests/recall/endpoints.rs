@@ -7,9 +7,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use vault_agent::config;
-use vault_agent::embed::http::Http;
+use vault_agent::embed::http::EndpointModel;
 use vault_agent::embed::retry::{self, Backoff};
-use vault_agent::embed::{EmbedError, Provider, Purpose};
+use vault_agent::embed::{EmbedError, EmbedPurpose, Provider};
 
 use crate::recall::shapes::{self, Seen};
 
@@ -41,23 +41,26 @@ fn answer(word: &str, n: usize) -> Response {
     }
 }
 
-fn provider(url: &str) -> Http {
-    let settings =
-        config::Embed { provider: "openai".into(), url: Some(url.into()), ..config::Embed::default() };
-    Http::open(&settings, std::path::Path::new("/nowhere")).unwrap()
+fn provider(url: &str) -> EndpointModel {
+    let settings = config::EmbedSettings {
+        provider: "openai".into(),
+        url: Some(url.into()),
+        ..config::EmbedSettings::default()
+    };
+    EndpointModel::open(&settings, std::path::Path::new("/nowhere")).unwrap()
 }
 
 async fn embed(script: &[&'static str], tries: u32) -> Result<Vec<Vec<f32>>, EmbedError> {
     let (url, _) = endpoint(script).await;
     let pause = std::time::Duration::from_millis;
     let backoff = Backoff { first: pause(1), most: pause(2), tries };
-    retry::embed(&provider(&url), &["a".into(), String::new()], Purpose::Document, backoff).await
+    retry::embed(&provider(&url), &["a".into(), String::new()], EmbedPurpose::Document, backoff).await
 }
 
 #[tokio::test]
 async fn good_answers_are_taken_in_order_and_empty_texts_are_not_sent() {
     let (url, asked) = endpoint(&["good"]).await;
-    let vectors = provider(&url).embed(&["a".into(), " ".into()], Purpose::Document).await.unwrap();
+    let vectors = provider(&url).embed(&["a".into(), " ".into()], EmbedPurpose::Document).await.unwrap();
     assert_eq!(vectors, [[0.6, 0.8], [0.6, 0.8]]);
     assert_eq!(asked.lock().unwrap()[0].2["input"], json!(["a", "-"]));
 }
@@ -67,7 +70,7 @@ async fn what_may_pass_is_tried_again() {
     assert!(embed(&["down", "limit", "good"], 5).await.is_ok());
     let error = embed(&["down"], 3).await.unwrap_err();
     assert!(matches!(&error, EmbedError::Unreachable { reason, .. } if reason.contains("502")), "{error}");
-    let dead = provider("http://127.0.0.1:9").embed(&["a".into()], Purpose::Query).await.unwrap_err();
+    let dead = provider("http://127.0.0.1:9").embed(&["a".into()], EmbedPurpose::Query).await.unwrap_err();
     assert!(dead.to_string().contains("can't be reached: no connection"), "{dead}");
 }
 
@@ -88,9 +91,9 @@ async fn what_is_wrong_is_named_and_not_tried_again() {
 
 #[test]
 fn a_missing_key_is_a_setting_to_mend() {
-    let settings = config::Embed { provider: "google".into(), ..config::Embed::default() };
+    let settings = config::EmbedSettings { provider: "google".into(), ..config::EmbedSettings::default() };
     if std::env::var_os("GOOGLE_API_KEY").is_none() {
-        let error = Http::open(&settings, std::path::Path::new("/nowhere")).unwrap_err().to_string();
+        let error = EndpointModel::open(&settings, std::path::Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("set `GOOGLE_API_KEY`"), "{error}");
     }
 }

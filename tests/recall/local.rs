@@ -1,6 +1,6 @@
 //! A sentence model from a directory: a tiny one of our own making.
 
-use vault_agent::embed::local::Local;
+use vault_agent::embed::local::LocalModel;
 
 use crate::recall::table::{Tensor, bytes, write_tensors};
 
@@ -57,7 +57,7 @@ pub fn tiny_with(dir: &std::path::Path, heads: &[(&str, usize)]) {
 fn a_model_embeds_and_a_broken_one_names_its_fault() {
     let dir = tempfile::tempdir().unwrap();
     tiny(dir.path());
-    let model = Local::open(dir.path()).unwrap();
+    let model = LocalModel::open(dir.path()).unwrap();
     let vector = model.embed_one("Cats dog");
     let length: f32 = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     assert!((length - 1.0).abs() < 1e-5 && vector.len() == 4);
@@ -66,5 +66,5 @@ fn a_model_embeds_and_a_broken_one_names_its_fault() {
     assert!(model.embed_one(&"cat ".repeat(1000)).iter().all(|x| x.is_finite()));
     let bytes = std::fs::read(dir.path().join("model.safetensors")).unwrap();
     std::fs::write(dir.path().join("model.safetensors"), &bytes[..bytes.len() / 2]).unwrap();
-    assert!(Local::open(dir.path()).unwrap_err().to_string().contains("damaged `model.safetensors`"));
+    assert!(LocalModel::open(dir.path()).unwrap_err().to_string().contains("damaged `model.safetensors`"));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use vault_agent::config;
 use vault_agent::rerank::endpoint::Endpoint;
-use vault_agent::rerank::{Reranker, local::Local};
+use vault_agent::rerank::{Reranker, local::LocalReranker};
 
 use crate::recall::local::{tiny, tiny_with};
 use crate::reranker::endpoint;
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 fn scores(script: &[&'static str], count: usize) -> Result<Vec<f64>, String> {
     let (url, _) = endpoint(script);
-    let settings = config::Rerank { url: Some(url), ..config::Rerank::default() };
+    let settings = config::RerankSettings { url: Some(url), ..config::RerankSettings::default() };
     let reranker = Endpoint::open(&settings, std::path::Path::new("/nowhere")).unwrap();
     let texts: Vec<String> = (0..count).map(|at| format!("text {at}")).collect();
     reranker.scores("which?", &texts, PATIENCE).map_err(|error| error.to_string())
@@ -54,7 +54,10 @@ fn what_goes_wrong_is_named() {
         let error = scores(&[word], 3).unwrap_err();
         assert!(error.contains(part), "{word}: {error}");
     }
-    let settings = config::Rerank { url: Some("http://127.0.0.1:9".into()), ..config::Rerank::default() };
+    let settings = config::RerankSettings {
+        url: Some("http://127.0.0.1:9".into()),
+        ..config::RerankSettings::default()
+    };
     let dead = Endpoint::open(&settings, std::path::Path::new("/nowhere")).unwrap();
     let error = dead.scores("which?", &["a".into()], PATIENCE).unwrap_err().to_string();
     assert!(error.contains("endpoint:127.0.0.1 can't be reached: no connection"), "{error}");
@@ -171,13 +174,13 @@ fn a_question_in_a_language_that_it_doesn_t_know_is_not_sent() {
 fn a_cross_encoder_in_a_directory_reranks() {
     let dir = tempfile::tempdir().unwrap();
     tiny(dir.path());
-    let error = Local::open(dir.path()).unwrap_err().to_string();
+    let error = LocalReranker::open(dir.path()).unwrap_err().to_string();
     assert!(error.contains("without the tensor `pooler.dense.weight`"), "{error}");
     tiny_with(dir.path(), &[("pooler.dense", 4), ("classifier", 3)]);
-    let error = Local::open(dir.path()).unwrap_err().to_string();
+    let error = LocalReranker::open(dir.path()).unwrap_err().to_string();
     assert!(error.contains("something else than one score"), "{error}");
     tiny_with(dir.path(), &[("pooler.dense", 4), ("classifier", 1)]);
-    let model = Local::open(dir.path()).unwrap();
+    let model = LocalReranker::open(dir.path()).unwrap();
     let texts = ["cat".to_owned(), "dog cats".to_owned(), "dog ".repeat(500), String::new()];
     let scores = model.scores("cats", &texts, PATIENCE).unwrap();
     assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{scores:?}");

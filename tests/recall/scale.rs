@@ -2,7 +2,7 @@
 //! came about.
 
 use jiff::tz::TimeZone;
-use vault_agent::embed::Table;
+use vault_agent::embed::BuiltinTable;
 use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal_names::weights;
@@ -49,7 +49,7 @@ fn put(corpus: &mut Corpus, n: usize) {
 fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
     let question = Question::new(text, jiff::civil::date(2026, 1, 1));
     let candidates = Candidates::new(corpus, |_| true);
-    let probe = Probe::new(&Table::builtin().embed(text)).unwrap();
+    let probe = Probe::new(&BuiltinTable::builtin().embed(text)).unwrap();
     let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len());
     let vectors = Vectors { matrix: None, probe: &probe };
     let prompt = Prompt {

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::{self, Settings};
-use vault_agent::embed::http::Http;
-use vault_agent::embed::{Provider, Purpose};
+use vault_agent::embed::http::EndpointModel;
+use vault_agent::embed::{EmbedPurpose, Provider};
 use vault_agent::search::store::corpus::vectors::Counts;
 use vault_agent::search::{Index, MemoryPrompt, Query, Recall};
 use vault_agent::vault::Vault;
@@ -42,14 +42,14 @@ pub async fn endpoint(answer: Answer) -> (String, Seen) {
     (url, seen)
 }
 
-fn settings(provider: &str, url: &str, key: &std::path::Path) -> config::Embed {
+fn settings(provider: &str, url: &str, key: &std::path::Path) -> config::EmbedSettings {
     std::fs::write(key, "s3cret\n").unwrap();
     crate::support::set_mode(key, 0o600);
-    config::Embed {
+    config::EmbedSettings {
         provider: provider.into(),
         url: Some(url.into()),
         key_file: Some(key.to_str().unwrap().into()),
-        ..config::Embed::default()
+        ..config::EmbedSettings::default()
     }
 }
 
@@ -86,8 +86,9 @@ async fn each_provider_is_asked_in_its_own_words() {
     ] {
         let (url, seen) = endpoint(Box::new(move |_| axum::Json(answer.clone()).into_response())).await;
         let at = dir.path().join("key");
-        let http = Http::open(&settings(provider, &url, &at), std::path::Path::new("/nowhere")).unwrap();
-        let found = http.embed(&["a".into(), "b".into()], Purpose::Query).await.unwrap();
+        let http =
+            EndpointModel::open(&settings(provider, &url, &at), std::path::Path::new("/nowhere")).unwrap();
+        let found = http.embed(&["a".into(), "b".into()], EmbedPurpose::Query).await.unwrap();
         assert_eq!(found, [[0.0, 1.0], [1.0, 0.0]], "{provider}");
         assert_eq!(*seen.lock().unwrap(), [(path.to_owned(), key.to_owned(), body)], "{provider}");
     }

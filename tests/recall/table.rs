@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use vault_agent::embed::folder::Folder;
+use vault_agent::embed::folder::StaticModelFolder;
 use vault_agent::embed::table::DIMENSIONS;
-use vault_agent::embed::{Embedder, Fixed};
+use vault_agent::embed::{Embedder, StaticModel};
 
 use crate::support::TestVault;
 
@@ -66,8 +66,8 @@ fn write_model(dir: &Path) {
     write_tensors(dir, &[("embeddings", "F32", vec![WORDS.len(), 300], bytes(&rows(300)))]);
 }
 
-fn like(model: &Folder, one: &str, other: &str) -> f32 {
-    let model = Fixed::Folder(std::sync::Arc::new(Folder::open(model.dir()).unwrap()));
+fn like(model: &StaticModelFolder, one: &str, other: &str) -> f32 {
+    let model = StaticModel::Folder(std::sync::Arc::new(StaticModelFolder::open(model.dir()).unwrap()));
     let (one, other) = (model.embed(one), Embedder::default().embed_with(&model, other));
     assert_eq!((one.len(), other.len()), (DIMENSIONS, DIMENSIONS));
     one.iter().zip(&other).map(|(x, y)| x * y).sum()
@@ -101,7 +101,7 @@ fn tables_of_every_kind_are_read() {
     for (at, tensors) in all.into_iter().enumerate() {
         write_words(dir);
         write_tensors(dir, tensors);
-        let model = Folder::open(dir).unwrap();
+        let model = StaticModelFolder::open(dir).unwrap();
         let same = like(&model, "Miezekatze!", "stubentigers stubentiger stubentiger");
         assert!((same - 1.0).abs() < 0.1, "{at}");
         assert!(like(&model, "Miezekatze", "heizung").abs() < 1e-6, "{at}");
@@ -115,11 +115,11 @@ fn tables_of_every_kind_are_read() {
 fn a_folder_that_is_no_table_says_what_it_lacks() {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path();
-    let fault = || Folder::open(dir).unwrap_err().to_string();
-    assert!(Folder::open(&dir.join("none")).unwrap_err().to_string().ends_with("is no directory"));
+    let fault = || StaticModelFolder::open(dir).unwrap_err().to_string();
+    assert!(StaticModelFolder::open(&dir.join("none")).unwrap_err().to_string().ends_with("is no directory"));
     assert!(fault().ends_with("lacks `model.safetensors`"), "{}", fault());
     write_model(dir);
-    let model = Folder::open(dir).unwrap();
+    let model = StaticModelFolder::open(dir).unwrap();
     assert!(model.is_current());
     let n = WORDS.len();
     let mut broken = rows(3);

@@ -2,13 +2,13 @@
 //! token numbers in `tokens.json`, and the built-in table's own soundness. One difference is meant: a text that
 //! says `[CLS]` is text here, not a special token.
 
-use vault_agent::embed::Table;
-use vault_agent::embed::wordpiece::{Vocabulary, tokens};
+use vault_agent::embed::BuiltinTable;
+use vault_agent::embed::wordpiece::{TokenVocabulary, tokens};
 
 #[test]
 fn tokens_are_those_of_the_reference() {
     let cases: Vec<(String, Vec<u32>)> = serde_json::from_str(include_str!("tokens.json")).unwrap();
-    let table = Table::builtin();
+    let table = BuiltinTable::builtin();
     assert!(cases.len() > 15);
     for (text, expected) in cases {
         let mut found = Vec::new();
@@ -19,7 +19,7 @@ fn tokens_are_those_of_the_reference() {
 
 #[test]
 fn the_table_is_whole() {
-    let table = Table::builtin();
+    let table = BuiltinTable::builtin();
     assert!(table.piece("dentist", false).is_some() && table.piece("ing", true).is_some());
     assert_ne!(table.piece("ing", true), table.piece("ing", false));
     assert_eq!(table.piece("dentistically", false), None);

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use vault_agent::format::reminder::Reminder;
-use vault_agent::schedule::{Due, Moment, due, due_after, next_occurrence, occurrences};
+use vault_agent::schedule::{DueInstant, DueReminder, due, due_after, next_occurrence, occurrences};
 
 use crate::schedule::{instant, line, zone};
 
@@ -10,7 +10,7 @@ fn in_london(text: &str, now: &str) -> Option<String> {
     due(&zone("Europe/London"), &line(text), instant(now)).map(shown)
 }
 
-fn shown(due: Due) -> String {
+fn shown(due: DueReminder) -> String {
     let next = due.next.map_or("gone".to_owned(), |next| {
         let day = next.day.map(|day| format!(" day={day}")).unwrap_or_default();
         format!("{}{day}", next.date)
@@ -71,7 +71,7 @@ fn a_line_from_year_one_costs_no_more_than_one_from_yesterday() {
     let tokyo = zone("Asia/Tokyo");
     let old = line("0001-01-01 09:00 daily");
     let now = instant("2026-11-21T10:00:00Z");
-    let moment = Moment::new(&tokyo, now);
+    let moment = DueInstant::new(&tokyo, now);
     for _ in 0..100_000 {
         let due = moment.due(&old).unwrap();
         assert_eq!(due.missed, 739_940);
@@ -121,7 +121,7 @@ fn a_moment_answers_as_the_single_question_does() {
     let start = instant("2011-12-28T00:00:00Z");
     for hour in 0..96 {
         let now = start + SignedDuration::from_hours(hour);
-        let moment = Moment::new(&apia, now);
+        let moment = DueInstant::new(&apia, now);
         assert_eq!(moment.due(&reminder), due(&apia, &reminder, now));
         assert_eq!(moment.next(&reminder), next_occurrence(&apia, &reminder, now));
     }

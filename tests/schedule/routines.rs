@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
-use vault_agent::format::routine::Schedule;
+use vault_agent::format::routine::RoutineSchedule;
 use vault_agent::schedule::{Timetable, Zone, resolve};
 
 use crate::schedule::{instant, zone};
 
-fn schedule(text: &str) -> Schedule {
+fn schedule(text: &str) -> RoutineSchedule {
     text.parse().unwrap()
 }
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use vault_agent::config::Settings;
 use vault_agent::format::reminder::{Recur, Reminder};
 use vault_agent::schedule::{self, Zone};
-use vault_agent::transfer::{Contents, calendar::calendar};
+use vault_agent::transfer::{VaultContents, calendar::calendar};
 use vault_agent::vault::Vault;
 
 use crate::support::TestVault;
@@ -23,7 +23,7 @@ fn exported(zone: &Zone, reminders: &str) -> String {
     let temp = tempfile::tempdir().unwrap();
     std::fs::write(temp.path().join("Reminders.md"), reminders).unwrap();
     let vault = Vault::open(temp.path()).unwrap();
-    let contents = Contents::read(&vault, &Settings::default(), zone).unwrap();
+    let contents = VaultContents::read(&vault, &Settings::default(), zone).unwrap();
     calendar(&contents, NOW.parse().unwrap())
 }
 

@@ -9,7 +9,7 @@ use std::{path::Path, sync::Arc};
 
 use vault_agent::{
     clock::SystemClock,
-    vault::{EditOptions, EditStrategy, Editor, Operation, Recovered, Vault},
+    vault::{EditOptions, EditStrategy, Editor, Operation, RecoveryOutcome, Vault},
 };
 
 use crate::support::set_mode;
@@ -162,9 +162,9 @@ fn check(root: &Path, case: &Case, strategy: &str, at: &str) {
     assert!(now == case.before || now == case.after, "{at}, {}: the file is neither old nor new", case.name);
     for recovery in &recovered {
         assert_eq!(recovery.why, why());
-        let made = matches!(recovery.what, Recovered::Done | Recovered::Finished);
-        assert_eq!(made, now == case.after, "{at}, {}: {:?}", case.name, recovery.what);
-        assert_ne!(recovery.what, Recovered::PersonWins, "{at}, {}", case.name);
+        let made = matches!(recovery.outcome, RecoveryOutcome::Done | RecoveryOutcome::Finished);
+        assert_eq!(made, now == case.after, "{at}, {}: {:?}", case.name, recovery.outcome);
+        assert_ne!(recovery.outcome, RecoveryOutcome::PersonWins, "{at}, {}", case.name);
     }
     assert!(editor.recover().unwrap().is_empty(), "{at}, {}", case.name);
     assert_eq!(text(root), now);
@@ -225,7 +225,7 @@ fn a_torn_file_that_a_person_has_rewritten_is_theirs() {
     std::fs::write(temp.path().join("vault").join(FILE), "mine\n").unwrap();
     let editor = help::editor(temp.path(), Arc::new(SystemClock), EditStrategy::Lease);
     let recovered = editor.recover().unwrap();
-    assert_eq!(recovered[0].what, Recovered::PersonWins);
+    assert_eq!(recovered[0].outcome, RecoveryOutcome::PersonWins);
     assert_eq!(text(temp.path()).unwrap(), "mine\n");
 }
 
@@ -370,7 +370,7 @@ fn an_edit_that_cannot_be_finished_now_does_not_stop_the_others() {
     editor.edit(&note("other.md"), &[append("x")], &why()).unwrap();
     assert!(editor.edit(&note(FILE), &[append("x")], &why()).is_err());
     set_mode(&path, 0o644);
-    assert_eq!(editor.recover().unwrap()[0].what, Recovered::Finished);
+    assert_eq!(editor.recover().unwrap()[0].outcome, RecoveryOutcome::Finished);
     assert_eq!(text(temp.path()), case.after);
     assert!(editor.recover().unwrap().is_empty());
 }

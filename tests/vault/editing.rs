@@ -9,8 +9,8 @@ use std::{
 
 use jiff::SignedDuration;
 use vault_agent::vault::{
-    Actor, ChangeObserver, EditError, EditOptions, EditPlan, EditStrategy, Editor, ObservedChange, Operation,
-    Refusal, Why,
+    Actor, ChangeObserver, ChangeReason, EditError, EditOptions, EditPlan, EditRefusal, EditStrategy, Editor,
+    ObservedChange, Operation,
 };
 
 use crate::support::set_mode;
@@ -150,7 +150,7 @@ fn what_a_person_asks_for_with_the_content_in_hand_is_not_refused() {
     let room = Room::new();
     room.write(FILE, "");
     let restore = [Operation::ReplaceAll { expect: Some(Vec::new()), with: b"back\n".to_vec() }];
-    room.editor.edit(&note(FILE), &restore, &Why::new(Actor::Restore, "restored")).unwrap();
+    room.editor.edit(&note(FILE), &restore, &ChangeReason::new(Actor::Restore, "restored")).unwrap();
     assert_eq!(room.read(FILE), "back\n");
 }
 
@@ -158,7 +158,7 @@ fn what_a_person_asks_for_with_the_content_in_hand_is_not_refused() {
 fn an_empty_file_that_has_stood_so_is_a_fresh_one() {
     let room = Room::new();
     room.write(FILE, "");
-    let is_refused = matches!(room.append(FILE, "x"), Err(EditError::Refused(Refusal::Empty { .. })));
+    let is_refused = matches!(room.append(FILE, "x"), Err(EditError::Refused(EditRefusal::Empty { .. })));
     assert!(is_refused || room.read(FILE) == "x\n");
     let fresh = "fresh.md";
     room.write(fresh, "");

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use vault_agent::{
     clock::{Clock, ManualClock},
     vault::{
-        Actor, EditError, EditOptions, EditReport, EditStrategy, Editor, NotePath, Operation, Vault, Why,
+        Actor, ChangeReason, EditError, EditOptions, EditReport, EditStrategy, Editor, NotePath, Operation,
+        Vault,
     },
 };
 
@@ -44,8 +45,8 @@ pub fn note(path: &str) -> NotePath {
     NotePath::new(path).unwrap()
 }
 
-pub fn why() -> Why {
-    Why::new(Actor::Scheduler, "fired: Call \"Mum\"").trailer("Reminder", "rid_K5V4M2J9Q2ZP")
+pub fn why() -> ChangeReason {
+    ChangeReason::new(Actor::Scheduler, "fired: Call \"Mum\"").trailer("Reminder", "rid_K5V4M2J9Q2ZP")
 }
 
 pub fn append(text: &str) -> Operation {

@@ -98,14 +98,20 @@ fn everything_is_replaced_only_if_it_is_as_expected() {
 
 #[test]
 fn a_commitment_changes_its_status_if_it_still_is_what_was_expected() {
-    use vault_agent::format::commitment::Status;
-    let set =
-        |expect, id: &str| Operation::SetCommitmentStatus { id: id.into(), expect, to: Status::Delivered };
+    use vault_agent::format::commitment::CommitmentStatus;
+    let set = |expect, id: &str| Operation::SetCommitmentStatus {
+        id: id.into(),
+        expect,
+        to: CommitmentStatus::Delivered,
+    };
     let block = "---\nid: c-2026-05-08-001\nstatus: pending  # so far\n---\nCall.\n";
     let done = block.replace("pending", "delivered");
-    assert_eq!(one(set(Status::Pending, "c-2026-05-08-001"), block), (done.clone(), OpOutcome::Done));
-    assert_eq!(one(set(Status::Pending, "c-2026-05-08-001"), &done), (done.clone(), CHANGED));
-    assert_eq!(one(set(Status::Pending, "c-2026-05-08-002"), block), (block.into(), GONE));
+    assert_eq!(
+        one(set(CommitmentStatus::Pending, "c-2026-05-08-001"), block),
+        (done.clone(), OpOutcome::Done)
+    );
+    assert_eq!(one(set(CommitmentStatus::Pending, "c-2026-05-08-001"), &done), (done.clone(), CHANGED));
+    assert_eq!(one(set(CommitmentStatus::Pending, "c-2026-05-08-002"), block), (block.into(), GONE));
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn health_says_what_doctor_says_and_ends_a_session() {
 fn other_machines_are_listed_and_their_words_are_plain_text() {
     use std::process::Command;
     use vault_agent::machines::engine::git::{GitEngine, GitPlace};
-    use vault_agent::machines::engine::{Change, Engine};
+    use vault_agent::machines::engine::{EntryChange, StoreEngine};
 
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("voice.git");
@@ -52,7 +52,7 @@ fn other_machines_are_listed_and_their_words_are_plain_text() {
     let value = r#"{"machine":"X","nonce":"n","version":"<b>1</b> **2**","clock_ms":0}"#.to_owned();
     let key = "machine/laptop".to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(engine.swap(&[Change { key, expected: None, value: Some(value) }])).unwrap();
+    runtime.block_on(engine.swap(&[EntryChange { key, expected: None, value: Some(value) }])).unwrap();
     until("the daemon saw it", || machines()["machines"].as_array().is_some_and(|all| all.len() == 2));
     let served = Served::start(&vault);
     let page = served.visitor().get("/health").is(200).text();

@@ -4,20 +4,20 @@
 //! brain, or the reason why no brain answered. Each call is in the turn journal before it is made, and its cost after
 //! it.
 
-use super::engine::{Engine, Run};
+use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
 use crate::agent::brain_chain::{ChainAnswer, ChainBrain, FailoverWalk};
-use crate::brain::failover::Attempt;
+use crate::brain::failover::BrainAttempt;
 use crate::brain::{BrainError, Reply, Usage};
 use crate::format::log::LogBlock;
 use crate::turn::Halt;
-use crate::turn::journal::{Assembled, CallRow};
+use crate::turn::journal::{CallRow, RequestRow};
 
-impl Engine {
+impl AnswerEngine {
     /// Asks the brains of the chain until one answers.
     pub(super) async fn ask_chain(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         chain: &[&ChainBrain],
     ) -> Result<Result<ChainAnswer, String>, Halt> {
         let mut walk = FailoverWalk::new(is_unattended(run));
@@ -48,11 +48,11 @@ impl Engine {
     /// Asks one brain, with as many rounds of tools as it wants and may have.
     pub(super) async fn ask_one(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         member: &ChainBrain,
-        attempt: &Attempt,
+        attempt: &BrainAttempt,
     ) -> Result<Result<(String, String), BrainError>, Halt> {
-        let message = run.turn.asked.message;
+        let message = run.turn.question.message;
         let brain = &member.prepared.settings;
         let whole = self.budget(member);
         let budget = if attempt.shrink { whole / 2 } else { whole };
@@ -69,7 +69,7 @@ impl Engine {
         let (tail, hash) = (tail(&run.blocks), base.hash());
         let sums =
             run.summaries.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
-        let assembled = Assembled { at, budget, tail, hash, skills: skills.names(), sums };
+        let assembled = RequestRow { at, budget, tail, hash, skills: skills.names(), sums };
         fail::fail_point!("turn::before-assembled");
         self.journal().record_request(message, &assembled, self.now())?;
         fail::fail_point!("turn::after-assembled");
@@ -90,8 +90,8 @@ impl Engine {
             fail::fail_point!("turn::before-called");
             self.journal().record_call_start(message, &brain.name, self.now())?;
             fail::fail_point!("turn::after-called");
-            run.place.progress(&format!("asking {}", brain.name));
-            let asking = self.brains.ask(member, attempt, &request, Some(run.place), run.stop, None);
+            run.conversation.progress(&format!("asking {}", brain.name));
+            let asking = self.brains.ask(member, attempt, &request, Some(run.conversation), run.stop, None);
             let (answered, ms, used) = asking.await;
             let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
             let row = row(brain, &answered, ms, used);
@@ -118,8 +118,8 @@ impl Engine {
 }
 
 /// Whether no person waits for the answer: a routine asks.
-fn is_unattended(run: &Run<'_>) -> bool {
-    run.turn.asked.channel == 0 && run.turn.asked.author.starts_with("routine:")
+fn is_unattended(run: &TurnRun<'_>) -> bool {
+    run.turn.question.channel == 0 && run.turn.question.author.starts_with("routine:")
 }
 
 fn tail(blocks: &[LogBlock]) -> Option<String> {
@@ -128,7 +128,7 @@ fn tail(blocks: &[LogBlock]) -> Option<String> {
 
 /// A call as the journal keeps it; also one that failed may have used something.
 pub(in crate::agent) fn row(
-    brain: &crate::config::Brain,
+    brain: &crate::config::BrainSettings,
     answered: &Result<Reply, BrainError>,
     ms: u64,
     usage: Usage,

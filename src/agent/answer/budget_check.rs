@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::engine::{Engine, Run};
+use super::engine::{AnswerEngine, TurnRun};
 use crate::agent::approval_request::ApprovalVerdict;
 use crate::agent::budget::{self, Budget, DECLINED};
 use crate::agent::tools::Caller;
@@ -46,7 +46,7 @@ pub(super) struct BudgetedChain {
     pub skipped: Vec<String>,
 }
 
-impl Engine {
+impl AnswerEngine {
     /// The budgets of the day.
     pub(in crate::agent) fn budgets(&self) -> Vec<Budget> {
         let workspace = &self.parts.workspace;
@@ -61,7 +61,7 @@ impl Engine {
     /// The brains of the chain that are within their budgets; if none is, the reason in words.
     pub(super) async fn apply_budgets(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         chain: Vec<String>,
     ) -> Result<BudgetedChain, String> {
         let budgets = self.budgets();
@@ -106,21 +106,21 @@ impl Engine {
         if noticed.iter().any(|noticed| noticed.starts_with(&name) && *noticed != own) {
             return None;
         }
-        self.keep(self.journal().record_budget_event(&own, now));
+        self.log_failure(self.journal().record_budget_event(&own, now));
         Some(why)
     }
 
     /// Asks a person whether a budget may be exceeded today; the error says that it is used up. The question is
     /// the same all day and its decision is reusable, so that a decision that came while the program was down, or was
     /// not recorded here before a crash, is found by the next turn.
-    async fn ask_to_exceed(&self, run: &Run<'_>, budget: &Budget) -> Result<(), String> {
+    async fn ask_to_exceed(&self, run: &TurnRun<'_>, budget: &Budget) -> Result<(), String> {
         if budget.declined {
             return Err(budget.sentence());
         }
         let (caller, subject) = (caller(budget), budget.approval_subject());
         // The question is the day's, not the turn's: stopping the turn is no answer to it.
         let never = CancellationToken::new();
-        let place = BudgetConversation { place: run.place, shown: Notify::new() };
+        let place = BudgetConversation { place: run.conversation, shown: Notify::new() };
         let asking = self.parts.approvals.ask(&subject, &caller, &place, &never);
         let moment = async {
             let _ = tokio::time::timeout(SHOW_WAIT, place.shown.notified()).await;
@@ -139,7 +139,7 @@ impl Engine {
         match decision {
             Some(Ok(ApprovalVerdict::Waits)) => Err(format!("{} {QUESTION_OPEN}", budget.sentence())),
             Some(Ok(verdict)) => {
-                self.keep(self.keep_decision(budget, verdict));
+                self.log_failure(self.keep_decision(budget, verdict));
                 if verdict == ApprovalVerdict::Yes { Ok(()) } else { Err(budget.sentence()) }
             }
             Some(Err(problem)) => {
@@ -199,7 +199,7 @@ impl Engine {
         match TurnJournal::open(&workspace.dirs.state) {
             Ok(journal) => {
                 for call in calls {
-                    self.keep(journal.record_background_call(0, "ask", call, self.now()));
+                    self.log_failure(journal.record_background_call(0, "ask", call, self.now()));
                 }
             }
             Err(error) => tracing::warn!("not counted: {error}"),

@@ -1,6 +1,6 @@
 //! Runs one turn, from its question to its answer.
 //!
-//! The turn journal is the state. [`Engine::answer`] reads it, does the missing steps, and writes each step before its
+//! The turn journal is the state. [`AnswerEngine::answer`] reads it, does the missing steps, and writes each step before its
 //! effect; called again after a crash it continues from there. If a brain fails, the next one of the chain gets the
 //! rounds of tools that the journal holds. If all fail, the answer is made from memory, with one sentence that says
 //! why.
@@ -18,13 +18,13 @@ use crate::agent::approval_request::{Approvals, NoApprovals};
 use crate::agent::brain_chain::{Brains, CallPermits, ChainAnswer, ChainBrain};
 use crate::agent::tools::{CombinedToolbox, Toolbox, TurnEndGuard};
 use crate::agent::turn_memory::{TurnMemory, VaultMemory};
-use crate::brain::wire::Watch;
-use crate::brain::{BrainError, Part};
+use crate::brain::wire::BrainTimeouts;
+use crate::brain::{BrainError, MessagePart};
 use crate::config::AttachmentKind;
 use crate::format::log::LogBlock;
 use crate::sqlite::DatabaseError;
-use crate::turn::assemble::Question;
-use crate::turn::journal::{Recalled, TurnRow};
+use crate::turn::assemble::RequestQuestion;
+use crate::turn::journal::{RecallRow, TurnRow};
 use crate::turn::past_context::PastSummary;
 use crate::turn::{
     Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote, TurnState, history, route,
@@ -48,9 +48,9 @@ pub struct EngineParts {
     /// The permits for calls.
     pub permits: Arc<CallPermits>,
     /// How long a brain may be silent.
-    pub watch: Watch,
+    pub watch: BrainTimeouts,
     /// Pictures and files that hang on a question that no log holds.
-    pub files: Vec<Part>,
+    pub files: Vec<MessagePart>,
     /// The JSON schema that answers must have.
     pub schema: Option<serde_json::Value>,
     /// Whether an answer from memory omits the sentence why no brain answered, because the caller shows it.
@@ -69,7 +69,7 @@ impl EngineParts {
             approvals: Arc::new(NoApprovals),
             memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
             permits: Arc::default(),
-            watch: Watch::default(),
+            watch: BrainTimeouts::default(),
             files: Vec::new(),
             schema: None,
             omit_reason: false,
@@ -79,7 +79,7 @@ impl EngineParts {
 }
 
 /// Runs turns, with the settings that it was made with.
-pub struct Engine {
+pub struct AnswerEngine {
     pub(in crate::agent) parts: EngineParts,
     pub(in crate::agent) brains: Brains,
     /// The budgets with an open question to a person.
@@ -103,24 +103,24 @@ pub struct RunPurpose {
 }
 
 /// One turn as it runs.
-pub(super) struct Run<'a> {
+pub(super) struct TurnRun<'a> {
     pub turn: TurnRow,
     pub joined: Vec<TurnRow>,
     pub blocks: Vec<LogBlock>,
-    pub questions: Vec<Question>,
+    pub questions: Vec<RequestQuestion>,
     /// The window's topmost summaries.
     pub summaries: Vec<PastSummary>,
-    pub recalled: Recalled,
+    pub recalled: RecallRow,
     /// The brains that are skipped because their own budget is used up, in words.
     pub skipped: Vec<String>,
-    pub place: &'a dyn Conversation,
+    pub conversation: &'a dyn Conversation,
     pub stop: &'a CancellationToken,
     /// The turn's clock, which is paused while a person is asked.
     pub time_limit: &'a OpenQuestions,
 }
 
 #[async_trait]
-impl Responder for Engine {
+impl Responder for AnswerEngine {
     async fn answer(
         &self,
         message: u64,
@@ -133,7 +133,7 @@ impl Responder for Engine {
         let turn_end = TurnEndGuard::new(&self.parts.tools, turn);
         let work = self.run(message, place, stop, &time_limit);
         let ended = time_limit.limit(limit, stop, work).await;
-        turn_end.say().await;
+        turn_end.end_turn().await;
         match ended {
             Ok(answered) => answered,
             Err(LimitReached::Stopped) => Err(Halt::Stopped),
@@ -146,7 +146,7 @@ impl Responder for Engine {
     }
 }
 
-impl Engine {
+impl AnswerEngine {
     /// An engine; nothing is opened but the HTTP client.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl Engine {
         own.map_or(self.settings().turn_tokens, |own| own.min(self.settings().turn_tokens))
     }
 
-    pub(in crate::agent) fn settings(&self) -> &crate::config::Assistant {
+    pub(in crate::agent) fn settings(&self) -> &crate::config::AssistantSettings {
         &self.parts.workspace.settings.assistant
     }
 
@@ -195,9 +195,19 @@ impl Engine {
         if questions.is_empty() {
             return Err(Halt::Gone);
         }
-        let (recalled, skipped) = (Recalled::default(), Vec::new());
-        let mut run =
-            Run { turn, joined, blocks, questions, summaries, recalled, skipped, place, stop, time_limit };
+        let (recalled, skipped) = (RecallRow::default(), Vec::new());
+        let mut run = TurnRun {
+            turn,
+            joined,
+            blocks,
+            questions,
+            summaries,
+            recalled,
+            skipped,
+            conversation: place,
+            stop,
+            time_limit,
+        };
         let asked = match self.route(&run) {
             Ok(chain) if chain.is_empty() => Err(None),
             Ok(chain) => match self.apply_budgets(&run, chain).await {
@@ -226,11 +236,11 @@ impl Engine {
     }
 
     /// Chooses the chain of brains, and records it.
-    fn route(&self, run: &Run<'_>) -> Result<Vec<String>, route::UnknownBrain> {
-        let asked = &run.turn.asked;
+    fn route(&self, run: &TurnRun<'_>) -> Result<Vec<String>, route::UnknownBrain> {
+        let asked = &run.turn.question;
         let kinds: Vec<_> = asked.attachments.iter().map(|kind| kind_of(kind)).collect();
         let text: Vec<&str> = run.questions.iter().map(|question| question.text.as_str()).collect();
-        let question = route::Question {
+        let question = route::QuestionProperties {
             text: history::strip_mentions(text.last().copied().unwrap_or_default()),
             channel: (asked.channel != 0).then_some(asked.channel),
             thread: asked.thread.then_some(asked.channel),
@@ -242,18 +252,18 @@ impl Engine {
             routed.ask_first(&self.parts.workspace.settings, first);
         }
         fail::fail_point!("turn::before-routed");
-        self.keep(self.journal().advance(asked.message, TurnState::Routed, &routed.why, self.now()));
+        self.log_failure(self.journal().advance(asked.message, TurnState::Routed, &routed.why, self.now()));
         fail::fail_point!("turn::after-routed");
         Ok(routed.chain)
     }
 
     /// Recalls memories; after a crash, those of the journal.
-    async fn recall(&self, run: &Run<'_>, members: &[&ChainBrain]) -> Result<Recalled, Halt> {
+    async fn recall(&self, run: &TurnRun<'_>, members: &[&ChainBrain]) -> Result<RecallRow, Halt> {
         if let Some(recalled) = &run.turn.recalled {
             // The crash may have come before the note.
             let note = recalled.problem.clone().unwrap_or_else(|| recalled.injection.clone());
             if !note.is_empty() {
-                run.place.note(TurnNote::Recall(note));
+                run.conversation.note(TurnNote::Recall(note));
             }
             return Ok(recalled.clone());
         }
@@ -271,30 +281,30 @@ impl Engine {
             *given = chosen;
         }
         let (recalled, note) = match looked {
-            Ok(Ok(given)) if given.injection.is_empty() => (Recalled::default(), None),
+            Ok(Ok(given)) if given.injection.is_empty() => (RecallRow::default(), None),
             Ok(Ok(given)) => {
                 let note = format!("{}\n\n{}", given.links.trim_end(), given.injection.trim_end());
-                (Recalled { injection: given.injection, problem: None }, Some(note))
+                (RecallRow { injection: given.injection, problem: None }, Some(note))
             }
             Ok(Err(problem)) => (
-                Recalled { injection: String::new(), problem: Some(problem.clone()) },
+                RecallRow { injection: String::new(), problem: Some(problem.clone()) },
                 Some(format!("Memory could not be asked: {problem}")),
             ),
             Err(_) => {
                 let problem = format!("Memory gave nothing within {} ms.", RECALL_TIME.as_millis());
-                (Recalled { injection: String::new(), problem: Some(problem.clone()) }, Some(problem))
+                (RecallRow { injection: String::new(), problem: Some(problem.clone()) }, Some(problem))
             }
         };
         fail::fail_point!("turn::before-recalled");
-        self.journal().record_recalled(run.turn.asked.message, &recalled, self.now())?;
+        self.journal().record_recalled(run.turn.question.message, &recalled, self.now())?;
         fail::fail_point!("turn::after-recalled");
         if let Some(note) = note {
-            run.place.note(TurnNote::Recall(note));
+            run.conversation.note(TurnNote::Recall(note));
         }
         Ok(recalled)
     }
 
-    pub(in crate::agent) fn keep<T>(&self, result: Result<T, DatabaseError>) {
+    pub(in crate::agent) fn log_failure<T>(&self, result: Result<T, DatabaseError>) {
         if let Err(error) = result {
             tracing::warn!("{error}");
         }
@@ -303,7 +313,7 @@ impl Engine {
 
 /// The link targets of a turn's questions in their log.
 pub(super) fn question_links<'t>(turn: &'t TurnRow, joined: &'t [TurnRow]) -> Vec<&'t str> {
-    joined.iter().chain([turn]).map(|turn| turn.asked.block.as_str()).collect()
+    joined.iter().chain([turn]).map(|turn| turn.question.block.as_str()).collect()
 }
 
 /// The kind of attachment, as routes name it, of a media type.

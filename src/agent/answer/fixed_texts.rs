@@ -23,7 +23,7 @@ pub const DECLINED: &str =
 pub const EXPIRED: &str = "Nobody approved this in time. That is no refusal: say what you wanted to do and that it can be asked for again.";
 
 /// The result of a call if no person can be asked.
-pub const NOBODY_TO_ASK: &str =
+pub const NO_PERSON_TO_ASK: &str =
     "This needs a person's approval, and nobody can be asked here. It was not done.";
 
 /// The result of a call whose question stays open in the note.

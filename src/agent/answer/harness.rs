@@ -12,38 +12,38 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::ask_chain::row;
-use super::engine::{Engine, Run};
+use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
 use super::rounds::note_tool;
 use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use crate::agent::brain_chain::ChainBrain;
 use crate::agent::skills::HiddenSecrets;
 use crate::agent::tools::{Caller, Precondition};
-use crate::brain::failover::Attempt;
+use crate::brain::failover::BrainAttempt;
 use crate::brain::{
-    BrainError, FailureClass, HarnessTask, Host, Message, Request, ToolCall, ToolResult, Usage,
+    BrainError, FailureClass, HarnessHost, HarnessTask, Message, Request, ToolCall, ToolResult, Usage,
 };
 use crate::config::{McpServer, mcp_hosts};
 use crate::turn::journal::{HarnessSession, ToolEnd};
 use crate::turn::session_match::SessionHashes;
 use crate::turn::{Halt, history};
 
-impl Engine {
+impl AnswerEngine {
     /// Asks a harness, which makes its rounds of tools itself.
     pub(super) async fn run_harness(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         member: &ChainBrain,
-        attempt: &Attempt,
+        attempt: &BrainAttempt,
         base: Request,
     ) -> Result<Result<(String, String), BrainError>, Halt> {
-        let message = run.turn.asked.message;
+        let message = run.turn.question.message;
         let brain = &member.prepared.settings;
         let rounds = self.rounds(run, &brain.name).await?;
         if let Some(end) = self.over_budget(message)? {
             return Ok(Ok((end, brain.model.clone())));
         }
-        let place = run.turn.asked.block.split_once("#^").map(|(path, _)| path);
+        let place = run.turn.question.block.split_once("#^").map(|(path, _)| path);
         let settings = &member.prepared.id.settings;
         let session = match place {
             Some(place) => self.journal().take_session(&brain.name, place)?,
@@ -51,12 +51,12 @@ impl Engine {
         };
         // No session knows the rounds of this turn.
         let known = session.as_ref().filter(|_| rounds.is_empty());
-        let fresh = known.and_then(|session| session.known.fresh(settings, &base));
+        let fresh = known.and_then(|session| session.hashes.fresh(settings, &base));
         let mut request = base;
         let sent = request.clone();
         request.messages.extend(rounds);
         self.journal().record_call_start(message, &brain.name, self.now())?;
-        run.place.progress(&format!("asking {}", brain.name));
+        run.conversation.progress(&format!("asking {}", brain.name));
         let turn = run.turn.name();
         let servers = self.servers_for(&brain.name);
         let task = HarnessTask {
@@ -88,7 +88,7 @@ impl Engine {
         let resumed = session.filter(|before| Some(&before.id) == seen.session.as_ref());
         if let Some(usd) = seen.usd {
             let spent = (usd - resumed.and_then(|before| before.usd).unwrap_or_default()).max(0.0);
-            self.keep(self.journal().cost(message, &brain.name, spent, self.now()));
+            self.log_failure(self.journal().cost(message, &brain.name, spent, self.now()));
         }
         let reply = match answered {
             Ok(reply) => reply,
@@ -103,8 +103,8 @@ impl Engine {
         let text = fixed_texts::text_of(&reply).unwrap_or_default();
         if let (Some(place), Some(id)) = (place, seen.session) {
             let known = SessionHashes::of(settings, &sent, &questions(run), &text);
-            let session = HarnessSession { id, known, usd: seen.usd };
-            self.keep(self.journal().keep_session(&brain.name, place, &session));
+            let session = HarnessSession { id, hashes: known, usd: seen.usd };
+            self.log_failure(self.journal().keep_session(&brain.name, place, &session));
         }
         Ok(Ok((text, reply.model)))
     }
@@ -162,8 +162,8 @@ impl Engine {
 
 /// Receives the events of a running harness.
 struct HarnessWatcher<'a> {
-    engine: &'a Engine,
-    run: &'a Run<'a>,
+    engine: &'a AnswerEngine,
+    run: &'a TurnRun<'a>,
     brain: &'a str,
     /// Ends the run: at the turn's end, and if a bound is passed.
     end: CancellationToken,
@@ -188,8 +188,8 @@ struct HarnessRecord {
 }
 
 impl<'a> HarnessWatcher<'a> {
-    fn new(engine: &'a Engine, run: &'a Run<'a>, brain: &'a str) -> Result<Self, Halt> {
-        let message = run.turn.asked.message;
+    fn new(engine: &'a AnswerEngine, run: &'a TurnRun<'a>, brain: &'a str) -> Result<Self, Halt> {
+        let message = run.turn.question.message;
         let before = engine.journal().tokens(message)?;
         let rounds = engine.journal().rounds(message)?.len();
         let seen =
@@ -225,15 +225,15 @@ impl<'a> HarnessWatcher<'a> {
     }
 
     fn caller(&self, number: u32) -> Option<Caller> {
-        let tainted = self.check(self.engine.tainted(self.run, number))?;
+        let tainted = self.check(self.engine.has_read_untrusted(self.run, number))?;
         Some(Caller { turn: self.run.turn.name(), number, brain: self.brain.to_owned(), tainted })
     }
 }
 
 #[async_trait]
-impl Host for HarnessWatcher<'_> {
+impl HarnessHost for HarnessWatcher<'_> {
     fn partial_text(&self, words: &str) {
-        self.run.place.partial_text(words);
+        self.run.conversation.partial_text(words);
     }
 
     async fn tool_started(&self, call: &ToolCall) {
@@ -244,8 +244,8 @@ impl Host for HarnessWatcher<'_> {
         if self.seen().calls >= most {
             return self.over(fixed_texts::rounds_used_up(most));
         }
-        self.run.place.progress(&format!("using {}", call.name));
-        let (message, now) = (self.run.turn.asked.message, self.engine.now());
+        self.run.conversation.progress(&format!("using {}", call.name));
+        let (message, now) = (self.run.turn.question.message, self.engine.now());
         fail::fail_point!("turn::before-tool-started");
         if self.check(self.engine.journal().harness_called(message, call, now)).is_some() {
             let mut seen = self.seen();
@@ -262,7 +262,7 @@ impl Host for HarnessWatcher<'_> {
         let result = &ToolResult { text, ..result.clone() };
         let text = history::shorten(&result.text, history::MOST_RESULT);
         let end = ToolEnd { text, is_error: result.is_error, ms };
-        let (message, now) = (self.run.turn.asked.message, self.engine.now());
+        let (message, now) = (self.run.turn.question.message, self.engine.now());
         fail::fail_point!("turn::before-tool-finished");
         let kept = self.engine.journal().harness_finished(message, result, &end, now);
         fail::fail_point!("turn::after-tool-finished");
@@ -287,7 +287,7 @@ impl Host for HarnessWatcher<'_> {
         if self.end.is_cancelled() {
             return false;
         }
-        let message = self.run.turn.asked.message;
+        let message = self.run.turn.question.message;
         let asked = ToolResult { call_id: call.id.clone(), text: String::new(), is_error: false };
         let Some(open) = self.check(self.engine.journal().open_call(message, &asked)) else { return false };
         // A call that it asks about before it announces it comes after all announced calls.
@@ -310,9 +310,10 @@ impl Host for HarnessWatcher<'_> {
             let run = format!("{} {}", call.name, call.arguments);
             ApprovalSubject { run, why, ..ApprovalSubject::default() }
         };
-        self.run.place.progress(&format!("waiting for approval of {}", call.name));
+        self.run.conversation.progress(&format!("waiting for approval of {}", call.name));
         let _paused = self.run.time_limit.pause();
-        let asked = self.engine.parts.approvals.ask(&subject, &caller, self.run.place, &self.end).await;
+        let asked =
+            self.engine.parts.approvals.ask(&subject, &caller, self.run.conversation, &self.end).await;
         match asked {
             Ok(verdict) => verdict == ApprovalVerdict::Yes,
             Err(problem) => {
@@ -333,6 +334,6 @@ impl Host for HarnessWatcher<'_> {
 }
 
 /// The turn's questions, as its log has them.
-fn questions<'r>(run: &'r Run<'_>) -> Vec<&'r str> {
+fn questions<'r>(run: &'r TurnRun<'_>) -> Vec<&'r str> {
     run.questions.iter().map(|question| history::strip_mentions(&question.text)).collect()
 }

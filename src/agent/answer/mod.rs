@@ -6,18 +6,18 @@
 //!   one after the other; [`rounds`]: the rounds of tools; [`harness`]: the same for a program with a loop of its own;
 //! - [`time_limit`]: the time limit of a turn; [`budget_check`]: the day's budgets; [`rounds`] also applies a turn's
 //!   own limits of tokens and rounds;
-//! - [`note_context`]: the notes that a request contains; [`fixed_texts`]: the assistant's own sentences; [`finish`]:
+//! - [`note_context`]: the notes that a request contains; [`fixed_texts`]: the assistant's own sentences; [`finish_turn`]:
 //!   the end of a turn;
-//! - [`colleague`], [`recall_brain`]: brains that are asked within a turn.
+//! - [`other_brains`], [`recall_brain`]: brains that are asked within a turn.
 
 mod ask_chain;
 mod budget_check;
-pub mod colleague;
 mod engine;
-mod finish;
+mod finish_turn;
 pub(super) mod fixed_texts;
 mod harness;
 mod note_context;
+pub mod other_brains;
 mod recall_brain;
 mod rounds;
 mod time_limit;
@@ -25,6 +25,6 @@ mod turn_input;
 
 pub(super) use ask_chain::row;
 pub(super) use budget_check::{may_spend, queue_notices};
-pub use colleague::Colleagues;
-pub use engine::{Engine, EngineParts, RunPurpose};
-pub use note_context::{kept, notes, shown};
+pub use engine::{AnswerEngine, EngineParts, RunPurpose};
+pub use note_context::{notes, part_for_brain, read_vault_file};
+pub use other_brains::OtherBrains;

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::ask_chain::row;
-use super::engine::{Engine, Run};
+use super::engine::{AnswerEngine, TurnRun};
 use crate::agent::brain_chain::FailoverWalk;
 use crate::agent::turn_memory::RecalledContext;
 use crate::brain::{Message, Reply, Request, StopReason};
@@ -34,11 +34,11 @@ Answer with two or three short lines, each a fact from the notes that helps with
 has one, in the words of the notes. Nothing else: no greeting, no answer to the question, nothing that isn't in the \
 notes. If none of the notes helps, answer with the one word NONE.";
 
-impl Engine {
+impl AnswerEngine {
     /// The brain's choice of the found memories; none if the ranker's results are to be used.
     pub(super) async fn choose(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         question: &str,
         found: &RecalledContext,
         began: Instant,
@@ -55,8 +55,8 @@ impl Engine {
         let (answered, ms, used) = asking.await;
         if !answered.as_ref().is_err_and(|error| error.cancelled) {
             let row = row(&member.prepared.settings, &answered, ms, used);
-            let message = run.turn.asked.message;
-            self.keep(self.journal().record_background_call(message, "recall", &row, self.now()));
+            let message = run.turn.question.message;
+            self.log_failure(self.journal().record_background_call(message, "recall", &row, self.now()));
         }
         let lines = chosen(&answered.ok()?, &format!("{}\n{question}", found.injection));
         if lines.is_none() {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::engine::{Engine, Run};
+use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
 use crate::agent::approval_request::{ApprovalVerdict, AskOutcome, OpenApproval};
 use crate::agent::tools::{Caller, Precondition};
@@ -21,11 +21,11 @@ const MOST_CALLS: usize = 16;
 /// A routine with a budget makes no request with fewer tokens left for the answer.
 const FEWEST_TOKENS: u64 = 32;
 
-impl Engine {
+impl AnswerEngine {
     /// The rounds of tools so far, as messages; calls that were not run yet are run now, within the limits of
     /// rounds and of calls in a round.
-    pub(super) async fn rounds(&self, run: &Run<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
-        let message = run.turn.asked.message;
+    pub(super) async fn rounds(&self, run: &TurnRun<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
+        let message = run.turn.question.message;
         let rounds = self.journal().rounds(message)?;
         let most = self.settings().max_rounds as usize;
         let spent = rounds.len() >= most;
@@ -66,22 +66,22 @@ impl Engine {
     /// The result of a call, which is run now if it wasn't `started` by a process that was killed.
     async fn run_tool(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         number: u32,
         call: &ToolCall,
         brain: &str,
         started: bool,
     ) -> Result<ToolEnd, Halt> {
-        let message = run.turn.asked.message;
+        let message = run.turn.question.message;
         let end = if started {
             ToolEnd::failed(fixed_texts::OUTCOME_UNKNOWN)
         } else {
             let turn = run.turn.name();
-            let tainted = self.tainted(run, number)?;
+            let tainted = self.has_read_untrusted(run, number)?;
             let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
             let end = match self.approve(run, call, &caller).await? {
                 Ok(()) => {
-                    run.place.progress(&format!("using {}", call.name));
+                    run.conversation.progress(&format!("using {}", call.name));
                     fail::fail_point!("turn::before-tool-started");
                     self.journal().tool_started(message, number, call, self.now())?;
                     fail::fail_point!("turn::after-tool-started");
@@ -104,7 +104,7 @@ impl Engine {
     /// Whether a call may run now; asks a person where the toolbox wants that. The inner error is for the brain.
     async fn approve(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         call: &ToolCall,
         caller: &Caller,
     ) -> Result<Result<(), String>, Halt> {
@@ -113,14 +113,14 @@ impl Engine {
             Precondition::Refused(why) => return Ok(Err(why)),
             Precondition::Ask(subject) => subject,
         };
-        run.place.progress(&format!("waiting for approval of {}", call.name));
-        let (message, number) = (run.turn.asked.message, caller.number);
+        run.conversation.progress(&format!("waiting for approval of {}", call.name));
+        let (message, number) = (run.turn.question.message, caller.number);
         let before = self.journal().suspended_at(message, number)?;
         let before = before.map(|(id, until)| OpenApproval { id, until });
         let left = {
             let _paused = run.time_limit.pause();
             let approvals = &self.parts.approvals;
-            approvals.ask_or_suspend(&subject, caller, before.clone(), run.place, run.stop).await
+            approvals.ask_or_suspend(&subject, caller, before.clone(), run.conversation, run.stop).await
         };
         if run.stop.is_cancelled() {
             return Err(Halt::Stopped);
@@ -137,7 +137,7 @@ impl Engine {
             Ok(AskOutcome::Decided(ApprovalVerdict::Yes)) => Ok(()),
             Ok(AskOutcome::Decided(ApprovalVerdict::No)) => Err(fixed_texts::DECLINED.to_owned()),
             Ok(AskOutcome::Decided(ApprovalVerdict::Expired)) => Err(fixed_texts::EXPIRED.to_owned()),
-            Ok(AskOutcome::Decided(ApprovalVerdict::Nobody)) => Err(fixed_texts::NOBODY_TO_ASK.to_owned()),
+            Ok(AskOutcome::Decided(ApprovalVerdict::Nobody)) => Err(fixed_texts::NO_PERSON_TO_ASK.to_owned()),
             Ok(AskOutcome::Decided(ApprovalVerdict::Waits)) => Err(fixed_texts::WAITS.to_owned()),
             Err(problem) => {
                 Err(format!("This needs a person's approval, and that can't be asked: {problem}"))
@@ -147,7 +147,7 @@ impl Engine {
 
     /// Whether the turn has read untrusted text before its call of this number: in a file attached to
     /// its question, in its log's earlier turns, or from a tool.
-    pub(super) fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
+    pub(super) fn has_read_untrusted(&self, run: &TurnRun<'_>, number: u32) -> Result<bool, Halt> {
         if self.routine.as_ref().is_some_and(|routine| routine.tainted)
             || run.questions.iter().any(|question| !question.files.is_empty())
         {
@@ -160,7 +160,7 @@ impl Engine {
             let is_foreign = || !ours.contains(tool) || self.parts.tools.untrusted(tool);
             *known.entry(tool.clone()).or_insert_with(is_foreign)
         };
-        let author = &run.turn.asked.author;
+        let author = &run.turn.question.author;
         let is_asked = |id: &str| run.questions.iter().any(|question| question.id == id);
         let mut before = run
             .blocks
@@ -172,9 +172,9 @@ impl Engine {
             EventKind::Tool => untrusted(&event.author),
             EventKind::Agent | EventKind::Recall | EventKind::System => false,
         });
-        let rows = self.journal().tools(run.turn.asked.message)?;
+        let rows = self.journal().tools(run.turn.question.message)?;
         Ok(has_untrusted_event
-            || run.joined.iter().any(|turn| turn.asked.author != *author)
+            || run.joined.iter().any(|turn| turn.question.author != *author)
             || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
     }
 
@@ -209,7 +209,7 @@ impl Engine {
 
     /// The sentence that ends a turn at a limit, with its completed calls.
     pub(super) fn stop_text(&self, message: u64, sentence: String) -> String {
-        match self.done(message) {
+        match self.completed_changes(message) {
             Some(done) => format!("{sentence}\n\n{done}"),
             None => sentence,
         }
@@ -225,7 +225,7 @@ fn call_limit_reached(index: usize, nth: usize, most: usize) -> Option<String> {
 }
 
 /// Logs a tool's call and result; the log takes each once.
-pub(super) fn note_tool(run: &Run<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
+pub(super) fn note_tool(run: &TurnRun<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
     let text = history::tool_block(call, &end.text, end.is_error);
-    run.place.note(TurnNote::Tool { number, name: call.name.clone(), text });
+    run.conversation.note(TurnNote::Tool { number, name: call.name.clone(), text });
 }

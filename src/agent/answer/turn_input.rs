@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 
-use super::engine::{Engine, Run};
-use super::note_context::{for_brain, kept, notes};
+use super::engine::{AnswerEngine, TurnRun};
+use super::note_context::{for_brain, notes, read_vault_file};
 use crate::agent::brain_chain::ChainBrain;
-use crate::brain::{Part, Request, ToolSpec};
+use crate::brain::{MessagePart, Request, ToolSpec};
 use crate::format::log::{self, LogBlock};
-use crate::memory::working::told_notes;
+use crate::memory::working::turn_notes;
 use crate::summary::Summaries;
-use crate::turn::assemble::{self, Question, RequestMaterial};
+use crate::turn::assemble::{self, RequestMaterial, RequestQuestion};
 use crate::turn::files::{self, AttachedFile, FilePlace};
 use crate::turn::journal::TurnRow;
 use crate::turn::past_context::PastSummary;
@@ -17,10 +17,10 @@ use crate::turn::skills::{self, RequestSkills};
 use crate::turn::{Conversation, Halt, history, rebuild};
 use crate::vault::NotePath;
 
-impl Engine {
+impl AnswerEngine {
     /// The events of the window that holds the question; none if no log does.
     pub(super) fn window(&self, turn: &TurnRow) -> Result<Vec<LogBlock>, Halt> {
-        let Some((path, _)) = turn.asked.block.split_once("#^") else { return Ok(Vec::new()) };
+        let Some((path, _)) = turn.question.block.split_once("#^") else { return Ok(Vec::new()) };
         let path = NotePath::new(&format!("{path}.md")).map_err(|error| Halt::Later(error.to_string()))?;
         // For a log that a person deleted, the question is answered from the journal alone.
         let bytes = self
@@ -39,7 +39,7 @@ impl Engine {
         blocks: Vec<LogBlock>,
     ) -> (Vec<PastSummary>, Vec<LogBlock>) {
         let workspace = &self.parts.workspace;
-        let path = turn.asked.block.split_once("#^").map_or("", |(path, _)| path);
+        let path = turn.question.block.split_once("#^").map_or("", |(path, _)| path);
         match Summaries::of(workspace).past_summaries(&format!("{path}.md"), blocks) {
             (Ok(past), blocks) => (past, blocks),
             (Err(error), blocks) => {
@@ -55,10 +55,10 @@ impl Engine {
         joined: &[TurnRow],
         blocks: &[LogBlock],
         place: &dyn Conversation,
-    ) -> Vec<Question> {
+    ) -> Vec<RequestQuestion> {
         let mut questions = Vec::new();
         for one in joined.iter().chain([turn]) {
-            let id = one.asked.block.split_once("#^").map_or("", |(_, id)| id);
+            let id = one.question.block.split_once("#^").map_or("", |(_, id)| id);
             let logged = blocks.iter().any(|block| block.event.id.as_deref() == Some(id));
             if logged {
                 for mut question in rebuild::questions(blocks, &[id]) {
@@ -67,10 +67,10 @@ impl Engine {
                     }
                     questions.push(question);
                 }
-            } else if !one.asked.text.is_empty() || !self.parts.files.is_empty() || id.is_empty() {
-                questions.push(Question {
+            } else if !one.question.text.is_empty() || !self.parts.files.is_empty() || id.is_empty() {
+                questions.push(RequestQuestion {
                     id: id.to_owned(),
-                    text: one.asked.text.clone(),
+                    text: one.question.text.clone(),
                     files: self.parts.files.clone(),
                 });
             }
@@ -80,11 +80,11 @@ impl Engine {
 
     /// A file of a question, for a brain: whole where it is a picture or a small text, else by
     /// its name.
-    pub(super) async fn file(&self, file: &AttachedFile, place: &dyn Conversation) -> Part {
+    pub(super) async fn file(&self, file: &AttachedFile, place: &dyn Conversation) -> MessagePart {
         let Some(most) = file.max_bytes() else { return file.name_part() };
         let read = match &file.place {
             FilePlace::Link(link) => place.fetch(link, most).await,
-            FilePlace::Kept(path) => kept(&self.parts.workspace, path),
+            FilePlace::Kept(path) => read_vault_file(&self.parts.workspace, path),
         };
         let read = read.inspect_err(|problem| {
             tracing::info!(file = file.name, "a file is told by its name alone: {problem}");
@@ -93,7 +93,7 @@ impl Engine {
     }
 
     /// The vault's skills for a request; none if the brain has no tool to read them.
-    pub(super) fn skills(&self, run: &Run<'_>) -> RequestSkills {
+    pub(super) fn skills(&self, run: &TurnRun<'_>) -> RequestSkills {
         if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
             return RequestSkills::default();
         }
@@ -111,7 +111,7 @@ impl Engine {
 
     /// The link targets of what the turn's request contains anyway, for each of these brains: events of its log, and
     /// the notes of every request.
-    pub(super) fn already_in_request(&self, run: &Run<'_>, members: &[&ChainBrain]) -> Vec<String> {
+    pub(super) fn already_in_request(&self, run: &TurnRun<'_>, members: &[&ChainBrain]) -> Vec<String> {
         let workspace = &self.parts.workspace;
         let Some(member) = members.iter().min_by_key(|member| self.budget(member)) else { return Vec::new() };
         // Recalled memories take room, too.
@@ -121,16 +121,16 @@ impl Engine {
         let events = self.with_material(run, member, at, budget, &skills, |material| {
             assemble::already_in_request(&material)
         });
-        let log = run.turn.asked.block.split_once("#^").map_or("", |(log, _)| log);
+        let log = run.turn.question.block.split_once("#^").map_or("", |(log, _)| log);
         let mut known: Vec<String> = events.into_iter().map(|id| format!("{log}#^{id}")).collect();
-        let notes = told_notes(&workspace.settings).chain([workspace.note(&workspace.settings.paths.pinned)]);
+        let notes = turn_notes(&workspace.settings).chain([workspace.note(&workspace.settings.paths.pinned)]);
         known.extend(notes.map(|note| note.as_str().trim_end_matches(".md").to_owned()));
         known
     }
 
     pub(super) fn assemble(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         member: &ChainBrain,
         at: Timestamp,
         budget: u64,
@@ -141,7 +141,7 @@ impl Engine {
 
     fn with_material<T>(
         &self,
-        run: &Run<'_>,
+        run: &TurnRun<'_>,
         member: &ChainBrain,
         at: Timestamp,
         budget: u64,
@@ -151,9 +151,9 @@ impl Engine {
         let workspace = &self.parts.workspace;
         let now = at.to_zoned(workspace.zone.tz().clone());
         let vision = member.prepared.settings.vision;
-        let questions: Vec<Question> =
+        let questions: Vec<RequestQuestion> =
             run.questions.iter().map(|question| for_brain(question, vision)).collect();
-        let read = |path: &str| kept(workspace, path).unwrap_or_default();
+        let read = |path: &str| read_vault_file(workspace, path).unwrap_or_default();
         make(RequestMaterial {
             notes: &notes(workspace, at, &read),
             skills,

@@ -4,7 +4,7 @@ use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use crate::agent::brain_clients;
 use crate::agent::tools::Caller;
 use crate::config::{self, DISCORD_TOKEN_VARIABLE, FILE_NAME, Settings};
-use crate::vault::{Actor, EditPlan, NotePath, Why};
+use crate::vault::{Actor, ChangeReason, EditPlan, NotePath};
 use crate::workspace::Workspace;
 
 /// Characters that a person can be expected to read before a yes.
@@ -64,7 +64,7 @@ pub(super) fn is_allowed(workspace: &Workspace, subject: &ApprovalSubject) -> bo
 /// # Errors
 /// A sentence on why it can't be added.
 pub fn allow(workspace: &Workspace, pattern: &str, actor: Actor) -> Result<(), String> {
-    let why = Why::new(actor, format!("always allowed: {}", pattern.escape_debug()));
+    let why = ChangeReason::new(actor, format!("always allowed: {}", pattern.escape_debug()));
     let path = NotePath::new(FILE_NAME).map_err(|error| error.to_string())?;
     let mut refused = None;
     let report = workspace.editor.edit_with(&path, &why, |bytes| {

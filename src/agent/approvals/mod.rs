@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals, AskOutcome, OpenApproval};
 use super::tools::Caller;
 use crate::config::FILE_NAME;
-use crate::format::approval::{self, Approval, ApprovalState, Mark};
+use crate::format::approval::{self, Approval, ApprovalState, CheckboxMark};
 use crate::turn::Conversation;
 use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
@@ -89,14 +89,14 @@ impl VaultApprovals {
     }
 
     /// Marks expired questions without a waiting call.
-    pub async fn tidy(&self) {
+    pub async fn expire_questions(&self) {
         let workspace = self.workspace();
         // The same line from two machines is a conflict for a sync tool: the voice writes it.
         if !workspace.machines.is_voice() {
             return;
         }
         let now = workspace.clock.now();
-        if let Err(error) = self.in_note(move |note| note.tidy(now)).await {
+        if let Err(error) = self.in_note(move |note| note.expire_questions(now)).await {
             tracing::warn!("the note of approvals could not be tidied: {error}");
         }
     }
@@ -125,17 +125,18 @@ impl VaultApprovals {
             match (approval.state, approval.mark) {
                 (Some(ApprovalState::Expired), _) => return Err("it is expired; ask again".to_owned()),
                 (Some(state), _) => return Err(format!("it is over already ({state})")),
-                (None, Mark::Ticked) => return Err("it is approved already".to_owned()),
-                (None, Mark::Declined) => return Err("it is declined already".to_owned()),
-                (None, Mark::Open) if approval.until <= now => {
+                (None, CheckboxMark::Ticked) => return Err("it is approved already".to_owned()),
+                (None, CheckboxMark::Declined) => return Err("it is declined already".to_owned()),
+                (None, CheckboxMark::Open) if approval.until <= now => {
                     return Err("it is expired; ask again".to_owned());
                 }
-                (None, Mark::Open) => {}
+                (None, CheckboxMark::Open) => {}
             }
             if digest_of(approval) != digest {
                 return Err(format!("its line in `{path}` was changed, so nothing is approved by it"));
             }
-            let mark = if word == ApprovalDecision::No { Mark::Declined } else { Mark::Ticked };
+            let mark =
+                if word == ApprovalDecision::No { CheckboxMark::Declined } else { CheckboxMark::Ticked };
             if word == ApprovalDecision::Always {
                 let pattern = approval.always.as_deref().ok_or("this is asked every time; press Once")?;
                 allow(&workspace, pattern, actor)?;
@@ -272,7 +273,7 @@ impl Approvals for VaultApprovals {
         // A decision that a crash kept this call from using is its own, since the line names the call: it is reusable.
         let question = ApprovalSubject { reusable: true, ..question };
         let line = self.in_note(move |note| match before {
-            Some(before) => note.known(&question, &brain, &turn, &before),
+            Some(before) => note.earlier_line(&question, &brain, &turn, &before),
             None => note.add_or_find(&question, &brain, &turn, now),
         });
         let line = line.await?;
@@ -316,6 +317,6 @@ fn ending(state: ApprovalState, always: bool) -> &'static str {
 
 /// A digest that differs for a changed line, but not for another mark in its box.
 pub fn digest_of(approval: &Approval) -> String {
-    let neutral = Approval { mark: Mark::Open, state: None, block_id: None, ..approval.clone() };
+    let neutral = Approval { mark: CheckboxMark::Open, state: None, block_id: None, ..approval.clone() };
     blake3::hash(neutral.to_line().as_bytes()).to_hex()[..12].to_owned()
 }

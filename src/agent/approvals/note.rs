@@ -8,9 +8,9 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::agent::approval_request::{ApprovalSubject, OpenApproval};
-use crate::format::approval::{self, Approval, ApprovalLine, ApprovalState, Mark};
+use crate::format::approval::{self, Approval, ApprovalLine, ApprovalState, CheckboxMark};
 use crate::format::lines::terminator_of;
-use crate::vault::{Actor, EditError, EditPlan, EditReport, Editor, NotePath, Operation, Why};
+use crate::vault::{Actor, ChangeReason, EditError, EditPlan, EditReport, Editor, NotePath, Operation};
 
 /// The text above the note's lines.
 const HEADER: &str = "# Approvals
@@ -57,14 +57,14 @@ impl ApprovalsNote {
         }
         fail::fail_point!("approval::before-line");
         let mut known = None;
-        let why = Why::new(Actor::Assistant, "asked for approval").trailer("Approval", &new.id);
+        let why = ChangeReason::new(Actor::Assistant, "asked for approval").trailer("Approval", &new.id);
         let report = self.edit(&why, |bytes| {
             // A save that was under way is done by now, and another process may have asked the same.
             known = stands(bytes);
             if known.is_some() {
                 return Vec::new();
             }
-            let mut operations = tidy(bytes, now, None);
+            let mut operations = expire_questions(bytes, now, None);
             let added = format!("{}\n", new.to_line());
             let text = if bytes.is_empty() { format!("{HEADER}\n{added}") } else { added };
             let text = text.replace('\n', terminator_of(bytes)).into_bytes();
@@ -89,7 +89,7 @@ impl ApprovalsNote {
     }
 
     /// The line of this question from an earlier try, whether or not it still stands in the note.
-    pub fn known(
+    pub fn earlier_line(
         &self,
         subject: &ApprovalSubject,
         brain: &str,
@@ -134,7 +134,7 @@ impl ApprovalsNote {
         otherwise: Option<ApprovalState>,
     ) -> Result<Option<ApprovalState>, String> {
         let id = &asked.id;
-        let why = Why::new(Actor::Assistant, "approval settled").trailer("Approval", id);
+        let why = ChangeReason::new(Actor::Assistant, "approval settled").trailer("Approval", id);
         let (mut found, mut writes) = (None, false);
         let report = self.edit(&why, |bytes| {
             let (judged, lines) = judge(bytes, asked, reusable, now);
@@ -149,7 +149,7 @@ impl ApprovalsNote {
                 })
                 .collect();
             writes = !operations.is_empty();
-            operations.extend(tidy(bytes, now, Some(id)));
+            operations.extend(expire_questions(bytes, now, Some(id)));
             operations
         })?;
         // An approval counts only where this call wrote `used` into the note; a reusable one, whichever call did.
@@ -163,26 +163,30 @@ impl ApprovalsNote {
     }
 
     /// Marks expired questions without a waiting call.
-    pub fn tidy(&self, now: Timestamp) -> Result<(), String> {
+    pub fn expire_questions(&self, now: Timestamp) -> Result<(), String> {
         let left = approval::parse(&self.read()?);
         if left.lines.iter().any(|line| line.approval.is_open() && line.approval.until <= now) {
-            let why = Why::new(Actor::Assistant, "approvals expired");
-            self.edit(&why, |bytes| tidy(bytes, now, None))?;
+            let why = ChangeReason::new(Actor::Assistant, "approvals expired");
+            self.edit(&why, |bytes| expire_questions(bytes, now, None))?;
         }
         Ok(())
     }
 
     /// Writes a person's decision into the box of a line.
-    pub fn mark(&self, line: &ApprovalLine, mark: Mark, actor: Actor) -> Result<bool, String> {
-        let subject = if mark == Mark::Ticked { "approved" } else { "declined" };
-        let why = Why::new(actor, subject).trailer("Approval", &line.approval.id);
+    pub fn mark(&self, line: &ApprovalLine, mark: CheckboxMark, actor: Actor) -> Result<bool, String> {
+        let subject = if mark == CheckboxMark::Ticked { "approved" } else { "declined" };
+        let why = ChangeReason::new(actor, subject).trailer("Approval", &line.approval.id);
         let with = approval::with_mark(&line.text, mark);
         let operation = Operation::ReplaceLine { line: line.text.clone(), with };
         let report = self.editor.edit(&self.path, &[operation], &why).map_err(|error| error.to_string())?;
         Ok(report.all_done())
     }
 
-    fn edit(&self, why: &Why, mut plan: impl FnMut(&[u8]) -> Vec<Operation>) -> Result<EditReport, String> {
+    fn edit(
+        &self,
+        why: &ChangeReason,
+        mut plan: impl FnMut(&[u8]) -> Vec<Operation>,
+    ) -> Result<EditReport, String> {
         let report = self.editor.edit_with(&self.path, why, |bytes| EditPlan::Operations(plan(bytes)));
         let report = report.map_err(|error: EditError| error.to_string())?;
         if let Some(warning) = &report.warning {
@@ -195,7 +199,7 @@ impl ApprovalsNote {
 /// The line that asks a question.
 fn line(subject: &ApprovalSubject, brain: &str, turn: &str, open: OpenApproval) -> Approval {
     Approval {
-        mark: Mark::Open,
+        mark: CheckboxMark::Open,
         id: open.id,
         until: open.until,
         brain: brain.to_owned(),
@@ -238,20 +242,22 @@ fn judge(
     let mut lines = approval::parse(bytes).lines;
     lines.retain(|line| line.approval.id == asked.id);
     let over = lines.iter().find_map(|line| Some((line.approval.state?, line.approval.asks_as(asked))));
-    let says = |mark: Mark| lines.iter().find(|line| line.approval.mark == mark);
+    let says = |mark: CheckboxMark| lines.iter().find(|line| line.approval.mark == mark);
     let used = |same: bool| if same { ApprovalState::Used } else { ApprovalState::Changed };
     let found = match over {
         // The call that ended it used it up, unless it is reusable.
         Some((ApprovalState::Used, same)) => Some(used(reusable && same)),
         Some((state, _)) => Some(state),
-        None if says(Mark::Declined).is_some() => Some(ApprovalState::Declined),
-        None => expired.or_else(|| says(Mark::Ticked).map(|ticked| used(ticked.approval.asks_as(asked)))),
+        None if says(CheckboxMark::Declined).is_some() => Some(ApprovalState::Declined),
+        None => {
+            expired.or_else(|| says(CheckboxMark::Ticked).map(|ticked| used(ticked.approval.asks_as(asked))))
+        }
     };
     (found, lines)
 }
 
 /// Marks open lines whose time is up and takes out those that were over a day ago; leaves the question `except` alone.
-fn tidy(bytes: &[u8], now: Timestamp, except: Option<&str>) -> Vec<Operation> {
+fn expire_questions(bytes: &[u8], now: Timestamp, except: Option<&str>) -> Vec<Operation> {
     let lines =
         approval::parse(bytes).lines.into_iter().filter(|line| Some(line.approval.id.as_str()) != except);
     let operations = lines.filter_map(|ApprovalLine { text, approval, .. }| {

@@ -14,11 +14,11 @@ use crate::agent::answer::{fixed_texts, may_spend, queue_notices, row};
 use crate::agent::brain_chain::{Brains, CallPermits, ChainAnswer, FailoverWalk};
 use crate::agent::budget;
 use crate::brain::Request;
-use crate::brain::wire::Watch;
+use crate::brain::wire::BrainTimeouts;
 use crate::config::MEMORY;
 use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath};
 use crate::turn::journal::CallRow;
-use crate::turn::{Facts, Question, TurnJournal, route};
+use crate::turn::{Facts, QuestionProperties, TurnJournal, route};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -50,7 +50,8 @@ impl BackgroundCaller {
         purpose: CallPurpose,
     ) -> Result<Self, String> {
         let turns = TurnJournal::open(&workspace.dirs.state).map_err(|error| error.to_string())?;
-        let brains = Brains::of(&workspace, Watch::default(), permits).map_err(|error| error.to_string())?;
+        let brains =
+            Brains::of(&workspace, BrainTimeouts::default(), permits).map_err(|error| error.to_string())?;
         Ok(Self { workspace, turns, brains, purpose })
     }
 
@@ -62,7 +63,7 @@ impl BackgroundCaller {
         let names = match only {
             Some(name) => vec![name.to_owned()],
             None => {
-                let routed = route(&self.workspace.settings, &Question::default(), None);
+                let routed = route(&self.workspace.settings, &QuestionProperties::default(), None);
                 routed.map_err(|error| error.to_string())?.chain
             }
         };

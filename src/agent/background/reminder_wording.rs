@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::background_calls::{BackgroundCaller, CallPurpose};
 use crate::agent::brain_chain::CallPermits;
 use crate::brain::{Message, Request};
-use crate::deliver::{Fire, Journal, MessageKind, compose, phrase_check};
+use crate::deliver::{Journal, MessageKind, PendingSend, compose, phrase_check};
 use crate::workspace::Workspace;
 
 /// The most that a brain may write.
@@ -60,7 +60,7 @@ impl Phraser {
     ///
     /// # Errors
     /// A sentence on what can't be read or written.
-    pub async fn phrase(&self, upcoming: &Fire) -> Result<PhraseOutcome, String> {
+    pub async fn phrase(&self, upcoming: &PendingSend) -> Result<PhraseOutcome, String> {
         let left = self.left(upcoming.fact.due);
         let names = self.caller.names(None)?;
         if left.is_zero() || !self.caller.can_ask(&names) {
@@ -87,7 +87,7 @@ impl Phraser {
     }
 }
 
-fn request(upcoming: &Fire) -> Request {
+fn request(upcoming: &PendingSend) -> Request {
     let fact = &upcoming.fact;
     let kind = if fact.kind == MessageKind::Commitment { "follow-up" } else { "reminder" };
     let due = fact.local.strftime("%A, %Y-%m-%d %H:%M").to_string();

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use self::scratch::{Scratch, TurnFolder};
 use self::vault_proxy::VaultProxy;
 use super::approval_request::ApprovalSubject;
-use super::skills::{HiddenSecrets, Loaded, Skills};
+use super::skills::{HiddenSecrets, LoadedSkill, Skills};
 use super::tools::{Caller, Precondition, Toolbox};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::allow::{self, CallToMatch};
@@ -70,7 +70,8 @@ impl BashTool {
     /// The shell of this vault; none if this machine can't confine it wholly and the settings don't say `bash = "ask"`.
     pub fn of(workspace: &Workspace, skills: Arc<Skills>) -> Option<Self> {
         let enforced = confine::enforcement();
-        let weak: Vec<String> = enforced.weak().map(|rule| format!("{}: {}", rule.name, rule.word)).collect();
+        let weak: Vec<String> =
+            enforced.weak().map(|rule| format!("{}: {}", rule.name, rule.detail)).collect();
         let settings = workspace.settings.clone();
         if !enforced.is_whole() && settings.assistant.bash != BashMode::Ask {
             tracing::warn!("bash is off: this machine can't confine it wholly ({})", weak.join("; "));
@@ -93,7 +94,7 @@ impl BashTool {
         self
     }
 
-    fn parse_call(&self, call: &ToolCall) -> Result<(BashArguments, Option<Loaded>), String> {
+    fn parse_call(&self, call: &ToolCall) -> Result<(BashArguments, Option<LoadedSkill>), String> {
         let arguments: BashArguments = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments can't be understood: {error}"))?;
         if arguments.command.trim().is_empty() {
@@ -109,7 +110,7 @@ impl BashTool {
     fn approval_subject(
         &self,
         arguments: &BashArguments,
-        skill: Option<&Loaded>,
+        skill: Option<&LoadedSkill>,
         caller: &Caller,
     ) -> Option<ApprovalSubject> {
         let hash = skill.map(|skill| skill.hash.clone());
@@ -186,7 +187,7 @@ impl BashTool {
         arguments: &BashArguments,
         secrets: &[(String, SecretString)],
         folder: &TurnFolder,
-        skill: Option<&Loaded>,
+        skill: Option<&LoadedSkill>,
     ) -> std::io::Result<Policy> {
         let mut policy = Policy::new(folder.work());
         policy.network = arguments.network;

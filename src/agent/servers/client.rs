@@ -9,9 +9,9 @@ use rmcp::{RoleClient, transport::Transport};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-use super::http::Web;
+use super::http::HttpTransport;
 use super::server_output;
-use super::stdio::Pipes;
+use super::stdio::StdioTransport;
 use crate::agent::skills::HiddenSecrets;
 use crate::config::{McpServer, secret};
 use crate::format::shortened;
@@ -33,7 +33,7 @@ pub struct ServerClient {
 
 /// Why a call has no result.
 #[derive(Debug)]
-pub enum CallError {
+pub enum ServerCallError {
     /// The server says that it can't be done.
     Refused(String),
     /// The server is gone.
@@ -49,8 +49,12 @@ impl ServerClient {
         let words = server_output::ServerEnd::default();
         let hidden = HiddenSecrets::new(secrets(server, workspace).iter());
         match &server.url {
-            None => Self::over(Pipes::start(server, workspace, &words)?, server, words, hidden).await,
-            Some(url) => Self::over(Web::new(server, url, workspace, &words)?, server, words, hidden).await,
+            None => {
+                Self::over(StdioTransport::start(server, workspace, &words)?, server, words, hidden).await
+            }
+            Some(url) => {
+                Self::over(HttpTransport::new(server, url, workspace, &words)?, server, words, hidden).await
+            }
         }
     }
 
@@ -62,9 +66,9 @@ impl ServerClient {
     ) -> Result<Self, String> {
         let us = Implementation::new("vault-agent", env!("CARGO_PKG_VERSION"));
         let config = ClientConfig::new(ClientCapabilities::default(), us);
-        let service = serve_client(config, transport)
-            .await
-            .map_err(|error| words.or(&hidden.hide(&format!("it doesn't speak the protocol: {error}"))))?;
+        let service = serve_client(config, transport).await.map_err(|error| {
+            words.reason_or(&hidden.hide(&format!("it doesn't speak the protocol: {error}")))
+        })?;
         let mut link = Self { service, tools: Vec::new(), words, hidden };
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
@@ -95,20 +99,24 @@ impl ServerClient {
     }
 
     fn why(&self, otherwise: &str) -> String {
-        self.words.or(&self.hidden.hide(otherwise))
+        self.words.reason_or(&self.hidden.hide(otherwise))
     }
 
     /// Calls a tool.
     ///
     /// # Errors
     /// The server refuses, or is gone.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, CallError> {
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<CallToolResult, ServerCallError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         self.service.call_tool(params).await.map_err(|error| match error {
             ServiceError::McpError(error) => {
-                CallError::Refused(shortened(&self.hidden.hide(&error.message), 2_000).into_owned())
+                ServerCallError::Refused(shortened(&self.hidden.hide(&error.message), 2_000).into_owned())
             }
-            error => CallError::Gone(self.why(&error.to_string())),
+            error => ServerCallError::Gone(self.why(&error.to_string())),
         })
     }
 

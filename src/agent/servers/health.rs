@@ -50,11 +50,11 @@ impl ServerHealth {
         json_file::load(&self.0).unwrap_or_default()
     }
 
-    pub(super) fn well(&self, server: &str, now: Timestamp) {
+    pub(super) fn record_success(&self, server: &str, now: Timestamp) {
         self.update(server, |seen| seen.last_ok = Some(now));
     }
 
-    pub(super) fn ill(&self, server: &str, why: &str, now: Timestamp) {
+    pub(super) fn record_failure(&self, server: &str, why: &str, now: Timestamp) {
         self.update(server, |seen| {
             seen.failed = Some(now);
             seen.last_error = Some(why.to_owned());

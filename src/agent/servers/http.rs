@@ -29,7 +29,7 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 
 /// A server over HTTP.
-pub struct Web {
+pub struct HttpTransport {
     line: Arc<HttpSession>,
     found: mpsc::Sender<Value>,
     messages: mpsc::Receiver<Value>,
@@ -46,7 +46,7 @@ struct HttpSession {
     words: ServerEnd,
 }
 
-impl Web {
+impl HttpTransport {
     /// Makes no call yet.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl HttpSession {
     fn wrong(&self, why: &str) -> std::io::Error {
         let secrets: Vec<&str> = self.key.iter().map(ExposeSecret::expose_secret).collect();
         let why = scrub::scrub(why, &secrets);
-        self.words.say(&why);
+        self.words.set_reason(&why);
         std::io::Error::other(why)
     }
 
@@ -158,7 +158,7 @@ impl HttpSession {
     }
 }
 
-impl Transport<RoleClient> for Web {
+impl Transport<RoleClient> for HttpTransport {
     type Error = std::io::Error;
 
     fn send(
@@ -177,7 +177,7 @@ impl Transport<RoleClient> for Web {
                 }
                 // A request whose response holds no result fails; where it held one, this message is ignored.
                 if let Some(id) = id {
-                    let why = line.words.or("its answer held no result");
+                    let why = line.words.reason_or("its answer held no result");
                     let error = serde_json::json!({"code": -32000, "message": why});
                     let _ = found.send(serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error})).await;
                 }

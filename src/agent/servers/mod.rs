@@ -80,7 +80,11 @@ impl Servers {
         let found = self.servers.iter().find(|server| server.name == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = self.servers.iter().map(|server| server.name.as_str()).collect();
-            format!("there is no server `{}`; there are: {}", server_output::short(name), names.join(", "))
+            format!(
+                "there is no server `{}`; there are: {}",
+                server_output::shorten_name(name),
+                names.join(", ")
+            )
         })
     }
 
@@ -95,7 +99,7 @@ impl Servers {
         if !server.allows(&arguments.tool) {
             return Err(format!(
                 "the tool `{}` of `{}` may not be used; these may: {}",
-                server_output::short(&arguments.tool),
+                server_output::shorten_name(&arguments.tool),
                 server.name,
                 server.tools.join(", ")
             ));
@@ -122,25 +126,25 @@ impl Servers {
         let now = self.workspace.clock.now();
         let why = match called {
             Ok(Ok(result)) => {
-                self.health.well(&server.name, now);
+                self.health.record_success(&server.name, now);
                 return Ok((
                     server_output::result(server, &result, link.hidden()),
                     result.is_error == Some(true),
                 ));
             }
             // The server answered with an error of its own: it goes on.
-            Ok(Err(client::CallError::Refused(why))) => {
-                self.health.well(&server.name, now);
+            Ok(Err(client::ServerCallError::Refused(why))) => {
+                self.health.record_success(&server.name, now);
                 return Ok((server_output::marked(&server.name, &why), true));
             }
-            Ok(Err(client::CallError::Gone(why))) => why,
+            Ok(Err(client::ServerCallError::Gone(why))) => why,
             Err(_) => format!("it did not answer within {} s and was ended", LONGEST_CALL.as_secs()),
         };
         // The next call starts it anew.
         if let Some(Ok(link)) = slot.take() {
             end(link).await;
         }
-        self.health.ill(&server.name, &why, now);
+        self.health.record_failure(&server.name, &why, now);
         Err(format!("the MCP server `{}` failed: {why}", server.name))
     }
 
@@ -151,12 +155,12 @@ impl Servers {
             .unwrap_or_else(|_| Err(format!("it did not start within {} s and was ended", START.as_secs())));
         match started {
             Ok(link) => {
-                self.health.well(&server.name, now);
+                self.health.record_success(&server.name, now);
                 Ok(link)
             }
             Err(why) => {
                 tracing::warn!(server = server.name, "an MCP server can't be used: {why}");
-                self.health.ill(&server.name, &why, now);
+                self.health.record_failure(&server.name, &why, now);
                 Err(format!("the MCP server `{}` can't be used in this turn: {why}", server.name))
             }
         }
@@ -201,7 +205,7 @@ impl Toolbox for Servers {
                 "properties": {
                     "server": server,
                     "tool": {"type": "string", "description": "One of the server's tools."},
-                    "arguments": {"type": "object", "description": "What the tool takes, as `mcp_tools` shows it."},
+                    "arguments": {"type": "object", "description": "The tool's arguments, as `mcp_tools` shows it."},
                 },
                 "required": ["server", "tool"],
                 "additionalProperties": false,

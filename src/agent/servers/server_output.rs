@@ -23,13 +23,13 @@ pub struct ServerEnd(Arc<Mutex<Option<String>>>);
 
 impl ServerEnd {
     /// Sets the reason; the first one stays.
-    pub fn say(&self, why: &str) {
+    pub fn set_reason(&self, why: &str) {
         let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         words.get_or_insert_with(|| shortened(why, MOST_LAST_WORDS).into_owned());
     }
 
     /// The reason, else this text.
-    pub fn or(&self, otherwise: &str) -> String {
+    pub fn reason_or(&self, otherwise: &str) -> String {
         let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         words.clone().unwrap_or_else(|| shortened(otherwise, MOST_LAST_WORDS).into_owned())
     }
@@ -81,7 +81,7 @@ pub fn result(server: &McpServer, result: &CallToolResult, hidden: &HiddenSecret
 
 fn part(block: &ContentBlock) -> String {
     let sized = |what: &str, kind: &str, base64: &str| {
-        format!("[{what} {}, {} KB: not shown]", short(kind), (base64.len() * 3 / 4).div_ceil(1024))
+        format!("[{what} {}, {} KB: not shown]", shorten_name(kind), (base64.len() * 3 / 4).div_ceil(1024))
     };
     match block {
         ContentBlock::Text(text) => text.text.clone(),
@@ -115,7 +115,7 @@ pub fn marked(server: &str, text: &str) -> String {
 }
 
 /// An untrusted name, shortened, on one line.
-pub fn short(name: &str) -> String {
+pub fn shorten_name(name: &str) -> String {
     let plain: String = name.chars().filter(|c| !c.is_control()).collect();
     shortened(&plain, 80).into_owned()
 }

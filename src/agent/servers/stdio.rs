@@ -16,7 +16,7 @@ use secrecy::SecretString;
 
 use super::server_output::ServerEnd;
 use crate::brain::process::{Child, Program, Supervision, our_program};
-use crate::brain::wire::Watch;
+use crate::brain::wire::BrainTimeouts;
 use crate::config::McpServer;
 use crate::workspace::Workspace;
 
@@ -26,7 +26,7 @@ const FOLDER: &str = "mcp";
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// A running program.
-pub struct Pipes {
+pub struct StdioTransport {
     child: Option<Child>,
     /// The ids of requests without an answer; an answer to another id is ignored.
     waiting: HashSet<String>,
@@ -35,7 +35,7 @@ pub struct Pipes {
     _folder: TempFolder,
 }
 
-impl Pipes {
+impl StdioTransport {
     /// Starts the program of a server.
     ///
     /// # Errors
@@ -51,14 +51,14 @@ impl Pipes {
         let folder = TempFolder::new(&state.join(FOLDER), &server.name)?;
         let program =
             Program { command: server.command.clone(), dir: folder.0.clone(), secrets, ..Program::default() };
-        let watch = Watch { first_byte: DAY, silence: DAY, overall: DAY };
+        let watch = BrainTimeouts { first_byte: DAY, silence: DAY, overall: DAY };
         let supervision = Supervision { program: our_program(), state, watch };
         let child = Child::start_stranger(&supervision, &program).map_err(|error| error.message)?;
         Ok(Self { child: Some(child), waiting: HashSet::new(), words: words.clone(), _folder: folder })
     }
 }
 
-impl Transport<RoleClient> for Pipes {
+impl Transport<RoleClient> for StdioTransport {
     type Error = std::io::Error;
 
     fn send(
@@ -95,11 +95,11 @@ impl Transport<RoleClient> for Pipes {
                 }
                 Ok(None) => {
                     let error = child.crashed().await;
-                    self.words.say(&error.message);
+                    self.words.set_reason(&error.message);
                     return None;
                 }
                 Err(error) => {
-                    self.words.say(&error.message);
+                    self.words.set_reason(&error.message);
                     return None;
                 }
             }

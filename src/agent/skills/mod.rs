@@ -51,7 +51,7 @@ pub struct ListedSkill {
 
 /// A skill with all of its files, as they stood at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedSkill {
     /// Its description.
     pub skill: Skill,
     /// Its files by their path in its folder.
@@ -165,7 +165,7 @@ impl Skills {
     ///
     /// # Errors
     /// A sentence: there is none, it has a finding, or its secrets are missing.
-    pub fn load(&self, name: &str) -> Result<Loaded, String> {
+    pub fn load(&self, name: &str) -> Result<LoadedSkill, String> {
         let none = || {
             let known: Vec<String> =
                 self.offered().into_iter().map(|offered_entry| offered_entry.name).collect();
@@ -208,7 +208,7 @@ impl Skills {
             return Err(format!("the skill `{name}` changed while it was read; try again"));
         }
         let hash = hasher.finalize().to_hex().to_string();
-        Ok(Loaded { skill, is_shipped: is_shipped(name, &files), files, hash })
+        Ok(LoadedSkill { skill, is_shipped: is_shipped(name, &files), files, hash })
     }
 
     /// The secrets that a skill's commands are given, by their variables.
@@ -239,7 +239,7 @@ impl Skills {
     }
 
     /// Whether a skill may be used in this turn without asking.
-    pub fn trusts(&self, loaded: &Loaded, turn: &str) -> bool {
+    pub fn trusts(&self, loaded: &LoadedSkill, turn: &str) -> bool {
         let doing = CallToMatch::Skill { name: &loaded.skill.name, hash: &loaded.hash };
         let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.is_shipped
@@ -248,14 +248,14 @@ impl Skills {
     }
 
     /// Records that a call asks for approval of the skill as it is now.
-    pub(crate) fn note_approval_request(&self, loaded: &Loaded, caller: &Caller) {
+    pub(crate) fn note_approval_request(&self, loaded: &LoadedSkill, caller: &Caller) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.entry(caller.turn.clone()).or_default().asked.insert(caller.number, loaded.hash.clone());
     }
 
     /// Lets a call use a skill that needs no approval, or is still the one that its approval was asked for; the approval
     /// then holds for the turn.
-    pub(crate) fn admit(&self, loaded: &Loaded, caller: &Caller) -> Result<(), String> {
+    pub(crate) fn admit(&self, loaded: &LoadedSkill, caller: &Caller) -> Result<(), String> {
         if self.trusts(loaded, &caller.turn) {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Loaded, NOTE, Skills};
+use super::{LoadedSkill, NOTE, Skills};
 use crate::agent::approval_request::ApprovalSubject;
 use crate::agent::tools::{Caller, Precondition, Toolbox};
 use crate::brain::{ToolCall, ToolSpec};
@@ -28,7 +28,7 @@ struct SkillArguments {
 }
 
 impl SkillTool {
-    fn load(&self, call: &ToolCall) -> Result<(SkillArguments, Loaded), String> {
+    fn load(&self, call: &ToolCall) -> Result<(SkillArguments, LoadedSkill), String> {
         let asked: SkillArguments = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments can't be understood: {error}"))?;
         let loaded = self.0.load(&asked.name)?;
@@ -58,7 +58,7 @@ impl SkillTool {
 }
 
 /// The approval for the use of a skill that came from elsewhere.
-pub(crate) fn approval_subject(loaded: &Loaded) -> ApprovalSubject {
+pub(crate) fn approval_subject(loaded: &LoadedSkill) -> ApprovalSubject {
     let doing = CallToMatch::Skill { name: &loaded.skill.name, hash: &loaded.hash };
     ApprovalSubject {
         run: format!("skill {}", loaded.skill.name),

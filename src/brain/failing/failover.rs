@@ -25,7 +25,7 @@ const TIMEOUTS_BEFORE_PAUSE: u32 = 3;
 
 /// The next brain to ask, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attempt {
+pub struct BrainAttempt {
     /// The index in the chain.
     pub index: usize,
     /// The index among the brain's keys.
@@ -40,7 +40,7 @@ pub struct Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailedAttempt {
     /// The attempt.
-    pub attempt: Attempt,
+    pub attempt: BrainAttempt,
     /// How it failed.
     pub class: FailureClass,
     /// [`BrainError::too_long`].
@@ -64,7 +64,7 @@ pub fn next(
     health: &BrainHealth,
     tried: &[FailedAttempt],
     now: Timestamp,
-) -> Option<Attempt> {
+) -> Option<BrainAttempt> {
     if let Some(last) = tried.last() {
         let again = last.attempt;
         let same = || tried.iter().filter(|tried| tried.attempt.index == again.index);
@@ -74,11 +74,11 @@ pub fn next(
                 if let Some(key) =
                     chain.get(again.index).and_then(|brain| usable_key(brain, again.index, health, tried))
                 {
-                    return Some(Attempt { key, ..again });
+                    return Some(BrainAttempt { key, ..again });
                 }
             }
             FailureClass::Format if last.too_long && !same().any(|tried| tried.attempt.shrink) => {
-                return Some(Attempt { shrink: true, ..again });
+                return Some(BrainAttempt { shrink: true, ..again });
             }
             _ => {}
         }
@@ -91,7 +91,7 @@ pub fn next(
     };
     let attempt = |at: usize, last_resort: bool| {
         let key = usable_key(&chain[at], at, health, tried)?;
-        Some(Attempt { index: at, key, shrink: false, last_resort })
+        Some(BrainAttempt { index: at, key, shrink: false, last_resort })
     };
     let well = (0..chain.len())
         .filter(untried)

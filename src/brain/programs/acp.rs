@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use crate::config::{McpServer, mcp_hosts};
 
-use super::harness::{FOREIGN, Harness, HarnessTask, Host, SERVER, Setup, foreign, variables};
+use super::harness::{FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, variables};
 use super::harness_text;
-use super::jsonrpc::{Failure, Peer, PeerMessage};
+use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::{Child, Program};
 use crate::brain::event::{BrainError, FailureClass, Reply, StopReason};
 use crate::brain::failing::classify;
-use crate::brain::request::{Part, ToolCall, ToolResult};
+use crate::brain::request::{MessagePart, ToolCall, ToolResult};
 
 mod answer_text;
 mod update;
@@ -39,20 +39,20 @@ const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
 /// An agent.
 #[derive(Debug)]
 pub struct Acp {
-    setup: Setup,
+    setup: HarnessSetup,
     variable: Option<String>,
 }
 
 impl Acp {
     /// Made of a setup; the key is given to the agent in the variable of this name. Opens nothing.
-    pub fn new(setup: Setup, variable: Option<String>) -> Self {
+    pub fn new(setup: HarnessSetup, variable: Option<String>) -> Self {
         Self { setup, variable }
     }
 }
 
 #[async_trait]
 impl Harness for Acp {
-    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError> {
         let mut secrets = variables(task.servers);
         secrets.extend(self.variable.iter().cloned().zip(self.setup.key.iter().cloned()));
         let program = Program {
@@ -79,7 +79,7 @@ impl Harness for Acp {
 }
 
 /// A call that began: as it is known so far, and whether the host knows it.
-struct Open {
+struct OpenCall {
     call: ToolCall,
     kind: String,
     /// Whether its arguments are known.
@@ -90,11 +90,11 @@ struct Open {
 struct AcpTurn<'a> {
     peer: Peer,
     acp: &'a Acp,
-    host: &'a dyn Host,
+    host: &'a dyn HarnessHost,
     session: String,
     answer_text: AnswerText,
     servers: &'a [McpServer],
-    open: HashMap<String, Open>,
+    open: HashMap<String, OpenCall>,
 }
 
 impl AcpTurn<'_> {
@@ -107,7 +107,7 @@ impl AcpTurn<'_> {
         self.host.session(&self.session).await;
         let mut parts = harness_text::message_parts(task.request, fresh);
         if fresh.is_none() && !task.request.system.trim().is_empty() {
-            parts.insert(0, Part::Text { text: harness_text::instructions(task.request) });
+            parts.insert(0, MessagePart::Text { text: harness_text::instructions(task.request) });
         }
         // A session's replay of its past is no answer.
         self.answer_text = AnswerText::default();
@@ -187,7 +187,7 @@ impl AcpTurn<'_> {
     }
 
     /// Asks, and hears everything until the answer is there.
-    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, Failure>, BrainError> {
+    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, RpcFailure>, BrainError> {
         let number = self.peer.ask(method, params);
         loop {
             match self.peer.next().await? {
@@ -230,7 +230,7 @@ impl AcpTurn<'_> {
     /// Records a call's data. It is announced to the host once its arguments are known, or it runs.
     async fn tool(&mut self, update: &Value) {
         let Some(id) = update["toolCallId"].as_str() else { return };
-        let open = self.open.entry(id.to_owned()).or_insert_with(|| Open {
+        let open = self.open.entry(id.to_owned()).or_insert_with(|| OpenCall {
             call: ToolCall { id: id.to_owned(), name: "tool".to_owned(), arguments: "{}".to_owned() },
             kind: String::new(),
             filled: false,
@@ -284,7 +284,7 @@ impl AcpTurn<'_> {
         }
     }
 
-    fn failed(&self, failure: &Failure) -> BrainError {
+    fn failed(&self, failure: &RpcFailure) -> BrainError {
         let secrets = self.acp.setup.secrets();
         let more = match &failure.data {
             Value::Null => String::new(),
@@ -299,16 +299,16 @@ impl AcpTurn<'_> {
 }
 
 /// A part as the protocol has it.
-fn block(part: &Part) -> Value {
+fn block(part: &MessagePart) -> Value {
     match part {
-        Part::Text { text } => json!({"type": "text", "text": text}),
-        Part::Image { media_type, base64 } => {
+        MessagePart::Text { text } => json!({"type": "text", "text": text}),
+        MessagePart::Image { media_type, base64 } => {
             json!({"type": "image", "mimeType": media_type, "data": base64})
         }
     }
 }
 
-fn server(server: &super::harness::Server) -> Value {
+fn server(server: &super::harness::McpServerCommand) -> Value {
     let (program, arguments) = mcp_hosts::program(&server.command);
     let env: Vec<Value> =
         server.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();

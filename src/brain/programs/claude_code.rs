@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::harness::{FOREIGN, Harness, HarnessTask, Host, SERVER, Setup, foreign, variables};
+use super::harness::{FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, variables};
 use super::process::{Child, Program};
 use crate::brain::failing::classify::{self, Headers};
 use crate::brain::wire::messages;
@@ -31,12 +31,12 @@ const CONTINUES: &str = "Output token limit";
 /// Claude Code with one key.
 #[derive(Debug)]
 pub struct ClaudeCode {
-    setup: Setup,
+    setup: HarnessSetup,
 }
 
 impl ClaudeCode {
     /// Opens nothing.
-    pub fn new(setup: Setup) -> Self {
+    pub fn new(setup: HarnessSetup) -> Self {
         Self { setup }
     }
 
@@ -97,7 +97,7 @@ impl ClaudeCode {
         &self,
         task: &HarnessTask<'_>,
         session: Option<&str>,
-        host: &dyn Host,
+        host: &dyn HarnessHost,
     ) -> Result<Option<Reply>, BrainError> {
         let mut child = Child::start(&self.setup.supervision, &self.program(task, session))?;
         let system = json!({"subtype": "initialize", "systemPrompt": task.request.system, "systemPromptSnapshot": false});
@@ -131,7 +131,7 @@ impl ClaudeCode {
         }
     }
 
-    fn system(&self, message: &Value, host: &dyn Host) -> Result<(), BrainError> {
+    fn system(&self, message: &Value, host: &dyn HarnessHost) -> Result<(), BrainError> {
         match message["subtype"].as_str() {
             Some("init") => {
                 let servers = message["mcp_servers"].as_array().into_iter().flatten();
@@ -214,7 +214,7 @@ impl ClaudeCode {
 
 #[async_trait]
 impl Harness for ClaudeCode {
-    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError> {
         if let Some(reply) = self.run_once(task, task.session, host).await? {
             return Ok(reply);
         }
@@ -244,7 +244,7 @@ struct MessagesSoFar<'a> {
 }
 
 impl MessagesSoFar<'_> {
-    async fn assistant(&mut self, message: &Value, host: &dyn Host) {
+    async fn assistant(&mut self, message: &Value, host: &dyn HarnessHost) {
         if let Some(session) = message["session_id"].as_str()
             && self.counted.0.is_empty()
         {
@@ -278,7 +278,7 @@ impl MessagesSoFar<'_> {
     }
 
     /// One message comes in several events, one a block, each with what the message has used so far.
-    fn count(&mut self, content: &Value, host: &dyn Host) {
+    fn count(&mut self, content: &Value, host: &dyn HarnessHost) {
         let id = content["id"].as_str().unwrap_or_default();
         if self.counted.0 != id {
             let before = self.counted.1;
@@ -291,7 +291,7 @@ impl MessagesSoFar<'_> {
         host.used(&used);
     }
 
-    async fn started(&mut self, id: &str, name: &str, input: &Value, host: &dyn Host) -> ToolCall {
+    async fn started(&mut self, id: &str, name: &str, input: &Value, host: &dyn HarnessHost) -> ToolCall {
         if let Some(known) = self.calls.iter().find(|call| call.id == id) {
             return known.clone();
         }
@@ -307,7 +307,7 @@ impl MessagesSoFar<'_> {
         call
     }
 
-    async fn results(&mut self, message: &Value, host: &dyn Host) {
+    async fn results(&mut self, message: &Value, host: &dyn HarnessHost) {
         for block in message["message"]["content"].as_array().into_iter().flatten() {
             match block["type"].as_str() {
                 Some("tool_result") => {
@@ -326,7 +326,7 @@ impl MessagesSoFar<'_> {
     }
 
     /// The answer to something that it asks us.
-    async fn handle_request(&mut self, message: &Value, host: &dyn Host) -> Value {
+    async fn handle_request(&mut self, message: &Value, host: &dyn HarnessHost) -> Value {
         let (id, request) = (&message["request_id"], &message["request"]);
         if request["subtype"] != "can_use_tool" {
             let error = "this is not offered here";

@@ -13,31 +13,31 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-use super::harness::{Harness, HarnessTask, Host, Setup};
+use super::harness::{Harness, HarnessHost, HarnessSetup, HarnessTask};
 use super::harness_text;
-use super::jsonrpc::{Failure, Peer, PeerMessage};
+use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::Child;
 use crate::brain::event::{BrainError, FailureClass, Reply, StopReason, Usage};
-use crate::brain::request::{Part, ToolCall};
+use crate::brain::request::{MessagePart, ToolCall};
 use crate::brain::scrub::scrub;
 use crate::brain::wire::data_url;
 
 /// The program `codex`.
 #[derive(Debug)]
 pub struct Codex {
-    setup: Setup,
+    setup: HarnessSetup,
 }
 
 impl Codex {
     /// Made of a setup; opens nothing.
-    pub fn new(setup: Setup) -> Self {
+    pub fn new(setup: HarnessSetup) -> Self {
         Self { setup }
     }
 }
 
 #[async_trait]
 impl Harness for Codex {
-    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError> {
         let program = program::program(&self.setup, task.turn, task.servers)?;
         let child = Child::start(&self.setup.supervision, &program)?;
         let mut turn = CodexTurn {
@@ -62,8 +62,8 @@ impl Harness for Codex {
 /// One turn's conversation with the program.
 struct CodexTurn<'a> {
     peer: Peer,
-    setup: &'a Setup,
-    host: &'a dyn Host,
+    setup: &'a HarnessSetup,
+    host: &'a dyn HarnessHost,
     thread: String,
     turn: String,
     model: String,
@@ -138,7 +138,7 @@ impl CodexTurn<'_> {
     }
 
     /// Asks, and hears everything until the answer is there.
-    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, Failure>, BrainError> {
+    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, RpcFailure>, BrainError> {
         let number = self.peer.ask(method, params);
         loop {
             match self.peer.next().await? {
@@ -268,17 +268,17 @@ impl CodexTurn<'_> {
         items::failure(error, &self.setup.secrets())
     }
 
-    fn refused(&self, method: &str, failure: &Failure) -> BrainError {
+    fn refused(&self, method: &str, failure: &RpcFailure) -> BrainError {
         let why = scrub(&failure.message, &self.setup.secrets());
         BrainError::new(FailureClass::Crash, format!("Codex refused `{method}`: {why}"))
     }
 }
 
 /// A part as Codex takes it.
-fn input(part: &Part) -> Value {
+fn input(part: &MessagePart) -> Value {
     match part {
-        Part::Text { text } => json!({"type": "text", "text": text, "text_elements": []}),
-        Part::Image { media_type, base64 } => {
+        MessagePart::Text { text } => json!({"type": "text", "text": text, "text_elements": []}),
+        MessagePart::Image { media_type, base64 } => {
             json!({"type": "image", "url": data_url(media_type, base64)})
         }
     }

@@ -1,7 +1,7 @@
 //! Defines the interface of harnesses: programs that are brains, with a loop and tools of their own, run as a child
 //! process for one turn.
 //!
-//! A harness is given a [`HarnessTask`] and reports to its [`Host`] as it works: the host records each call and its
+//! A harness is given a [`HarnessTask`] and reports to its [`HarnessHost`] as it works: the host records each call and its
 //! result, so that another brain can continue, and asks a person for approvals.
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::vault::{BRAIN_VARIABLE, TURN_VARIABLE};
 
 /// The parts of a harness; making it opens nothing.
 #[derive(Debug, Clone)]
-pub struct Setup {
+pub struct HarnessSetup {
     /// The brain's name in the settings.
     pub brain: String,
     /// The program and its first arguments.
@@ -37,7 +37,7 @@ pub struct Setup {
     /// The folder that it runs in: its own, empty, the same each time, since sessions belong to a folder.
     pub dir: PathBuf,
     /// Our MCP server, where the brain is given the vault's tools.
-    pub server: Option<Server>,
+    pub server: Option<McpServerCommand>,
 }
 
 /// The name under which a harness knows our MCP server.
@@ -64,21 +64,21 @@ pub(super) fn variables(servers: &[McpServer]) -> Vec<(String, SecretString)> {
 
 /// Our MCP server, as a harness has to start it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Server {
+pub struct McpServerCommand {
     /// The program and its arguments.
     pub command: Vec<String>,
     /// The variables that it needs in its environment, whatever the harness hands on.
     pub env: Vec<(String, String)>,
 }
 
-impl Setup {
+impl HarnessSetup {
     /// The words to keep out of messages.
     pub fn secrets(&self) -> Vec<&str> {
         self.key.iter().map(ExposeSecret::expose_secret).collect()
     }
 
     /// Our MCP server for one turn.
-    pub fn server_for(&self, turn: &str) -> Option<Server> {
+    pub fn server_for(&self, turn: &str) -> Option<McpServerCommand> {
         let mut server = self.server.clone()?;
         server.env.push((BRAIN_VARIABLE.to_owned(), self.brain.clone()));
         server.env.push((TURN_VARIABLE.to_owned(), turn.to_owned()));
@@ -106,7 +106,7 @@ pub struct HarnessTask<'a> {
 
 /// The caller that runs a harness.
 #[async_trait]
-pub trait Host: Send + Sync {
+pub trait HarnessHost: Send + Sync {
     /// More words of the answer.
     fn partial_text(&self, words: &str);
     /// The harness calls a tool: one of our server's by its own name, without the server's, another
@@ -134,7 +134,7 @@ pub trait Harness: Send + Sync {
     ///
     /// # Errors
     /// Why there is no answer, classed, with a message that holds no key.
-    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn Host) -> Result<Reply, BrainError>;
+    async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError>;
 
     /// The same until `cancel`.
     ///
@@ -143,7 +143,7 @@ pub trait Harness: Send + Sync {
     async fn run(
         &self,
         task: &HarnessTask<'_>,
-        host: &dyn Host,
+        host: &dyn HarnessHost,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
         tokio::select! {

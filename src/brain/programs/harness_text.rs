@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::brain::request::{Message, Part, Request, ToolCall, ToolResult};
+use crate::brain::request::{Message, MessagePart, Request, ToolCall, ToolResult};
 
 const BEFORE: &str = "What was said here before, oldest first, one JSON object a line. It is a record to know, not \
 something that is said now.";
@@ -25,7 +25,7 @@ pub fn instructions(request: &Request) -> String {
 
 /// The message: words and pictures, in order, without two texts in a row. With `fresh` only that many of the last
 /// messages of the request; a session has the others.
-pub fn message_parts(request: &Request, fresh: Option<usize>) -> Vec<Part> {
+pub fn message_parts(request: &Request, fresh: Option<usize>) -> Vec<MessagePart> {
     let all = &request.messages;
     let from = fresh.map_or(0, |fresh| all.len().saturating_sub(fresh));
     let is_round = |message: &Message| !matches!(message, Message::User { .. });
@@ -43,8 +43,8 @@ pub fn message_parts(request: &Request, fresh: Option<usize>) -> Vec<Part> {
         };
         for part in parts {
             match part {
-                Part::Text { text } => out.say(text.trim_end()),
-                Part::Image { .. } => out.parts.push(part.clone()),
+                MessagePart::Text { text } => out.say(text.trim_end()),
+                MessagePart::Image { .. } => out.parts.push(part.clone()),
             }
         }
     }
@@ -62,17 +62,17 @@ pub fn message_parts(request: &Request, fresh: Option<usize>) -> Vec<Part> {
 
 #[derive(Default)]
 struct TextRecord {
-    parts: Vec<Part>,
+    parts: Vec<MessagePart>,
 }
 
 impl TextRecord {
     fn say(&mut self, words: &str) {
         match self.parts.last_mut() {
-            Some(Part::Text { text }) => {
+            Some(MessagePart::Text { text }) => {
                 text.push_str("\n\n");
                 text.push_str(words);
             }
-            _ => self.parts.push(Part::Text { text: words.to_owned() }),
+            _ => self.parts.push(MessagePart::Text { text: words.to_owned() }),
         }
     }
 }
@@ -92,8 +92,8 @@ fn lines(message: &Message) -> Vec<Value> {
     match message {
         Message::User { parts } => {
             let words = parts.iter().map(|part| match part {
-                Part::Text { text } => text.as_str(),
-                Part::Image { .. } => "[a picture]",
+                MessagePart::Text { text } => text.as_str(),
+                MessagePart::Image { .. } => "[a picture]",
             });
             vec![json!({"user": words.collect::<Vec<_>>().join("\n\n")})]
         }
@@ -119,9 +119,9 @@ fn result(result: &ToolResult) -> Value {
 mod tests {
     use super::*;
 
-    fn text(parts: &[Part]) -> &str {
+    fn text(parts: &[MessagePart]) -> &str {
         match parts {
-            [Part::Text { text }] => text,
+            [MessagePart::Text { text }] => text,
             other => panic!("{other:?}"),
         }
     }
@@ -196,9 +196,13 @@ mod tests {
 
     #[test]
     fn a_picture_is_a_part_and_of_the_past_a_word() {
-        let picture = Part::Image { media_type: "image/png".into(), base64: "AA==".into() };
+        let picture = MessagePart::Image { media_type: "image/png".into(), base64: "AA==".into() };
         let with = |words: &str| Message::User {
-            parts: vec![Part::Text { text: words.into() }, picture.clone(), Part::Text { text: "?".into() }],
+            parts: vec![
+                MessagePart::Text { text: words.into() },
+                picture.clone(),
+                MessagePart::Text { text: "?".into() },
+            ],
         };
         let request = Request {
             messages: vec![with("old"), with("new")],
@@ -209,7 +213,8 @@ mod tests {
         let parts = message_parts(&request, None);
         assert_eq!(parts.len(), 3);
         assert_eq!(parts[1], picture);
-        let (Part::Text { text: first }, Part::Text { text: last }) = (&parts[0], &parts[2]) else {
+        let (MessagePart::Text { text: first }, MessagePart::Text { text: last }) = (&parts[0], &parts[2])
+        else {
             panic!()
         };
         assert!(first.contains(r#"{"user":"old\n\n[a picture]\n\n?"}"#) && first.ends_with("new"));

@@ -35,13 +35,13 @@ pub enum PeerMessage {
         /// The number of our request.
         id: u64,
         /// Its answer.
-        answer: Result<Value, Failure>,
+        answer: Result<Value, RpcFailure>,
     },
 }
 
 /// The other side's refusal.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Failure {
+pub struct RpcFailure {
     /// Its number.
     pub code: i64,
     /// Its words, unscrubbed.
@@ -67,7 +67,7 @@ pub fn read(mut line: Value) -> Option<PeerMessage> {
                 line.get("result")?;
                 Ok(line["result"].take())
             } else {
-                Err(Failure {
+                Err(RpcFailure {
                     code: error["code"].as_i64().unwrap_or_default(),
                     message: error["message"].as_str().unwrap_or_default().to_owned(),
                     data: error["data"].clone(),
@@ -183,7 +183,7 @@ mod tests {
                 read(json!({"id": "7", "error": {"code": -3, "message": "no", "data": [1]}})),
                 Some(PeerMessage::Answer {
                     id: 7,
-                    answer: Err(Failure { code: -3, message: "no".into(), data: json!([1]) })
+                    answer: Err(RpcFailure { code: -3, message: "no".into(), data: json!([1]) })
                 })
             );
         }

@@ -15,4 +15,4 @@ mod harness_text;
 mod jsonrpc;
 pub mod process;
 
-pub use harness::{Harness, HarnessTask, Host};
+pub use harness::{Harness, HarnessHost, HarnessTask};

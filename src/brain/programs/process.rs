@@ -32,7 +32,7 @@ pub use orphans::sweep;
 use orphans::{end_marked, mark};
 
 use crate::brain::scrub::scrub;
-use crate::brain::wire::Watch;
+use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, FailureClass};
 
 /// The longest line that is read; a longer one is passed over.
@@ -75,7 +75,7 @@ pub struct Supervision {
     /// The state directory: only children of processes with the same one are swept.
     pub state: PathBuf,
     /// How long a program may be silent, and how long a turn of it may take.
-    pub watch: Watch,
+    pub watch: BrainTimeouts,
 }
 
 /// A program as it is to be run.
@@ -103,7 +103,7 @@ pub struct Child {
     lines: mpsc::Receiver<Value>,
     words: Arc<Mutex<StderrTail>>,
     secrets: Vec<SecretString>,
-    watch: Watch,
+    watch: BrainTimeouts,
     heard: bool,
     /// How long it was waited for so far; what a person's approval takes isn't the program's time.
     waited: Duration,

@@ -11,7 +11,7 @@ use super::parts::{append, data_url, echo, non_empty, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
 use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
-use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
+use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};
 
 const NAME: &str = "chat";
 
@@ -61,13 +61,13 @@ pub fn encode(request: &Request, base: &str, model: &str, endpoint: &str) -> Val
     body
 }
 
-fn content(parts: &[Part]) -> Value {
-    if let [Part::Text { text }] = parts {
+fn content(parts: &[MessagePart]) -> Value {
+    if let [MessagePart::Text { text }] = parts {
         return text.as_str().into();
     }
-    let part = |part: &Part| match part {
-        Part::Text { text } => json!({"type": "text", "text": text}),
-        Part::Image { media_type, base64 } => {
+    let part = |part: &MessagePart| match part {
+        MessagePart::Text { text } => json!({"type": "text", "text": text}),
+        MessagePart::Image { media_type, base64 } => {
             json!({"type": "image_url", "image_url": {"url": data_url(media_type, base64)}})
         }
     };
@@ -113,7 +113,7 @@ impl PartialCall {
 
 /// The machine for one answer.
 #[derive(Debug, Default)]
-pub struct Chat {
+pub struct ChatDecoder {
     endpoint: String,
     model: String,
     /// How many messages the request has: makes ids that are new to the conversation.
@@ -126,7 +126,7 @@ pub struct Chat {
     done: bool,
 }
 
-impl Chat {
+impl ChatDecoder {
     /// Before the first event, as an answer to a request of `round` messages.
     pub fn new(endpoint: String, model: &str, round: usize) -> Self {
         Self { endpoint, model: model.to_owned(), round, ..Self::default() }
@@ -266,7 +266,7 @@ fn merge(old: &mut Value, new: &Value) {
     }
 }
 
-impl Decoder for Chat {
+impl Decoder for ChatDecoder {
     fn event(&mut self, _: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         self.take(data, out)
     }

@@ -1,5 +1,5 @@
-//! Makes the HTTP call to a model's API, with its timeouts and errors. A crate frames the event stream; [`text`] stands before
-//! it and handles byte order marks, invalid UTF-8 and endless streams.
+//! Makes the HTTP call to a model's API, with its timeouts and errors. A crate frames the event stream; [`text`] prepares its
+//! bytes: it drops a byte order mark, and refuses invalid UTF-8 and endless streams.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::{Decoder, Wire, unreadable};
+use super::{Decoder, WireFormat, unreadable};
 use crate::brain::Brain;
 use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply};
 use crate::brain::failing::classify::{self, Headers};
@@ -32,7 +32,7 @@ const AFTER_WHOLE: Duration = Duration::from_secs(3);
 
 /// How long is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Watch {
+pub struct BrainTimeouts {
     /// Until the first byte of the answer.
     pub first_byte: Duration,
     /// Between two events.
@@ -41,7 +41,7 @@ pub struct Watch {
     pub overall: Duration,
 }
 
-impl Default for Watch {
+impl Default for BrainTimeouts {
     fn default() -> Self {
         Self {
             first_byte: Duration::from_secs(30),
@@ -53,9 +53,9 @@ impl Default for Watch {
 
 /// The server that a wire talks to.
 #[derive(Debug, Clone)]
-pub struct Endpoint {
+pub struct BrainEndpoint {
     /// The format.
-    pub wire: Wire,
+    pub wire: WireFormat,
     /// With or without `/v1`.
     pub url: String,
     /// The model's name there.
@@ -67,8 +67,8 @@ pub struct Endpoint {
 /// A brain behind a wire.
 #[derive(Debug)]
 pub struct WireBrain {
-    endpoint: Endpoint,
-    watch: Watch,
+    endpoint: BrainEndpoint,
+    watch: BrainTimeouts,
     client: reqwest::Client,
     clock: Arc<dyn Clock>,
 }
@@ -86,7 +86,12 @@ pub fn client() -> Result<reqwest::Client, BrainError> {
 
 impl WireBrain {
     /// Opens nothing.
-    pub fn new(endpoint: Endpoint, watch: Watch, client: reqwest::Client, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(
+        endpoint: BrainEndpoint,
+        watch: BrainTimeouts,
+        client: reqwest::Client,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self { endpoint, watch, client, clock }
     }
 
@@ -95,15 +100,15 @@ impl WireBrain {
     }
 
     async fn ask(&self, request: &Request, events: &mpsc::Sender<BrainEvent>) -> Result<Reply, BrainError> {
-        let Endpoint { wire, url, model, .. } = &self.endpoint;
+        let BrainEndpoint { wire, url, model, .. } = &self.endpoint;
         let mut post = self.client.post(wire.url(url)).json(&wire.encode(request, url, model));
         post = match wire {
-            Wire::Messages => post.header("anthropic-version", "2023-06-01"),
-            Wire::Responses | Wire::Chat => post,
+            WireFormat::Messages => post.header("anthropic-version", "2023-06-01"),
+            WireFormat::Responses | WireFormat::Chat => post,
         };
         post = match (wire, self.key()) {
             (_, "") => post,
-            (Wire::Messages, key) => post.header("x-api-key", key),
+            (WireFormat::Messages, key) => post.header("x-api-key", key),
             (_, key) => post.bearer_auth(key),
         };
         let sent = timeout(self.watch.first_byte, post.header("accept", "text/event-stream").send()).await;
@@ -223,7 +228,7 @@ async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, Brain
 
 /// A fault of a stream of bytes.
 #[derive(Debug)]
-enum Flaw {
+enum StreamFault {
     Broken(reqwest::Error),
     NotText,
     Endless,
@@ -233,37 +238,38 @@ enum Flaw {
 /// the last event counts without one too.
 fn text<B: AsRef<[u8]>>(
     bytes: impl Stream<Item = Result<B, reqwest::Error>>,
-) -> impl Stream<Item = Result<String, Flaw>> {
+) -> impl Stream<Item = Result<String, StreamFault>> {
     let end = futures_util::stream::once(async { None });
     let (mut carried, mut count, mut line) = (Vec::new(), 0, 0);
     bytes.map(Some).chain(end).map(move |chunk| {
         let chunk = match chunk {
-            Some(chunk) => chunk.map_err(Flaw::Broken)?,
+            Some(chunk) => chunk.map_err(StreamFault::Broken)?,
             None if carried.is_empty() => return Ok("\n\n".to_owned()),
-            None => return Err(Flaw::NotText),
+            None => return Err(StreamFault::NotText),
         };
         let first = count == 0;
         carried.extend_from_slice(chunk.as_ref());
         let whole = match std::str::from_utf8(&carried) {
             Ok(text) => text.len(),
-            Err(error) if error.error_len().is_some() => return Err(Flaw::NotText),
+            Err(error) if error.error_len().is_some() => return Err(StreamFault::NotText),
             Err(error) => error.valid_up_to(),
         };
         let rest = carried.split_off(whole);
-        let text = String::from_utf8(std::mem::replace(&mut carried, rest)).map_err(|_| Flaw::NotText)?;
+        let text =
+            String::from_utf8(std::mem::replace(&mut carried, rest)).map_err(|_| StreamFault::NotText)?;
         count += text.len();
         line = text.rfind(['\n', '\r']).map_or(line + text.len(), |at| text.len() - at);
         if count > MOST_BYTES || line > MOST_LINE {
-            return Err(Flaw::Endless);
+            return Err(StreamFault::Endless);
         }
         Ok(if first { text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text) } else { text })
     })
 }
 
-fn of_stream(error: EventStreamError<Flaw>) -> BrainError {
+fn of_stream(error: EventStreamError<StreamFault>) -> BrainError {
     match error {
-        EventStreamError::Transport(Flaw::Broken(error)) => broken(&error),
-        EventStreamError::Transport(Flaw::Endless) => unreadable("it is too long"),
+        EventStreamError::Transport(StreamFault::Broken(error)) => broken(&error),
+        EventStreamError::Transport(StreamFault::Endless) => unreadable("it is too long"),
         _ => unreadable("it is no text"),
     }
 }

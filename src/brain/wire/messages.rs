@@ -11,7 +11,7 @@ use super::parts::{append, echo, non_empty, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
 use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
-use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
+use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};
 
 const NAME: &str = "messages";
 /// This wire demands a number.
@@ -57,10 +57,10 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
     body
 }
 
-pub(crate) fn part(part: &Part) -> Value {
+pub(crate) fn part(part: &MessagePart) -> Value {
     match part {
-        Part::Text { text } => json!({"type": "text", "text": text}),
-        Part::Image { media_type, base64 } => {
+        MessagePart::Text { text } => json!({"type": "text", "text": text}),
+        MessagePart::Image { media_type, base64 } => {
             json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": base64}})
         }
     }
@@ -118,7 +118,7 @@ struct PartialBlock {
 
 /// The machine for one answer.
 #[derive(Debug, Default)]
-pub struct Messages {
+pub struct MessagesDecoder {
     endpoint: String,
     model: String,
     blocks: BTreeMap<u64, PartialBlock>,
@@ -127,7 +127,7 @@ pub struct Messages {
     over: bool,
 }
 
-impl Messages {
+impl MessagesDecoder {
     /// Before the first event.
     pub fn new(endpoint: String, model: &str) -> Self {
         Self { endpoint, model: model.to_owned(), ..Self::default() }
@@ -193,7 +193,7 @@ impl Messages {
     }
 }
 
-impl Decoder for Messages {
+impl Decoder for MessagesDecoder {
     fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         match data["type"].as_str().unwrap_or(name) {
             "message_start" => self.begin(&data["message"], out),

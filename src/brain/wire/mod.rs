@@ -1,6 +1,6 @@
 //! Encodes and decodes the three HTTP formats of providers (pure), and makes the HTTP calls.
 //!
-//! [`Wire::encode`] turns a request into a path and a JSON body. A [`Decoder`] is a machine over event-stream events: it
+//! [`WireFormat::encode`] turns a request into a path and a JSON body. A [`Decoder`] is a machine over event-stream events: it
 //! keeps a provider's items as raw JSON and gives our events. Neither knows sockets or time; [`http`] does.
 //!
 //! - `messages`, `responses`, `chat`: one file a format; `parts`: what they have in common.
@@ -16,13 +16,13 @@ use serde_json::Value;
 use super::event::{BrainError, BrainEvent, FailureClass, Reply};
 use super::request::Request;
 use crate::words::words;
-pub use http::{Endpoint, Watch, WireBrain};
+pub use http::{BrainEndpoint, BrainTimeouts, WireBrain};
 pub(crate) use parts::data_url;
 
 words! {
     /// Which format.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Wire, name {
+    pub enum WireFormat, name {
         /// Anthropic's Messages.
         Messages = "messages",
         /// OpenAI's Responses.
@@ -32,7 +32,7 @@ words! {
     }
 }
 
-impl Wire {
+impl WireFormat {
     /// The path behind the version in a URL.
     fn path(self) -> &'static str {
         match self {
@@ -73,9 +73,9 @@ impl Wire {
     pub fn decoder(self, request: &Request, base: &str, model: &str) -> Box<dyn Decoder> {
         let id = endpoint(base, model);
         match self {
-            Self::Messages => Box::new(messages::Messages::new(id, model)),
-            Self::Responses => Box::new(responses::Responses::new(id, model)),
-            Self::Chat => Box::new(chat::Chat::new(id, model, request.messages.len())),
+            Self::Messages => Box::new(messages::MessagesDecoder::new(id, model)),
+            Self::Responses => Box::new(responses::ResponsesDecoder::new(id, model)),
+            Self::Chat => Box::new(chat::ChatDecoder::new(id, model, request.messages.len())),
         }
     }
 }
@@ -134,18 +134,22 @@ mod tests {
     #[test]
     fn urls_with_and_without_a_version() {
         let table = [
-            ("https://api.anthropic.com", Wire::Messages, "https://api.anthropic.com/v1/messages"),
-            ("https://api.openai.com/v1/", Wire::Responses, "https://api.openai.com/v1/responses"),
-            ("http://127.0.0.1:8080", Wire::Chat, "http://127.0.0.1:8080/v1/chat/completions"),
-            ("https://openrouter.ai/api/v1", Wire::Chat, "https://openrouter.ai/api/v1/chat/completions"),
-            ("https://openrouter.ai/api", Wire::Chat, "https://openrouter.ai/api/v1/chat/completions"),
+            ("https://api.anthropic.com", WireFormat::Messages, "https://api.anthropic.com/v1/messages"),
+            ("https://api.openai.com/v1/", WireFormat::Responses, "https://api.openai.com/v1/responses"),
+            ("http://127.0.0.1:8080", WireFormat::Chat, "http://127.0.0.1:8080/v1/chat/completions"),
+            (
+                "https://openrouter.ai/api/v1",
+                WireFormat::Chat,
+                "https://openrouter.ai/api/v1/chat/completions",
+            ),
+            ("https://openrouter.ai/api", WireFormat::Chat, "https://openrouter.ai/api/v1/chat/completions"),
             (
                 "https://g.example/v1beta/openai",
-                Wire::Chat,
+                WireFormat::Chat,
                 "https://g.example/v1beta/openai/chat/completions",
             ),
-            ("https://v1.example", Wire::Chat, "https://v1.example/v1/chat/completions"),
-            ("http://h/v1/chat/completions", Wire::Chat, "http://h/v1/chat/completions"),
+            ("https://v1.example", WireFormat::Chat, "https://v1.example/v1/chat/completions"),
+            ("http://h/v1/chat/completions", WireFormat::Chat, "http://h/v1/chat/completions"),
         ];
         for (base, wire, url) in table {
             assert_eq!(wire.url(base), url);

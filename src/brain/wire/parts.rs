@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::brain::event::StopReason;
-use crate::brain::request::{Part, RawTurn, ToolCall};
+use crate::brain::request::{MessagePart, RawTurn, ToolCall};
 
 /// The items of `raw`, if this wire and this endpoint sent them.
 pub fn echo<'a>(raw: Option<&'a RawTurn>, wire: &str, endpoint: &str) -> Option<&'a [Value]> {
@@ -25,10 +25,10 @@ pub fn system(system: &str, schema: Option<&Value>) -> String {
 }
 
 /// The parts that say something. Providers refuse empty texts and empty messages.
-pub fn non_empty(parts: &[Part]) -> Vec<Part> {
-    let empty = |part: &Part| matches!(part, Part::Text { text } if text.trim().is_empty());
-    let non_empty: Vec<Part> = parts.iter().filter(|part| !empty(part)).cloned().collect();
-    if non_empty.is_empty() { vec![Part::Text { text: "(no text)".to_owned() }] } else { non_empty }
+pub fn non_empty(parts: &[MessagePart]) -> Vec<MessagePart> {
+    let empty = |part: &MessagePart| matches!(part, MessagePart::Text { text } if text.trim().is_empty());
+    let non_empty: Vec<MessagePart> = parts.iter().filter(|part| !empty(part)).cloned().collect();
+    if non_empty.is_empty() { vec![MessagePart::Text { text: "(no text)".to_owned() }] } else { non_empty }
 }
 
 /// A picture as a URL.

@@ -11,7 +11,7 @@ use super::parts::{data_url, echo, non_empty, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
 use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
-use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
+use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};
 
 const NAME: &str = "responses";
 
@@ -66,10 +66,10 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
     body
 }
 
-fn part(part: &Part) -> Value {
+fn part(part: &MessagePart) -> Value {
     match part {
-        Part::Text { text } => json!({"type": "input_text", "text": text}),
-        Part::Image { media_type, base64 } => {
+        MessagePart::Text { text } => json!({"type": "input_text", "text": text}),
+        MessagePart::Image { media_type, base64 } => {
             json!({"type": "input_image", "image_url": data_url(media_type, base64)})
         }
     }
@@ -77,7 +77,7 @@ fn part(part: &Part) -> Value {
 
 /// The machine for one answer.
 #[derive(Debug, Default)]
-pub struct Responses {
+pub struct ResponsesDecoder {
     endpoint: String,
     model: String,
     items: BTreeMap<u64, Value>,
@@ -87,7 +87,7 @@ pub struct Responses {
     stop: Option<StopReason>,
 }
 
-impl Responses {
+impl ResponsesDecoder {
     /// Before the first event.
     pub fn new(endpoint: String, model: &str) -> Self {
         Self { endpoint, model: model.to_owned(), ..Self::default() }
@@ -142,7 +142,7 @@ fn call(item: &Value) -> ToolCall {
     ToolCall { id, name: field("name"), arguments: arguments.unwrap_or_else(|| "{}".to_owned()) }
 }
 
-impl Decoder for Responses {
+impl Decoder for ResponsesDecoder {
     fn event(&mut self, name: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
         match data["type"].as_str().unwrap_or(name) {
             "response.output_text.delta" | "response.refusal.delta" => {

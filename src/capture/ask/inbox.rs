@@ -13,11 +13,12 @@ use serde::Serialize;
 use super::note;
 use super::plain_text::escape_markup;
 use crate::format::candidate::{
-    self, AUTO, Candidate, CandidateState, Category, FactChange, HUMAN, InboxFile, Mark, Record,
+    self, AUTO, Candidate, CandidateRecord, CandidateState, Category, CheckboxMark, FactChange, HUMAN,
+    InboxFile,
 };
-use crate::memory::keep::{FactEffect, KeptFact};
-use crate::memory::{MemoryError, MemoryNotes, Origin, Saved, wording};
-use crate::vault::{Actor, BOOKKEEPING, EditError, EditPlan, NotePath, OPERATION, VaultError, Why};
+use crate::memory::keep_fact::{FactEffect, KeptFact};
+use crate::memory::{MemoryError, MemoryNotes, Origin, SavedMemory, wording};
+use crate::vault::{Actor, BOOKKEEPING, ChangeReason, EditError, EditPlan, NotePath, OPERATION, VaultError};
 
 /// Why an inbox operation failed.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +88,7 @@ pub struct KeptCandidate {
     pub id: String,
     /// The fact as written in `MEMORY.md`.
     #[serde(flatten)]
-    pub saved: Saved,
+    pub saved: SavedMemory,
 }
 
 /// The result of reading the note's boxes.
@@ -166,7 +167,7 @@ impl<'a> Inbox<'a> {
             [one] => format!("asked whether to remember: {}", short(&one.text)),
             many => format!("asked whether to remember {} things", many.len()),
         };
-        let mut why = Why::new(Actor::Assistant, subject);
+        let mut why = ChangeReason::new(Actor::Assistant, subject);
         for id in &ids {
             why = why.trailer("Candidate", id);
         }
@@ -227,22 +228,25 @@ impl<'a> Inbox<'a> {
         let saved = self.notes.keep(&fact, now, &why)?;
         fail::fail_point!("capture::keep::between");
         let path = self.path();
-        if line.mark == Mark::Ticked {
-            let ready = Why::new(Actor::Assistant, "a tick is carried out").trailer(BOOKKEEPING, id);
+        if line.mark == CheckboxMark::Ticked {
+            let ready = ChangeReason::new(Actor::Assistant, "a tick is carried out").trailer(BOOKKEEPING, id);
             self.notes
                 .editor
                 .edit_with(&path, &ready, |bytes| EditPlan::Bytes(note::with_cleared_box(bytes, id)))?;
             fail::fail_point!("capture::keep::unticked");
         }
-        let record =
-            record_of(&file, id).map(|record| Record { kept: Some(now), on: Some(on.to_owned()), ..record });
-        let record = record.unwrap_or(Record {
+        let record = record_of(&file, id).map(|record| CandidateRecord {
+            kept: Some(now),
+            on: Some(on.to_owned()),
+            ..record
+        });
+        let record = record.unwrap_or(CandidateRecord {
             asked: now,
             by: HUMAN.to_owned(),
             kept: Some(now),
             on: Some(on.to_owned()),
         });
-        let kept = Candidate { mark: Mark::Ticked, record: Some(record), block_id: None, ..line };
+        let kept = Candidate { mark: CheckboxMark::Ticked, record: Some(record), block_id: None, ..line };
         self.notes.editor.edit_with(&path, &why, |bytes| {
             EditPlan::Bytes(note::without_question(bytes, id, Some(&kept)))
         })?;
@@ -279,12 +283,16 @@ impl<'a> Inbox<'a> {
                 HUMAN
             };
             let done = match line.mark {
-                Mark::Ticked => self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept)),
-                Mark::Declined => self.decline(&line.id, &origin).map(|gone| settled.dropped.push(gone.id)),
-                Mark::Open if self.notes.is_kept(&escape_markup(&line.text), &link)? => {
+                CheckboxMark::Ticked => {
                     self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept))
                 }
-                Mark::Open => Ok(()),
+                CheckboxMark::Declined => {
+                    self.decline(&line.id, &origin).map(|gone| settled.dropped.push(gone.id))
+                }
+                CheckboxMark::Open if self.notes.is_kept(&escape_markup(&line.text), &link)? => {
+                    self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept))
+                }
+                CheckboxMark::Open => Ok(()),
             };
             if let Err(error) = done {
                 settled.failed.push((line.id.clone(), error));
@@ -307,7 +315,7 @@ impl<'a> Inbox<'a> {
     }
 }
 
-fn record_of(file: &InboxFile, id: &str) -> Option<Record> {
+fn record_of(file: &InboxFile, id: &str) -> Option<CandidateRecord> {
     file.records.iter().find(|line| line.candidate.id == id)?.candidate.record.clone()
 }
 

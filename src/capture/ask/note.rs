@@ -3,7 +3,7 @@
 //! Questions stand in a list, their records below it in one Obsidian comment that this program keeps. A person may do
 //! to the list what they like; where the comment is gone, the next change begins a new one.
 
-use crate::format::candidate::{self, Candidate, Mark};
+use crate::format::candidate::{self, Candidate, CheckboxMark};
 use crate::format::lines;
 
 /// The text above the note's lines.
@@ -28,7 +28,8 @@ pub fn with_questions(bytes: &[u8], candidates: &[Candidate]) -> Vec<u8> {
     let text =
         |lines: Vec<String>| lines.iter().map(|line| format!("{line}{terminator}")).collect::<String>();
     let questions = new.iter().map(|one| Candidate { record: None, ..(*one).clone() }.to_line()).collect();
-    let records = new.iter().map(|one| Candidate { mark: Mark::Open, ..(*one).clone() }.to_line()).collect();
+    let records =
+        new.iter().map(|one| Candidate { mark: CheckboxMark::Open, ..(*one).clone() }.to_line()).collect();
     let (questions, records) = (text(questions), text(records));
     let mut out = bytes.to_vec();
     if out.iter().all(u8::is_ascii_whitespace) {
@@ -97,7 +98,7 @@ pub fn with_moved_up(bytes: &[u8], ids: &[String]) -> Vec<u8> {
         next.is_some_and(|line| line.text.starts_with(b" ") || line.text.starts_with(b"\t"))
     };
     let file = candidate::parse(bytes);
-    let open: Vec<_> = file.lines.iter().filter(|line| line.candidate.mark == Mark::Open).collect();
+    let open: Vec<_> = file.lines.iter().filter(|line| line.candidate.mark == CheckboxMark::Open).collect();
     let up = open.iter().filter(|line| ids.contains(&line.candidate.id) && !has_own(line.line));
     let up: Vec<usize> = up.map(|line| line.line).collect();
     let Some(first) = open.first().map(|line| line.line).filter(|_| !up.is_empty()) else {
@@ -134,12 +135,12 @@ pub fn with_cleared_box(bytes: &[u8], id: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::candidate::{CandidateState, Category, Record, parse};
+    use crate::format::candidate::{CandidateRecord, CandidateState, Category, parse};
 
     fn one(id: &str) -> Candidate {
         let asked = "2026-11-22T10:00:00Z".parse().unwrap();
         Candidate {
-            mark: Mark::Open,
+            mark: CheckboxMark::Open,
             category: Category::Preferences,
             section: "Anna".into(),
             text: "likes green tea".into(),
@@ -148,7 +149,7 @@ mod tests {
             block: "X1".into(),
             change: None,
             id: id.into(),
-            record: Some(Record { asked, by: "rules".into(), kept: None, on: None }),
+            record: Some(CandidateRecord { asked, by: "rules".into(), kept: None, on: None }),
             block_id: None,
         }
     }

@@ -13,7 +13,7 @@ use crate::brain::{Message, Request};
 use crate::capture::read::new_turns::PersonTurn;
 use crate::capture::read::quote;
 use crate::capture::read::sentences::{looks_secret, one_line};
-use crate::capture::{Extracted, Verdict};
+use crate::capture::{DedupVerdict, ExtractedFact};
 use crate::format::candidate::Category;
 use crate::format::invisible;
 
@@ -43,9 +43,9 @@ adds to one that still holds, `supersede` if one no longer holds because of it. 
 mean, counted from 0; -1 with `create`. Answer with JSON of the given schema.";
 
 /// The request for candidates in these turns.
-pub fn find(turns: &[PersonTurn]) -> Request {
+pub fn extract_request(turns: &[PersonTurn]) -> Request {
     let shown = turns.iter().enumerate().map(
-        |(n, turn)| json!({ "n": n, "author": turn.author, "at": turn.at.to_string(), "text": turn.said }),
+        |(n, turn)| json!({ "n": n, "author": turn.author, "at": turn.at.to_string(), "text": turn.text }),
     );
     let text = json!({ "type": "string" });
     let entry = object(&json!({
@@ -57,7 +57,7 @@ pub fn find(turns: &[PersonTurn]) -> Request {
 }
 
 /// The request about known facts that are near to candidates, each with its own.
-pub fn judge(found: &[(&Extracted, Vec<&str>)]) -> Request {
+pub fn dedup_request(found: &[(&ExtractedFact, Vec<&str>)]) -> Request {
     let shown = found.iter().enumerate().map(
         |(n, (found, near))| json!({ "n": n, "category": found.category, "fact": found.text, "known": near }),
     );
@@ -101,7 +101,7 @@ fn entries<T: DeserializeOwned>(answer: &str, list: &str) -> Option<impl Iterato
 }
 
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct MemoryEntry {
     #[serde(default)]
     n: usize,
     category: Category,
@@ -115,21 +115,21 @@ struct Entry {
 }
 
 /// The candidates of an answer that pass the checks, by turn; `None` if it isn't the requested JSON.
-pub fn found(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Extracted>>> {
+pub fn parse_extracted(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<ExtractedFact>>> {
     let mut out = vec![Vec::new(); turns.len()];
-    for entry in entries::<Entry>(answer, "memories")? {
+    for entry in entries::<MemoryEntry>(answer, "memories")? {
         let Some(turn) = turns.get(entry.n) else { continue };
         let text = one_line(&invisible::strip(&entry.line), MAX_TEXT_CHARS);
         let secret = looks_secret(&text) || looks_secret(&entry.quote);
         if text.is_empty()
             || secret
-            || !quote::is_verbatim(&entry.quote, &turn.said)
+            || !quote::is_verbatim(&entry.quote, &turn.text)
             || out[entry.n].len() == MOST
         {
             continue;
         }
         let about = entry.about.map(|about| one_line(&invisible::strip(&about), 60));
-        out[entry.n].push(Extracted {
+        out[entry.n].push(ExtractedFact {
             category: entry.category,
             text,
             quote: entry.quote,
@@ -153,16 +153,16 @@ struct Decision {
 }
 
 /// A brain's verdict on each finding, in order; `None` if there is none that can be read.
-pub fn parse_verdicts(answer: &str, near: &[Vec<&str>]) -> Vec<Option<Verdict>> {
+pub fn parse_verdicts(answer: &str, near: &[Vec<&str>]) -> Vec<Option<DedupVerdict>> {
     let mut out = vec![None; near.len()];
     for one in entries::<Decision>(answer, "decisions").into_iter().flatten() {
         let Some(place) = out.get_mut(one.n) else { continue };
         let known = usize::try_from(one.match_index).ok().and_then(|at| near[one.n].get(at));
         *place = match (one.decision.as_str(), known) {
-            ("create", _) => Some(Verdict::Create),
-            ("skip", Some(_)) => Some(Verdict::Skip),
-            ("merge", Some(words)) => Some(Verdict::Merge((*words).to_owned())),
-            ("supersede", Some(words)) => Some(Verdict::Supersede((*words).to_owned())),
+            ("create", _) => Some(DedupVerdict::Create),
+            ("skip", Some(_)) => Some(DedupVerdict::Skip),
+            ("merge", Some(words)) => Some(DedupVerdict::Merge((*words).to_owned())),
+            ("supersede", Some(words)) => Some(DedupVerdict::Supersede((*words).to_owned())),
             _ => None,
         };
     }
@@ -174,7 +174,7 @@ pub fn batches(turns: Vec<PersonTurn>) -> Vec<Vec<PersonTurn>> {
     let mut out: Vec<Vec<PersonTurn>> = Vec::new();
     let mut chars = 0;
     for turn in turns {
-        let length = turn.said.chars().count();
+        let length = turn.text.chars().count();
         match out.last_mut() {
             Some(last) if chars + length <= MOST_CHARS => last.push(turn),
             _ => {
@@ -196,7 +196,7 @@ mod tests {
             path: "logs/a".into(),
             block: "X".into(),
             author: "Anna".into(),
-            said: said.into(),
+            text: said.into(),
             at: "2026-11-20T10:00:00Z".parse().unwrap(),
         }
     }
@@ -217,17 +217,17 @@ mod tests {
             json!({ "n": 0, "quote": "green tea", "category": "nonsense" }),
         ];
         let answer = format!("Here:\n```json\n{}\n```", json!({ "memories": entries }));
-        let found = found(&answer, &turns).unwrap();
+        let found = parse_extracted(&answer, &turns).unwrap();
         assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [1, 0]);
         assert_eq!((found[0][0].text.as_str(), found[0][0].utility), ("only drinks green tea", 0.9));
-        assert_eq!(super::found("I can't do that.", &turns), None);
+        assert_eq!(super::parse_extracted("I can't do that.", &turns), None);
     }
 
     #[test]
     fn of_one_turn_five_are_taken() {
         let turns = [turn("I only drink green tea.")];
         let all: Vec<Value> = (0..9).map(|n| entry(0, "green tea", &format!("fact number {n}"))).collect();
-        assert_eq!(found(&json!({ "memories": all }).to_string(), &turns).unwrap()[0].len(), 5);
+        assert_eq!(parse_extracted(&json!({ "memories": all }).to_string(), &turns).unwrap()[0].len(), 5);
     }
 
     #[test]
@@ -240,7 +240,10 @@ mod tests {
             { "n": 9, "decision": "skip", "match_index": 0, "reason": "" },
         ] });
         let all = parse_verdicts(&answer.to_string(), &near);
-        assert_eq!(all, [Some(Verdict::Supersede("likes coffee".into())), None, Some(Verdict::Create)]);
+        assert_eq!(
+            all,
+            [Some(DedupVerdict::Supersede("likes coffee".into())), None, Some(DedupVerdict::Create)]
+        );
         assert_eq!(parse_verdicts("no", &near), [None, None, None]);
     }
 

@@ -1,5 +1,5 @@
 //! Finds candidates for memories in a turn. Pure: a turn, or a brain's answer, comes in;
-//! [`Extracted`](super::Extracted) goes out.
+//! [`ExtractedFact`](super::ExtractedFact) goes out.
 //!
 //! - [`rules`]: by rules alone, with [`category`] and [`statements`];
 //! - [`brain`]: by a brain: the request, and the checks on its answer;

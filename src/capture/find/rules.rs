@@ -8,7 +8,7 @@
 use jiff::civil::Date;
 
 use super::{category, offers, statements};
-use crate::capture::Extracted;
+use crate::capture::ExtractedFact;
 use crate::capture::read::phrase_match::normalize_words;
 use crate::capture::read::quote;
 use crate::capture::read::sentences::{original_text, sentences};
@@ -51,10 +51,10 @@ const LEADS: &[&str] = &[
 ];
 
 /// The candidates of a turn, best first; `day` is its date.
-pub fn found(said: &str, day: Date) -> Vec<Extracted> {
+pub fn extract(said: &str, day: Date) -> Vec<ExtractedFact> {
     let length = said.chars().count();
     let (is_short, is_long) = (length <= MAX_NOTE_CHARS, length > MAX_MESSAGE_CHARS);
-    let mut out: Vec<Extracted> = Vec::new();
+    let mut out: Vec<ExtractedFact> = Vec::new();
     for sentence in sentences(said) {
         if !offers::is_candidate_sentence(&sentence, MAX_SENTENCE_CHARS) {
             continue;
@@ -66,7 +66,7 @@ pub fn found(said: &str, day: Date) -> Vec<Extracted> {
         };
         let text = without_request(&quote).to_owned();
         if !text.is_empty() {
-            out.push(Extracted { category, text, quote, utility, about: None, verdict: None });
+            out.push(ExtractedFact { category, text, quote, utility, about: None, verdict: None });
         }
     }
     out.sort_by(|one, other| other.utility.total_cmp(&one.utility));
@@ -133,7 +133,7 @@ mod tests {
     const DAY: Date = jiff::civil::date(2026, 11, 22);
 
     fn texts(said: &str) -> Vec<(Category, String)> {
-        found(said, DAY).into_iter().map(|found| (found.category, found.text)).collect()
+        extract(said, DAY).into_iter().map(|found| (found.category, found.text)).collect()
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn every_quote_stands_in_what_was_said() {
         let said = "I moved to Vienna last week with my wife. **I love** it here, my `cat` too, and my dog is called Rex.";
-        let found = found(said, DAY);
+        let found = extract(said, DAY);
         assert!(!found.is_empty() && found.iter().all(|found| said.contains(&found.quote)), "{found:?}");
     }
 }

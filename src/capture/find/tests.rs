@@ -29,7 +29,7 @@ fn how_much_is_worth_keeping() {
     let Ok(path) = std::env::var("MESSAGES") else { return println!("MESSAGES isn't set") };
     let text = std::fs::read_to_string(path).unwrap();
     let all: Vec<Message> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let is_asked = |message: &Message| !rules::found(&message.text, message.day).is_empty();
+    let is_asked = |message: &Message| !rules::extract(&message.text, message.day).is_empty();
     for (name, held) in [("fit", false), ("held out", true)] {
         let messages: Vec<&Message> = all.iter().filter(|message| message.held == held).collect();
         let asked = messages.iter().filter(|message| is_asked(message)).count();

@@ -25,7 +25,7 @@ const WEIGHTS: [f64; 5] = [0.1, 0.1, 0.1, 0.1, 0.6];
 
 /// The five scores of a candidate, each 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scores {
+pub struct CandidateScores {
     /// How useful it will be.
     pub utility: f64,
     /// How well the conversation supports it: [`confidence`].
@@ -38,7 +38,7 @@ pub struct Scores {
     pub prior: f64,
 }
 
-impl Scores {
+impl CandidateScores {
     /// The weighted sum, 0 to 1 (source 002: "utility + confidence + novelty + recency + typePrior").
     pub fn total(&self) -> f64 {
         let scores = [self.utility, self.confidence, self.novelty, self.recency, self.prior];
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn the_sum_is_the_sources() {
         // 0.1·0.5 + 0.1·0.8 + 0.1·1 + 0.1·1 + 0.6·0.95
-        let scores = Scores {
+        let scores = CandidateScores {
             utility: 0.5,
             confidence: 0.8,
             novelty: 1.0,
@@ -170,12 +170,12 @@ mod tests {
         };
         near(scores.total(), 0.90);
         assert_eq!(scores.verdict(), Admission::In);
-        let event = Scores { prior: prior(Category::Events), ..scores };
+        let event = CandidateScores { prior: prior(Category::Events), ..scores };
         near(event.total(), 0.60);
-        let known = Scores { novelty: 0.2, recency: 0.0, ..event };
+        let known = CandidateScores { novelty: 0.2, recency: 0.0, ..event };
         near(known.total(), 0.42);
         assert_eq!(known.verdict(), Admission::Out);
-        let between = Scores { novelty: 0.5, ..event };
+        let between = CandidateScores { novelty: 0.5, ..event };
         near(between.total(), 0.55);
         assert_eq!(between.verdict(), Admission::Ask);
     }
@@ -184,7 +184,8 @@ mod tests {
     fn the_thresholds_are_where_the_source_has_them() {
         let at = |total: f64| {
             // Everything but the prior is 0.
-            Scores { utility: 0.0, confidence: 0.0, novelty: 0.0, recency: 0.0, prior: total / 0.6 }.verdict()
+            CandidateScores { utility: 0.0, confidence: 0.0, novelty: 0.0, recency: 0.0, prior: total / 0.6 }
+                .verdict()
         };
         assert_eq!(at(0.4499), Admission::Out);
         assert_eq!(at(0.4501), Admission::Ask);

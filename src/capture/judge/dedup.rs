@@ -5,7 +5,7 @@
 //! without news is skipped, another value of the same thing replaces the fact, more about the same thing is added to
 //! it. Pure; vectors are unit length.
 
-use crate::capture::Verdict;
+use crate::capture::DedupVerdict;
 use crate::format::candidate::Category;
 use crate::memory::contradiction::{is_negated, is_other_value, words};
 use crate::memory::normal;
@@ -18,7 +18,7 @@ pub const NEAR: f32 = 0.7;
 /// How many known facts are compared (source 002: "top-3").
 pub const TOP: usize = 3;
 
-impl Verdict {
+impl DedupVerdict {
     /// The same of the facts that are near: a brain may mean none but those.
     pub fn restricted_to(&self, near: &[&str]) -> Self {
         let known = |words: &str| near.iter().find(|known| normal(known) == normal(words));
@@ -66,27 +66,30 @@ pub fn contradicts(one: &str, other: &str) -> bool {
 /// entities may take a known fact's place (`TEMPORAL_VERSIONED`), patterns are put to it (`MERGE_SUPPORTED`), events and
 /// cases stand alone (`APPEND_ONLY`). A profile is always merged (`ALWAYS_MERGE`), and merging it is to say it as it is
 /// now: the old value is struck through, as nothing is ever erased.
-pub fn allowed(category: Category, verdict: Verdict) -> Verdict {
+pub fn allowed(category: Category, verdict: DedupVerdict) -> DedupVerdict {
     match (category, verdict) {
-        (Category::Events | Category::Cases, Verdict::Merge(_) | Verdict::Supersede(_)) => Verdict::Create,
-        (Category::Patterns, Verdict::Supersede(words)) => Verdict::Merge(words),
+        (Category::Events | Category::Cases, DedupVerdict::Merge(_) | DedupVerdict::Supersede(_)) => {
+            DedupVerdict::Create
+        }
+        (Category::Patterns, DedupVerdict::Supersede(words)) => DedupVerdict::Merge(words),
         (_, verdict) => verdict,
     }
 }
 
 /// The verdict by the words alone: `near` are the known facts that are near, nearest first.
-pub fn verdict_by_words(category: Category, text: &str, near: &[&str]) -> Verdict {
+pub fn verdict_by_words(category: Category, text: &str, near: &[&str]) -> DedupVerdict {
     let new = words(text);
     for known in near {
         let old = words(known);
         if new.iter().all(|word| old.contains(word)) && is_negated(&new) == is_negated(&old) {
-            return Verdict::Skip;
+            return DedupVerdict::Skip;
         }
         if is_other_value(&new, &old) {
-            return allowed(category, Verdict::Supersede((*known).to_owned()));
+            return allowed(category, DedupVerdict::Supersede((*known).to_owned()));
         }
     }
-    near.first().map_or(Verdict::Create, |known| allowed(category, Verdict::Merge((*known).to_owned())))
+    near.first()
+        .map_or(DedupVerdict::Create, |known| allowed(category, DedupVerdict::Merge((*known).to_owned())))
 }
 
 #[cfg(test)]
@@ -110,8 +113,8 @@ mod tests {
     #[test]
     fn each_category_has_the_sources_rule() {
         use Category::*;
-        use Verdict::{Create, Skip};
-        let (put, replaced) = (Verdict::Merge("a".into()), Verdict::Supersede("a".into()));
+        use DedupVerdict::{Create, Skip};
+        let (put, replaced) = (DedupVerdict::Merge("a".into()), DedupVerdict::Supersede("a".into()));
         for (category, merge, supersede) in [
             (Profile, &put, &replaced),
             (Preferences, &put, &replaced),
@@ -130,21 +133,21 @@ mod tests {
     fn words_say_what_a_candidate_does() {
         let verdict = |category, text: &str, known: &str| verdict_by_words(category, text, &[known]);
         let pref = Category::Preferences;
-        assert_eq!(verdict(pref, "I like green tea.", "I like green tea"), Verdict::Skip);
-        assert_eq!(verdict(pref, "green tea", "likes green tea a lot"), Verdict::Skip);
+        assert_eq!(verdict(pref, "I like green tea.", "I like green tea"), DedupVerdict::Skip);
+        assert_eq!(verdict(pref, "green tea", "likes green tea a lot"), DedupVerdict::Skip);
         assert_eq!(
             verdict(pref, "I don't like green tea", "I like green tea"),
-            Verdict::Supersede("I like green tea".into())
+            DedupVerdict::Supersede("I like green tea".into())
         );
         assert_eq!(
             verdict(Category::Entities, "Anna lives in Vienna", "Anna lives in Graz"),
-            Verdict::Supersede("Anna lives in Graz".into())
+            DedupVerdict::Supersede("Anna lives in Graz".into())
         );
         assert_eq!(
             verdict(pref, "likes green tea with honey", "likes green tea"),
-            Verdict::Merge("likes green tea".into())
+            DedupVerdict::Merge("likes green tea".into())
         );
-        assert_eq!(verdict(Category::Events, "went to Graz again", "went to Graz"), Verdict::Create);
-        assert_eq!(verdict_by_words(pref, "likes tea", &[]), Verdict::Create);
+        assert_eq!(verdict(Category::Events, "went to Graz again", "went to Graz"), DedupVerdict::Create);
+        assert_eq!(verdict_by_words(pref, "likes tea", &[]), DedupVerdict::Create);
     }
 }

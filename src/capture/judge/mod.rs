@@ -3,7 +3,7 @@
 //!
 //! - [`dedup`]: duplicates, and a candidate's effect on a known fact;
 //! - [`admission`]: the scores that let a candidate in; [`propose`]: both, for one turn;
-//! - `tests`: figures of it, printed by hand.
+//! - `tests`: its figures, printed by a test that is run by hand.
 
 mod admission;
 pub(super) mod dedup;

@@ -3,14 +3,14 @@
 
 use jiff::Timestamp;
 
-use super::admission::{self, Admission, Scores};
+use super::admission::{self, Admission, CandidateScores};
 use super::dedup;
 use crate::capture::ask::is_keepable;
 use crate::capture::read::new_turns::PersonTurn;
 use crate::capture::read::quote;
-use crate::capture::{Extracted, Verdict};
-use crate::embed::Table;
-use crate::format::candidate::{Candidate, FactChange, Mark, Record, id_from_bits};
+use crate::capture::{DedupVerdict, ExtractedFact};
+use crate::embed::BuiltinTable;
+use crate::format::candidate::{Candidate, CandidateRecord, CheckboxMark, FactChange, id_from_bits};
 use crate::memory::normal;
 use crate::redact;
 
@@ -43,13 +43,13 @@ pub struct KnownFacts {
 
 impl KnownItem {
     /// One with its vector.
-    pub fn new(table: &Table, section: Option<&str>, text: &str, at: Option<Timestamp>) -> Self {
+    pub fn new(table: &BuiltinTable, section: Option<&str>, text: &str, at: Option<Timestamp>) -> Self {
         let (section, vector) = (section.map(str::to_owned), table.embed(text));
         Self { section, text: text.to_owned(), vector, at, id: None }
     }
 
     /// A question with its id.
-    pub fn asked(table: &Table, candidate: &Candidate) -> Self {
+    pub fn from_question(table: &BuiltinTable, candidate: &Candidate) -> Self {
         let one = Self::new(table, Some(&candidate.section), &candidate.text, None);
         Self { id: Some(candidate.id.clone()), ..one }
     }
@@ -68,22 +68,22 @@ pub struct Proposal {
     /// Whether the settings may let it in at once.
     pub admission: Admission,
     /// Its scores.
-    pub scores: Scores,
+    pub scores: CandidateScores,
 }
 
 /// Turns the findings of a turn into proposals; `by` names their finder. A repeated question is not asked again: the id
 /// of the first one goes to `again`.
 pub fn propose(
     turn: &PersonTurn,
-    found: Vec<Extracted>,
+    found: Vec<ExtractedFact>,
     memory: &KnownFacts,
     by: &str,
     now: Timestamp,
-    table: &Table,
+    table: &BuiltinTable,
     again: &mut Vec<String>,
 ) -> Vec<Proposal> {
-    let standing: Vec<Extracted> =
-        found.into_iter().filter(|found| quote::is_verbatim(&found.quote, &turn.said)).collect();
+    let standing: Vec<ExtractedFact> =
+        found.into_iter().filter(|found| quote::is_verbatim(&found.quote, &turn.text)).collect();
     let vectors: Vec<Vec<f32>> = standing.iter().map(|found| table.embed(&found.text)).collect();
     let mut out: Vec<Proposal> = Vec::new();
     for place in dedup::first_of_duplicates(&vectors) {
@@ -99,7 +99,7 @@ pub fn propose(
         let scores = scores(found, vector, turn, &facts);
         let admission = scores.verdict();
         let candidate = Candidate {
-            mark: Mark::Open,
+            mark: CheckboxMark::Open,
             category: found.category,
             section,
             text: found.text.trim().to_owned(),
@@ -108,7 +108,7 @@ pub fn propose(
             block: turn.block.clone(),
             change,
             id: id(turn, found),
-            record: Some(Record { asked: now, by: by.to_owned(), kept: None, on: None }),
+            record: Some(CandidateRecord { asked: now, by: by.to_owned(), kept: None, on: None }),
             block_id: None,
         };
         // No question for a line that would hold a secret, or a masked one.
@@ -125,12 +125,12 @@ pub fn propose(
 }
 
 /// Whether the same question was asked before, whatever the answer.
-fn says_the_same(found: &Extracted, vector: &[f32], asked: &KnownItem) -> bool {
+fn says_the_same(found: &ExtractedFact, vector: &[f32], asked: &KnownItem) -> bool {
     normal(&asked.text) == normal(&found.text) || dedup::cosine(&asked.vector, vector) >= dedup::SAME
 }
 
 /// Its effect on a known fact; `None` if it is known already.
-fn change(found: &Extracted, vector: &[f32], facts: &[&KnownItem]) -> Option<Option<FactChange>> {
+fn change(found: &ExtractedFact, vector: &[f32], facts: &[&KnownItem]) -> Option<Option<FactChange>> {
     if facts.iter().any(|fact| normal(&fact.text) == normal(&found.text)) {
         return None;
     }
@@ -144,14 +144,14 @@ fn change(found: &Extracted, vector: &[f32], facts: &[&KnownItem]) -> Option<Opt
         None => dedup::verdict_by_words(found.category, &found.text, &near),
     };
     match verdict {
-        Verdict::Skip => None,
-        Verdict::Create => Some(None),
-        Verdict::Merge(words) => Some(Some(FactChange::Joins(words))),
-        Verdict::Supersede(words) => Some(Some(FactChange::Replaces(words))),
+        DedupVerdict::Skip => None,
+        DedupVerdict::Create => Some(None),
+        DedupVerdict::Merge(words) => Some(Some(FactChange::Joins(words))),
+        DedupVerdict::Supersede(words) => Some(Some(FactChange::Replaces(words))),
     }
 }
 
-fn scores(found: &Extracted, vector: &[f32], turn: &PersonTurn, facts: &[&KnownItem]) -> Scores {
+fn scores(found: &ExtractedFact, vector: &[f32], turn: &PersonTurn, facts: &[&KnownItem]) -> CandidateScores {
     let mut near: Vec<(f32, Option<Timestamp>)> =
         facts.iter().map(|fact| (dedup::cosine(&fact.vector, vector), fact.at)).collect();
     near.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -159,9 +159,9 @@ fn scores(found: &Extracted, vector: &[f32], turn: &PersonTurn, facts: &[&KnownI
     let cosines: Vec<f32> = near.iter().map(|(cosine, _)| *cosine).collect();
     let latest = near.iter().filter(|(cosine, _)| *cosine >= NEIGHBOUR).filter_map(|(_, at)| *at).max();
     let days = latest.map(|at| at.duration_until(turn.at).as_secs_f64() / 86_400.0);
-    Scores {
+    CandidateScores {
         utility: found.utility.clamp(0.0, 1.0),
-        confidence: admission::confidence(&found.text, &turn.said),
+        confidence: admission::confidence(&found.text, &turn.text),
         novelty: admission::novelty(&cosines),
         recency: admission::recency(days),
         prior: admission::prior(found.category),
@@ -180,7 +180,7 @@ fn section(author: &str) -> String {
 }
 
 /// The same words of the same block have the same id, whenever they are found.
-fn id(turn: &PersonTurn, found: &Extracted) -> String {
+fn id(turn: &PersonTurn, found: &ExtractedFact) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [&turn.path, &turn.block, &found.quote, &found.text] {
         hasher.update(part.as_bytes()).update(&[0]);
@@ -200,13 +200,13 @@ mod tests {
             path: "logs/discord-channel/1/20261101T000000Z_0001".into(),
             block: "01JGXYZ0000000000000000000".into(),
             author: "Anna".into(),
-            said: said.into(),
+            text: said.into(),
             at: "2026-11-20T10:00:00Z".parse().unwrap(),
         }
     }
 
-    fn found(category: Category, text: &str, quote: &str) -> Extracted {
-        Extracted {
+    fn found(category: Category, text: &str, quote: &str) -> ExtractedFact {
+        ExtractedFact {
             category,
             text: text.into(),
             quote: quote.into(),
@@ -216,8 +216,8 @@ mod tests {
         }
     }
 
-    fn proposed(said: &str, found: Vec<Extracted>, facts: &[&str], asked: &[&str]) -> Vec<Proposal> {
-        let table = Table::builtin();
+    fn proposed(said: &str, found: Vec<ExtractedFact>, facts: &[&str], asked: &[&str]) -> Vec<Proposal> {
+        let table = BuiltinTable::builtin();
         let known = |texts: &[&str]| {
             texts.iter().map(|text| KnownItem::new(&table, Some("Anna"), text, None)).collect()
         };
@@ -262,7 +262,7 @@ mod tests {
     fn what_one_person_does_says_nothing_of_another() {
         let said = "I live in Vienna now.";
         let about =
-            Extracted { about: Some("Bob".into()), ..found(Category::Entities, "lives in Vienna", said) };
+            ExtractedFact { about: Some("Bob".into()), ..found(Category::Entities, "lives in Vienna", said) };
         let one = proposed(said, vec![about], &["lives in Graz"], &["lives in Vienna"]).pop().unwrap();
         assert_eq!((one.candidate.section.as_str(), one.candidate.change), ("Bob", None));
     }

@@ -6,13 +6,13 @@
 use serde_json::Value;
 
 use super::dedup::{SAME, cosine};
-use crate::embed::Table;
+use crate::embed::BuiltinTable;
 
 #[test]
 #[ignore = "a measurement; needs captured facts"]
 fn how_many_say_the_same() {
     let Ok(path) = std::env::var("CAPTURED") else { return println!("CAPTURED isn't set") };
-    let (table, text) = (Table::builtin(), std::fs::read_to_string(path).unwrap());
+    let (table, text) = (BuiltinTable::builtin(), std::fs::read_to_string(path).unwrap());
     let (mut all, mut doubled, mut of_one) = (0, 0, 0);
     for line in text.lines() {
         let found: Vec<Value> = serde_json::from_str(line).unwrap();

@@ -34,7 +34,7 @@ pub struct PersonTurn {
     /// The speaker.
     pub author: String,
     /// The message, raw.
-    pub said: String,
+    pub text: String,
     /// When.
     pub at: Timestamp,
 }
@@ -83,7 +83,7 @@ fn turn(note: &str, event: &LogEvent) -> Option<PersonTurn> {
         path: note.to_owned(),
         block: id.clone(),
         author: event.author.clone(),
-        said: said.to_owned(),
+        text: said.to_owned(),
         at: event.at,
     })
 }
@@ -166,7 +166,7 @@ mod tests {
             + &event(EventKind::User, &format!("{}\n[]", log::INJECTED))
             + &event(EventKind::Recall, "I live in Graz");
         let (new, after) = turns("logs/a.md", whole.as_bytes(), Some(place));
-        assert_eq!(new.iter().map(|turn| turn.said.as_str()).collect::<Vec<_>>(), ["I only drink green tea"]);
+        assert_eq!(new.iter().map(|turn| turn.text.as_str()).collect::<Vec<_>>(), ["I only drink green tea"]);
         assert!(new[0].source().starts_with("logs/a#^"));
         assert_eq!(turns("logs/a.md", whole.as_bytes(), Some(after)).0, []);
         assert_eq!(turns("logs/a.md", b"cut", Some(after)).0, []);

@@ -11,10 +11,10 @@ use super::schema::{Schema, bare_json};
 use super::terminal::TerminalConversation;
 use super::terminal_approval::TerminalApprovals;
 use crate::agent::approval_request::Approvals;
-use crate::agent::{Engine, EngineParts, VaultApprovals, Waiter, brain_clients, budget};
+use crate::agent::{AnswerEngine, EngineParts, VaultApprovals, Waiter, brain_clients, budget};
 use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;
-use crate::brain::{FailureClass, Part};
+use crate::brain::{FailureClass, MessagePart};
 use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
@@ -49,13 +49,13 @@ pub struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct AskReport<'a> {
     answer: &'a str,
     brain: Option<&'a str>,
     model: Option<&'a str>,
     attempts: Vec<Attempt>,
     skipped: Vec<Skipped>,
-    usage: Used,
+    usage: UsedTokens,
     tools: Vec<Tool>,
     ms: u64,
 }
@@ -74,7 +74,7 @@ struct Skipped {
 }
 
 #[derive(Debug, Serialize)]
-struct Used {
+struct UsedTokens {
     input: u64,
     cached: u64,
     output: u64,
@@ -96,7 +96,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Err(CommandError::usage("the question is empty")
             .hint("put it behind `ask`, or give `-` and standard input"));
     }
-    let sees = |brain: &crate::config::Brain| {
+    let sees = |brain: &crate::config::BrainSettings| {
         brain.vision && args.brain.as_ref().is_none_or(|name| *name == brain.name)
     };
     if !args.image.is_empty() && !workspace.settings.brains.iter().any(sees) {
@@ -105,7 +105,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let files = args.image.iter().map(|path| picture(path)).collect::<Result<Vec<_>, _>>()?;
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;
     if let Some(name) = &args.brain {
-        let asked = route(&workspace.settings, &route::Question::default(), Some(name));
+        let asked = route(&workspace.settings, &route::QuestionProperties::default(), Some(name));
         asked.map_err(|error| CommandError::usage(error.to_string()))?;
     }
     on_workers(Session { context, args, workspace, files, schema }.ask(question))
@@ -115,7 +115,7 @@ struct Session<'a> {
     context: &'a Context,
     args: &'a Args,
     workspace: Arc<Workspace>,
-    files: Vec<Part>,
+    files: Vec<MessagePart>,
     schema: Option<Schema>,
 }
 
@@ -123,7 +123,7 @@ impl Session<'_> {
     async fn ask(&self, question: String) -> CommandResult {
         let journal = Arc::new(TurnJournal::in_memory().map_err(CommandError::problem)?);
         let permits = Arc::default();
-        let engine = Engine::new(EngineParts {
+        let engine = AnswerEngine::new(EngineParts {
             tools: crate::toolbox::toolbox(&self.workspace, Some((&journal, &permits))),
             approvals: self.approvals(),
             permits,
@@ -179,15 +179,15 @@ impl Session<'_> {
 
     async fn turn(
         &self,
-        engine: &Engine,
+        engine: &AnswerEngine,
         journal: &TurnJournal,
         message: u64,
         text: String,
         screen: &TerminalConversation,
     ) -> Result<TurnAnswer, CommandError> {
         let kinds = self.files.iter().filter_map(|part| match part {
-            Part::Image { media_type, .. } => Some(media_type.clone()),
-            Part::Text { .. } => None,
+            MessagePart::Image { media_type, .. } => Some(media_type.clone()),
+            MessagePart::Text { .. } => None,
         });
         let turn = NewTurn {
             message,
@@ -242,13 +242,13 @@ impl Session<'_> {
             ok: row.result.as_ref().is_some_and(|end| !end.is_error),
             ms: row.result.map_or(0, |end| end.ms),
         };
-        ui.json(&Report {
+        ui.json(&AskReport {
             answer: text,
             brain: answered,
             model: answered.map(|_| answer.facts.model.as_str()),
             skipped: self.skipped(&calls, answered.is_some()),
             attempts: attempts(&calls),
-            usage: Used { input: usage.0, cached: usage.1, output: usage.2, usd: answer.facts.usd },
+            usage: UsedTokens { input: usage.0, cached: usage.1, output: usage.2, usd: answer.facts.usd },
             tools: tools.into_iter().map(tool).collect(),
             ms: answer.facts.ms,
         });
@@ -259,7 +259,7 @@ impl Session<'_> {
     fn skipped(&self, calls: &[CallRow], answered: bool) -> Vec<Skipped> {
         let workspace = &self.workspace;
         let text = self.args.question.join(" ");
-        let question = route::Question { text: &text, ..route::Question::default() };
+        let question = route::QuestionProperties { text: &text, ..route::QuestionProperties::default() };
         let Ok(routed) = route(&workspace.settings, &question, self.args.brain.as_deref()) else {
             return Vec::new();
         };
@@ -319,7 +319,7 @@ fn question(args: &Args) -> Result<String, CommandError> {
         .map_err(|_| CommandError::usage("the question on standard input is no UTF-8 text"))
 }
 
-fn picture(path: &Path) -> Result<Part, CommandError> {
+fn picture(path: &Path) -> Result<MessagePart, CommandError> {
     let shown = path.display();
     let extension = path.extension().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let media_type = match extension.as_str() {
@@ -338,7 +338,7 @@ fn picture(path: &Path) -> Result<Part, CommandError> {
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let base64 = data_encoding::BASE64.encode(&bytes);
-    Ok(Part::Image { media_type: media_type.to_owned(), base64 })
+    Ok(MessagePart::Image { media_type: media_type.to_owned(), base64 })
 }
 
 #[cfg(test)]

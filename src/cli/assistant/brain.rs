@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::brain_clients::{self, PreparedBrain};
 use crate::agent::brains::{ListedBrain, listed};
 use crate::brain::health::{BrainHealth, HealthStore};
-use crate::brain::wire::{Watch, http};
+use crate::brain::wire::{BrainTimeouts, http};
 use crate::brain::{Brain, BrainError, BrainEvent, FailureClass, Message, Request, failover};
 use crate::cli::context::runtime;
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::config::{AttachmentKind, Category};
-use crate::turn::{Question, UnknownBrain, route};
+use crate::config::{AttachmentKind, TaskCategory};
+use crate::turn::{QuestionProperties, UnknownBrain, route};
 use crate::workspace::Workspace;
 
 /// The time limit of a test call, which is printed before it.
@@ -74,7 +74,7 @@ struct RouteAnswer {
     chain: Vec<String>,
     rule: Option<usize>,
     why: String,
-    category: Option<Category>,
+    category: Option<TaskCategory>,
 }
 
 /// Runs `brain`.
@@ -84,7 +84,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Args::List => list(context, &workspace),
         Args::Test { name } => test(context, &workspace, name.as_deref()),
         Args::Route { text, channel, thread, routine, attachment } => {
-            let question = Question {
+            let question = QuestionProperties {
                 text: &text.join(" "),
                 channel: *channel,
                 thread: *thread,
@@ -118,9 +118,9 @@ fn table<'a>(context: &Context, rows: impl Iterator<Item = (&'a ListedBrain, Str
     }
 }
 
-fn show_route(context: &Context, workspace: &Workspace, question: &Question<'_>) -> CommandResult {
+fn show_route(context: &Context, workspace: &Workspace, question: &QuestionProperties<'_>) -> CommandResult {
     let routed = route(&workspace.settings, question, None)?;
-    let category = routed.category.map_or("none", crate::config::Category::as_str);
+    let category = routed.category.map_or("none", crate::config::TaskCategory::as_str);
     let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
     let text = format!("{chain}\n{}\ncategory: {category}", routed.why);
     let document = RouteAnswer {
@@ -172,7 +172,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
     let client = http::client().map_err(CommandError::problem)?;
     let runtime = runtime()?;
     let store = HealthStore::new(&workspace.dirs.state);
-    let watch = Watch { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
+    let watch = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
     let mut tested = Vec::new();
     for (at, brain) in brains.iter().enumerate() {
         if name.is_some_and(|name| brain.name() != name) {

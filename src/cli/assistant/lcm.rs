@@ -7,12 +7,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tokio_util::sync::CancellationToken;
 
 use super::usage::parse_since;
-use crate::agent::Scribe;
+use crate::agent::SummaryWriter;
 use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::rfc3339;
-use crate::summary::expand::{DEPTH, Options};
-use crate::summary::grep::{GrepScope, LIMIT, MOST, Query};
+use crate::summary::expand::{DEPTH, ExpandOptions};
+use crate::summary::grep::{GrepQuery, GrepScope, LIMIT, MOST};
 use crate::summary::{DueScope, Summaries, SummaryError};
 use crate::workspace::Workspace;
 
@@ -92,7 +92,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let summaries = Summaries::of(&workspace);
     match args {
         Args::Grep { pattern, regex, scope, since, before, limit } => {
-            let mut query = Query::new(&pattern.join(" "), *regex)?;
+            let mut query = GrepQuery::new(&pattern.join(" "), *regex)?;
             query.scope = *scope;
             (query.since, query.before) =
                 (parse_option(since, &workspace)?, parse_option(before, &workspace)?);
@@ -104,7 +104,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Args::Describe { id } => describe(context, &workspace, &summaries, id),
         Args::Expand { id, summaries: below, depth, max_tokens } => {
-            let options = Options { messages: !below, depth: *depth, most_tokens: *max_tokens };
+            let options = ExpandOptions { messages: !below, depth: *depth, most_tokens: *max_tokens };
             expand(context, &summaries, id, options)
         }
         Args::Update { extract } => update(context, workspace, *extract),
@@ -119,7 +119,12 @@ fn parse_option(
     text.as_deref().map(|text| parse_since(text, workspace)).transpose()
 }
 
-fn grep(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>, query: &Query) -> CommandResult {
+fn grep(
+    context: &Context,
+    workspace: &Workspace,
+    summaries: &Summaries<'_>,
+    query: &GrepQuery,
+) -> CommandResult {
     let found = summaries.grep(query)?;
     context.ui.json(&found);
     for hit in &found.hits {
@@ -154,7 +159,7 @@ fn describe(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>,
     Ok(Status::Fine)
 }
 
-fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: Options) -> CommandResult {
+fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: ExpandOptions) -> CommandResult {
     if options.messages && options.most_tokens.is_none() && !context.ui.json {
         // The bytes of the log as they are; a terminal gets them without control characters.
         let (bytes, problem) = summaries.covered(id)?;
@@ -192,17 +197,17 @@ fn status_of(context: &Context, problem: Option<&String>) -> Status {
 
 fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResult {
     let workspace = Arc::new(workspace);
-    let scribe = if extract {
-        Scribe::without_brains(Arc::clone(&workspace))
+    let writer = if extract {
+        SummaryWriter::without_brains(Arc::clone(&workspace))
     } else {
-        let made = Scribe::new(Arc::clone(&workspace), Arc::default());
+        let made = SummaryWriter::new(Arc::clone(&workspace), Arc::default());
         made.map_err(CommandError::problem)?
     };
     let logs = Summaries::of(&workspace).logs()?;
     let (written, failed) = on_workers(async {
         let (mut written, mut failed) = (Vec::new(), false);
         for (name, _) in logs {
-            match scribe.work(&name, DueScope::All, &CancellationToken::new()).await {
+            match writer.work(&name, DueScope::All, &CancellationToken::new()).await {
                 Ok(done) => written.extend(done.written),
                 Err(error) => {
                     failed = true;

@@ -44,9 +44,10 @@ fn list(context: &Context, workspace: &Workspace, limit: usize) -> CommandResult
     for (turn, listed) in turns.iter().zip(&listed) {
         let when = turn.started.to_zoned(workspace.zone.tz().clone()).strftime("%Y-%m-%d %H:%M:%S");
         let brain = listed.brain.as_deref().unwrap_or("-");
-        context
-            .ui
-            .line(format!("{when}  {}  {:<9}  {brain:<10}  {}", listed.id, listed.state, turn.asked.author));
+        context.ui.line(format!(
+            "{when}  {}  {:<9}  {brain:<10}  {}",
+            listed.id, listed.state, turn.question.author
+        ));
     }
     Ok(Status::Fine)
 }

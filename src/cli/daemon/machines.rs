@@ -9,9 +9,9 @@ use crate::config::{self, machine_name};
 use crate::doctor::ago;
 use crate::instance::DaemonLock;
 use crate::machines::connect;
-use crate::machines::engine::{Engine, EngineError, Entries};
+use crate::machines::engine::{EngineError, Entries, StoreEngine};
 use crate::machines::identity::Identity;
-use crate::machines::person::{Looked, ThisMachine};
+use crate::machines::join::{JoinCheck, ThisMachine};
 use crate::machines::status::MachinesStatus;
 use crate::workspace::Workspace;
 
@@ -42,8 +42,8 @@ enum Action {
 
 /// The opened store, and this machine as its client.
 struct SharedStore {
-    settings: config::Machines,
-    engine: Arc<dyn Engine>,
+    settings: config::MachineSettings,
+    engine: Arc<dyn StoreEngine>,
     this_machine: ThisMachine,
 }
 
@@ -51,7 +51,7 @@ struct SharedStore {
 #[derive(serde::Serialize)]
 struct Joined<'a> {
     ok: bool,
-    checks: &'a [Looked],
+    checks: &'a [JoinCheck],
 }
 
 impl From<EngineError> for CommandError {
@@ -180,20 +180,20 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
         Ok(entries) => entries,
         Err(error) => {
             let error = CommandError::from(error);
-            checks.push(Looked::wrong("store", error.message.clone()));
+            checks.push(JoinCheck::failed("store", error.message.clone()));
             return print_checks(context, &checks, &error.hints);
         }
     };
-    checks.push(Looked::well("store", format!("the {} store answers", shared.settings.engine.as_str())));
+    checks.push(JoinCheck::passed("store", format!("the {} store answers", shared.settings.engine.as_str())));
     let has_new_id = shared.this_machine.vault.is_none() && shared.this_machine.problem(&entries).is_none();
     if has_new_id {
         shared.this_machine.vault = Some(format!("v-{:016x}", getrandom::u64().unwrap_or_default()));
     }
-    checks.extend(shared.this_machine.looks(&entries));
+    checks.extend(shared.this_machine.checks(&entries));
     if checks.iter().all(|looked| looked.ok) {
         checks.push(match runtime()?.block_on(shared.this_machine.try_claim(&*shared.engine, &entries)) {
-            Ok(()) => Looked::well("rights", "a trial claim was made and taken back"),
-            Err(error) => Looked::wrong("rights", error.to_string()),
+            Ok(()) => JoinCheck::passed("rights", "a trial claim was made and taken back"),
+            Err(error) => JoinCheck::failed("rights", error.to_string()),
         });
     }
     if has_new_id && checks.iter().all(|looked| looked.ok) {
@@ -201,13 +201,13 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
         workspace.change_settings(&context.origin(), "named the vault for its machines", |text| {
             config::with_values(text, &[("machines.vault", id.as_str().into())])
         })?;
-        checks.push(Looked::well("settings", format!("the vault's id `{id}` stands in `[machines]`")));
+        checks.push(JoinCheck::passed("settings", format!("the vault's id `{id}` stands in `[machines]`")));
     }
     print_checks(context, &checks, &[])
 }
 
-fn print_checks(context: &Context, checks: &[Looked], hints: &[String]) -> CommandResult {
-    for Looked { check, ok, detail } in checks {
+fn print_checks(context: &Context, checks: &[JoinCheck], hints: &[String]) -> CommandResult {
+    for JoinCheck { check, ok, detail } in checks {
         context.ui.line(format!("{} {check:9} {detail}", if *ok { "fine " } else { "wrong" }));
     }
     let ok = checks.iter().all(|looked| looked.ok);
@@ -254,10 +254,10 @@ fn take(context: &Context, workspace: &Workspace) -> CommandResult {
 /// Asks the daemon to take the voice; true where it accepted.
 fn ask_daemon_to_take(workspace: &Workspace) -> bool {
     use crate::hooks::archive::delegate::ACCEPTED;
-    use crate::machines::person::TakeMessage;
+    use crate::machines::join::TakeVoiceRequest;
     use crate::search::results::daemon_client;
 
-    let Ok(line) = serde_json::to_string(&TakeMessage::default()) else { return false };
+    let Ok(line) = serde_json::to_string(&TakeVoiceRequest::default()) else { return false };
     let patience = std::time::Duration::from_secs(5);
     daemon_client::exchange(&daemon_client::socket(&workspace.dirs.state), &line, patience)
         .is_ok_and(|reply| reply.trim_end() == ACCEPTED)

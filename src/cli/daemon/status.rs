@@ -7,7 +7,7 @@ use super::upcoming::next_lines;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::deliver::instants::{format_instant, format_instants_in};
-use crate::doctor::{Report, ago, report};
+use crate::doctor::{StatusReport, ago, report};
 use crate::format::approval;
 use crate::instance::{LockError, ONE_STATE};
 use crate::tasks::Scanner;
@@ -71,7 +71,7 @@ fn watch(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// The report for people.
-fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
+fn lines(workspace: &Workspace, report: &StatusReport) -> Vec<String> {
     let mut out = Vec::new();
     let now = workspace.clock.now();
     daemon_lines(&mut out, workspace, report);
@@ -141,7 +141,7 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
 }
 
 /// The lines about the daemon.
-fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
+fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &StatusReport) {
     let now = workspace.clock.now();
     match (&report.daemon, report.running) {
         (Some(daemon), true) => {

@@ -8,7 +8,7 @@ use crate::cli::instant_option::instant;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::clock::ManualClock;
 use crate::deliver::pass::pass;
-use crate::deliver::{Memory, Mode, PassReport};
+use crate::deliver::{PassMode, PassReport, PassState};
 use crate::instance::{DaemonLock, LockError, ONE_STATE};
 use crate::terminal::Ui;
 use crate::workspace::Workspace;
@@ -48,7 +48,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         // The reader is gone: what is due stays due.
         return Ok(Status::Fine);
     }
-    let mode = if args.dry_run { Mode::DryRun } else { Mode::Tick };
+    let mode = if args.dry_run { PassMode::DryRun } else { PassMode::Tick };
     let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
     let inbox = if args.dry_run { InboxTicks::default() } else { settle_inbox(&workspace) };
     #[cfg(feature = "assistant")]
@@ -64,7 +64,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         (workspace, report, ran)
     };
-    context.ui.json(&Report {
+    context.ui.json(&TickReport {
         pass: &report,
         inbox: (!inbox.is_empty()).then_some(&inbox),
         #[cfg(feature = "assistant")]
@@ -79,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 /// The answer of `tick --json`.
 #[derive(Debug, serde::Serialize)]
-struct Report<'a> {
+struct TickReport<'a> {
     #[serde(flatten)]
     pass: &'a PassReport,
     /// The result of the inbox, where a box was ticked or declined.
@@ -91,8 +91,8 @@ struct Report<'a> {
     routines: Option<&'a super::tick_routines::Ticked>,
 }
 
-async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassReport, CommandError> {
-    if mode == Mode::Tick {
+async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport, CommandError> {
+    if mode == PassMode::Tick {
         if let Some(pid) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
             return Err(CommandError::problem(LockError::Elsewhere(pid)).hint(ONE_STATE));
         }
@@ -101,7 +101,7 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassRepor
     let (journal, delivery_order, settings) =
         (workspace.journal()?, workspace.delivery_order_off_stdout(ui.json), workspace.pass_settings());
     let context = workspace.pass_context(&journal, &delivery_order, &settings);
-    let mut memory = Memory::default();
+    let mut memory = PassState::default();
     workspace.machines.catch_up().await;
     let mut report = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
     if workspace.machines.name().is_none() {
@@ -127,7 +127,7 @@ async fn flush_after_routines(
     ran: bool,
 ) -> Result<PassReport, CommandError> {
     if workspace.left_to_other_machine().is_none() {
-        crate::agent::VaultApprovals::new(workspace, crate::agent::Waiter::Turn).tidy().await;
+        crate::agent::VaultApprovals::new(workspace, crate::agent::Waiter::Turn).expire_questions().await;
     }
     if !ran {
         return Ok(PassReport::default());

@@ -13,7 +13,7 @@ use crate::hooks::memories;
 use crate::hooks::settings_file::SettingsFile;
 use crate::memory::derive;
 use crate::transfer::follow::{self, SourceFolder};
-use crate::vault::{Actor, EditError, NotePath, Origin, Why};
+use crate::vault::{Actor, ChangeReason, EditError, NotePath, Origin};
 
 /// The options `--memories` and `--no-memories`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,8 @@ fn settings_of(project: &Path) -> PathBuf {
 /// Copies what the host has already. Notes that are in the vault stay as they are.
 fn copy(context: &Context, from: &Path, inside: &str) -> Result<usize, CommandError> {
     let workspace = context.workspace()?;
-    let why = Why::new(Actor::Cli, format!("hook install: copied Claude Code's memories to {inside}"));
+    let why =
+        ChangeReason::new(Actor::Cli, format!("hook install: copied Claude Code's memories to {inside}"));
     let SourceFolder { notes, skipped } = follow::notes(from).map_err(CommandError::problem)?;
     skipped.iter().for_each(|skipped| context.ui.note(format!("not copied: {skipped}")));
     workspace.as_one_commit(&why, || {

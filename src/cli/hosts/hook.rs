@@ -9,8 +9,8 @@ use super::hook_server;
 use super::host_file::{MEND, show_change};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::hooks::archive::delegate::condense;
-use crate::hooks::archive::{ArchiveError, Report, Request, archive, is_any_known, sweep};
-use crate::hooks::install::{self, Caller, SettingsError};
+use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, archive, is_any_known, sweep};
+use crate::hooks::install::{self, HookCaller, SettingsError};
 use crate::hooks::settings_file::SettingsFile;
 use crate::hooks::{self, HookContext, HostEvent, memories};
 
@@ -63,7 +63,7 @@ enum Action {
     /// Writes the hooks into the host's settings and shows the change.
     Install {
         #[command(flatten)]
-        at: At,
+        at: SettingsPlace,
         /// Keeps what Claude Code remembers of the project in this folder as notes of the vault, in `memory/claude/`;
         /// by default it is asked at a terminal.
         #[arg(long, overrides_with = "no_memories")]
@@ -81,12 +81,12 @@ enum Action {
     /// Takes the hooks out of the host's settings and shows the change; all else stays as it is.
     Uninstall {
         #[command(flatten)]
-        at: At,
+        at: SettingsPlace,
     },
 }
 
 #[derive(Debug, clap::Args)]
-struct At {
+struct SettingsPlace {
     /// The coding agent.
     #[arg(long, default_value = "claude-code", value_parser = ["claude-code"])]
     host: String,
@@ -134,7 +134,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let project = (at.project || at.local).then(|| memories::project(&here));
             let config = config_dir().unwrap_or_default();
             let server = hook_server::name(&vault_text, &config, project).filter(|_| !no_mcp);
-            let caller = Caller { program, vault: vault_text, server };
+            let caller = HookCaller { program, vault: vault_text, server };
             let choice = match (wanted, no_memories) {
                 (true, _) => MemoriesChoice::Yes,
                 (_, true) => MemoriesChoice::No,
@@ -152,13 +152,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             Ok(done)
         }
         Action::Archive { files, session, cwd, project, ended, compacting } => {
-            let template = Request {
+            let template = ArchiveRequest {
                 session: session.clone().unwrap_or_default(),
                 cwd: cwd.clone(),
                 project: project.clone(),
                 ended: *ended,
                 compacting: *compacting,
-                ..Request::default()
+                ..ArchiveRequest::default()
             };
             archive_sessions(context, files, &template)
         }
@@ -184,18 +184,18 @@ fn answer_host(context: &Context, event: HostEvent) {
 }
 
 /// Archives sessions, and prints what was added.
-fn archive_sessions(context: &Context, files: &[PathBuf], template: &Request) -> CommandResult {
+fn archive_sessions(context: &Context, files: &[PathBuf], template: &ArchiveRequest) -> CommandResult {
     if !template.session.is_empty() && files.len() != 1 {
         return Err(CommandError::usage("`--session` goes with one transcript"));
     }
     let workspace = context.workspace()?;
-    let mut report = Report::default();
+    let mut report = ArchiveReport::default();
     let mut failed = 0;
     for file in files {
         let file = std::path::absolute(file)?;
-        let own = Request::of(&file);
+        let own = ArchiveRequest::of(&file);
         let session = if template.session.is_empty() { own.session } else { template.session.clone() };
-        let request = Request { session, transcript: file, ..template.clone() };
+        let request = ArchiveRequest { session, transcript: file, ..template.clone() };
         let is_there = request.transcript.is_file();
         let done = if is_there { archive(&workspace, &request, None) } else { Err(ArchiveError::NotThere) };
         match done {
@@ -243,7 +243,7 @@ fn without_ours(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
 /// Edits the settings file, or removes it, and prints the change.
 fn edit_settings(
     context: &Context,
-    at: &At,
+    at: &SettingsPlace,
     kept: Option<&MemoriesReport>,
     edit: impl Fn(&SettingsFile) -> Result<Option<String>, SettingsError>,
 ) -> CommandResult {
@@ -279,7 +279,7 @@ fn edit_settings(
 }
 
 /// The path of the settings file.
-fn settings_path(at: &At) -> Result<PathBuf, CommandError> {
+fn settings_path(at: &SettingsPlace) -> Result<PathBuf, CommandError> {
     if let Some(path) = &at.settings {
         return Ok(std::path::absolute(path)?);
     }

@@ -69,8 +69,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 fn exposed_tools(args: &Args) -> ToolSet {
     #[cfg(feature = "assistant")]
     {
-        use crate::agent::colleague::ASKED;
-        if std::env::var("VAULT_AGENT_TURN").is_ok_and(|turn| turn.starts_with(ASKED)) {
+        use crate::agent::other_brains::ASKED_TURN_PREFIX;
+        if std::env::var("VAULT_AGENT_TURN").is_ok_and(|turn| turn.starts_with(ASKED_TURN_PREFIX)) {
             return args.tools.without(&["ask_brain"]);
         }
     }

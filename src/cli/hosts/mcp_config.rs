@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{McpServer, Settings, mcp_hosts};
-use crate::mcp::hosts::{self, Host, ServerPurpose};
+use crate::mcp::hosts::{self, McpHost, ServerPurpose};
 
 /// Prints the smallest configuration with which a host starts the MCP server for a purpose.
 ///
@@ -16,7 +16,7 @@ pub struct Args {
     purpose: ServerPurpose,
     /// The host.
     #[arg(long, default_value = "claude-code")]
-    host: Host,
+    host: McpHost,
     /// Also the other servers of the settings that this one may use: `assistant` or `routine:NAME`.
     #[arg(long = "for", value_name = "WHO")]
     others: Option<String>,
@@ -49,17 +49,17 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     context.ui.line(config.text.trim_end());
     context.ui.json(&Printed {
         config: &config.text,
-        place: &config.place,
+        place: &config.path,
         command: config.command.as_deref(),
         remarks: &config.remarks,
     });
     if !context.ui.json {
-        context.ui.note(format!("# put this into {}", config.place));
+        context.ui.note(format!("# put this into {}", config.path));
         if let Some(command) = &config.command {
             context.ui.note(format!("# starts soonest as: {command}"));
         }
         let needed: Vec<&str> = others.iter().flat_map(|other| mcp_hosts::variables(other)).collect();
-        let is_filled = !matches!(args.host, Host::ClaudeDesktop | Host::Vscode);
+        let is_filled = !matches!(args.host, McpHost::ClaudeDesktop | McpHost::Vscode);
         if is_filled && !needed.is_empty() {
             context.ui.note(format!("# wants in its environment: {}", needed.join(", ")));
         }

@@ -8,8 +8,8 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::daemon::{assistant, stop_on_signals};
 use crate::instance::DaemonLock;
 use crate::vault::{WatchEvent, Watcher};
-use crate::web::door::{self, Reply, Request};
-use crate::web::{Changed, Invitation, Live, Page, Store, WebError};
+use crate::web::control_socket::{self, ControlReply, ControlRequest};
+use crate::web::{Invitation, LiveUpdates, PageChange, PageServer, PageStore, WebError};
 use crate::workspace::Workspace;
 
 /// Opens the page: what is due, what was changed, what was asked, in a browser.
@@ -49,20 +49,20 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return sessions(context, &workspace, end.as_deref());
     }
     let request = match (args.stop, args.pair) {
-        (true, _) => Request::Stop,
-        (false, true) => Request::Pair,
-        (false, false) => Request::Open,
+        (true, _) => ControlRequest::Stop,
+        (false, true) => ControlRequest::Pair,
+        (false, false) => ControlRequest::Open,
     };
-    match door::ask(&workspace.dirs.state, request) {
-        Some(Reply::Open(invitation)) => {
+    match control_socket::ask(&workspace.dirs.state, request) {
+        Some(ControlReply::Open(invitation)) => {
             print_invitation(context, args, &invitation)?;
             Ok(Status::Fine)
         }
-        Some(Reply::Stopped(was_open)) => context.answer(
+        Some(ControlReply::Stopped(was_open)) => context.answer(
             &serde_json::json!({ "stopped": was_open }),
             if was_open { "the page is closed" } else { "the page was not open" },
         ),
-        Some(Reply::Refused(why)) => {
+        Some(ControlReply::Refused(why)) => {
             Err(CommandError::problem(why).hint("look at `[web]` in vault-agent.toml"))
         }
         None if DaemonLock::holder(&workspace.dirs.state).is_some() => {
@@ -79,14 +79,15 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
     let workspace = Arc::new(workspace);
     on_workers(async {
         let stop = stop_on_signals()?;
-        let live = Live::default();
+        let live = LiveUpdates::default();
         let changes = live.clone();
         let watcher = Watcher::start(&workspace.vault, move |event| forward_change(&changes, event));
         if let Err(error) = &watcher {
             context.ui.note(format!("the page doesn't follow changes: {error}"));
         }
         let page =
-            Page::start(Arc::clone(&workspace), live, true, assistant::questions(Arc::default())).await?;
+            PageServer::start(Arc::clone(&workspace), live, true, assistant::questions(Arc::default()))
+                .await?;
         print_invitation(context, args, &page.invite(args.pair)?)?;
         context.ui.note(
             "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",
@@ -96,12 +97,12 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
     })
 }
 
-fn forward_change(live: &Live, event: WatchEvent) {
-    live.tell(match event {
-        WatchEvent::Dirty(paths) => Changed::Notes(paths.iter().map(ToString::to_string).collect()),
-        WatchEvent::Rescan(_) => Changed::Notes(Vec::new()),
-        WatchEvent::VaultGone => Changed::Vault(false),
-        WatchEvent::VaultBack => Changed::Vault(true),
+fn forward_change(live: &LiveUpdates, event: WatchEvent) {
+    live.send(match event {
+        WatchEvent::Dirty(paths) => PageChange::Notes(paths.iter().map(ToString::to_string).collect()),
+        WatchEvent::Rescan(_) => PageChange::Notes(Vec::new()),
+        WatchEvent::VaultGone => PageChange::Vault(false),
+        WatchEvent::VaultBack => PageChange::Vault(true),
         _ => return,
     });
 }
@@ -140,7 +141,7 @@ fn open_browser(url: &str) {
 }
 
 fn sessions(context: &Context, workspace: &Workspace, end: Option<&str>) -> CommandResult {
-    let (ui, store) = (context.ui, Store::open(&workspace.dirs.state)?);
+    let (ui, store) = (context.ui, PageStore::open(&workspace.dirs.state)?);
     if let Some(id) = end {
         if !store.end(id)? {
             return Err(CommandError::usage(format!("there is no session {}", crate::format::quote(id)))

@@ -33,7 +33,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct RecallAnswer<'a> {
     digest: Option<&'a str>,
     hits: &'a [Hit],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let client = SearchClient::new(Arc::new(context.workspace_or_last()?));
     let query = args.query.join(" ");
     if !needs_recall(&query) {
-        context.ui.json(&Answer { digest: None, hits: &[], injected: None, freshness: None, notes: &[] });
+        context.ui.json(&RecallAnswer {
+            digest: None,
+            hits: &[],
+            injected: None,
+            freshness: None,
+            notes: &[],
+        });
         if !args.inject {
             context.ui.line("NONE");
         }
@@ -62,7 +68,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     for word in found.notes.iter().chain(&found.freshness.warnings) {
         context.ui.note(word);
     }
-    context.ui.json(&Answer {
+    context.ui.json(&RecallAnswer {
         digest: found.digest.as_deref(),
         hits: &found.hits,
         injected: args.inject.then_some(&found.injection),

@@ -15,7 +15,7 @@ use crate::search::{Progress, Reindexed};
 pub struct Args {}
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct ReindexReport {
     #[serde(flatten)]
     made: Reindexed,
     took_ms: u64,
@@ -38,7 +38,7 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     bar.finish_and_clear();
     let made = made?;
     let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    context.ui.json(&Report { made, took_ms });
+    context.ui.json(&ReindexReport { made, took_ms });
     context.ui.line(format!(
         "{} files ({} left out), {} blocks, {:.1} MB of text in {:.1} s",
         made.files,

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use serde_json::json;
 
 use crate::cli::CommandError;
-use crate::format::pinned::Target;
+use crate::format::pinned::LinkTarget;
 use crate::memory::{MemoryError, Scope, derive, derived_before};
 use crate::workspace::Workspace;
 
@@ -89,11 +89,11 @@ pub(super) fn parse_note_line(text: &str) -> Result<(&str, usize), CommandError>
 }
 
 /// A link as `note#^block`, `note#heading` or `note`, with or without brackets.
-pub(super) fn parse_link(text: &str) -> Target {
+pub(super) fn parse_link(text: &str) -> LinkTarget {
     let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
     let (path, place) = bare.split_once('#').map_or((bare, None), |(path, place)| (path, Some(place)));
     let block = place.and_then(|place| place.strip_prefix('^'));
-    Target {
+    LinkTarget {
         path: path.to_owned(),
         block_id: block.map(str::to_owned),
         heading: place.filter(|_| block.is_none()).map(str::to_owned),

@@ -181,7 +181,7 @@ fn scan(
                 continue;
             }
             read += 1;
-            proposals.extend(learner.learn(&turn, rules::found(&turn.said, day), rules::NAME, now));
+            proposals.extend(learner.learn(&turn, rules::extract(&turn.text, day), rules::NAME, now));
         }
     }
     let asking = learner.choose(proposals, &workspace.settings, now, &workspace.zone);
@@ -209,11 +209,11 @@ fn scan(
     }
     let verb = if dry { "would be asked" } else { "asked" };
     context.ui.note(format!("{} of {read} messages: {} {verb}", message_count(&found), found.len()));
-    if asking.left > 0 {
-        let crate::config::Inbox { per_day, open } = workspace.settings.inbox;
+    if asking.not_asked > 0 {
+        let crate::config::InboxSettings { per_day, open } = workspace.settings.inbox;
         context.ui.note(format!(
             "{} more are not asked: at most {per_day} a day and {open} open (`[inbox]`)",
-            asking.left
+            asking.not_asked
         ));
     }
     Ok(Status::Fine)

@@ -2,7 +2,9 @@
 
 use super::arguments::{parse_name, parse_scope, text_argument};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::memory::{Draft, Fields, MemoryKind, NewMemory, Saved, Scope, Temporal, Tier};
+use crate::memory::{
+    CommitmentDraft, MemoryFields, MemoryKind, MemoryTier, NewMemory, SavedMemory, Scope, Temporal,
+};
 use crate::reminders::ReminderError;
 use crate::workspace::Workspace;
 use crate::{schedule, when};
@@ -53,10 +55,10 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
     let text = text_argument(&args.text)?;
     let kind: MemoryKind = args.to.parse()?;
     let fact = || -> Result<NewMemory<'_>, CommandError> {
-        let fields = Fields {
+        let fields = MemoryFields {
             importance: args.importance,
             confidence: args.confidence,
-            tier: args.tier.as_deref().map(parse_name::<Tier>).transpose()?,
+            tier: args.tier.as_deref().map(parse_name::<MemoryTier>).transpose()?,
             temporal: args.temporal.as_deref().map(parse_name::<Temporal>).transpose()?,
         };
         let section = args.section.as_deref();
@@ -75,7 +77,7 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
         MemoryKind::Commitment => {
             let due = args.due.as_deref().map(|phrase| when::parse_when(phrase, now, &workspace.zone));
             let due = due.transpose().map_err(ReminderError::from)?;
-            let draft = Draft {
+            let draft = CommitmentDraft {
                 due: due.map(|local| schedule::resolve(&workspace.zone, local)),
                 precision: args
                     .precision
@@ -85,7 +87,7 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
                     .map_err(CommandError::usage)?,
                 scope: args.place.clone(),
                 source: args.source.clone(),
-                ..Draft::new(text.as_str())
+                ..CommitmentDraft::new(text.as_str())
             };
             let saved = memory.save_commitment(&draft, now, &origin)?;
             if let Some(local) = due {
@@ -137,7 +139,7 @@ pub(super) fn check_options(args: &SaveArgs, kind: MemoryKind) -> Result<(), Com
 pub(super) fn print_saved(
     context: &Context,
     document: &impl serde::Serialize,
-    saved: &Saved,
+    saved: &SavedMemory,
     done: &str,
 ) -> CommandResult {
     context.answer(document, &saved.text)?;

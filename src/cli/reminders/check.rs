@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::format::{Finding, approval, candidate, commitment, dated_tasks, log, reminder, summary, working};
+use crate::format::{
+    Finding, approval, candidate, commitment, dated_tasks, log, reminder, summary, working_memory,
+};
 use crate::memory::working::working_path;
 use crate::reminders::{self, IdAt, PlacedFinding};
 use crate::tasks::Scanner;
@@ -68,8 +70,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.note("tasks of other programs are theirs to tell; that is no fault");
         let Workspace { vault, settings, zone, clock, .. } = &workspace;
         // An error here was reported above as a finding.
-        if let Ok(Some(offer)) = crate::tasks::offer(vault, settings, zone, clock.now()) {
-            context.ui.note(format!("{}; {}", offer.seen(), offer.setting()));
+        if let Ok(Some(offer)) = crate::tasks::count_disabled_forms(vault, settings, zone, clock.now()) {
+            context.ui.note(format!("{}; {}", offer.count_text(), offer.setting_hint()));
         }
     }
     if found.is_empty() {
@@ -243,7 +245,8 @@ fn non_utf8_tasks(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Optio
 /// The finding for a working memory that can't be parsed.
 fn malformed_working_memory(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
     let is_it = working_path(&workspace.settings).is_some_and(|working| working == *path);
-    let (line, reason) = working::checked(bytes).err().filter(|_| is_it && !bytes.trim_ascii().is_empty())?;
+    let (line, reason) =
+        working_memory::checked(bytes).err().filter(|_| is_it && !bytes.trim_ascii().is_empty())?;
     let suggestion = "it begins with `# Working Memory`, `Updated: <RFC 3339>`, `Expires: <RFC 3339>` and an empty \
                       line; `vault-agent memory working --set` writes them";
     Some(finding(path, (line, 1), format!("this working memory counts for nothing: {reason}"), suggestion))

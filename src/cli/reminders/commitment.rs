@@ -1,9 +1,9 @@
 //! `commitment`: adds, lists and ends follow-ups.
 
 use crate::cli::{CommandError, CommandResult, Context};
-use crate::deliver::Scope;
+use crate::deliver::MessageScope;
 use crate::format::commitment;
-use crate::memory::commitments::{Draft, ListedFollowUp};
+use crate::memory::commitments::{CommitmentDraft, ListedFollowUp};
 use crate::reminders::ReminderError;
 use crate::{schedule, when};
 
@@ -65,12 +65,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Args::Add { when, text, scope, precision, source } => {
             let now = workspace.clock.now();
             let local = when::parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
-            let draft = Draft {
+            let draft = CommitmentDraft {
                 due: Some(schedule::resolve(&workspace.zone, local)),
                 precision: precision.as_deref().map(str::parse).transpose().map_err(CommandError::usage)?,
                 scope: scope.as_deref().map(parse_scope).transpose()?,
                 source: source.clone(),
-                ..Draft::new(text.clone())
+                ..CommitmentDraft::new(text.clone())
             };
             let listed = ledger.add(&draft, now, &origin)?.listed;
             context.ui.note(when::confirmation(local, now, &workspace.zone));
@@ -94,8 +94,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 .for_each(|local| context.ui.note(when::confirmation(local, now, &workspace.zone)));
             listed
         }
-        Args::Done { id } => ledger.set(id, commitment::Status::Delivered, &origin)?,
-        Args::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, &origin)?,
+        Args::Done { id } => ledger.set(id, commitment::CommitmentStatus::Delivered, &origin)?,
+        Args::Cancel { id } => ledger.set(id, commitment::CommitmentStatus::Cancelled, &origin)?,
     };
     context.answer(&listed, row(&listed))
 }
@@ -107,5 +107,5 @@ pub(in crate::cli) fn row(listed: &ListedFollowUp) -> String {
 }
 
 fn parse_scope(text: &str) -> Result<String, CommandError> {
-    text.parse::<Scope>().map(|scope| scope.to_string()).map_err(CommandError::usage)
+    text.parse::<MessageScope>().map(|scope| scope.to_string()).map_err(CommandError::usage)
 }

@@ -8,7 +8,7 @@ use jiff::ToSpan;
 use crate::cli::{CommandError, Context};
 use crate::deliver::compose;
 use crate::reminders::VaultReminders;
-use crate::tasks::{self, Scanner, ToldLine, is_task_id};
+use crate::tasks::{self, ListedLine, Scanner, is_task_id};
 use crate::workspace::Workspace;
 
 /// The most candidates listed in an error.
@@ -120,8 +120,8 @@ fn find_one(all: &[NamedCandidate], text: &str) -> Result<Option<String>, Comman
     }
 }
 
-impl From<ToldLine> for NamedCandidate {
-    fn from(one: ToldLine) -> Self {
+impl From<ListedLine> for NamedCandidate {
+    fn from(one: ListedLine) -> Self {
         let id = one.id.as_deref().unwrap_or("(no id yet)");
         let shown = format!("{id}  {} {}  {}  {}", one.date, one.time, one.msg, one.place());
         Self { shown, id: one.id, msg: one.msg, note: one.path }

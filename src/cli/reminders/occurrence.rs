@@ -6,8 +6,8 @@ use super::remind::Remind;
 use crate::cli::instant_option::instant;
 use crate::cli::{CommandError, CommandResult, Status};
 use crate::format::reminder::Recur;
-use crate::reminders::{Previewed, ReminderError, WrittenReminder};
-use crate::tasks::{Rewrite, Scanner, is_task_id};
+use crate::reminders::{PreviewedReminder, ReminderError, WrittenReminder};
+use crate::tasks::{Scanner, TaskRewrite, is_task_id};
 use crate::when;
 
 impl Remind<'_> {
@@ -43,7 +43,7 @@ impl Remind<'_> {
             None => when::parse_when(when, now, zone).map_err(ReminderError::from)?,
         };
         if is_task_id(id) {
-            return self.rewrite("moved", id, Rewrite { to: Some(local), words: None });
+            return self.rewrite("moved", id, TaskRewrite { to: Some(local), words: None });
         }
         let written = match self.workspace.postponed(id, local, &self.context.origin())? {
             Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
@@ -64,7 +64,7 @@ impl Remind<'_> {
         let until = until.map(|until| instant(until, self.workspace)).transpose()?;
         let previews = self.reminders().preview(id, from, until, count)?;
         self.context.ui.json(&previews);
-        for Previewed { id, msg, occurrences } in &previews {
+        for PreviewedReminder { id, msg, occurrences } in &previews {
             self.context.ui.line(format!("{msg} ({})", id.as_deref().unwrap_or("no id yet")));
             for occurrence in occurrences {
                 self.context.ui.line(format!("  {occurrence}"));
@@ -74,7 +74,7 @@ impl Remind<'_> {
     }
 
     /// Changes the time or the words of a task of another plugin.
-    pub(super) fn rewrite(&self, what: &str, id: &str, rewrite: Rewrite<'_>) -> CommandResult {
+    pub(super) fn rewrite(&self, what: &str, id: &str, rewrite: TaskRewrite<'_>) -> CommandResult {
         let written = self.with_tasks(|tasks| tasks.rewrite(id, None, rewrite, self.context.origin()))?;
         self.report_task_change(
             what,
@@ -94,7 +94,7 @@ impl Remind<'_> {
 /// The date and time of a line as it was written.
 fn next_of(written: &WrittenReminder) -> Option<jiff::civil::DateTime> {
     match crate::format::reminder::parse_line(written.line_text.as_bytes()) {
-        crate::format::reminder::Parsed::Reminder(line) => Some(line.date.to_datetime(line.time)),
+        crate::format::reminder::ParsedLine::Reminder(line) => Some(line.date.to_datetime(line.time)),
         _ => None,
     }
 }

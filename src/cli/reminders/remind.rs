@@ -9,10 +9,10 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::pass::flush;
 use crate::format::reminder::Recur;
 use crate::reminders::{
-    Changes, Draft, ListedReminder, ReminderError, VaultReminders, WrittenReminder, check_message,
-    local_after,
+    ListedReminder, ReminderChanges, ReminderDraft, ReminderError, VaultReminders, WrittenReminder,
+    check_message, local_after,
 };
-use crate::tasks::{self, Rewrite, Scanner, TaskError, ToldLine, VaultTasks, WrittenTask, is_task_id};
+use crate::tasks::{self, ListedLine, Scanner, TaskError, TaskRewrite, VaultTasks, WrittenTask, is_task_id};
 use crate::vault::NotePath;
 use crate::when::{self, Meaning};
 use crate::workspace::Workspace;
@@ -173,7 +173,7 @@ impl Remind<'_> {
         let meaning = self.when(when)?;
         let recur = meaning.recurring(recur.map(recurrence).transpose()?).map_err(CommandError::usage)?;
         check_message(message)?;
-        let draft = Draft { local: meaning.local, recur, msg: message.to_owned() };
+        let draft = ReminderDraft { local: meaning.local, recur, msg: message.to_owned() };
         let written = self.reminders().add(&draft, self.context.origin())?;
         self.report_change("added", &written, self.confirmation(meaning.local, recur).as_deref())
     }
@@ -194,7 +194,7 @@ impl Remind<'_> {
             if let (None, None) = (to, message) {
                 return Err(ReminderError::NothingToChange.into());
             }
-            return self.rewrite("changed", id, Rewrite { to, words: message });
+            return self.rewrite("changed", id, TaskRewrite { to, words: message });
         }
         let mut recur = recur.map(recurrence).transpose()?;
         if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
@@ -202,7 +202,7 @@ impl Remind<'_> {
         }
         check_message(message.unwrap_or_default())?;
         let local = meaning.map(|meaning| meaning.local);
-        let changes = Changes { local, recur, msg: message.map(str::to_owned) };
+        let changes = ReminderChanges { local, recur, msg: message.map(str::to_owned) };
         let written = self.reminders().change(id, &changes, self.context.origin())?;
         let said = local.and_then(|local| self.confirmation(local, recur.unwrap_or_default()));
         self.report_change("changed", &written, said.as_deref())
@@ -345,7 +345,7 @@ fn reminder_row(reminder: &ListedReminder) -> String {
 }
 
 /// As [`reminder_row`], with its place.
-fn task_row(one: &ToldLine) -> String {
+fn task_row(one: &ListedLine) -> String {
     let id = one.id.as_deref().unwrap_or("(no id yet)");
     let recur = if one.recur == "none" { "once" } else { &one.recur };
     format!("{id}  {} {}  {recur}  {}  {}", one.date, one.time, one.msg, one.place())

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::context::Context;
 use crate::config::{self, FILE_NAME, Settings};
-use crate::setup::{Check, CheckResult, SecretSource, VaultFolder};
+use crate::setup::{CheckResult, SecretSource, SetupCheck, VaultFolder};
 
 use super::test_message;
 
@@ -14,27 +14,36 @@ const MAX_COUNTED_NOTES: usize = 100;
 const MAX_OPENED_FOLDERS: usize = 200;
 
 /// Runs one check; `no_tests` skips those that send something.
-pub(super) fn run_check(context: &Context, check: &Check, no_tests: bool) -> Result<CheckResult, String> {
+pub(super) fn run_check(
+    context: &Context,
+    check: &SetupCheck,
+    no_tests: bool,
+) -> Result<CheckResult, String> {
     match check {
-        Check::VaultFolder(path) => folder(path).map(|folder| CheckResult::VaultFolder(Box::new(folder))),
-        Check::Secret(source, root) => secret(source, root),
-        Check::Desktop
-        | Check::BotMessage(..)
-        | Check::WebhookMessage(..)
-        | Check::Way(_)
-        | Check::Brain(_)
+        SetupCheck::VaultFolder(path) => {
+            folder(path).map(|folder| CheckResult::VaultFolder(Box::new(folder)))
+        }
+        SetupCheck::Secret(source, root) => secret(source, root),
+        SetupCheck::Desktop
+        | SetupCheck::BotMessage(..)
+        | SetupCheck::WebhookMessage(..)
+        | SetupCheck::Way(_)
+        | SetupCheck::Brain(_)
             if no_tests =>
         {
             Ok(CheckResult::Well("not tested".to_owned()))
         }
         #[cfg(feature = "assistant")]
-        Check::Brain(trial) => test_brain(context, trial),
-        Check::Desktop => block_on(test_message::send(&crate::deliver::Desktop, "a notification was shown")),
-        #[cfg(feature = "assistant")]
-        Check::Bot(..) | Check::Channels(..) | Check::BotMessage(..) | Check::WebhookMessage(..) => {
-            block_on(test_message::check_discord(check))
+        SetupCheck::Brain(trial) => test_brain(context, trial),
+        SetupCheck::Desktop => {
+            block_on(test_message::send(&crate::deliver::Desktop, "a notification was shown"))
         }
-        Check::Way(trial) => block_on(test_message::send_by(trial, &context.clock)),
+        #[cfg(feature = "assistant")]
+        SetupCheck::Bot(..)
+        | SetupCheck::Channels(..)
+        | SetupCheck::BotMessage(..)
+        | SetupCheck::WebhookMessage(..) => block_on(test_message::check_discord(check)),
+        SetupCheck::Way(trial) => block_on(test_message::send_by(trial, &context.clock)),
         #[cfg(not(feature = "assistant"))]
         _ => {
             let _ = context;
@@ -106,12 +115,12 @@ fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, Strin
 #[cfg(feature = "assistant")]
 fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<CheckResult, String> {
     use crate::agent::brain_clients::{HarnessContext, PreparedBrain};
-    use crate::brain::wire::{Watch, http};
+    use crate::brain::wire::{BrainTimeouts, http};
     use crate::cli::assistant::brain::{TEST_LIMIT, send_test_prompt};
 
     // A program that is a brain gets a folder of its own, which goes with the test.
     let scratch = std::env::temp_dir().join(format!("vault-agent-setup-{}", std::process::id()));
-    let watch = Watch { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
+    let watch = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
     let harness = HarnessContext { watch, state: scratch.clone(), server: None };
     let prepared = PreparedBrain::of(&trial.brain, &scratch);
     let prepared = match &trial.key {

@@ -16,7 +16,7 @@ use crate::config::{
     self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE,
 };
-use crate::setup::{Answers, CheckResult, Dialogue, MachineFacts, Next, Plan, Question};
+use crate::setup::{CheckResult, Dialogue, MachineFacts, NextStep, SetupAnswers, SetupPlan, SetupQuestion};
 
 use prompt::Terminal;
 
@@ -42,21 +42,21 @@ pub struct Args {
 
 /// Runs `setup`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let mut source = AnswerSource::new(context, args)?;
+    let mut source = SetupAnswerSource::new(context, args)?;
     let machine = machine(context)?;
     let mut dialogue = Dialogue::new(machine, args.answers.is_some());
     let plan = loop {
         match dialogue.next() {
-            Next::Ask(question) => {
+            NextStep::Ask(question) => {
                 let answer = source.answer(&question)?;
                 dialogue.answer(question.step, &answer);
             }
-            Next::Check(check) => {
+            NextStep::Check(check) => {
                 let found = checks::run_check(context, &check, args.no_tests);
                 source.print_check(&found);
                 dialogue.checked(found);
             }
-            Next::Done(plan) => break plan,
+            NextStep::Done(plan) => break plan,
         }
     };
     print_plan(context, &plan);
@@ -73,25 +73,25 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(status)
 }
 
-fn print_plan(context: &Context, plan: &Plan) {
+fn print_plan(context: &Context, plan: &SetupPlan) {
     context.ui.line("This is what will be written:");
     plan.lines.iter().for_each(|line| context.ui.line(format!("  {line}")));
 }
 
 /// The source of answers: a person at a terminal, or a file.
-enum AnswerSource {
+enum SetupAnswerSource {
     Terminal(Terminal),
-    File(Answers, PathBuf),
+    File(SetupAnswers, PathBuf),
 }
 
-impl AnswerSource {
+impl SetupAnswerSource {
     fn new(context: &Context, args: &Args) -> Result<Self, CommandError> {
         if let Some(file) = &args.answers {
             let shown = file.display();
             let text = std::fs::read_to_string(file)
                 .map_err(|error| CommandError::usage(format!("can't read the answers `{shown}`: {error}")))?;
             let answers =
-                Answers::parse(&text).map_err(|why| CommandError::usage(format!("`{shown}`: {why}")))?;
+                SetupAnswers::parse(&text).map_err(|why| CommandError::usage(format!("`{shown}`: {why}")))?;
             return Ok(Self::File(answers, file.clone()));
         }
         if !context.ui.can_ask() {
@@ -102,7 +102,7 @@ impl AnswerSource {
         Ok(Self::Terminal(Terminal::begin(context.ui)))
     }
 
-    fn answer(&mut self, question: &Question) -> Result<String, CommandError> {
+    fn answer(&mut self, question: &SetupQuestion) -> Result<String, CommandError> {
         match self {
             Self::Terminal(terminal) => terminal.ask(question),
             Self::File(answers, file) => {
@@ -136,7 +136,7 @@ impl AnswerSource {
 }
 
 /// The answer to a question that a file leaves out: no brain and no service, else the default.
-fn unanswered(question: &Question) -> &'static str {
+fn unanswered(question: &SetupQuestion) -> &'static str {
     use crate::setup::QuestionKey::{Brain, Service};
     match question.step {
         Brain => "none",
@@ -171,17 +171,17 @@ fn machine(context: &Context) -> Result<MachineFacts, CommandError> {
         .map_err(|error| CommandError::problem(format!("no random numbers: {error}")))?;
     Ok(MachineFacts {
         vault: named.or_else(|| config::find_vault(&here)),
-        zone: crate::cli::zone::zone_here(),
+        zone: crate::cli::machine_zone::zone_here(),
         now: context.clock.now(),
         has_desktop: checks::has_desktop(),
         has_services: checks::has_services(),
         variables: variables.into_iter().filter(is_set).collect(),
         programs: ["claude", "codex"].into_iter().filter(|program| checks::is_installed(program)).collect(),
         local_models: checks::local_models(),
-        taken: names.map(Iterator::collect).unwrap_or_default(),
+        used_names: names.map(Iterator::collect).unwrap_or_default(),
         topic: format!("vault-{}", data_encoding::HEXLOWER.encode(&random[..8])),
         signing_secret: format!("whsec_{}", data_encoding::BASE64.encode(&random[8..])).into(),
         home,
-        here,
+        working_folder: here,
     })
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::cli::error::CommandError;
-use crate::setup::Question;
+use crate::setup::SetupQuestion;
 use crate::terminal::Ui;
 
 const ASK: Style = Style::new().bold();
@@ -29,7 +29,7 @@ impl Terminal {
     }
 
     /// Asks a question and returns the typed line.
-    pub(super) fn ask(&self, question: &Question) -> Result<String, CommandError> {
+    pub(super) fn ask(&self, question: &SetupQuestion) -> Result<String, CommandError> {
         match &question.problem {
             Some(problem) => {
                 self.ui.note(format!("{WRONG}{problem}{WRONG:#}"));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::config::{self, NotifyKind};
-use crate::deliver::{Email, Links, Notifier, NotifyRules, NtfyNotifier, SignedWebhook, send_test};
+use crate::deliver::{Email, NoteLinks, Notifier, NotifyRules, NtfyNotifier, SignedWebhook, send_test};
 #[cfg(feature = "assistant")]
-use crate::setup::Check;
+use crate::setup::SetupCheck;
 use crate::setup::{CheckResult, NotifierTrial};
 
 /// Sends a test message; `well` says where it is.
@@ -16,22 +16,22 @@ pub(super) async fn send(notifier: &dyn Notifier, well: &str) -> Result<CheckRes
 
 /// Runs a check of Discord.
 #[cfg(feature = "assistant")]
-pub(super) async fn check_discord(check: &Check) -> Result<CheckResult, String> {
+pub(super) async fn check_discord(check: &SetupCheck) -> Result<CheckResult, String> {
     use crate::discord::access::Owners;
     use crate::discord::notifier::BotNotifier;
     use crate::discord::webhook::WebhookNotifier;
-    use crate::discord::{Api, examine, setup_checks};
+    use crate::discord::{DiscordApi, examine, setup_checks};
 
     let words = |error: crate::discord::DiscordError| error.to_string();
-    let api = |token, base: &Option<String>| Api::new(Some(token), base.as_deref()).map_err(words);
+    let api = |token, base: &Option<String>| DiscordApi::new(Some(token), base.as_deref()).map_err(words);
     match check {
-        Check::Bot(token, base) => {
+        SetupCheck::Bot(token, base) => {
             Ok(CheckResult::Bot(setup_checks::bot(&api(token, base)?).await.map_err(words)?))
         }
-        Check::Channels(token, base) => {
+        SetupCheck::Channels(token, base) => {
             Ok(CheckResult::Channels(setup_checks::channels(&api(token, base)?).await.map_err(words)?))
         }
-        Check::BotMessage(token, settings) => {
+        SetupCheck::BotMessage(token, settings) => {
             let api = api(token, &settings.api_base)?;
             if let Some(problem) = examine(&api, settings).await.into_iter().find_map(Result::err) {
                 return Err(problem.to_string());
@@ -39,7 +39,7 @@ pub(super) async fn check_discord(check: &Check) -> Result<CheckResult, String> 
             let bot = BotNotifier::new(api, settings.channel_id, Owners::new(&settings.owner_ids));
             send(&bot, "a test message is in the channel").await
         }
-        Check::WebhookMessage(address, base) => {
+        SetupCheck::WebhookMessage(address, base) => {
             let webhook = WebhookNotifier::new(address, base.as_deref(), Owners::default()).map_err(words)?;
             send(&webhook, "a test message is in the channel").await
         }
@@ -50,8 +50,8 @@ pub(super) async fn check_discord(check: &Check) -> Result<CheckResult, String> 
 /// Sends a test message by ntfy, by mail or to a signed webhook.
 pub(super) async fn send_by(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<CheckResult, String> {
     let name = trial.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let paths = config::Paths::default();
-    let links = Links { vault: name, reminders: paths.reminders, commitments: paths.commitments };
+    let paths = config::PathSettings::default();
+    let links = NoteLinks { vault: name, reminders: paths.reminders, commitments: paths.commitments };
     let rules = Arc::new(NotifyRules::default());
     let authority = match &trial.notify.ca_file {
         Some(file) => {

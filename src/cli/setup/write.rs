@@ -1,5 +1,5 @@
-//! Writes the plan of `setup`: secrets, the vault, its settings, the service; a stop between two steps hurts least in this
-//! order.
+//! Writes the plan of `setup`: secrets, the vault, its settings, the service. In this order a stop
+//! between two steps does the least harm.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use crate::cli::daemon::service;
 use crate::cli::error::{CommandError, CommandResult, Status};
 use crate::cli::init::{self, InitialContent};
 use crate::config::{FILE_NAME, json_file};
-use crate::setup::{Plan, SecretFile};
-use crate::vault::{Actor, EditError, NotePath, Operation, Why};
+use crate::setup::{SecretFile, SetupPlan};
+use crate::vault::{Actor, ChangeReason, EditError, NotePath, Operation};
 use crate::workspace::Workspace;
 
 /// Writes the plan and prints the next steps.
-pub(super) fn write(context: &Context, plan: &Plan) -> CommandResult {
+pub(super) fn write(context: &Context, plan: &SetupPlan) -> CommandResult {
     let settings = plan.settings.clone().map_err(CommandError::problem)?;
     for secret in &plan.secrets {
         write_secret(secret).map_err(|error| {
@@ -50,7 +50,8 @@ fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<
     let path = NotePath::new(FILE_NAME).map_err(CommandError::problem)?;
     let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
     workspace.editor.count_as_settled(true);
-    let report = workspace.editor.edit(&path, &[with], &Why::new(Actor::Cli, "setup: changed the settings"));
+    let report =
+        workspace.editor.edit(&path, &[with], &ChangeReason::new(Actor::Cli, "setup: changed the settings"));
     match report {
         Ok(report) if report.all_done() => Ok(()),
         Ok(_) | Err(EditError::Vault(_)) => Err(CommandError::problem(format!(
@@ -61,7 +62,7 @@ fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<
     }
 }
 
-fn print_next_steps(context: &Context, plan: &Plan, runs: bool) {
+fn print_next_steps(context: &Context, plan: &SetupPlan, runs: bool) {
     let ui = context.ui;
     let dir = init::shell_word(&plan.root);
     if runs {

@@ -18,7 +18,7 @@ pub struct Args {}
 
 /// The answer of `audit --json` and of `history verify --json`.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct AuditDocument<'a> {
     #[serde(flatten)]
     report: &'a AuditReport,
     #[serde(flatten)]
@@ -54,7 +54,7 @@ pub(super) fn check_all(context: &Context, workspace: &Workspace, history: &Hist
         }
         Err(error) => return Err(error),
     };
-    context.ui.json(&Document { report: &report, found: &found });
+    context.ui.json(&AuditDocument { report: &report, found: &found });
     for breach in &report.violations {
         context.ui.line(format!(
             "{}:{}: {} (commit {}, {}, {})",

@@ -2,7 +2,7 @@
 
 use super::shared::{Pager, ago, note_path};
 use crate::cli::{CommandResult, Context, Status};
-use crate::history::{BlameBound, History, Writer};
+use crate::history::{BlameBound, History, LineWriter};
 use crate::terminal::escape_control;
 
 /// Shows the note, or prints it as one document.
@@ -31,7 +31,7 @@ pub(super) fn run(
             None => "older".to_owned(),
         };
         let who = origin.map_or("", |origin| origin.writer.as_str());
-        let turn = origin.filter(|it| it.writer == Writer::Assistant).and_then(|it| it.turn.as_deref());
+        let turn = origin.filter(|it| it.writer == LineWriter::Assistant).and_then(|it| it.turn.as_deref());
         let turn = turn.map(|turn| format!(" turn {turn}")).unwrap_or_default();
         let text = escape_control(&line.text);
         if !pager.line(&format!("{dim}{id:<10}  {when:<14}  {who:<9}{turn}{dim:#}  {:>4}  {text}", line.line))

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::shared::{diff_style, diff_text, open_history, refresh, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::conflicts::{ConflictError, Copy, Plan, copy_of, execute, find, plan};
-use crate::history::{DiffStyle, FileDiff, History, HistoryError, Mode};
+use crate::conflicts::{ConflictCopy, ConflictError, MergePlan, copy_of, execute, find, plan};
+use crate::history::{DiffStyle, FileDiff, FileMode, History, HistoryError};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -86,7 +86,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     let copies = find(&workspace.vault)?;
-    context.list(&copies, "no conflict copies", |Copy { copy, note, is_certain, has_note }| {
+    context.list(&copies, "no conflict copies", |ConflictCopy { copy, note, is_certain, has_note }| {
         let what = match (has_note, is_certain) {
             (false, _) => format!("a copy of `{note}`, which isn't there"),
             (true, true) => format!("a copy of `{note}`"),
@@ -101,7 +101,7 @@ fn plan_for(
     context: &Context,
     workspace: &Workspace,
     typed: &str,
-) -> Result<(std::sync::Arc<History>, Plan), CommandError> {
+) -> Result<(std::sync::Arc<History>, MergePlan), CommandError> {
     if !workspace.settings.history.enabled {
         return Err(HistoryError::Disabled.into());
     }
@@ -135,7 +135,7 @@ fn merge(context: &Context, workspace: &Workspace, typed: &str, is_agreed: bool)
     Ok(Status::Fine)
 }
 
-fn show(context: &Context, plan: &Plan) {
+fn show(context: &Context, plan: &MergePlan) {
     let ui = context.ui;
     match plan.base {
         Some(base) => ui.line(format!("both came of the note as of {}", base.strftime("%Y-%m-%d %H:%M UTC"))),
@@ -152,12 +152,12 @@ fn show(context: &Context, plan: &Plan) {
     ui.line(format!("remove {}", plan.copy.copy));
 }
 
-fn diff(plan: &Plan) -> FileDiff {
-    let side = |bytes: &[u8]| Some((Mode::File, bytes.to_vec()));
+fn diff(plan: &MergePlan) -> FileDiff {
+    let side = |bytes: &[u8]| Some((FileMode::File, bytes.to_vec()));
     FileDiff { path: plan.copy.note.to_string(), old: side(&plan.note_before), new: side(&plan.note_after) }
 }
 
-fn merge_document(plan: &Plan, merged: bool) -> Merge<'_> {
+fn merge_document(plan: &MergePlan, merged: bool) -> Merge<'_> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Merge {
         copy: plan.copy.copy.as_str(),

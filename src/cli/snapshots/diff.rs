@@ -18,7 +18,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct Document {
+struct DiffDocument {
     from: String,
     to: String,
     files: Vec<File>,
@@ -63,7 +63,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             Ok(File { path: diff.path, added: stat.added, removed: stat.removed, patch })
         });
         let files = files.collect::<Result<Vec<_>, HistoryError>>()?;
-        context.ui.json(&Document { from: old.commit.id.to_string(), to: new.commit.id.to_string(), files });
+        context.ui.json(&DiffDocument {
+            from: old.commit.id.to_string(),
+            to: new.commit.id.to_string(),
+            files,
+        });
         return Ok(Status::Fine);
     }
     let mut pager = Pager::new();
@@ -97,7 +101,7 @@ fn is_path(history: &crate::history::History, workspace: &crate::workspace::Work
     let there = workspace.vault.root().join(&path).exists();
     let known = || {
         let filter =
-            crate::history::Filter { path: Some(path.clone()), limit: Some(1), ..Default::default() };
+            crate::history::LogFilter { path: Some(path.clone()), limit: Some(1), ..Default::default() };
         history.records(&filter).is_ok_and(|records| !records.is_empty())
     };
     path.is_empty() || there || known()

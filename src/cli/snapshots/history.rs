@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::shared::{Pager, ago, diff_style, diff_text, open_history, refresh, stat_words, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{Deletions, Filter, History, parse_time};
+use crate::history::{Deletions, History, LogFilter, parse_time};
 use crate::when::WhenError;
 
 /// Shows every change of the vault, newest first: when, who, what.
@@ -105,7 +105,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if args.lines {
         return super::blame::run(context, &history, path.as_deref(), args.at.as_deref());
     }
-    let filter = Filter {
+    let filter = LogFilter {
         path: path.filter(|path| !path.is_empty()),
         actor: args.actor.clone(),
         since: time(&args.since)?,
@@ -140,7 +140,7 @@ fn list_left_out(context: &Context, history: &History) -> CommandResult {
 /// The lines of a larger commit are not counted; a first snapshot would read every file.
 const MAX_COUNTED_FILES: usize = 200;
 
-fn show(context: &Context, history: &History, filter: &Filter, patch: bool) -> Result<(), CommandError> {
+fn show(context: &Context, history: &History, filter: &LogFilter, patch: bool) -> Result<(), CommandError> {
     let now = context.clock.now();
     let mut pager = Pager::new();
     let (dim, bold) = (anstyle::Style::new().dimmed(), anstyle::Style::new().bold());

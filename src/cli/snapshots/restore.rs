@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use super::shared::{ago, diff_style, diff_text, note_path, open_history, scopes, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{History, HistoryError, Interrupted, LineTarget, Plan, Point, Rename, RestoreReport};
+use crate::history::{
+    History, HistoryError, Interrupted, LineTarget, Point, Rename, RestorePlan, RestoreReport,
+};
 use crate::workspace::Workspace;
 
 /// Brings back files, folders, everything, one line or one section as they were.
@@ -50,7 +52,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct RestoreDocument<'a> {
     #[serde(flatten)]
     report: &'a RestoreReport,
     newer: &'a [String],
@@ -144,7 +146,7 @@ impl Restore<'_> {
             };
             (report.restored, report.deleted) = (of(false), of(true));
             report.skipped.clone_from(&plan.blocked);
-            self.context.ui.json(&Document {
+            self.context.ui.json(&RestoreDocument {
                 report: &report,
                 newer: &plan.newer,
                 renamed: &plan.renamed,
@@ -184,7 +186,7 @@ impl Restore<'_> {
         Ok((!lost.is_empty()).then_some((point, lost)))
     }
 
-    fn show(&self, point: &Point, plan: &Plan) -> Result<(), CommandError> {
+    fn show(&self, point: &Point, plan: &RestorePlan) -> Result<(), CommandError> {
         let ui = self.context.ui;
         if ui.json {
             return Ok(());
@@ -233,7 +235,7 @@ impl Restore<'_> {
 
     fn print_report(&self, report: &RestoreReport, newer: &[String], renamed: &[Rename]) -> CommandResult {
         let ui = self.context.ui;
-        ui.json(&Document { report, newer, renamed, dry_run: false });
+        ui.json(&RestoreDocument { report, newer, renamed, dry_run: false });
         for path in &report.restored {
             ui.line(format!("restored {path}"));
         }
@@ -287,7 +289,7 @@ impl Restore<'_> {
 
     fn print_document(&self, report: &RestoreReport) {
         let dry_run = self.args.dry_run;
-        self.context.ui.json(&Document { report, newer: &[], renamed: &[], dry_run });
+        self.context.ui.json(&RestoreDocument { report, newer: &[], renamed: &[], dry_run });
     }
 
     /// Keeps overdue reminders that come back in `path` from firing, unless `--fire-missed`; before they are written.

@@ -24,7 +24,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct UndoDocument<'a> {
     #[serde(flatten)]
     report: &'a UndoReport,
     /// The undone operations, newest first.
@@ -154,12 +154,12 @@ fn nothing_undone(selection: &UndoSelection) -> CommandError {
     ))
 }
 
-fn document<'a>(plan: &UndoPlan, report: &'a UndoReport, dry_run: bool) -> Document<'a> {
+fn document<'a>(plan: &UndoPlan, report: &'a UndoReport, dry_run: bool) -> UndoDocument<'a> {
     let changes = plan
         .diffs()
         .into_iter()
         .map(|diff| NoteChange { diff: diff_text(&diff, DiffStyle::Plain), path: diff.path });
-    Document { report, operations: plan.operations(), changes: changes.collect(), dry_run }
+    UndoDocument { report, operations: plan.operations(), changes: changes.collect(), dry_run }
 }
 
 fn show(context: &Context, plan: &UndoPlan) {

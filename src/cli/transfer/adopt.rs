@@ -13,11 +13,11 @@ use crate::cli::reminders::check;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Reminder};
-use crate::format::task::Format;
+use crate::format::task::TaskFormat;
 use crate::memory::Origin;
 use crate::reminders::{AdoptedLine, UnadoptedLine, adopt};
 use crate::tasks::{self, TaskSettings};
-use crate::transfer::{Batch, FoundItem, ImportItem, ImportProblem};
+use crate::transfer::{FoundItem, ImportBatch, ImportItem, ImportProblem};
 use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation};
 use crate::workspace::Workspace;
 
@@ -44,7 +44,7 @@ struct KeptLine<'a> {
 
 /// The answer with `--json`.
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct AdoptReport<'a> {
     dry_run: bool,
     taken: Vec<TakenLine<'a>>,
     kept: Vec<KeptLine<'a>>,
@@ -112,7 +112,7 @@ fn clear_duplicate_ids(workspace: &Workspace, notes: &mut [NoteLines]) -> Result
 }
 
 /// All reminders that the lines become, each with its line's place.
-fn batch(notes: &[NoteLines]) -> Batch {
+fn batch(notes: &[NoteLines]) -> ImportBatch {
     let found = notes.iter().flat_map(|note| {
         note.adopted.iter().flat_map(|one| {
             let place = place(note, one);
@@ -122,7 +122,7 @@ fn batch(notes: &[NoteLines]) -> Batch {
             })
         })
     });
-    Batch { found: found.collect(), ..Batch::default() }
+    ImportBatch { found: found.collect(), ..ImportBatch::default() }
 }
 
 fn place(note: &NoteLines, one: &AdoptedLine) -> String {
@@ -148,7 +148,7 @@ fn drop_skipped(notes: &mut [NoteLines], skipped: &[ImportProblem]) {
 
 /// The notes with such lines, in the order of their paths, without our own notes and conversations.
 fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<NoteLines>, CommandError> {
-    let all = TaskSettings::with(Format::ALL.to_vec(), &workspace.settings, &workspace.zone);
+    let all = TaskSettings::with(TaskFormat::ALL.to_vec(), &workspace.settings, &workspace.zone);
     let all = TaskSettings { from: Vec::new(), ..all };
     let rules = tasks::rules(&workspace.vault, &all).map_err(CommandError::problem)?;
     let now = workspace.clock.now();
@@ -173,7 +173,7 @@ fn show(context: &Context, workspace: &Workspace, notes: &[NoteLines]) {
     for note in notes {
         for one in &note.adopted {
             ui.line(format!("{}:{}: {}", note.path, one.line, String::from_utf8_lossy(&one.text).trim()));
-            match &one.left {
+            match &one.remaining {
                 Some(left) => ui.line(format!("  stays: {}", left.trim())),
                 None => ui.line("  goes from there"),
             }
@@ -187,20 +187,20 @@ fn show(context: &Context, workspace: &Workspace, notes: &[NoteLines]) {
     }
 }
 
-fn report(notes: &[NoteLines], dry_run: bool, changed: Vec<String>) -> Report<'_> {
+fn report(notes: &[NoteLines], dry_run: bool, changed: Vec<String>) -> AdoptReport<'_> {
     let taken = notes.iter().flat_map(|note| {
         note.adopted.iter().map(|one| TakenLine {
             path: note.path.as_str(),
             line: one.line,
             text: String::from_utf8_lossy(&one.text).into_owned(),
-            left: one.left.as_deref(),
+            left: one.remaining.as_deref(),
             reminders: one.reminders.iter().map(Reminder::to_line).collect(),
         })
     });
     let kept = notes.iter().flat_map(|note| {
         note.kept.iter().map(|one| KeptLine { path: note.path.as_str(), line: one.line, reason: &one.reason })
     });
-    Report { dry_run, taken: taken.collect(), kept: kept.collect(), changed }
+    AdoptReport { dry_run, taken: taken.collect(), kept: kept.collect(), changed }
 }
 
 /// The reminders first, then the notes: a stop between the two leaves a line too many and none too few. Lines that
@@ -257,7 +257,7 @@ fn write(
 }
 
 fn operation_of(one: &AdoptedLine) -> Operation {
-    match &one.left {
+    match &one.remaining {
         Some(left) => Operation::ReplaceLine { line: one.text.clone(), with: left.clone().into_bytes() },
         None => Operation::DeleteLine { line: one.text.clone() },
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::{Context, Status};
 use crate::memory::Origin;
-use crate::transfer::{Batch, ImportProblem, ImportReport, Importer, TransferError};
+use crate::transfer::{ImportBatch, ImportProblem, ImportReport, Importer, TransferError};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
@@ -13,7 +13,7 @@ const MAX_LISTED: usize = 50;
 pub(super) fn write(
     workspace: &Workspace,
     client: &str,
-    batch: Batch,
+    batch: ImportBatch,
     dry_run: bool,
     operation: Option<&str>,
 ) -> Result<ImportReport, TransferError> {

@@ -8,7 +8,7 @@ use clap::builder::PossibleValue;
 use serde::Serialize;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::transfer::{Contents, FIRST, calendar, markdown, okf, records};
+use crate::transfer::{FIRST, VaultContents, calendar, markdown, okf, records};
 
 /// Writes out memories, days, reminders, follow-ups and pins: as one Markdown document, as JSON Lines
 /// for `import`, as an iCalendar that a phone can subscribe to, or as a folder in the Open Knowledge Format.
@@ -53,7 +53,7 @@ struct Exported<'a> {
 /// Runs `export`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let contents = Contents::read(&workspace.vault, &workspace.settings, &workspace.zone)?;
+    let contents = VaultContents::read(&workspace.vault, &workspace.settings, &workspace.zone)?;
     let now = workspace.clock.now();
     if args.format == Format::Okf {
         let Some(folder) = &args.output else {
@@ -133,7 +133,7 @@ fn write(file: &Path, text: &str, vault: &Path) -> Result<(), CommandError> {
 }
 
 /// Writes a folder outside the vault, whole or not at all; it replaces an earlier export, and no other folder.
-fn write_folder(folder: &Path, files: &[okf::File], vault: &Path) -> Result<(), CommandError> {
+fn write_folder(folder: &Path, files: &[okf::OkfFile], vault: &Path) -> Result<(), CommandError> {
     let shown = folder.display();
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name =

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::adopt;
 use super::batch::{print_report, write};
 use crate::cli::{CommandError, CommandResult, Context};
-use crate::transfer::{self, SourceKind, TransferError};
+use crate::transfer::{self, ImportSourceKind, TransferError};
 use crate::vault::NotePath;
 
 /// Takes in an OpenClaw workspace, a basic-memory project, the file of the MCP reference memory server, or a JSON
@@ -21,7 +21,7 @@ pub struct Args {
     path: Option<PathBuf>,
     /// Which program it is from; else it is looked at.
     #[arg(long, value_name = "KIND", value_enum)]
-    from: Option<Kind>,
+    from: Option<SourceOption>,
     /// The folder of the vault for notes that are kept whole, instead of `imported/NAME`.
     #[arg(long, value_name = "FOLDER")]
     into: Option<String>,
@@ -35,7 +35,7 @@ pub struct Args {
 
 /// The kinds of sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
+enum SourceOption {
     /// An OpenClaw workspace.
     Openclaw,
     /// A basic-memory project.
@@ -48,13 +48,13 @@ enum Kind {
     Tasks,
 }
 
-impl Kind {
-    fn source(self) -> Option<SourceKind> {
+impl SourceOption {
+    fn source(self) -> Option<ImportSourceKind> {
         match self {
-            Self::Openclaw => Some(SourceKind::Openclaw),
-            Self::BasicMemory => Some(SourceKind::BasicMemory),
-            Self::McpMemory => Some(SourceKind::McpMemory),
-            Self::Jsonl => Some(SourceKind::Jsonl),
+            Self::Openclaw => Some(ImportSourceKind::Openclaw),
+            Self::BasicMemory => Some(ImportSourceKind::BasicMemory),
+            Self::McpMemory => Some(ImportSourceKind::McpMemory),
+            Self::Jsonl => Some(ImportSourceKind::Jsonl),
             Self::Tasks => None,
         }
     }
@@ -63,7 +63,7 @@ impl Kind {
 /// Runs `import`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    if args.from == Some(Kind::Tasks) {
+    if args.from == Some(SourceOption::Tasks) {
         return adopt::run(context, &workspace, args.path.as_deref(), args.yes);
     }
     if args.yes {
@@ -72,14 +72,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let Some(path) = &args.path else {
         return Err(CommandError::usage("which folder or file is to be taken in?"));
     };
-    let kind = match args.from.and_then(Kind::source) {
+    let kind = match args.from.and_then(SourceOption::source) {
         Some(kind) => kind,
-        None if path.as_os_str() == "-" => SourceKind::Jsonl,
-        None => SourceKind::detect(path)?,
+        None if path.as_os_str() == "-" => ImportSourceKind::Jsonl,
+        None => ImportSourceKind::detect(path)?,
     };
     let into = args.into.as_deref().map(|folder| NotePath::new(folder.trim_end_matches('/'))).transpose();
     let into = into.map_err(CommandError::usage)?;
-    if !matches!(kind, SourceKind::Jsonl | SourceKind::McpMemory) && lies_in(path, workspace.vault.root()) {
+    if !matches!(kind, ImportSourceKind::Jsonl | ImportSourceKind::McpMemory)
+        && lies_in(path, workspace.vault.root())
+    {
         return Err(TransferError::InVault(path.clone()).into());
     }
     let batch = transfer::read(kind, path, into.as_ref(), workspace.zone.name())?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::batch::{print_report, write};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::transfer::{Batch, ImportReport, TransferError, bounded_read, memory_json};
+use crate::transfer::{ImportBatch, ImportReport, TransferError, bounded_read, memory_json};
 use crate::workspace::Workspace;
 
 /// The client of a migration, in the history.
@@ -60,7 +60,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// The entries of a store.
-fn entries(file: &Path, bytes: &[u8]) -> Result<Batch, TransferError> {
+fn entries(file: &Path, bytes: &[u8]) -> Result<ImportBatch, TransferError> {
     let wrong = |reason| TransferError::NotUnderstood(file.to_owned(), reason);
     let batch = memory_json::parse(bytes).map_err(wrong)?;
     if batch.found.is_empty() && !batch.skipped.is_empty() {

@@ -50,7 +50,7 @@ pub fn allows(patterns: &[String], doing: &CallToMatch<'_>) -> bool {
 
 /// A pattern that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pattern {
+pub enum AllowPattern {
     /// A command.
     Bash(Vec<GlobPiece>),
     /// A skill with the hash of its files.
@@ -72,7 +72,7 @@ pub enum GlobPiece {
 ///
 /// # Errors
 /// A sentence on why it is none.
-pub fn parse(pattern: &str) -> Result<Pattern, String> {
+pub fn parse(pattern: &str) -> Result<AllowPattern, String> {
     let (kind, rest) = pattern.split_once(':').unwrap_or(("", pattern));
     match kind {
         "bash" => {
@@ -84,7 +84,7 @@ pub fn parse(pattern: &str) -> Result<Pattern, String> {
             if pieces.iter().take_while(|piece| !blank(piece)).any(|piece| *piece == GlobPiece::Any) {
                 return Err("a `*` in a command's first word would allow every program".to_owned());
             }
-            Ok(Pattern::Bash(pieces))
+            Ok(AllowPattern::Bash(pieces))
         }
         "skill" => {
             let (name, hash) = rest.split_once('@').ok_or("a skill needs `@` and the hash of its files")?;
@@ -92,11 +92,11 @@ pub fn parse(pattern: &str) -> Result<Pattern, String> {
             if name.is_empty() || !digits || !(HASH_DIGITS..=64).contains(&hash.len()) {
                 return Err("a skill is `skill:NAME@` and 12 or more hexadecimal digits".to_owned());
             }
-            Ok(Pattern::Skill(name.to_owned(), hash.to_owned()))
+            Ok(AllowPattern::Skill(name.to_owned(), hash.to_owned()))
         }
         "mcp" => match rest.split_once('.') {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() && !tool.contains('*') => {
-                Ok(Pattern::Mcp(server.to_owned(), tool.to_owned()))
+                Ok(AllowPattern::Mcp(server.to_owned(), tool.to_owned()))
             }
             _ => Err("a server's tool is `mcp:SERVER.TOOL`".to_owned()),
         },
@@ -120,7 +120,7 @@ fn pieces(glob: &str) -> Vec<GlobPiece> {
     pieces
 }
 
-impl Pattern {
+impl AllowPattern {
     /// Whether it allows this.
     pub fn allows(&self, doing: &CallToMatch<'_>) -> bool {
         match (self, doing) {

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::brains::{Brain, BrainKind};
-use super::checks::{Checked, is_web, wrong};
+use super::brains::{BrainKind, BrainSettings};
+use super::checks::{Validation, is_web, wrong};
 use crate::defaults::defaults;
 use crate::words::words;
 
@@ -17,7 +17,7 @@ defaults! {
     /// How the assistant answers.
     #[derive(Debug, Clone, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Assistant {
+    pub struct AssistantSettings {
         /// The brains to try, in this order; without it all brains, as they stand.
         pub chain: Option<Vec<String>>,
         /// The note that says how the assistant speaks.
@@ -89,7 +89,7 @@ pub struct Route {
     /// Only with such a file: `image`, `text` or `any`.
     pub attachment: Option<AttachmentKind>,
     /// Only for questions of this kind.
-    pub category: Option<Category>,
+    pub category: Option<TaskCategory>,
     /// The brain that is tried first; the chain follows.
     pub brain: String,
 }
@@ -110,7 +110,7 @@ pub enum AttachmentKind {
 words! {
     /// Kinds of questions, told by words alone.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Category, as_str {
+    pub enum TaskCategory, as_str {
         /// About programs and their text.
         Code = "code",
         /// Writing and ideas.
@@ -128,11 +128,11 @@ words! {
 
 /// Checks the three tables together; an error names its dotted key.
 pub(in crate::config) fn validate(
-    assistant: &Assistant,
-    brains: &[Brain],
+    assistant: &AssistantSettings,
+    brains: &[BrainSettings],
     routes: &[Route],
     named: &[(&str, Option<&str>)],
-) -> Checked {
+) -> Validation {
     let known = |name: &str| brains.iter().any(|brain| brain.name == name);
     let name_one = |name: &str| match brains {
         [] => format!("add a `[[brain]]` with `name = \"{name}\"`, or take this out: no brain is set up"),
@@ -206,7 +206,7 @@ pub(in crate::config) fn validate(
 }
 
 /// Checks a brain's table; an error has its remedy. `before` are those above it.
-fn validate_brain(brain: &Brain, before: &[Brain]) -> Result<(), (String, &'static str)> {
+fn validate_brain(brain: &BrainSettings, before: &[BrainSettings]) -> Result<(), (String, &'static str)> {
     let wrong = |message: String, hint| Err((message, hint));
     let name = &brain.name;
     let fits = (1..=40).contains(&name.chars().count())
@@ -254,7 +254,7 @@ fn validate_brain(brain: &Brain, before: &[Brain]) -> Result<(), (String, &'stat
 }
 
 /// Checks a brain's keys that are about programs; an error has its remedy.
-fn harness(brain: &Brain) -> Result<(), (String, &'static str)> {
+fn harness(brain: &BrainSettings) -> Result<(), (String, &'static str)> {
     let (name, kind) = (&brain.name, brain.kind.as_str());
     if brain.kind == BrainKind::Acp && !cfg!(feature = "acp") {
         let message = format!("the brain `{name}` is of kind `acp`, which this program was built without");

@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// One brain: a model that can be asked.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Brain {
+pub struct BrainSettings {
     /// Its name in chains, routes, commands and logs.
     pub name: String,
     /// Its kind.
@@ -45,7 +45,7 @@ pub struct Brain {
     pub day_usd: Option<f64>,
 }
 
-impl Brain {
+impl BrainSettings {
     /// The program of a harness and its first arguments; empty for a wire.
     pub fn command(&self) -> Vec<String> {
         let usual = || self.kind.program().map(str::to_owned).into_iter().collect();

@@ -7,7 +7,7 @@ use crate::format::candidate::Category;
 /// Learning from conversations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Capture {
+pub struct CaptureSettings {
     /// Whether the logs are looked through; `false` turns it off.
     pub enabled: Option<bool>,
     /// The brain that finds what could be remembered; rules, where none is named.

@@ -8,7 +8,7 @@ pub(crate) fn is_web(url: &str) -> bool {
 }
 
 /// Whether a number is from `low` to `high`; else the key and the error.
-pub(in crate::config) fn within(key: &str, value: usize, low: usize, high: usize) -> Checked {
+pub(in crate::config) fn in_range(key: &str, value: usize, low: usize, high: usize) -> Validation {
     if (low..=high).contains(&value) {
         return Ok(());
     }
@@ -16,13 +16,13 @@ pub(in crate::config) fn within(key: &str, value: usize, low: usize, high: usize
 }
 
 /// A setting that stands; else its key, and what is wrong with it.
-pub(in crate::config) type Checked = Result<(), (String, ConfigError)>;
+pub(in crate::config) type Validation = Result<(), (String, ConfigError)>;
 
 /// Refuses the setting `key`, and says what to do.
 pub(in crate::config) fn wrong(
     key: impl Into<String>,
     message: impl Into<String>,
     hint: impl Into<String>,
-) -> Checked {
+) -> Validation {
     Err((key.into(), ConfigError::new(message).suggest(hint)))
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::checks::{Checked, wrong};
+use super::checks::{Validation, wrong};
 
 /// Checks the folders that are followed.
-pub(in crate::config) fn validate(folders: &BTreeMap<String, String>) -> Checked {
+pub(in crate::config) fn validate(folders: &BTreeMap<String, String>) -> Validation {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     for (name, folder) in folders {
         let why = match folder {

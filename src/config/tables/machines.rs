@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::checks::{Checked, wrong};
+use super::checks::{Validation, wrong};
 use crate::config::{ConfigError, git_address};
 use crate::words::words;
 
@@ -22,7 +22,7 @@ const MAX_NAME_BYTES: usize = 64;
 /// The store through which several machines agree on the voice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Machines {
+pub struct MachineSettings {
     /// The kind of the store that they share.
     pub engine: MachinesEngine,
     /// `git`: the repository, by https, ssh or file.
@@ -102,14 +102,14 @@ pub fn machine_name() -> Result<String, ConfigError> {
         .suggest(format!("set `{NAME_VARIABLE}` to 1 to {MAX_NAME_BYTES} letters, digits, `-`, `_` and `.`")))
 }
 
-impl Machines {
+impl MachineSettings {
     /// The place of a machine among the preferred ones, from 0; their number where it isn't one of them.
     pub fn rank(&self, name: &str) -> u32 {
         let at = self.prefer.iter().position(|one| one == name).unwrap_or(self.prefer.len());
         u32::try_from(at).unwrap_or(u32::MAX)
     }
 
-    pub(in crate::config) fn validate(&self) -> Checked {
+    pub(in crate::config) fn validate(&self) -> Validation {
         match self.engine {
             MachinesEngine::Git => self.validate_git()?,
             MachinesEngine::Etcd => self.validate_etcd()?,
@@ -144,7 +144,7 @@ impl Machines {
         Ok(())
     }
 
-    fn validate_git(&self) -> Checked {
+    fn validate_git(&self) -> Validation {
         let form = "write it as in `remote = \"ssh://me@host/~/voice.git\"`";
         let Some(remote) = &self.remote else {
             return wrong("machines.engine", "`machines.engine` is `git`, and no `remote` says where", form);
@@ -153,7 +153,7 @@ impl Machines {
             .or_else(|why| wrong("machines.remote", format!("`machines.remote` {why}"), form))
     }
 
-    fn validate_etcd(&self) -> Checked {
+    fn validate_etcd(&self) -> Validation {
         let form = "write them as in `endpoints = [\"https://10.0.0.1:2379\"]`";
         if self.endpoints.is_empty() || self.endpoints.len() > MAX_ENDPOINTS {
             let message =

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::checks::{Checked, is_web};
+use super::checks::{Validation, is_web};
 
 /// The assistant, in `for`.
 const ASSISTANT: &str = "assistant";
@@ -67,7 +67,7 @@ impl McpServer {
 }
 
 /// Checks the servers.
-pub(in crate::config) fn validate(servers: &[McpServer]) -> Checked {
+pub(in crate::config) fn validate(servers: &[McpServer]) -> Validation {
     for (index, server) in servers.iter().enumerate() {
         let checked = validate_one(server, &servers[..index]);
         checked.or_else(|(message, hint)| super::wrong(format!("mcp[{index}]"), message, hint))?;

@@ -25,17 +25,22 @@ mod reminders;
 mod rerank;
 mod summary;
 
-pub use assistant::{Assistant, AttachmentKind, BashMode, Category, MEMORY, Route, SkillSettings, ToolGroup};
-pub use brains::{Brain, BrainKind, Price};
-pub use capture::Capture;
+pub use assistant::{
+    AssistantSettings, AttachmentKind, BashMode, MEMORY, Route, SkillSettings, TaskCategory, ToolGroup,
+};
+pub use brains::{BrainKind, BrainSettings, Price};
+pub use capture::CaptureSettings;
 pub(crate) use checks::is_web;
-pub(super) use checks::{Checked, within, wrong};
-pub use doors::{Discord, Hooks, KeepAttachments, Web};
-pub use inbox::Inbox;
-pub use machines::{Machines, MachinesEngine, OnPartition, machine_name};
+pub(super) use checks::{Validation, in_range, wrong};
+pub use doors::{DiscordSettings, HookSettings, KeepAttachments, WebSettings};
+pub use inbox::InboxSettings;
+pub use machines::{MachineSettings, MachinesEngine, OnPartition, machine_name};
 pub use mcp::McpServer;
-pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
-pub use paths::Paths;
-pub use reminders::Reminders;
-pub use rerank::Rerank;
-pub use summary::Summary;
+pub use notify::{
+    EmailSettings, MailSecurity, NotifyKind, NotifySettings, NtfySettings, QuietHours, WebhookSettings,
+    is_this_machine, is_topic,
+};
+pub use paths::PathSettings;
+pub use reminders::ReminderSettings;
+pub use rerank::RerankSettings;
+pub use summary::SummarySettings;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use jiff::civil::Time;
 use serde::{Deserialize, Deserializer};
 
-use super::checks::{Checked, wrong};
+use super::checks::{Validation, wrong};
 use crate::defaults::defaults;
 use crate::words::words;
 
@@ -16,13 +16,13 @@ defaults! {
     /// Notifiers, quiet hours and tags.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Notify {
+    pub struct NotifySettings {
         /// The one notifier, in the place of a list with it alone.
         pub kind: Option<NotifyKind>,
         /// The notifiers: each is told, the first one is the one that counts.
         pub kinds: Vec<NotifyKind>,
         /// The hours in which nothing that is due is told.
-        pub quiet: Option<Quiet>,
+        pub quiet: Option<QuietHours>,
         /// The tag of reminders that are told in the quiet hours too.
         #[serde(deserialize_with = "tag")]
         pub urgent: String = "urgent".to_owned(),
@@ -32,11 +32,11 @@ defaults! {
         /// A file with certificates in PEM form that are trusted besides the public ones.
         pub ca_file: Option<String>,
         /// The ntfy server.
-        pub ntfy: Ntfy,
+        pub ntfy: NtfySettings,
         /// The mail server.
-        pub email: Email,
+        pub email: EmailSettings,
         /// The address that signed JSON is sent to.
-        pub webhook: Webhook,
+        pub webhook: WebhookSettings,
     }
 }
 
@@ -60,7 +60,7 @@ words! {
     }
 }
 
-impl Notify {
+impl NotifySettings {
     /// The notifiers without a tag, the one that counts first; never empty.
     pub fn by_default(&self) -> Vec<NotifyKind> {
         if self.kinds.is_empty() { vec![self.kind.unwrap_or_default()] } else { self.kinds.clone() }
@@ -85,14 +85,14 @@ impl Notify {
 
 /// Hours of the day, by the vault's clock: from `from` on, until `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quiet {
+pub struct QuietHours {
     /// The first quiet minute.
     pub from: Time,
     /// The first minute that isn't quiet any more.
     pub to: Time,
 }
 
-impl<'de> Deserialize<'de> for Quiet {
+impl<'de> Deserialize<'de> for QuietHours {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let parsed = text.split_once('-').and_then(|(from, to)| Some((minute(from)?, minute(to)?)));
@@ -145,7 +145,7 @@ defaults! {
     /// An ntfy server: the public one, or one's own.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Ntfy {
+    pub struct NtfySettings {
         /// The server.
         pub url: String = "https://ntfy.sh".to_owned(),
         /// The topic that is published to. On a server without access control everyone who knows it may read it.
@@ -159,7 +159,7 @@ defaults! {
     /// A mail server that takes mail from this person.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Email {
+    pub struct EmailSettings {
         /// Its name.
         pub server: Option<String>,
         /// Its port; without one, 587 for STARTTLS, 465 for TLS, 25 for neither.
@@ -216,7 +216,7 @@ pub fn is_topic(text: &str) -> bool {
 /// An address that takes signed JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Webhook {
+pub struct WebhookSettings {
     /// The address.
     pub url: Option<String>,
     /// A file with the address, where it is a secret itself, instead of `VAULT_AGENT_WEBHOOK_URL`.
@@ -226,7 +226,7 @@ pub struct Webhook {
 }
 
 /// Checks values that are fine by themselves; an error names its key.
-pub(in crate::config) fn validate(notify: &Notify) -> Checked {
+pub(in crate::config) fn validate(notify: &NotifySettings) -> Validation {
     if notify.kind.is_some() && !notify.kinds.is_empty() {
         return wrong("notify.kinds", "both `kind` and `kinds` are set", "keep one of them");
     }
@@ -258,7 +258,7 @@ pub(in crate::config) fn validate(notify: &Notify) -> Checked {
     validate_mail(notify)
 }
 
-fn validate_mail(notify: &Notify) -> Checked {
+fn validate_mail(notify: &NotifySettings) -> Validation {
     let mail = &notify.email;
     if !notify.tells(NotifyKind::Email) {
         return Ok(());

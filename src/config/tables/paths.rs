@@ -7,7 +7,7 @@ defaults! {
     /// Vault-relative paths of the agent's notes, with `/` between parts.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Paths {
+    pub struct PathSettings {
         /// One reminder a line.
         pub reminders: String = "Reminders.md".to_owned(),
         /// Follow-ups, one block each.
@@ -37,7 +37,7 @@ defaults! {
     }
 }
 
-impl Paths {
+impl PathSettings {
     /// The folder of coding agents' sessions, with `/` at its end.
     pub fn sessions(&self) -> String {
         format!("{}/{}/", self.logs.trim_end_matches('/'), crate::format::log::SESSIONS)

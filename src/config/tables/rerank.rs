@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use super::checks::{Checked, is_web, within, wrong};
+use super::checks::{Validation, in_range, is_web, wrong};
 use crate::defaults::defaults;
 
 defaults! {
     /// The reranker of a deep search's first hits.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Rerank {
+    pub struct RerankSettings {
         /// `none`, `endpoint` or `local:<dir>`.
         pub provider: String = "none".to_owned(),
         /// The endpoint: what stands before `/rerank`.
@@ -25,8 +25,8 @@ defaults! {
     }
 }
 
-impl Rerank {
-    pub(in crate::config) fn validate(&self) -> Checked {
+impl RerankSettings {
+    pub(in crate::config) fn validate(&self) -> Validation {
         let is_local = self.provider.strip_prefix("local:").is_some_and(|dir| !dir.is_empty());
         if !is_local && !matches!(self.provider.as_str(), "none" | "endpoint") {
             let message = format!("`rerank.provider` is `{}`", self.provider);
@@ -45,6 +45,6 @@ impl Rerank {
             let message = format!("`rerank.languages` holds `{code}`, which is no language's code");
             return wrong("rerank.languages", message, "give codes of two letters, as in `[\"en\", \"de\"]`");
         }
-        within("rerank.timeout_seconds", self.timeout_seconds as usize, 1, 60)
+        in_range("rerank.timeout_seconds", self.timeout_seconds as usize, 1, 60)
     }
 }

@@ -7,7 +7,7 @@ defaults! {
     /// Summaries of logs.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Summary {
+    pub struct SummarySettings {
         /// Whether the daemon writes any.
         pub enabled: bool = true,
         /// The brain that writes them; none: those that would answer, in their order. Without any brain they are extracts.

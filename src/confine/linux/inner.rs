@@ -13,7 +13,7 @@ use rustix::process::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
-use super::super::wire::{self, Job, Layers, Report};
+use super::super::wire::{self, HelperJob, HelperReport, Layers};
 use super::{failed, landlock, root, seccomp, visible_paths};
 use crate::confine::{Exit, Policy, gate};
 
@@ -49,8 +49,8 @@ pub(in crate::confine) fn inner() -> u8 {
             std::fs::read_link("/proc/self/exe").ok().or_else(|| std::env::args_os().next().map(Into::into));
         let layers = restrict(&job, program.as_deref())?;
         match &job.command {
-            None => Ok(Report::Built(layers)),
-            Some(text) => run(&job.policy, text, program.as_deref(), gate.is_some()).map(Report::Ended),
+            None => Ok(HelperReport::Built(layers)),
+            Some(text) => run(&job.policy, text, program.as_deref(), gate.is_some()).map(HelperReport::Ended),
         }
     })
 }
@@ -66,7 +66,7 @@ fn kept(gate: OwnedFd) -> std::io::Result<OwnedFd> {
 }
 
 /// Gives up all that the command shall not have.
-fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
+fn restrict(job: &HelperJob, program: Option<&Path>) -> Result<Layers, String> {
     let policy = &job.policy;
     std::env::set_current_dir(&policy.write).map_err(failed("the scratch folder"))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));

@@ -8,7 +8,7 @@ use landlock::{
 };
 use rustix::fs::{FileType, Mode, OFlags};
 
-use super::visible_paths::{Use, VisiblePath};
+use super::visible_paths::{PathUse, VisiblePath};
 
 /// The newest version whose rights are requested; an older kernel grants those it has.
 const NEWEST: ABI = ABI::V7;
@@ -43,13 +43,13 @@ fn open(place: &VisiblePath) -> rustix::io::Result<(OwnedFd, bool)> {
     Ok((fd, is_dir))
 }
 
-fn rights(use_: Use) -> BitFlags<AccessFs> {
+fn rights(use_: PathUse) -> BitFlags<AccessFs> {
     match use_ {
-        Use::Read => AccessFs::from_read(NEWEST),
-        Use::List => AccessFs::ReadDir.into(),
-        Use::Device => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate,
+        PathUse::Read => AccessFs::from_read(NEWEST),
+        PathUse::List => AccessFs::ReadDir.into(),
+        PathUse::Device => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate,
         // No devices and no sockets by name.
-        Use::Write => {
+        PathUse::Write => {
             AccessFs::from_all(NEWEST)
                 & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::IoctlDev)
         }

@@ -18,7 +18,7 @@ use rustix::thread::{
 };
 
 use super::failed;
-use super::visible_paths::{Link, Use, VisiblePath};
+use super::visible_paths::{Link, PathUse, VisiblePath};
 
 /// The user and group that a command sees itself as. Not 0: who is not root loses all rights of root when it executes.
 const INSIDE: u32 = 1000;
@@ -91,7 +91,8 @@ pub(super) fn build(
         .collect::<io::Result<_>>()
         .map_err(failed("a place can't be copied"))?;
     assemble(&trees, hide, links).map_err(failed("no root can be made"))?;
-    let scratch = places.iter().find(|place| place.use_ == Use::Write).map(|place| place.target.as_path());
+    let scratch =
+        places.iter().find(|place| place.use_ == PathUse::Write).map(|place| place.target.as_path());
     read_only(proc, scratch).map_err(failed("the root can't be made read-only"))
 }
 
@@ -101,10 +102,10 @@ fn kept(places: &[VisiblePath]) -> impl Iterator<Item = &VisiblePath> {
     let mut seen = HashSet::new();
     places.iter().filter(move |place| {
         let is_link = place.target.components().count() == 2 && place.target.is_symlink();
-        let is_shown = place.use_ == Use::Read
+        let is_shown = place.use_ == PathUse::Read
             && place.source == place.target
             && read.iter().any(|above| place.target.starts_with(above));
-        if is_link || is_shown || !seen.insert((&place.target, place.use_ == Use::Write)) {
+        if is_link || is_shown || !seen.insert((&place.target, place.use_ == PathUse::Write)) {
             return false;
         }
         if place.source == place.target {

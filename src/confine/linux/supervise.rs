@@ -15,7 +15,7 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-use super::super::wire::{self, ARGUMENT, INNER, Job, Report};
+use super::super::wire::{self, ARGUMENT, HelperJob, HelperReport, INNER};
 use super::{failed, root, visible_paths, watch};
 use crate::confine::{Exit, Limits};
 
@@ -47,7 +47,7 @@ pub(in crate::confine) fn supervise() -> u8 {
         }
         let own = rustix::process::getpid();
         rustix::process::set_child_subreaper(Some(own)).map_err(|error| error.to_string())?;
-        let mut box_ = Box::start(&start, job.clone(), gate, &proc)?;
+        let mut box_ = BoxProcess::start(&start, job.clone(), gate, &proc)?;
         let report = box_.watch(control, &proc, &job.policy.limits, &job.policy.write);
         // With the first process of a process namespace the kernel kills the rest, however quickly they become more.
         let _ = box_.process.kill();
@@ -57,13 +57,18 @@ pub(in crate::confine) fn supervise() -> u8 {
 }
 
 /// The box's first process.
-struct Box {
+struct BoxProcess {
     process: Child,
     control: OwnedFd,
 }
 
-impl Box {
-    fn start(program: &PathBuf, mut job: Job, gate: Option<OwnedFd>, proc: &OwnedFd) -> Result<Self, String> {
+impl BoxProcess {
+    fn start(
+        program: &PathBuf,
+        mut job: HelperJob,
+        gate: Option<OwnedFd>,
+        proc: &OwnedFd,
+    ) -> Result<Self, String> {
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(|error| error.to_string())?;
         if job.namespaces {
@@ -104,7 +109,7 @@ impl Box {
         proc: &OwnedFd,
         limits: &Limits,
         scratch: &std::path::Path,
-    ) -> Result<Report, String> {
+    ) -> Result<HelperReport, String> {
         let timer = timer(limits).map_err(|error| format!("no timer can be made: {error}"))?;
         for look in 1_u32.. {
             let mut fds = [
@@ -120,28 +125,28 @@ impl Box {
                 return self.over();
             }
             if is_stopped {
-                return Ok(Report::Ended(Exit::Stopped));
+                return Ok(HelperReport::Ended(Exit::Stopped));
             }
             if is_late {
-                return Ok(Report::Ended(Exit::TimedOut));
+                return Ok(HelperReport::Ended(Exit::TimedOut));
             }
             if let Some(exit) = watch::excess(proc, limits) {
-                return Ok(Report::Ended(exit));
+                return Ok(HelperReport::Ended(exit));
             }
             if look % SCRATCH_LOOKS == 0 && watch::is_scratch_full(scratch, limits) {
-                return Ok(Report::Ended(Exit::TooMuchOutput));
+                return Ok(HelperReport::Ended(Exit::TooMuchOutput));
             }
         }
         unreachable!("there is always a next look")
     }
 
     /// The box's first process has ended or is about to.
-    fn over(&mut self) -> Result<Report, String> {
-        let said = wire::receive::<Report, _>(&self.control);
+    fn over(&mut self) -> Result<HelperReport, String> {
+        let said = wire::receive::<HelperReport, _>(&self.control);
         let status = self.process.wait().map_err(failed("the box's first process"))?;
         match said {
             Ok(Some((report, _))) => Ok(report),
-            _ => Ok(Report::Ended(super::inner::exit(status))),
+            _ => Ok(HelperReport::Ended(super::inner::exit(status))),
         }
     }
 }

@@ -67,12 +67,12 @@ pub(super) struct VisiblePath {
     /// Its path in the box.
     pub target: PathBuf,
     /// Its permitted use.
-    pub use_: Use,
+    pub use_: PathUse,
 }
 
 /// The permitted use of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum PathUse {
     /// Files are read and run.
     Read,
     /// A folder with hidden contents: its names are visible. Each readable part of it is a place of its own.
@@ -90,9 +90,9 @@ pub(super) fn of(policy: &Policy, program: &Path, apart: bool) -> std::io::Resul
     let system = SYSTEM.iter().map(PathBuf::from);
     let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
     let mut places: Vec<VisiblePath> =
-        system.chain(etc).filter_map(|path| place(&path, path.clone(), Use::Read)).collect();
-    places.extend(DEVICES.iter().filter_map(|path| place(Path::new(path), path.into(), Use::Device)));
-    let mut read = vec![(program.to_path_buf(), Use::Read)];
+        system.chain(etc).filter_map(|path| place(&path, path.clone(), PathUse::Read)).collect();
+    places.extend(DEVICES.iter().filter_map(|path| place(Path::new(path), path.into(), PathUse::Device)));
+    let mut read = vec![(program.to_path_buf(), PathUse::Read)];
     for path in &policy.read {
         let hide =
             policy.hide.iter().map(PathBuf::as_path).filter(|hidden| apart && hidden.starts_with(path));
@@ -102,21 +102,21 @@ pub(super) fn of(policy: &Policy, program: &Path, apart: bool) -> std::io::Resul
         places.extend(path.canonicalize().ok().and_then(|target| place(&path, target, use_)));
     }
     let scratch = policy.write.canonicalize()?;
-    places.extend(place(&scratch, scratch.clone(), Use::Write));
+    places.extend(place(&scratch, scratch.clone(), PathUse::Write));
     places.sort_by(|a, b| a.target.cmp(&b.target));
     Ok(places)
 }
 
 /// The parts of `path` without those that are hidden below it. A folder that can't be listed is left out.
-fn around(path: &Path, hidden: &[&Path], out: &mut Vec<(PathBuf, Use)>) {
+fn around(path: &Path, hidden: &[&Path], out: &mut Vec<(PathBuf, PathUse)>) {
     if hidden.is_empty() {
-        return out.push((path.to_path_buf(), Use::Read));
+        return out.push((path.to_path_buf(), PathUse::Read));
     }
     if hidden.contains(&path) {
         return;
     }
     let Ok(listed) = path.read_dir() else { return };
-    out.push((path.to_path_buf(), Use::List));
+    out.push((path.to_path_buf(), PathUse::List));
     for entry in listed.flatten() {
         let child = entry.path();
         let hidden: Vec<&Path> = hidden.iter().copied().filter(|hidden| hidden.starts_with(&child)).collect();
@@ -157,6 +157,6 @@ pub(super) fn without_links(policy: &mut Policy) -> Vec<Link> {
     links
 }
 
-fn place(path: &Path, target: PathBuf, use_: Use) -> Option<VisiblePath> {
+fn place(path: &Path, target: PathBuf, use_: PathUse) -> Option<VisiblePath> {
     Some(VisiblePath { source: path.canonicalize().ok()?, target, use_ })
 }

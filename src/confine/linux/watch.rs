@@ -18,7 +18,7 @@ const RESERVE: u64 = 64 << 20;
 
 /// All processes that descend from one.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ProcessTree {
     /// Their ids.
     pub pids: Vec<i32>,
     /// Their threads.
@@ -26,7 +26,7 @@ pub(super) struct Tree {
 }
 
 /// The descendants of process `root`, itself not among them; of more threads than `most` not all.
-pub(super) fn tree(proc: &OwnedFd, root: i32, most: u64) -> Tree {
+pub(super) fn tree(proc: &OwnedFd, root: i32, most: u64) -> ProcessTree {
     if rustix::fs::accessat(
         proc,
         format!("{root}/task/{root}/children"),
@@ -42,8 +42,8 @@ pub(super) fn tree(proc: &OwnedFd, root: i32, most: u64) -> Tree {
 }
 
 /// Asks each process for its children.
-fn walk(proc: &OwnedFd, root: i32, most: u64) -> Tree {
-    let mut found = Tree { pids: Vec::new(), threads: 0 };
+fn walk(proc: &OwnedFd, root: i32, most: u64) -> ProcessTree {
+    let mut found = ProcessTree { pids: Vec::new(), threads: 0 };
     let mut seen = HashSet::from([root]);
     let mut open = vec![root];
     while let Some(pid) = open.pop().filter(|_| found.threads <= most) {
@@ -60,14 +60,14 @@ fn walk(proc: &OwnedFd, root: i32, most: u64) -> Tree {
 }
 
 /// Reads the parents of all processes, for kernels without lists of children.
-fn scan(proc: &OwnedFd, root: i32) -> Tree {
+fn scan(proc: &OwnedFd, root: i32) -> ProcessTree {
     let mut children: HashMap<i32, Vec<(i32, u64)>> = HashMap::new();
     for pid in numbers(proc, ".") {
         if let Some((parent, threads)) = read(proc, &format!("{pid}/stat")).ok().as_deref().and_then(stat) {
             children.entry(parent).or_default().push((pid, threads));
         }
     }
-    let mut found = Tree { pids: Vec::new(), threads: 0 };
+    let mut found = ProcessTree { pids: Vec::new(), threads: 0 };
     let mut open = vec![root];
     while let Some(pid) = open.pop() {
         for (child, threads) in children.remove(&pid).unwrap_or_default() {

@@ -185,7 +185,7 @@ async fn learn(
         let mut proposals = Vec::new();
         for turn in &turns {
             let day = shared.zone.tz().to_datetime(turn.at).date();
-            proposals.extend(learner.learn(turn, rules::found(&turn.said, day), rules::NAME, now));
+            proposals.extend(learner.learn(turn, rules::extract(&turn.text, day), rules::NAME, now));
         }
         let asking = learner.choose(proposals, &shared.settings, now, &shared.zone);
         Inbox::new(shared.memory()).ask(&asking.lines, &asking.again)

@@ -1,6 +1,6 @@
 //! Runs the Discord bot, if there is a token, and restarts it with changed settings.
 //!
-//! The bot asks the rest of the daemon through [`Outside`] for a status, an undo or a confirmation. Files and databases
+//! The bot asks the rest of the daemon through [`DaemonServices`] for a status, an undo or a confirmation. Files and databases
 //! are touched on threads that the gateway doesn't wait for. A fault of Discord is shown in `status` as one sentence;
 //! the daemon goes on with the console.
 
@@ -13,13 +13,13 @@ use jiff::civil;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::agenda::coming;
+use crate::agenda::upcoming_items;
 use crate::agent::{MemorySearch, VaultMemory};
-use crate::daemon::assistant::Assistant;
+use crate::daemon::assistant::AssistantService;
 use crate::daemon::part::{DaemonEvent, PartContext, PartEvents, StatusBoard, blocking};
-use crate::deliver::{self, Answers, Fact, compose, journal};
+use crate::deliver::{self, AnswerSender, Fact, compose, journal};
 use crate::discord::{
-    BotParts, ChannelLock, DaemonServices, GatewayStatus, Logbook, Pace, VaultOperations, setup,
+    BotParts, ChannelLock, DaemonServices, GatewayStatus, Logbook, ProgressTimes, VaultOperations, setup,
 };
 use crate::instance::DaemonStatus;
 use crate::tasks::Scanner;
@@ -31,11 +31,11 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, stop, .. } = context;
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
     let kept = BotMemory {
-        assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns), permits)),
+        assistant: Arc::new(AssistantService::new(&workspace, Arc::clone(&turns), permits)),
         turns,
         channel_lock: Arc::default(),
     };
-    kept.assistant.approvals.tidy().await;
+    kept.assistant.approvals.expire_questions().await;
     loop {
         let shutdown = stop.child_token();
         let is_voice = workspace.machines.is_voice();
@@ -61,7 +61,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
 /// The state that stays while bots come and go with other settings.
 #[derive(Clone)]
 struct BotMemory {
-    assistant: Arc<Assistant>,
+    assistant: Arc<AssistantService>,
     turns: Arc<TurnJournal>,
     channel_lock: Arc<ChannelLock>,
 }
@@ -75,7 +75,7 @@ fn has_bot(workspace: &Workspace) -> bool {
 async fn next_settings(
     workspace: &Arc<Workspace>,
     is_voice: bool,
-    assistant: &Assistant,
+    assistant: &AssistantService,
     events: &mut PartEvents,
 ) -> Option<Arc<Workspace>> {
     loop {
@@ -140,11 +140,11 @@ fn words(status: &GatewayStatus) -> String {
 fn parts(
     workspace: &Arc<Workspace>,
     kept: &BotMemory,
-    api: crate::discord::Api,
+    api: crate::discord::DiscordApi,
 ) -> Result<BotParts, crate::sqlite::DatabaseError> {
     let recall: Arc<dyn MemorySearch> = Arc::new(VaultMemory::new(Arc::clone(workspace)));
     let paths = &workspace.settings.paths;
-    let answers = Answers {
+    let answers = AnswerSender {
         journal: workspace.journal()?,
         vault: workspace.vault.clone(),
         editor: Arc::clone(&workspace.editor),
@@ -177,12 +177,12 @@ fn parts(
         sweep: BotParts::SWEEP,
         gather: BotParts::GATHER,
         stall: None,
-        pace: Pace::default(),
+        pace: ProgressTimes::default(),
     })
 }
 
 /// The services that the bot asks the rest of the daemon for.
-struct LocalServices(Arc<Workspace>, Arc<Assistant>);
+struct LocalServices(Arc<Workspace>, Arc<AssistantService>);
 
 #[async_trait]
 impl DaemonServices for LocalServices {
@@ -233,7 +233,7 @@ fn describe(workspace: &Workspace) -> String {
             status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")),
         );
     }
-    match coming(workspace, 3, &mut Scanner::default()) {
+    match upcoming_items(workspace, 3, &mut Scanner::default()) {
         Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
         Ok(next) => lines.extend(
             next.iter().map(|reminder| format!("{}: {}", local(workspace, reminder.instant), reminder.msg)),

@@ -8,7 +8,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
 use crate::daemon::part::{DaemonEvent, PartContext, PartEvents};
-use crate::transfer::follow::{self, Followed};
+use crate::transfer::follow::{self, FollowReport};
 use crate::workspace::Workspace;
 
 /// A program writes several files at once; they come together.
@@ -68,8 +68,8 @@ fn watch(folder: &std::path::Path, sender: mpsc::Sender<()>) -> Option<Recommend
 /// Looks at all folders, and says how it is.
 fn follow_all(workspace: &Workspace, folders: &[(String, PathBuf)]) -> String {
     let one = |(name, folder): &(String, PathBuf)| match follow::follow(workspace, name, folder) {
-        Ok(Followed { kept, skipped, .. }) if kept.is_empty() && skipped.is_empty() => name.clone(),
-        Ok(Followed { kept, skipped, .. }) => {
+        Ok(FollowReport { kept, skipped, .. }) if kept.is_empty() && skipped.is_empty() => name.clone(),
+        Ok(FollowReport { kept, skipped, .. }) => {
             let kept = kept.into_iter().map(|path| format!("{path} was changed here and stays"));
             format!("{name} ({})", kept.chain(skipped).collect::<Vec<_>>().join("; "))
         }

@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// The shortest interval of the index's reports to `status`.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// Keeps the index up to date with what the watcher says. The events of all parts bring it other settings alone.
+/// Keeps the index up to date with what the watcher says. Of the parts' events it uses changed settings alone.
 pub async fn run(context: PartContext, mut watched: UnboundedReceiver<WatchEvent>) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, .. } = context;
     let mut follower = start(&workspace)?;

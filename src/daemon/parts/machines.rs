@@ -19,7 +19,7 @@ const LOST_TABLE: &str =
     "`[machines]` is not in the settings any more: this machine tells everything by itself";
 
 /// Reports on the machines: to `status`, and to the other parts when this machine becomes the voice, or is it no more.
-struct Reporter {
+struct RightsReporter {
     events: broadcast::Sender<DaemonEvent>,
     board: StatusBoard,
     is_voice: bool,
@@ -29,7 +29,7 @@ struct Reporter {
 pub async fn run(context: PartContext, sender: broadcast::Sender<DaemonEvent>) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, stop, .. } = context;
     let is_voice = workspace.machines.is_alone();
-    let mut reporter = Reporter { events: sender, board, is_voice };
+    let mut reporter = RightsReporter { events: sender, board, is_voice };
     loop {
         let machines = workspace.machines.clone();
         let drive = stop.child_token();
@@ -50,11 +50,11 @@ pub async fn run(context: PartContext, sender: broadcast::Sender<DaemonEvent>) -
 /// Reports changes until other machines are named in the settings; `None` when the daemon stops.
 async fn watch(
     workspace: &Arc<Workspace>,
-    reporter: &mut Reporter,
+    reporter: &mut RightsReporter,
     events: &mut PartEvents,
 ) -> Option<Arc<Workspace>> {
     let machines = &workspace.machines;
-    let mut news = machines.news();
+    let mut news = machines.rights_changes();
     // Looked up once: a daemon of one machine reads no file at each event.
     let has_lost_table = machines.is_alone() && Identity::is_kept(&workspace.dirs.state);
     loop {
@@ -74,7 +74,7 @@ async fn watch(
     }
 }
 
-impl Reporter {
+impl RightsReporter {
     fn report(&mut self, workspace: &Workspace, has_lost_table: bool) {
         let machines = &workspace.machines;
         let is_voice = machines.is_voice();

@@ -1,6 +1,6 @@
 //! Runs the page: it listens from the start if the settings say so, else when a command asks for it.
 //!
-//! Commands ask over a Unix socket that only the owner can reach ([`crate::web::door`]).
+//! Commands ask over a Unix socket that only the owner can reach ([`crate::web::control_socket`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use tokio::net::UnixStream;
 
 use crate::daemon::assistant;
 use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
-use crate::web::door::{self, Reply, Request};
-use crate::web::{Changed, Live, Page, Questions};
+use crate::web::control_socket::{self, ControlReply, ControlRequest};
+use crate::web::{AskQuestion, LiveUpdates, PageChange, PageServer};
 use crate::workspace::Workspace;
 
 /// A connection that sends nothing is closed after this.
@@ -20,10 +20,10 @@ const SILENCE: Duration = Duration::from_secs(2);
 /// Serves the page.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, .. } = context;
-    let socket = door::socket(&workspace.dirs.state);
+    let socket = control_socket::socket(&workspace.dirs.state);
     let listener = super::question_socket::bind(&socket)?;
     let questions = assistant::questions(permits);
-    let mut page = Open { page: None, live: Live::default(), board, questions };
+    let mut page = PageState { page: None, live: LiveUpdates::default(), board, questions };
     if workspace.settings.web.enabled {
         page.open_if_it_can(&workspace).await;
     }
@@ -50,19 +50,23 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct Open {
-    page: Option<Page>,
-    live: Live,
+struct PageState {
+    page: Option<PageServer>,
+    live: LiveUpdates,
     board: StatusBoard,
-    questions: Questions,
+    questions: AskQuestion,
 }
 
-impl Open {
-    async fn open(&mut self, workspace: &Arc<Workspace>) -> Result<&Page, String> {
+impl PageState {
+    async fn open(&mut self, workspace: &Arc<Workspace>) -> Result<&PageServer, String> {
         if self.page.is_none() {
-            let page =
-                Page::start(Arc::clone(workspace), self.live.clone(), false, Arc::clone(&self.questions))
-                    .await;
+            let page = PageServer::start(
+                Arc::clone(workspace),
+                self.live.clone(),
+                false,
+                Arc::clone(&self.questions),
+            )
+            .await;
             let page = page.map_err(|error| error.to_string());
             match &page {
                 Ok(page) => self.board.set_part("page", format!("listens on http://{}", page.address())),
@@ -103,15 +107,15 @@ impl Open {
         if let Some(page) = &self.page {
             page.set_workspace(Arc::clone(new));
         }
-        self.live.tell(Changed::Notes(Vec::new()));
+        self.live.send(PageChange::Notes(Vec::new()));
     }
 
     fn on_event(&self, event: &DaemonEvent) {
-        self.live.tell(match event {
-            DaemonEvent::Changed(paths) => Changed::Notes(paths.iter().map(ToString::to_string).collect()),
-            DaemonEvent::Rescan(_) => Changed::Notes(Vec::new()),
-            DaemonEvent::VaultGone => Changed::Vault(false),
-            DaemonEvent::VaultBack => Changed::Vault(true),
+        self.live.send(match event {
+            DaemonEvent::Changed(paths) => PageChange::Notes(paths.iter().map(ToString::to_string).collect()),
+            DaemonEvent::Rescan(_) => PageChange::Notes(Vec::new()),
+            DaemonEvent::VaultGone => PageChange::Vault(false),
+            DaemonEvent::VaultBack => PageChange::Vault(true),
             _ => return,
         });
     }
@@ -127,15 +131,15 @@ impl Open {
         if tokio::time::timeout(SILENCE, read.read_line(&mut line)).await.is_err() {
             return Ok(());
         }
-        let reply = match serde_json::from_str::<Request>(&line) {
-            Ok(Request::Stop) => Reply::Stopped(self.close()),
+        let reply = match serde_json::from_str::<ControlRequest>(&line) {
+            Ok(ControlRequest::Stop) => ControlReply::Stopped(self.close()),
             Ok(asked) => match self.open(workspace).await {
                 Ok(page) => page
-                    .invite(asked == Request::Pair)
-                    .map_or_else(|error| Reply::Refused(error.to_string()), Reply::Open),
-                Err(error) => Reply::Refused(error),
+                    .invite(asked == ControlRequest::Pair)
+                    .map_or_else(|error| ControlReply::Refused(error.to_string()), ControlReply::Open),
+                Err(error) => ControlReply::Refused(error),
             },
-            Err(error) => Reply::Refused(format!("not understood: {error}")),
+            Err(error) => ControlReply::Refused(format!("not understood: {error}")),
         };
         let mut answer = serde_json::to_string(&reply)?;
         answer.push('\n');

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use crate::daemon::KEEP_FREE_MEMORY;
 use crate::hooks::archive::delegate::{self, ArchiveMessage};
-use crate::machines::person::TakeMessage;
+use crate::machines::join::TakeVoiceRequest;
 use crate::search::Recall;
 use crate::search::results::daemon_client;
 use crate::search::results::daemon_client::{LONGEST_LINE, ProcessIdentity};
@@ -30,12 +30,12 @@ const SILENCE: Duration = Duration::from_secs(5);
 
 /// The open socket; dropping it closes and removes it.
 #[derive(Debug)]
-pub struct Answers {
+pub struct QuestionSocket {
     socket: PathBuf,
     task: JoinHandle<()>,
 }
 
-impl Answers {
+impl QuestionSocket {
     /// Opens the door.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Answers {
     }
 }
 
-impl Drop for Answers {
+impl Drop for QuestionSocket {
     fn drop(&mut self) {
         self.task.abort();
         let _ = std::fs::remove_file(&self.socket);
@@ -143,8 +143,8 @@ async fn converse(
             write.write_all(format!("{}\n", delegate::ACCEPTED).as_bytes()).await?;
             continue;
         }
-        if serde_json::from_str::<TakeMessage>(&line).is_ok() {
-            workspace.machines.take();
+        if serde_json::from_str::<TakeVoiceRequest>(&line).is_ok() {
+            workspace.machines.take_voice();
             write.write_all(format!("{}\n", delegate::ACCEPTED).as_bytes()).await?;
             continue;
         }

@@ -72,8 +72,8 @@ fn open(
     workspace: &Arc<Workspace>,
     recall: &Arc<Recall>,
     board: &StatusBoard,
-) -> Option<super::question_socket::Answers> {
-    match super::question_socket::Answers::open(Arc::clone(workspace), Arc::clone(recall)) {
+) -> Option<super::question_socket::QuestionSocket> {
+    match super::question_socket::QuestionSocket::open(Arc::clone(workspace), Arc::clone(recall)) {
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "other processes can't ask this daemon; they answer themselves");

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{VaultApprovals, Waiter};
-use crate::daemon::assistant::{Assistant, recheck};
+use crate::daemon::assistant::{AssistantService, recheck};
 use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard, blocking};
 use crate::daemon::ticker::Ticker;
 use crate::routines::{self, ClaimReport, RunError, RunProgress, Runner};
@@ -31,7 +31,7 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
         let (turns, permits, approvals) = (Arc::clone(&turns), Arc::clone(&permits), Arc::clone(&approvals));
         runner_with(workspace, turns, permits, approvals, workspace.delivery_order(json)).map(Arc::new)
     };
-    let mut service = Service {
+    let mut service = RoutineService {
         runner: make(&workspace)?,
         board,
         at_once: Arc::new(Semaphore::new(AT_ONCE)),
@@ -80,7 +80,7 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
 /// A sentence on why not.
 pub(super) async fn command(
     workspace: Arc<Workspace>,
-    assistant: Arc<Assistant>,
+    assistant: Arc<AssistantService>,
     action: String,
     name: Option<String>,
 ) -> Result<String, String> {
@@ -94,14 +94,14 @@ pub(super) async fn command(
 }
 
 /// The answer, and the run that is to go on.
-type Obeyed = (String, Option<(Runner, String)>);
+type AnswerAndRun = (String, Option<(Runner, String)>);
 
 fn obey(
     workspace: &Arc<Workspace>,
-    assistant: &Assistant,
+    assistant: &AssistantService,
     action: &str,
     name: Option<&str>,
-) -> anyhow::Result<Obeyed> {
+) -> anyhow::Result<AnswerAndRun> {
     let name = || name.ok_or_else(|| anyhow::anyhow!("`name` is missing: which routine?"));
     match action {
         "list" => {
@@ -116,7 +116,7 @@ fn obey(
         }
         "run" => {
             let note = routines::find(workspace, name()?)?;
-            let Assistant { journal, permits, approvals, .. } = assistant;
+            let AssistantService { journal, permits, approvals, .. } = assistant;
             let (turns, permits, approvals) =
                 (Arc::clone(journal), Arc::clone(permits), Arc::clone(approvals));
             let runner = runner_with(workspace, turns, permits, approvals, workspace.delivery_order(false))?;
@@ -138,7 +138,7 @@ fn log(key: &str, driven: &Result<RunProgress, RunError>) {
     }
 }
 
-struct Service {
+struct RoutineService {
     runner: Arc<Runner>,
     board: StatusBoard,
     at_once: Arc<Semaphore>,
@@ -147,7 +147,7 @@ struct Service {
     stop: CancellationToken,
 }
 
-impl Service {
+impl RoutineService {
     /// The folder of routines, with its slash.
     fn folder(&self) -> String {
         format!("{}/", self.runner.workspace().settings.paths.routines.trim_end_matches('/'))

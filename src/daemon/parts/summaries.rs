@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Scribe;
+use crate::agent::SummaryWriter;
 use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
 use crate::summary::{DueScope, LogName, Summaries, plan};
 use crate::vault::{NotePath, Vault};
@@ -38,24 +38,24 @@ struct LogStatus {
 /// The summaries.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
-    let make = |workspace: &Arc<Workspace>| Scribe::new(Arc::clone(workspace), Arc::clone(&permits));
-    let scribe = make(&workspace).map_err(anyhow::Error::msg)?;
-    let mut queue = SummaryQueue { scribe, known: HashMap::new(), wanted: BTreeMap::new(), written: 0 };
+    let make = |workspace: &Arc<Workspace>| SummaryWriter::new(Arc::clone(workspace), Arc::clone(&permits));
+    let writer = make(&workspace).map_err(anyhow::Error::msg)?;
+    let mut queue = SummaryQueue { writer, known: HashMap::new(), wanted: BTreeMap::new(), written: 0 };
     queue.want_all();
     let mut rests = false;
     loop {
-        if std::mem::replace(&mut rests, queue.scribe.workspace().at_rest().is_some()) && !rests {
+        if std::mem::replace(&mut rests, queue.writer.workspace().at_rest().is_some()) && !rests {
             queue.want_all();
         }
         let is_idle = queue.wanted.is_empty() || events.is_vault_gone() || rests;
-        let minute = queue.scribe.workspace().clock.sleep(MINUTE);
+        let minute = queue.writer.workspace().clock.sleep(MINUTE);
         tokio::select! {
             biased;
             event = events.next() => match event {
                 Some(DaemonEvent::Changed(paths)) => paths.iter().for_each(|path| queue.on_event(path)),
                 Some(DaemonEvent::Settings(changed)) => match make(&changed) {
-                    Ok(scribe) => {
-                        queue.scribe = scribe;
+                    Ok(writer) => {
+                        queue.writer = writer;
                         queue.want_all();
                     }
                     Err(error) => tracing::error!("summaries keep their old settings: {error}"),
@@ -71,7 +71,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
 }
 
 struct SummaryQueue {
-    scribe: Scribe,
+    writer: SummaryWriter,
     known: HashMap<LogName, LogStatus>,
     /// The logs to check.
     wanted: BTreeMap<LogName, DueScope>,
@@ -81,12 +81,12 @@ struct SummaryQueue {
 
 impl SummaryQueue {
     fn is_off(&self) -> bool {
-        let workspace = self.scribe.workspace();
+        let workspace = self.writer.workspace();
         !workspace.settings.summary.enabled || workspace.at_rest().is_some()
     }
 
     fn vault(&self) -> &Vault {
-        &self.scribe.workspace().vault
+        &self.writer.workspace().vault
     }
 
     /// Wants a look at every log that may be due, and at all that have summaries.
@@ -95,7 +95,7 @@ impl SummaryQueue {
             self.wanted.clear();
             return;
         }
-        let workspace = Arc::clone(self.scribe.workspace());
+        let workspace = Arc::clone(self.writer.workspace());
         let summaries = Summaries::of(&workspace);
         let listed = summaries.logs().and_then(|logs| Ok((logs, summaries.summarised()?)));
         let (logs, summarised) = match listed {
@@ -114,7 +114,7 @@ impl SummaryQueue {
         if self.is_off() {
             return;
         }
-        let workspace = Arc::clone(self.scribe.workspace());
+        let workspace = Arc::clone(self.writer.workspace());
         let summaries = Summaries::of(&workspace);
         let Some(name) = summaries.log_of(path) else { return };
         if summaries.log_path(&name).is_ok_and(|log| log != *path) {
@@ -156,7 +156,7 @@ impl SummaryQueue {
     /// Looks at the next log.
     async fn next(&mut self, board: &StatusBoard, stop: &CancellationToken) {
         let Some((name, look)) = self.wanted.pop_first() else { return };
-        let done = match self.scribe.work(&name, look, stop).await {
+        let done = match self.writer.work(&name, look, stop).await {
             Ok(done) => done,
             Err(error) => {
                 tracing::warn!(log = %name, "no summary: {error}");
@@ -167,7 +167,7 @@ impl SummaryQueue {
         let known = self.known.entry(name).or_default();
         known.has_summaries = done.has_summaries;
         // So many tokens more would be enough; each takes four bytes at least.
-        let least = self.scribe.pressure().map_or(plan::LEAF_TOKENS, |most| most.min(plan::LEAF_TOKENS));
+        let least = self.writer.pressure().map_or(plan::LEAF_TOKENS, |most| most.min(plan::LEAF_TOKENS));
         known.quiet_below = known.size + (4 * least.saturating_sub(done.uncovered)).max(STEP);
         if !done.written.is_empty() {
             let count = self.written;

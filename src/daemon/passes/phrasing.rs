@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use crate::agent::{CallPermits, Phraser};
-use crate::deliver::Fire;
+use crate::deliver::PendingSend;
 use crate::workspace::Workspace;
 
 /// The most reminders of one minute that get a phrase; the others keep the plain text.
@@ -26,7 +26,7 @@ impl Phrasing {
     }
 
     /// Begins to look for words; returns at once.
-    pub fn begin(&mut self, workspace: &Arc<Workspace>, upcoming: Vec<Fire>) {
+    pub fn begin(&mut self, workspace: &Arc<Workspace>, upcoming: Vec<PendingSend>) {
         while self.running.try_join_next().is_some() {}
         if upcoming.is_empty() || workspace.at_rest().is_some() {
             return;

@@ -15,8 +15,8 @@ use super::stdout_reader::StdoutReader;
 use crate::config::FILE_NAME as SETTINGS_FILE;
 use crate::daemon::part::{DaemonEvent, StatusBoard};
 use crate::daemon::ticker::Ticker;
-use crate::deliver::{self, DeliveryOrder, Journal, Memory, Mode, PassReport, PassSettings};
-use crate::machines::News;
+use crate::deliver::{self, DeliveryOrder, Journal, PassMode, PassReport, PassSettings, PassState};
+use crate::machines::RightsChanges;
 use crate::schedule::{StepKind, step_kind};
 use crate::terminal::Ui;
 use crate::vault::WatchEvent;
@@ -71,7 +71,7 @@ struct Scheduler {
     journal: Option<Journal>,
     delivery_order: DeliveryOrder,
     settings: PassSettings,
-    memory: Memory,
+    memory: PassState,
     ticker: Ticker,
     /// When the last pass asked for another one.
     next_pass: Option<Timestamp>,
@@ -82,7 +82,7 @@ struct Scheduler {
     seen: Option<(Timestamp, Instant)>,
     is_vault_gone: bool,
     /// Changes by other machines.
-    news: News,
+    news: RightsChanges,
     /// Phrases for reminders that are soon due.
     #[cfg(feature = "assistant")]
     phrasing: super::phrasing::Phrasing,
@@ -97,7 +97,7 @@ impl Scheduler {
     ) -> Self {
         let delivery_order = workspace.delivery_order(ui.json);
         let settings = workspace.pass_settings();
-        let news = workspace.machines.news();
+        let news = workspace.machines.rights_changes();
         Self {
             news,
             workspace,
@@ -107,7 +107,7 @@ impl Scheduler {
             journal: None,
             delivery_order,
             settings,
-            memory: Memory::default(),
+            memory: PassState::default(),
             ticker: Ticker::default(),
             next_pass: None,
             changed: None,
@@ -171,7 +171,7 @@ impl Scheduler {
         }
         let journal = self.journal.as_ref().ok_or_else(|| anyhow::anyhow!("no delivery journal"))?;
         let context = self.workspace.pass_context(journal, &self.delivery_order, &self.settings);
-        Ok(deliver::pass(&context, &mut self.memory, Mode::Daemon).await?)
+        Ok(deliver::pass(&context, &mut self.memory, PassMode::Daemon).await?)
     }
 
     fn tell(&mut self, now: Timestamp, report: &PassReport) {
@@ -293,7 +293,7 @@ impl Scheduler {
             Ok(Some(workspace)) => {
                 tracing::info!("the changed settings are in force");
                 self.workspace = Arc::new(workspace);
-                self.news = self.workspace.machines.news();
+                self.news = self.workspace.machines.rights_changes();
                 self.delivery_order = self.workspace.delivery_order(self.ui.json);
                 self.settings = self.workspace.pass_settings();
                 #[cfg(feature = "assistant")]

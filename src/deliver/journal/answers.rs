@@ -5,9 +5,9 @@
 //! same steps as the scheduler's pass.
 
 use super::keys::question_of;
-use super::message::{self, ChunkState, Message, NewMessage};
+use super::message::{self, ChunkState, JournalMessage, NewMessage};
 use super::{Journal, Result};
-use crate::deliver::notifier::{MessageKind, Scope};
+use crate::deliver::notifier::{MessageKind, MessageScope};
 
 /// So many answers are kept, so that a message that says the same is never taken for a later answer.
 const KEEP: i64 = 2_000;
@@ -32,24 +32,29 @@ impl Journal {
         &self,
         key: &str,
         kind: MessageKind,
-        scope: Option<Scope>,
+        scope: Option<MessageScope>,
         text: &str,
         limit: usize,
-    ) -> Result<Option<Message>> {
+    ) -> Result<Option<JournalMessage>> {
         let message = NewMessage::plain(key.to_owned(), kind, scope, text.to_owned());
         self.claim(&[message], |_| limit)?;
         self.answer(key)
     }
 
     /// An answer or a question with its chunks, if it was fixed.
-    pub fn answer(&self, key: &str) -> Result<Option<Message>> {
+    pub fn answer(&self, key: &str) -> Result<Option<JournalMessage>> {
         let filter = "WHERE key = ?1 AND kind IN ('answer', 'approval')";
         Ok(self.db.read(|tx| message::read_messages(tx, filter, &[&key]))?.pop())
     }
 
     /// The chunk of an answer that a message of ours is: by its id, its nonce, or its text among the answers
     /// that are on their way.
-    pub fn posted(&self, message_id: &str, nonce: Option<&str>, text: &str) -> Result<Option<PostedChunk>> {
+    pub fn chunk_of_message(
+        &self,
+        message_id: &str,
+        nonce: Option<&str>,
+        text: &str,
+    ) -> Result<Option<PostedChunk>> {
         let found = self.db.row(
             "SELECT chunks.message, chunks.chunk, chunks.text,
                     (SELECT count(*) FROM chunks AS all_of WHERE all_of.message = chunks.message),
@@ -78,7 +83,7 @@ impl Journal {
     }
 
     /// The key under which the question with this line was fixed, for whichever message.
-    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>> {
+    pub fn approval_key_of(&self, id: &str, digest: &str) -> Result<Option<String>> {
         self.db.row(
             "SELECT key FROM messages WHERE kind = 'approval' AND key GLOB 'approval:*:' || ?1 || ':' || ?2 || ':*'
              ORDER BY rowid LIMIT 1",
@@ -98,7 +103,7 @@ impl Journal {
     }
 }
 
-impl Message {
+impl JournalMessage {
     /// Whether every chunk arrived.
     pub fn is_sent(&self) -> bool {
         self.chunks.iter().all(|chunk| chunk.state == ChunkState::Sent)

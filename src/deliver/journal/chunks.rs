@@ -5,9 +5,9 @@ use rusqlite::{Transaction, params};
 
 use super::copies::{self, Recipient};
 use super::keys::parts;
-use super::message::{Message, NewMessage, read_messages};
+use super::message::{JournalMessage, NewMessage, read_messages};
 use super::{Journal, Result};
-use crate::deliver::notifier::{self, Fact, MessageKind, Scope};
+use crate::deliver::notifier::{self, Fact, MessageKind, MessageScope};
 use crate::deliver::split;
 
 impl Journal {
@@ -38,7 +38,7 @@ impl Journal {
         &self,
         messages: &[NewMessage],
         limit: impl Fn(&Recipient) -> usize,
-    ) -> Result<Vec<Message>> {
+    ) -> Result<Vec<JournalMessage>> {
         self.db.write(|tx| {
             let mut claimed = Vec::new();
             for message in messages {
@@ -56,7 +56,7 @@ impl Journal {
 
     /// The messages that are on their way, oldest first; without answers, questions and routine texts, whose callers
     /// send them.
-    pub fn messages(&self) -> Result<Vec<Message>> {
+    pub fn messages(&self) -> Result<Vec<JournalMessage>> {
         self.db.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval', 'routine')", &[]))
     }
 
@@ -150,7 +150,7 @@ impl Journal {
 
     /// Ends the pauses of all that waits for a place, which is back: deliveries that are free, and messages of `to` in
     /// `scope`. Returns whether anything waited.
-    pub fn release(&self, place: &str, to: &Recipient, scope: Option<Scope>) -> Result<bool> {
+    pub fn release(&self, place: &str, to: &Recipient, scope: Option<MessageScope>) -> Result<bool> {
         self.db.write(|tx| {
             let messages = tx.execute(
                 "UPDATE messages SET retry_ms = NULL
@@ -173,7 +173,7 @@ impl Journal {
 
     /// Moves a refused message on to the next place, whose chunks hold at most `limit` units. Returns the changed
     /// message.
-    pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>> {
+    pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<JournalMessage>> {
         self.db.write(|tx| {
             tx.execute(
                 "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1",

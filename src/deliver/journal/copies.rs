@@ -74,7 +74,11 @@ impl Journal {
     }
 
     /// Of these deliveries, those of which the notifier with this name was given a copy already.
-    pub fn copied<'k>(&self, keys: impl IntoIterator<Item = &'k str>, name: &str) -> Result<HashSet<String>> {
+    pub fn copied_deliveries<'k>(
+        &self,
+        keys: impl IntoIterator<Item = &'k str>,
+        name: &str,
+    ) -> Result<HashSet<String>> {
         self.db.read(|tx| {
             let mut known =
                 tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM copies WHERE key = ?1 AND outlet = ?2)")?;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::copies::Recipient;
 use super::keys::{LineHash, replied_to};
-use crate::deliver::notifier::{Fact, MessageKind, Outgoing, Scope};
+use crate::deliver::notifier::{Fact, MessageKind, MessageScope, OutgoingMessage};
 use crate::sqlite::{instant, json, word};
 use crate::words::words;
 
@@ -19,7 +19,7 @@ pub struct NewMessage {
     /// The notifier that it is for.
     pub to: Recipient,
     /// Its destination.
-    pub scope: Option<Scope>,
+    pub scope: Option<MessageScope>,
     /// The whole text.
     pub body: String,
     /// The deliveries: key, hash of the line, fact.
@@ -30,7 +30,7 @@ pub struct NewMessage {
 
 /// A message of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct JournalMessage {
     /// Its key.
     pub key: String,
     /// Its kind.
@@ -38,7 +38,7 @@ pub struct Message {
     /// The notifier that it is for.
     pub to: Recipient,
     /// Its destination at route 0.
-    pub scope: Option<Scope>,
+    pub scope: Option<MessageScope>,
     /// 0 for its own place, then each place that it falls back to.
     pub route: u8,
     /// The items in it.
@@ -52,12 +52,12 @@ pub struct Message {
     /// Not before this instant.
     pub retry: Option<Timestamp>,
     /// Its chunks in order.
-    pub chunks: Vec<Chunk>,
+    pub chunks: Vec<MessageChunk>,
 }
 
 /// One chunk of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunk {
+pub struct MessageChunk {
     /// The same on every attempt.
     pub nonce: String,
     /// Its text.
@@ -85,16 +85,16 @@ words! {
 
 impl NewMessage {
     /// A message for the notifier that counts, about no reminder, follow-up or task.
-    pub fn plain(key: String, kind: MessageKind, scope: Option<Scope>, body: String) -> Self {
+    pub fn plain(key: String, kind: MessageKind, scope: Option<MessageScope>, body: String) -> Self {
         let (to, deliveries) = (Recipient::Primary, Vec::new());
         Self { key, kind, to, scope, body, deliveries, lookup_since: None }
     }
 }
 
-impl Message {
+impl JournalMessage {
     /// The chunk as a notifier takes it, for the given place.
-    pub fn outgoing(&self, chunk: usize, scope: Option<Scope>) -> Outgoing {
-        Outgoing {
+    pub fn outgoing(&self, chunk: usize, scope: Option<MessageScope>) -> OutgoingMessage {
+        OutgoingMessage {
             key: self.key.clone(),
             nonce: self.chunks[chunk].nonce.clone(),
             chunk,
@@ -112,8 +112,8 @@ pub(super) fn read_messages(
     tx: &Connection,
     filter: &str,
     values: &[&dyn rusqlite::ToSql],
-) -> rusqlite::Result<Vec<Message>> {
-    let mut messages: Vec<Message> = tx
+) -> rusqlite::Result<Vec<JournalMessage>> {
+    let mut messages: Vec<JournalMessage> = tx
         .prepare_cached(&format!(
             "SELECT key, kind, scope, route, facts, body, attempts, attempted_ms, retry_ms, outlet, copy
              FROM messages {filter}
@@ -121,7 +121,7 @@ pub(super) fn read_messages(
         ))?
         .query_map(values, |row| {
             let scope: Option<String> = row.get(2)?;
-            Ok(Message {
+            Ok(JournalMessage {
                 key: row.get(0)?,
                 kind: word(row, 1)?,
                 to: Recipient::read(row.get(9)?, row.get(10)?),
@@ -142,7 +142,7 @@ pub(super) fn read_messages(
     for message in &mut messages {
         message.chunks = chunks
             .query_map([&message.key], |row| {
-                Ok(Chunk {
+                Ok(MessageChunk {
                     nonce: row.get(0)?,
                     text: row.get(1)?,
                     state: word(row, 2)?,

@@ -16,7 +16,7 @@
 //!   due reminders;
 //! - [`copies`], [`retry_after`], [`problems`], [`line_ids`]: further notifiers, pauses of places, failures, ids given
 //!   to lines;
-//! - [`delivered`]: past deliveries; [`other_machines`]: deliveries of other machines, and messages that wait for them;
+//! - [`past_deliveries`]: past deliveries; [`other_machines`]: deliveries of other machines, and messages that wait for them;
 //! - `migrations/`: the tables, one file for each version of the schema.
 //!
 //! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks its start state, and
@@ -26,11 +26,11 @@
 mod answers;
 mod chunks;
 mod copies;
-mod delivered;
 mod keys;
 mod line_ids;
 mod message;
 mod other_machines;
+mod past_deliveries;
 mod phrases;
 mod problems;
 mod retry_after;
@@ -46,21 +46,21 @@ use jiff::{Timestamp, civil};
 
 pub use answers::PostedChunk;
 pub use copies::{CopyState, Recipient};
-pub use delivered::{PastDelivery, PastDeliveryState};
 pub(super) use keys::local_text;
 pub(super) use keys::voice_claim;
 pub use keys::{
     LineHash, answer_key, approval_key, asked_in, claimed_turn, key, run_claim, subject, turn_claim,
 };
-pub use message::{Chunk, ChunkState, Message, NewMessage};
+pub use message::{ChunkState, JournalMessage, MessageChunk, NewMessage};
 pub use other_machines::OtherMachineDelivery;
-pub use problems::{OpenDelivery, Refusal};
-pub use runs::{NewRun, RoutineProgress, Run, RunState, run_key};
+pub use past_deliveries::{PastDelivery, PastDeliveryState};
+pub use problems::{NotifierRefusal, OpenDelivery};
+pub use runs::{NewRun, RoutineProgress, RoutineRun, RunState, run_key};
 pub use tasks::NotifiedTask;
 
 use super::notifier::Fact;
 pub(crate) use crate::sqlite::Result;
-use crate::sqlite::{Database, DatabaseError, FileKind, instant, json, word};
+use crate::sqlite::{Database, DatabaseError, StateFileKind, instant, json, word};
 use crate::words::words;
 
 /// Replaces the failed delivery's settings: the line was restored after its time, and was not asked to fire.
@@ -70,7 +70,7 @@ pub const RESTORED: &str = "restored";
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
 /// The file and its versions.
-static KIND: FileKind = FileKind {
+static KIND: StateFileKind = StateFileKind {
     name: "the delivery journal",
     hint: Some("nothing is sent without the delivery journal; look at its folder"),
     versions: &[

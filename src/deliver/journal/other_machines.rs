@@ -20,7 +20,7 @@ pub struct OtherMachineDelivery {
     /// The sent item.
     pub fact: Fact,
     /// The notifier that took it.
-    pub place: String,
+    pub notifier: String,
     /// The machine that sent it; `None` if this machine rewrites the line.
     pub sender_machine: Option<String>,
     /// The time at which it was sent, by the sender's clock.
@@ -43,7 +43,7 @@ impl Journal {
             WHERE state IN ('due', 'sending', 'failed')";
         let (line, fact, at) = (told.line.bytes(), to_json(&told.fact), told.at.as_millisecond());
         let sender = &told.sender_machine;
-        let values = params![told.key, subject, local, line, fact, told.place, sender, at, told.delivered];
+        let values = params![told.key, subject, local, line, fact, told.notifier, sender, at, told.delivered];
         self.db.execute(sql, values).map(drop)
     }
 
@@ -51,7 +51,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn waits(&self, key: &str, line: &LineHash, fact: &Fact, why: &str) -> Result<bool> {
+    pub fn record_wait(&self, key: &str, line: &LineHash, fact: &Fact, why: &str) -> Result<bool> {
         let (subject, local) = parts(key);
         let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error)
             VALUES (?1, ?2, ?3, 'due', ?4, ?5, ?6)
@@ -65,7 +65,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn carried(&self, message: &str) -> Result<Vec<(String, LineHash, Fact)>> {
+    pub fn deliveries_in(&self, message: &str) -> Result<Vec<(String, LineHash, Fact)>> {
         self.db.rows(
             "SELECT key, line, fact FROM deliveries WHERE message = ?1
              OR key IN (SELECT key FROM copies WHERE message = ?1) ORDER BY number",

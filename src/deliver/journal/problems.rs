@@ -26,7 +26,7 @@ pub struct OpenDelivery {
 
 /// A place that refused a message for good.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Refusal {
+pub struct NotifierRefusal {
     /// `discord thread:123`, `discord`, `desktop`.
     pub place: String,
     /// When it last did.
@@ -53,11 +53,11 @@ impl Journal {
     }
 
     /// The places that refused a message with the current settings.
-    pub fn refusals(&self, settings: &str) -> Result<Vec<Refusal>> {
+    pub fn refusals(&self, settings: &str) -> Result<Vec<NotifierRefusal>> {
         let sql = "SELECT place, at_ms, reason FROM refusals WHERE settings = ?1 ORDER BY at_ms";
         self.db.rows(sql, [settings], |row| {
             let at = instant(row.get(1)?).unwrap_or(Timestamp::UNIX_EPOCH);
-            Ok(Refusal { place: row.get(0)?, at, reason: row.get(2)? })
+            Ok(NotifierRefusal { place: row.get(0)?, at, reason: row.get(2)? })
         })
     }
 

@@ -8,7 +8,7 @@ use rusqlite::params;
 
 use super::copies::Recipient;
 use super::{Journal, Result};
-use crate::deliver::notifier::Scope;
+use crate::deliver::notifier::MessageScope;
 use crate::sqlite::instant;
 
 impl Journal {
@@ -19,7 +19,7 @@ impl Journal {
     pub fn pause(
         &self,
         to: &Recipient,
-        scope: Option<Scope>,
+        scope: Option<MessageScope>,
         now: Timestamp,
         until: Timestamp,
     ) -> Result<()> {
@@ -38,7 +38,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn pauses(&self, now: Timestamp) -> Result<Vec<(Recipient, Option<Scope>, Timestamp)>> {
+    pub fn pauses(&self, now: Timestamp) -> Result<Vec<(Recipient, Option<MessageScope>, Timestamp)>> {
         let sql = "SELECT scope, until_ms FROM pauses WHERE asked_ms <= ?1 AND until_ms > ?1";
         self.db.rows(sql, [now.as_millisecond()], |row| {
             let (to, scope) = parts(&row.get::<_, String>(0)?);
@@ -48,7 +48,7 @@ impl Journal {
 }
 
 /// How a recipient and a scope stand in the table; the primary notifier is its scope alone.
-fn text(to: &Recipient, scope: Option<Scope>) -> String {
+fn text(to: &Recipient, scope: Option<MessageScope>) -> String {
     let scope = scope.map_or_else(String::new, |scope| scope.to_string());
     match to {
         Recipient::Primary => scope,
@@ -57,7 +57,7 @@ fn text(to: &Recipient, scope: Option<Scope>) -> String {
     }
 }
 
-fn parts(text: &str) -> (Recipient, Option<Scope>) {
+fn parts(text: &str) -> (Recipient, Option<MessageScope>) {
     match text.split(' ').collect::<Vec<_>>().as_slice() {
         ["copy", name, scope] => (Recipient::Copy((*name).to_owned()), scope.parse().ok()),
         [name, scope] => (Recipient::Named((*name).to_owned()), scope.parse().ok()),

@@ -9,9 +9,9 @@ use rusqlite::{Row, Transaction, params};
 
 use super::chunks::claim_one;
 use super::keys::{RUN, local_text};
-use super::message::{self, Message, NewMessage};
+use super::message::{self, JournalMessage, NewMessage};
 use super::{Journal, Result};
-use crate::deliver::notifier::{MessageKind, Scope};
+use crate::deliver::notifier::{MessageKind, MessageScope};
 use crate::sqlite::{instant, unreadable, word};
 use crate::words::words;
 
@@ -28,7 +28,7 @@ pub struct RoutineProgress {
     /// When its last scheduled run began that had something to do.
     pub ran: Option<Timestamp>,
     /// The state that its last run left for comparison.
-    pub seen: Option<String>,
+    pub baseline: Option<String>,
 }
 
 /// A run to claim.
@@ -51,7 +51,7 @@ pub struct NewRun {
     /// The input that was found without asking a brain.
     pub material: String,
     /// The state for the next run to compare with.
-    pub seen: Option<String>,
+    pub baseline: Option<String>,
 }
 
 words! {
@@ -69,7 +69,7 @@ words! {
 
 /// A run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct RoutineRun {
     /// Its key.
     pub key: String,
     /// The routine.
@@ -113,7 +113,7 @@ impl Journal {
         let sql = "INSERT INTO routines (name, schedule, since_ms) VALUES (?1, ?2, ?3)
                    ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3";
         self.db.execute(sql, params![name, schedule, since.as_millisecond()])?;
-        let nothing = RoutineProgress { since, handled: None, ran: None, seen: None };
+        let nothing = RoutineProgress { since, handled: None, ran: None, baseline: None };
         Ok(self.known(name, schedule)?.unwrap_or(nothing))
     }
 
@@ -128,7 +128,7 @@ impl Journal {
                 since: needed(row, 0)?,
                 handled: instant(row.get(1)?),
                 ran: instant(row.get(2)?),
-                seen: row.get(3)?,
+                baseline: row.get(3)?,
             })
         })
     }
@@ -180,7 +180,7 @@ impl Journal {
                 if added > 0 {
                     tx.execute(
                         "UPDATE routines SET ran_ms = ?2, seen = coalesce(?3, seen) WHERE name = ?1",
-                        params![run.routine, now.as_millisecond(), run.seen],
+                        params![run.routine, now.as_millisecond(), run.baseline],
                     )?;
                 }
             }
@@ -192,7 +192,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn run(&self, key: &str) -> Result<Option<Run>> {
+    pub fn run(&self, key: &str) -> Result<Option<RoutineRun>> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE key = ?1");
         self.db.row(&sql, [key], run_of)
     }
@@ -201,7 +201,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn open_runs(&self) -> Result<Vec<Run>> {
+    pub fn open_runs(&self) -> Result<Vec<RoutineRun>> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE state <> 'done' ORDER BY number");
         self.db.rows(&sql, [], run_of)
     }
@@ -234,7 +234,7 @@ impl Journal {
         key: &str,
         (answer, facts): (&str, &str),
         outcome: &str,
-        message: Option<(Option<Scope>, String)>,
+        message: Option<(Option<MessageScope>, String)>,
         limit: usize,
     ) -> Result<bool> {
         self.db.write(|tx| {
@@ -274,7 +274,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn run_message(&self, key: &str) -> Result<Option<Message>> {
+    pub fn run_message(&self, key: &str) -> Result<Option<JournalMessage>> {
         let key = message_key(key);
         Ok(self
             .db
@@ -305,9 +305,9 @@ fn needed(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 }
 
 /// A run as a row of [`COLUMNS`] has it.
-pub(super) fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
+pub(super) fn run_of(row: &Row<'_>) -> rusqlite::Result<RoutineRun> {
     let local: String = row.get(2)?;
-    Ok(Run {
+    Ok(RoutineRun {
         key: row.get(0)?,
         routine: row.get(1)?,
         local: local.parse().map_err(|_| unreadable(2, "local time", &local))?,

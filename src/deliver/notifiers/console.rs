@@ -10,8 +10,8 @@ use anstyle::{AnsiColor, Style};
 use async_trait::async_trait;
 use jiff::{SignedDuration, tz::TimeZone};
 
-use crate::deliver::notifier::{Fact, MessageKind, Notifier, Outgoing, SendOutcome};
-use crate::deliver::words::{Links, compose, link};
+use crate::deliver::notifier::{Fact, MessageKind, Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::words::{NoteLinks, compose, link};
 use crate::reminders::rfc3339;
 
 const TIME: Style = AnsiColor::Cyan.on_default();
@@ -33,7 +33,7 @@ pub struct Console {
     out: Mutex<Box<dyn Write + Send>>,
     json: bool,
     tz: TimeZone,
-    links: Option<Links>,
+    links: Option<NoteLinks>,
 }
 
 impl Console {
@@ -54,12 +54,12 @@ impl Console {
 
     /// With links that open the notes; for a terminal that takes them ([`takes_links`]).
     #[must_use]
-    pub fn with_links(mut self, links: Links) -> Self {
+    pub fn with_links(mut self, links: NoteLinks) -> Self {
         self.links = Some(links);
         self
     }
 
-    fn lines(&self, message: &Outgoing) -> Vec<String> {
+    fn lines(&self, message: &OutgoingMessage) -> Vec<String> {
         if message.facts.is_empty() {
             let text = match message.kind {
                 MessageKind::Routine => message.text.lines().map(one_line).collect::<Vec<_>>().join("\n"),
@@ -130,7 +130,7 @@ impl Notifier for Console {
         usize::MAX
     }
 
-    async fn send(&self, message: &Outgoing) -> SendOutcome {
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         let mut text = self.lines(message).join("\n");
         text.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,7 +183,7 @@ mod tests {
         let tz = TimeZone::get("Europe/Berlin").unwrap();
         let console = Console::new(Box::new(buffer.clone()), json, tz);
         let kind = if facts.is_empty() { MessageKind::Confirmation } else { MessageKind::Digest };
-        let message = Outgoing { facts, ..Outgoing::whole(kind, "", text) };
+        let message = OutgoingMessage { facts, ..OutgoingMessage::whole(kind, "", text) };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         assert_eq!(runtime.block_on(console.send(&message)), SendOutcome::Sent { message_id: None });
         String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap()

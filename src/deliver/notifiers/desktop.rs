@@ -10,7 +10,7 @@ use std::process::Stdio;
 use async_trait::async_trait;
 use tokio::process::Command;
 
-use crate::deliver::notifier::{Notifier, Outgoing, SendOutcome};
+use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
 use crate::deliver::words::compose;
 
 /// Shows notifications on the desktop.
@@ -19,7 +19,7 @@ pub struct Desktop;
 
 /// The body without the opening word that the summary says already, escaped: freedesktop servers
 /// may read markup in it.
-fn body(message: &Outgoing) -> String {
+fn body(message: &OutgoingMessage) -> String {
     let text = compose::without_opening(&message.text).replace('\0', "");
     if cfg!(target_os = "macos") {
         return text;
@@ -33,15 +33,15 @@ impl Notifier for Desktop {
         "desktop"
     }
 
-    async fn send(&self, message: &Outgoing) -> SendOutcome {
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         if let Some(reason) = no_session() {
             return SendOutcome::Refused { reason };
         }
         for (program, arguments) in programs(&compose::title(message), &body(message)) {
             match show(program, &arguments).await {
                 Ok(()) => return SendOutcome::Sent { message_id: None },
-                Err(Failure::Missing) => {}
-                Err(Failure::Said(reason)) => return SendOutcome::Retry { after: None, reason },
+                Err(DesktopFailure::Missing) => {}
+                Err(DesktopFailure::Said(reason)) => return SendOutcome::Retry { after: None, reason },
             }
         }
         SendOutcome::Refused { reason: NO_PROGRAM.to_owned() }
@@ -101,27 +101,27 @@ fn variant(text: &str) -> String {
     out
 }
 
-enum Failure {
+enum DesktopFailure {
     /// There is no such program.
     Missing,
     /// It failed, in these words.
     Said(String),
 }
 
-async fn show(program: &str, arguments: &[String]) -> Result<(), Failure> {
+async fn show(program: &str, arguments: &[String]) -> Result<(), DesktopFailure> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let output = match command.kill_on_drop(true).output().await {
         Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(Failure::Missing),
-        Err(error) => return Err(Failure::Said(format!("`{program}` can't be started: {error}"))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(DesktopFailure::Missing),
+        Err(error) => return Err(DesktopFailure::Said(format!("`{program}` can't be started: {error}"))),
     };
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
-    Err(Failure::Said(format!("the desktop doesn't take notifications: `{program}`: {said}")))
+    Err(DesktopFailure::Said(format!("the desktop doesn't take notifications: `{program}`: {said}")))
 }
 
 /// Why there is no desktop to show anything on, if so.
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_body_is_escaped_and_without_its_opening_word() {
-        let message = Outgoing::whole(MessageKind::Reminder, "", "Reminder: a < b & c");
+        let message = OutgoingMessage::whole(MessageKind::Reminder, "", "Reminder: a < b & c");
         assert_eq!(compose::title(&message), "Reminder");
         if !cfg!(target_os = "macos") {
             assert_eq!(body(&message), "a &lt; b &amp; c");

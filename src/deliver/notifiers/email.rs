@@ -19,8 +19,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::clock::Clock;
 use crate::config::{self, ConfigError, MailSecurity};
-use crate::deliver::notifier::{Notifier, Outgoing, SendOutcome};
-use crate::deliver::words::{Links, NotifyRules};
+use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::words::{NoteLinks, NotifyRules};
 use crate::format::shortened;
 
 /// The longest that connecting may take.
@@ -39,7 +39,7 @@ pub struct Email {
     login: Option<(String, SecretString)>,
     from: Mailbox,
     to: Vec<Mailbox>,
-    links: Links,
+    links: NoteLinks,
     notify_rules: Arc<NotifyRules>,
     clock: Arc<dyn Clock>,
 }
@@ -50,10 +50,10 @@ impl Email {
     /// # Errors
     /// An address is none, a password is missing, or the connection would be in the clear to another machine.
     pub fn new(
-        settings: &config::Email,
+        settings: &config::EmailSettings,
         password: Option<SecretString>,
         authority: Option<&[u8]>,
-        links: Links,
+        links: NoteLinks,
         notify_rules: Arc<NotifyRules>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
@@ -89,7 +89,7 @@ impl Email {
     }
 
     /// The mail as it goes over the wire.
-    fn mail(&self, message: &Outgoing) -> Result<Vec<u8>, String> {
+    fn mail(&self, message: &OutgoingMessage) -> Result<Vec<u8>, String> {
         let domain = self.from.email.domain();
         let now = SystemTime::from(self.clock.now());
         let mut builder = Message::builder()
@@ -211,7 +211,7 @@ fn raw(name: &'static str, value: &str) -> HeaderValue {
 }
 
 /// The first line of the message, without anything that a header could end with.
-fn subject(message: &Outgoing) -> String {
+fn subject(message: &OutgoingMessage) -> String {
     let line = message.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     shortened(line.trim(), SUBJECT).into_owned()
@@ -232,7 +232,7 @@ impl Notifier for Email {
         usize::MAX
     }
 
-    async fn send(&self, message: &Outgoing) -> SendOutcome {
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         let mail = match self.mail(message) {
             Ok(mail) => mail,
             Err(reason) => return SendOutcome::Refused { reason },

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use super::http;
 use crate::config::{self, ConfigError};
-use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
-use crate::deliver::words::{Links, NotifyRules, compose};
+use crate::deliver::notifier::{MessageLookup, Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::words::{NoteLinks, NotifyRules, compose};
 
 /// A message may have 4,096 bytes; a UTF-16 unit has at most three in UTF-8.
 const MESSAGE_LIMIT: usize = 1300;
@@ -30,7 +30,7 @@ pub struct NtfyNotifier {
     base: Url,
     topic: String,
     token: Option<SecretString>,
-    links: Links,
+    links: NoteLinks,
     notify_rules: Arc<NotifyRules>,
 }
 
@@ -40,10 +40,10 @@ impl NtfyNotifier {
     /// # Errors
     /// The server's address is none, there is no topic, or a token would travel in the clear.
     pub fn new(
-        settings: &config::Ntfy,
+        settings: &config::NtfySettings,
         token: Option<SecretString>,
         authority: Option<&[u8]>,
-        links: Links,
+        links: NoteLinks,
         notify_rules: Arc<NotifyRules>,
     ) -> Result<Self, ConfigError> {
         let wrong = |why: &str| {
@@ -71,7 +71,7 @@ impl NtfyNotifier {
         }
     }
 
-    fn body(&self, message: &Outgoing) -> Value {
+    fn body(&self, message: &OutgoingMessage) -> Value {
         let mut body = json!({
             "topic": self.topic,
             "title": compose::title(message),
@@ -89,7 +89,7 @@ impl NtfyNotifier {
 
     /// Whether one of the server's lines is this message: by its sequence id, else, from a server that knows none, by
     /// its words.
-    fn is_it(&self, line: &Value, message: &Outgoing) -> bool {
+    fn is_it(&self, line: &Value, message: &OutgoingMessage) -> bool {
         if line["event"] != "message" {
             return false;
         }
@@ -139,7 +139,7 @@ impl Notifier for NtfyNotifier {
         SignedDuration::ZERO
     }
 
-    async fn send(&self, message: &Outgoing) -> SendOutcome {
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         let request = self.authorized(self.client.post(self.base.clone()).json(&self.body(message)));
         match http::perform("the ntfy server", request).await {
             Ok(answer) => match serde_json::from_slice::<Value>(&answer) {
@@ -152,21 +152,21 @@ impl Notifier for NtfyNotifier {
         }
     }
 
-    async fn find(&self, message: &Outgoing, since: Timestamp) -> Lookup {
+    async fn find(&self, message: &OutgoingMessage, since: Timestamp) -> MessageLookup {
         let request = self.authorized(self.client.get(self.topic_url(since)));
         match http::perform("the ntfy server", request).await {
             Ok(lines) => lines
                 .split(|byte| *byte == b'\n')
                 .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
                 .find(|line| self.is_it(line, message))
-                .map_or(Lookup::NotFound, |line| Lookup::Found {
+                .map_or(MessageLookup::NotFound, |line| MessageLookup::Found {
                     message_id: line["id"].as_str().unwrap_or(&message.nonce).to_owned(),
                 }),
             // A token that may only write.
-            Err(SendOutcome::Refused { .. }) => Lookup::CannotAsk,
-            Err(SendOutcome::Retry { after, reason }) => Lookup::Later { after, reason },
-            Err(SendOutcome::Unknown { reason }) => Lookup::Later { after: None, reason },
-            Err(SendOutcome::Sent { .. }) => Lookup::NotFound,
+            Err(SendOutcome::Refused { .. }) => MessageLookup::CannotAsk,
+            Err(SendOutcome::Retry { after, reason }) => MessageLookup::Later { after, reason },
+            Err(SendOutcome::Unknown { reason }) => MessageLookup::Later { after: None, reason },
+            Err(SendOutcome::Sent { .. }) => MessageLookup::NotFound,
         }
     }
 }

@@ -18,8 +18,8 @@ use sha2::Sha256;
 use super::http;
 use crate::clock::Clock;
 use crate::config::ConfigError;
-use crate::deliver::notifier::{Notifier, Outgoing, SendOutcome};
-use crate::deliver::words::{Links, NotifyRules};
+use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
+use crate::deliver::words::{NoteLinks, NotifyRules};
 
 /// The prefix of a signing secret in base64.
 const PREFIX: &str = "whsec_";
@@ -32,7 +32,7 @@ pub struct SignedWebhook {
     client: Client,
     address: SecretString,
     key: SecretBox<Vec<u8>>,
-    links: Links,
+    links: NoteLinks,
     notify_rules: Arc<NotifyRules>,
     clock: Arc<dyn Clock>,
 }
@@ -46,7 +46,7 @@ impl SignedWebhook {
         address: SecretString,
         secret: &SecretString,
         authority: Option<&[u8]>,
-        links: Links,
+        links: NoteLinks,
         notify_rules: Arc<NotifyRules>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
@@ -60,7 +60,7 @@ impl SignedWebhook {
         Ok(Self { client: http::client(authority)?, address, key, links, notify_rules, clock })
     }
 
-    fn body(&self, message: &Outgoing) -> Value {
+    fn body(&self, message: &OutgoingMessage) -> Value {
         json!({
             "type": format!("vault-agent.{}", message.kind),
             "id": message.nonce,
@@ -108,7 +108,7 @@ impl Notifier for SignedWebhook {
         usize::MAX
     }
 
-    async fn send(&self, message: &Outgoing) -> SendOutcome {
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         let body = self.body(message).to_string().into_bytes();
         let timestamp = self.clock.now().as_second();
         let signature = signature(self.key.expose_secret(), &message.nonce, timestamp, &body);

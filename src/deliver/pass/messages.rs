@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp, civil};
 
-use super::planned::Fire;
+use super::planned::PendingSend;
 use super::{PassContext, PassSettings};
 use crate::deliver::journal::{CopyState, LineHash, NewMessage, Recipient};
-use crate::deliver::notifier::{Fact, MessageKind, Scope};
+use crate::deliver::notifier::{Fact, MessageKind, MessageScope};
 use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
 use crate::sqlite::Result;
@@ -25,7 +25,7 @@ const SCOPED: &str = "discord";
 /// without a remark.
 pub(super) fn counting(
     context: &PassContext<'_>,
-    fires: &[Fire],
+    fires: &[PendingSend],
     phrases: &HashMap<String, String>,
     now: Timestamp,
 ) -> Result<Vec<NewMessage>> {
@@ -52,11 +52,11 @@ pub(super) fn counting(
 /// Makes the missing copies for the further notifiers.
 pub(super) fn copies(
     context: &PassContext<'_>,
-    fires: &[Fire],
+    fires: &[PendingSend],
     phrases: &HashMap<String, String>,
     now: Timestamp,
 ) -> Result<Vec<NewMessage>> {
-    let mut further: BTreeMap<&str, Vec<&Fire>> = BTreeMap::new();
+    let mut further: BTreeMap<&str, Vec<&PendingSend>> = BTreeMap::new();
     for fire in fires {
         for kind in context.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1) {
             further.entry(kind).or_default().push(fire);
@@ -64,7 +64,7 @@ pub(super) fn copies(
     }
     let mut parts = Vec::new();
     for (name, fires) in further {
-        let copied = context.journal.copied(fires.iter().map(|fire| fire.key.as_str()), name)?;
+        let copied = context.journal.copied_deliveries(fires.iter().map(|fire| fire.key.as_str()), name)?;
         for fire in fires.into_iter().filter(|fire| !copied.contains(&fire.key)) {
             let scope = fire.scope.filter(|_| name == SCOPED);
             parts.push((Recipient::Copy(name.to_owned()), scope, fire));
@@ -111,17 +111,17 @@ pub(super) fn split_message(message: &NewMessage, today: civil::Date) -> Vec<New
 /// the place.
 fn parts<'f>(
     context: &PassContext<'_>,
-    together: Vec<&'f Fire>,
+    together: Vec<&'f PendingSend>,
     to: &Recipient,
     words: impl Fn(&[Fact]) -> String,
-) -> Vec<Vec<&'f Fire>> {
+) -> Vec<Vec<&'f PendingSend>> {
     if context.machines.is_alone() {
         return vec![together];
     }
     let limit = context.delivery_order.limit(to);
-    let mut parts: Vec<Vec<&Fire>> = Vec::new();
+    let mut parts: Vec<Vec<&PendingSend>> = Vec::new();
     for fire in together {
-        let fits = |part: &Vec<&Fire>| {
+        let fits = |part: &Vec<&PendingSend>| {
             let facts: Vec<Fact> = part.iter().chain([&fire]).map(|fire| fire.fact.clone()).collect();
             words(&facts).encode_utf16().count() <= limit
         };
@@ -135,13 +135,13 @@ fn parts<'f>(
 
 fn messages<'f>(
     context: &PassContext<'_>,
-    fires: impl Iterator<Item = (Recipient, Option<Scope>, &'f Fire)>,
+    fires: impl Iterator<Item = (Recipient, Option<MessageScope>, &'f PendingSend)>,
     phrases: &HashMap<String, String>,
     now: Timestamp,
 ) -> Vec<NewMessage> {
     let settings = context.settings;
     let today = settings.zone.tz().to_datetime(now).date();
-    let mut places: BTreeMap<(Recipient, Option<Scope>), Vec<&Fire>> = BTreeMap::new();
+    let mut places: BTreeMap<(Recipient, Option<MessageScope>), Vec<&PendingSend>> = BTreeMap::new();
     for (to, scope, fire) in fires {
         places.entry((to, scope)).or_default().push(fire);
     }
@@ -149,11 +149,12 @@ fn messages<'f>(
     for (place, mut fires) in places {
         fires.sort_by_key(|fire| fire.fact.due);
         let late: Vec<SignedDuration> = fires.iter().map(|fire| lateness(fire)).collect();
-        let (together, alone): (Vec<&Fire>, Vec<&Fire>) = if schedule::digest(&settings.digest, &late) {
-            fires.into_iter().partition(|fire| schedule::is_missed(lateness(fire)))
-        } else {
-            (Vec::new(), fires)
-        };
+        let (together, alone): (Vec<&PendingSend>, Vec<&PendingSend>) =
+            if schedule::digest(&settings.digest, &late) {
+                fires.into_iter().partition(|fire| schedule::is_missed(lateness(fire)))
+            } else {
+                (Vec::new(), fires)
+            };
         let words = |facts: &[Fact]| compose::digest(facts, today);
         for part in parts(context, together, &place.0, words) {
             match part.as_slice() {
@@ -163,7 +164,7 @@ fn messages<'f>(
             }
         }
         // Dates without a time are all due in one minute.
-        let (tasks, alone): (Vec<&Fire>, Vec<&Fire>) =
+        let (tasks, alone): (Vec<&PendingSend>, Vec<&PendingSend>) =
             alone.into_iter().partition(|fire| fire.fact.kind == MessageKind::Task);
         for tasks in tasks.chunk_by(|a, b| a.fact.due == b.fact.due) {
             if tasks.len() > settings.digest.over {
@@ -171,7 +172,7 @@ fn messages<'f>(
                 let parts = parts(context, tasks.to_vec(), &place.0, words);
                 out.extend(parts.iter().map(|part| (part[0].fact.due, digest(part, &place, words))));
             } else {
-                let one = |fire: &&Fire| (fire.fact.due, single(fire, &place, today, phrases));
+                let one = |fire: &&PendingSend| (fire.fact.due, single(fire, &place, today, phrases));
                 out.extend(tasks.iter().map(one));
             }
         }
@@ -181,13 +182,13 @@ fn messages<'f>(
     out.into_iter().map(|(_, message)| message).collect()
 }
 
-fn lateness(fire: &Fire) -> SignedDuration {
+fn lateness(fire: &PendingSend) -> SignedDuration {
     SignedDuration::from_secs(fire.fact.late_seconds)
 }
 
 fn single(
-    fire: &Fire,
-    (to, scope): &(Recipient, Option<Scope>),
+    fire: &PendingSend,
+    (to, scope): &(Recipient, Option<MessageScope>),
     today: civil::Date,
     phrases: &HashMap<String, String>,
 ) -> NewMessage {
@@ -206,8 +207,8 @@ fn single(
 }
 
 fn digest(
-    fires: &[&Fire],
-    (to, scope): &(Recipient, Option<Scope>),
+    fires: &[&PendingSend],
+    (to, scope): &(Recipient, Option<MessageScope>),
     words: impl Fn(&[Fact]) -> String,
 ) -> NewMessage {
     let facts: Vec<Fact> = fires.iter().map(|fire| fire.fact.clone()).collect();

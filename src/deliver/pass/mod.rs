@@ -7,33 +7,33 @@
 //! 1. messages of an earlier pass that are still on their way are finished ([`send`]); one that may have arrived is
 //!    looked for before it is sent again;
 //! 2. items that are due and not sent are claimed in one transaction ([`plan`]) and sent, in the order of the file;
-//! 3. each line whose key is sent is rewritten: deleted, moved on, marked delivered ([`settle`]); a line that a stale
+//! 3. each line whose key is sent is rewritten: deleted, moved on, marked delivered ([`rewrite_lines`]); a line that a stale
 //!    editor buffer brought back is such a line too, and never fires again;
 //! 4. lines without an id get one;
 //! 5. further notifiers get their copies, which were claimed in step 2.
 //!
 //! [`notes`] reads the notes; [`plan`] compares (reminders in [`reminders`], tasks of other plugins in [`tasks`], the
-//! plan's values in [`planned`]); [`messages`] makes the texts; [`memory`] keeps what saves the next pass work;
+//! plan's values in [`planned`]); [`messages`] makes the texts; [`pass_state`] keeps what saves the next pass work;
 //! [`mod@machines`] limits the plan to this machine's share, if there are several.
 //!
 //! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an
 //! id that was just written waits five seconds, a minute at most, except for `tick`: it may be half typed.
 
 mod machines;
-mod memory;
 mod messages;
 mod notes;
+mod pass_state;
 mod plan;
 mod planned;
 mod reminders;
 mod report;
 mod retry;
+mod rewrite_lines;
 mod send;
-mod settle;
 mod tasks;
 
+use send::MessageSelection;
 pub(crate) use send::Sender;
-use send::Which;
 
 use std::time::{Duration, Instant};
 
@@ -51,14 +51,14 @@ use crate::sqlite::DatabaseError;
 use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
-pub use memory::Memory;
+pub use pass_state::PassState;
 pub(crate) use plan::{commitment_fact, text_hash};
-pub use planned::Fire;
+pub use planned::PendingSend;
 pub(crate) use reminders::meaning;
-pub use report::{Failed, Fired, PassReport};
+pub use report::{DeliveredItem, FailedItem, PassReport};
 
-use notes::Notes;
-use planned::Changed;
+use notes::PassNotes;
+use planned::ChangedAfterSend;
 
 /// A pass that takes longer is reported as a problem.
 pub const BOUND: Duration = Duration::from_secs(2);
@@ -123,7 +123,7 @@ impl PassSettings {
 
 /// How a pass is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum PassMode {
     /// By the daemon: rewriting waits until a note is still.
     Daemon,
     /// By `tick`: the notes count as still.
@@ -160,41 +160,45 @@ pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
 ///
 /// # Errors
 /// The journal can't be used, or another process is in a pass.
-pub async fn pass(context: &PassContext<'_>, memory: &mut Memory, mode: Mode) -> Result<PassReport> {
+pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassMode) -> Result<PassReport> {
     let started = Instant::now();
     let now = context.clock.now();
     let mut report = PassReport::new(now, context.settings.zone.tz());
-    report.dry_run = mode == Mode::DryRun;
-    let lock = if mode == Mode::DryRun { None } else { Some(lock(context.journal).await?) };
-    let mut notes = Notes::read(context, now, &mut report)?;
-    if let Some(note) = notes.reminders.as_mut().filter(|_| mode == Mode::Daemon) {
+    report.dry_run = mode == PassMode::DryRun;
+    let lock = if mode == PassMode::DryRun { None } else { Some(lock(context.journal).await?) };
+    let mut notes = PassNotes::read(context, now, &mut report)?;
+    if let Some(note) = notes.reminders.as_mut().filter(|_| mode == PassMode::Daemon) {
         let lines = note.was_read.then(|| note.without_id.iter().map(|line| line.text.as_slice()));
         note.just_written = memory.observe_lines_without_id(lines, now);
     }
-    notes.tasks = tasks::look(context, memory, mode, now, &mut report)?;
+    notes.tasks = tasks::read_tasks(context, memory, mode, now, &mut report)?;
     machines::set_notes(context, &notes);
     let changed = if let Some(reason) = context.settings.reason_for_silence(now) {
         report.read_only = Some(reason);
-        if mode != Mode::DryRun {
+        if mode != PassMode::DryRun {
             // Confirmations of changes that were made here.
-            machines::want(context, &notes, None, now)?;
-            send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::All, &mut report).await?;
+            machines::announce_sends(context, &notes, None, now)?;
+            send::Sender::new(context, now, started + SEND_BUDGET)
+                .resume(MessageSelection::All, &mut report)
+                .await?;
         }
         Vec::new()
-    } else if mode == Mode::DryRun {
+    } else if mode == PassMode::DryRun {
         let plan = plan::plan(context, &notes, mode, now, false)?;
         plan.fires.iter().for_each(|fire| report.fired(&fire.fact, now, context.settings.zone.tz()));
         plan.changed
     } else {
         let plan = work(context, &notes, mode, now, started, &mut report).await?;
         memory.note_waiting(plan.has_young, now);
-        if mode == Mode::Daemon {
-            machines::look(context, &mut memory.near, &notes, now, &mut report)?;
+        if mode == PassMode::Daemon {
+            machines::check_lines(context, &mut memory.near, &notes, now, &mut report)?;
         }
-        settle::settle(context, memory, mode, &notes, &plan, now, &mut report)?;
-        send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::Copies, &mut report).await?;
+        rewrite_lines::rewrite_notes(context, memory, mode, &notes, &plan, now, &mut report)?;
+        send::Sender::new(context, now, started + SEND_BUDGET)
+            .resume(MessageSelection::Copies, &mut report)
+            .await?;
         note_clean(context, &notes, &plan)?;
-        if context.settings.phrase && mode == Mode::Daemon {
+        if context.settings.phrase && mode == PassMode::Daemon {
             report.upcoming = plan::upcoming(context, &notes, context.clock.now())?;
         }
         plan.changed
@@ -208,16 +212,16 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut Memory, mode: Mode) ->
 /// Sends the due messages, and returns the items to write down.
 async fn work(
     context: &PassContext<'_>,
-    notes: &Notes,
-    mode: Mode,
+    notes: &PassNotes,
+    mode: PassMode,
     now: Timestamp,
     started: Instant,
     report: &mut PassReport,
-) -> Result<planned::Plan> {
+) -> Result<planned::PassPlan> {
     context.journal.dissolve_unsent()?;
     machines::mark_left_open(context)?;
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
-    sender.resume(Which::Counting, report).await?;
+    sender.resume(MessageSelection::Counting, report).await?;
     let mut plan = plan::plan(context, notes, mode, now, true)?;
     while !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
@@ -233,14 +237,14 @@ async fn work(
         sender.deliver(counting, report).await?;
         let is_more = sender.has_released && !sender.out_of_time;
         if is_more {
-            sender.resume(Which::Counting, report).await?;
+            sender.resume(MessageSelection::Counting, report).await?;
         }
         plan = plan::plan(context, notes, mode, now, true)?;
         if !is_more {
             break;
         }
     }
-    machines::want(context, notes, Some(&plan), now)?;
+    machines::announce_sends(context, notes, Some(&plan), now)?;
     report.waiting = plan.waiting.len() + plan.fires.len();
     plan.waiting.iter().for_each(|at| report.request_pass(*at));
     if sender.out_of_time && !plan.fires.is_empty() {
@@ -259,7 +263,9 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport> {
     let now = context.clock.now();
     let mut report = PassReport::new(now, context.settings.zone.tz());
     if let Some(_lock) = context.journal.lock()? {
-        send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::All, &mut report).await?;
+        send::Sender::new(context, now, started + SEND_BUDGET)
+            .resume(MessageSelection::All, &mut report)
+            .await?;
     }
     finish(started, &mut report);
     Ok(report)
@@ -281,9 +287,9 @@ async fn lock(journal: &Journal) -> Result<std::fs::File> {
 /// Reports near misses, once each.
 fn report_findings(
     context: &PassContext<'_>,
-    notes: &Notes,
-    changed: &[Changed],
-    mode: Mode,
+    notes: &PassNotes,
+    changed: &[ChangedAfterSend],
+    mode: PassMode,
     report: &mut PassReport,
 ) -> Result<()> {
     for (path, mut found) in notes.findings(context.settings) {
@@ -293,7 +299,7 @@ fn report_findings(
         found.extend(here.map(|changed| delivered_already(&path, changed)));
         let keys = notes.finding_keys(context.settings, &found);
         let current = keys.iter().copied().collect();
-        let new = context.journal.new_findings(path.as_str(), &current, mode != Mode::DryRun)?;
+        let new = context.journal.new_findings(path.as_str(), &current, mode != PassMode::DryRun)?;
         let told = keys.iter().zip(found).filter(|(key, _)| new.contains(key)).map(|(_, finding)| finding);
         report.near_misses.extend(told);
     }
@@ -302,7 +308,7 @@ fn report_findings(
 
 /// Notes that there is nothing more to do in `Reminders.md` as it is: the next pass need not read its
 /// lines until a date has come or the file is another.
-fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &planned::Plan) -> Result<()> {
+fn note_clean(context: &PassContext<'_>, notes: &PassNotes, plan: &planned::PassPlan) -> Result<()> {
     let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
     let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
     if let Some(stat) =
@@ -315,7 +321,10 @@ fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &planned::Plan) ->
 
 /// A line or block that was changed, but for its date and time, after it was delivered: it stays, and waits for the
 /// person.
-fn delivered_already(path: &NotePath, Changed { kind, line, key, .. }: &Changed) -> PlacedFinding {
+fn delivered_already(
+    path: &NotePath,
+    ChangedAfterSend { kind, line, key, .. }: &ChangedAfterSend,
+) -> PlacedFinding {
     let (what, suggestion) = match kind {
         MessageKind::Commitment => ("follow-up", "give it another `due`, or set its `status` to delivered"),
         _ => ("reminder", "give it a new date or time, or delete the line"),

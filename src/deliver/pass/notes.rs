@@ -15,7 +15,7 @@ use crate::deliver::journal::LineHash;
 use crate::format::Finding;
 use crate::format::commitment::{self, CommitmentsFile};
 use crate::format::lines;
-use crate::format::reminder::{self, ReminderLine, Scanned};
+use crate::format::reminder::{self, ReminderLine, ScannedItem};
 use crate::reminders::{self, IdAt, IdHashes, PlacedFinding};
 use crate::sqlite::Result;
 use crate::vault::NotePath;
@@ -74,11 +74,11 @@ impl ReminderNote {
         let mut note = Self { was_read: true, ..Self::default() };
         for found in reminder::scan(&bytes) {
             let (line, found) = match found {
-                Scanned::NearMiss(finding) => {
+                ScannedItem::NearMiss(finding) => {
                     note.near_misses.push(finding);
                     continue;
                 }
-                Scanned::Reminder(line, found) => (line, found),
+                ScannedItem::Reminder(line, found) => (line, found),
             };
             let terminated = !line.terminator.is_empty();
             match found.id {
@@ -102,8 +102,8 @@ impl ReminderNote {
     /// All ids with their lines; read again from the bytes, since most passes don't ask.
     pub fn ids(&self) -> Vec<IdAt<'_>> {
         let at = |found| match found {
-            Scanned::Reminder(line, found) => found.id.map(|id| IdAt::new(id, &self.bytes, line.start)),
-            Scanned::NearMiss(_) => None,
+            ScannedItem::Reminder(line, found) => found.id.map(|id| IdAt::new(id, &self.bytes, line.start)),
+            ScannedItem::NearMiss(_) => None,
         };
         reminder::scan(&self.bytes).filter_map(at).collect()
     }
@@ -118,14 +118,14 @@ pub(super) struct CommitmentNote {
 
 /// Both notes; `None` where one can't be read. A missing note is an empty one.
 #[derive(Debug)]
-pub(super) struct Notes {
+pub(super) struct PassNotes {
     /// The due task lines of other plugins; `None` if none are notified, or if they are unknown.
-    pub tasks: Option<super::tasks::Tasks>,
+    pub tasks: Option<super::tasks::DueTasks>,
     pub reminders: Option<ReminderNote>,
     pub commitments: Option<CommitmentNote>,
 }
 
-impl Notes {
+impl PassNotes {
     /// Reads both; an unreadable note is named in the report.
     pub fn read(context: &PassContext<'_>, now: Timestamp, report: &mut PassReport) -> Result<Self> {
         let settings = context.settings;

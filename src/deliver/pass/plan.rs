@@ -7,26 +7,28 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
-use super::notes::{CommitmentNote, Notes};
-use super::planned::{Changed, Fire, Plan, Readiness, Settle, late_seconds, marks, readiness};
+use super::notes::{CommitmentNote, PassNotes};
+use super::planned::{
+    ChangedAfterSend, PassPlan, PendingRewrite, PendingSend, Readiness, late_seconds, marks, readiness,
+};
 use super::reminders::Planner;
-use super::{Mode, PassContext, tasks};
+use super::{PassContext, PassMode, tasks};
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::deliver::words::phrase_check;
-use crate::format::commitment::{Commitment, Status};
-use crate::schedule::{Moment, Zone};
+use crate::format::commitment::{Commitment, CommitmentStatus};
+use crate::schedule::{DueInstant, Zone};
 use crate::sqlite::Result;
 
 /// Compares the notes with the journal. With `assign`, ids that are made up for lines without one
 /// are remembered before anything is sent under them.
 pub(super) fn plan(
     context: &PassContext<'_>,
-    notes: &Notes,
-    mode: Mode,
+    notes: &PassNotes,
+    mode: PassMode,
     now: Timestamp,
     assign: bool,
-) -> Result<Plan> {
+) -> Result<PassPlan> {
     let mut plan = compare(context, notes, mode, now, assign)?;
     postpone_quiet(context, &mut plan, now);
     Ok(plan)
@@ -35,14 +37,14 @@ pub(super) fn plan(
 /// The same, whatever the quiet hours say.
 pub(super) fn compare(
     context: &PassContext<'_>,
-    notes: &Notes,
-    mode: Mode,
+    notes: &PassNotes,
+    mode: PassMode,
     now: Timestamp,
     assign: bool,
-) -> Result<Plan> {
-    let mut plan = Plan::default();
+) -> Result<PassPlan> {
+    let mut plan = PassPlan::default();
     if let Some(note) = &notes.reminders {
-        Planner { context, note, moment: Moment::new(&context.settings.zone, now), now }
+        Planner { context, note, moment: DueInstant::new(&context.settings.zone, now), now }
             .run(assign, &mut plan)?;
     }
     if let Some(note) = &notes.commitments {
@@ -55,7 +57,7 @@ pub(super) fn compare(
 }
 
 /// Keeps all but urgent items until the quiet hours end.
-fn postpone_quiet(context: &PassContext<'_>, plan: &mut Plan, now: Timestamp) {
+fn postpone_quiet(context: &PassContext<'_>, plan: &mut PassPlan, now: Timestamp) {
     let settings = context.settings;
     let Some(until) = settings.notify_rules.quiet_until(&settings.zone, now) else { return };
     let all = plan.fires.len();
@@ -75,7 +77,7 @@ fn commitments(
     context: &PassContext<'_>,
     note: &CommitmentNote,
     now: Timestamp,
-    plan: &mut Plan,
+    plan: &mut PassPlan,
 ) -> Result<()> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for block in &note.parsed.blocks {
@@ -83,7 +85,8 @@ fn commitments(
     }
     for block in &note.parsed.blocks {
         let commitment = &block.commitment;
-        let Some(due) = commitment.due.filter(|due| commitment.status == Status::Pending && *due <= now)
+        let Some(due) =
+            commitment.due.filter(|due| commitment.status == CommitmentStatus::Pending && *due <= now)
         else {
             continue;
         };
@@ -100,20 +103,22 @@ fn commitments(
                 plan.open.insert(key);
             }
             // The present words were not sent to anyone.
-            Readiness::Sent(row) if row.fact.msg != commitment.text.trim() => plan.changed.push(Changed {
-                kind: MessageKind::Commitment,
-                line: block.line,
-                key,
-                without_id: false,
-            }),
+            Readiness::Sent(row) if row.fact.msg != commitment.text.trim() => {
+                plan.changed.push(ChangedAfterSend {
+                    kind: MessageKind::Commitment,
+                    line: block.line,
+                    key,
+                    without_id: false,
+                })
+            }
             Readiness::Sent(row) => {
-                plan.delivered.push(Settle { key, row, target: hash });
+                plan.delivered.push(PendingRewrite { key, row, target: hash });
             }
             Readiness::Fire if !plan.open.insert(key.clone()) => {}
             Readiness::Fire => {
                 let scope = commitment.scope.as_deref().and_then(|scope| scope.parse().ok());
                 let fact = commitment_fact(&context.settings.zone, commitment, due, now);
-                plan.fires.push(Fire { key, line: hash, fact, scope });
+                plan.fires.push(PendingSend { key, line: hash, fact, scope });
             }
         }
     }
@@ -141,7 +146,11 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
 /// Lists items that are due within a minute after `now` and are sent once, alone. Recurring and late items, and those
 /// in a digest, keep the plain text.
-pub(super) fn upcoming(context: &PassContext<'_>, notes: &Notes, now: Timestamp) -> Result<Vec<Fire>> {
+pub(super) fn upcoming(
+    context: &PassContext<'_>,
+    notes: &PassNotes,
+    now: Timestamp,
+) -> Result<Vec<PendingSend>> {
     let ahead = now.saturating_add(AHEAD).unwrap_or(now);
     // A line gets its id within seconds, and a pass follows: until then it has no lasting key.
     let named: HashSet<String> = notes
@@ -150,18 +159,18 @@ pub(super) fn upcoming(context: &PassContext<'_>, notes: &Notes, now: Timestamp)
         .flat_map(|note| &note.may_be_due)
         .filter_map(|line| line.reminder.id.map(|id| id.to_string()))
         .collect();
-    let may = |fire: &Fire| {
+    let may = |fire: &PendingSend| {
         let fact = &fire.fact;
         let lasting = fact.kind == MessageKind::Commitment || named.contains(&fact.id);
         lasting && fact.due > now && !fact.recurring && fact.missed == 0 && phrase_check::fits(&fact.msg)
     };
-    let mut fires = plan(context, notes, Mode::DryRun, ahead, false)?.fires;
+    let mut fires = plan(context, notes, PassMode::DryRun, ahead, false)?.fires;
     fires.retain(may);
     Ok(fires)
 }
 
 /// The phrases that were ready in time for the items that are due now.
-pub(super) fn phrases(context: &PassContext<'_>, fires: &[Fire]) -> Result<HashMap<String, String>> {
+pub(super) fn phrases(context: &PassContext<'_>, fires: &[PendingSend]) -> Result<HashMap<String, String>> {
     if !context.settings.phrase {
         return Ok(HashMap::new());
     }

@@ -5,33 +5,33 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp, civil};
 
 use crate::deliver::journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
-use crate::deliver::notifier::{Fact, MessageKind, Scope};
+use crate::deliver::notifier::{Fact, MessageKind, MessageScope};
 use crate::format::id::ReminderId;
-use crate::schedule::Next;
+use crate::schedule::NextOccurrence;
 use crate::sqlite::Result;
 
 /// The work of one pass.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct PassPlan {
     /// To be sent, in the order of the notes.
-    pub fires: Vec<Fire>,
+    pub fires: Vec<PendingSend>,
     /// Sent reminders whose lines have to be rewritten.
-    pub settles: Vec<Settle<Target>>,
+    pub settles: Vec<PendingRewrite<LineRewrite>>,
     /// Follow-ups that are sent; the blocks that say this are to be marked delivered.
-    pub delivered: Vec<Settle<LineHash>>,
+    pub delivered: Vec<PendingRewrite<LineHash>>,
     /// To be tried again at these instants.
     pub waiting: Vec<Timestamp>,
     /// The keys of all that is due and not sent.
     pub open: HashSet<String>,
     /// One-offs whose words changed after they were sent.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedAfterSend>,
     /// Whether due lines wait because they were just written.
     pub has_young: bool,
 }
 
 /// A one-off or follow-up whose words changed after it was sent: it stays, and waits for the person.
 #[derive(Debug, Clone)]
-pub(super) struct Changed {
+pub(super) struct ChangedAfterSend {
     pub kind: MessageKind,
     /// The line in the note, from 1.
     pub line: usize,
@@ -42,7 +42,7 @@ pub(super) struct Changed {
 
 /// One notification that is due and not sent, or will be due within a minute, so that a brain may put it into words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fire {
+pub struct PendingSend {
     /// The delivery's key.
     pub key: String,
     /// The hash of the line or block that it stands in.
@@ -50,12 +50,12 @@ pub struct Fire {
     /// The item.
     pub fact: Fact,
     /// Its destination.
-    pub scope: Option<Scope>,
+    pub scope: Option<MessageScope>,
 }
 
 /// A sent item whose note isn't rewritten yet.
 #[derive(Debug, Clone)]
-pub(super) struct Settle<T> {
+pub(super) struct PendingRewrite<T> {
     pub key: String,
     pub row: Box<DeliveryRow>,
     /// The target of the rewrite.
@@ -64,11 +64,11 @@ pub(super) struct Settle<T> {
 
 /// The rewrite of a line.
 #[derive(Debug, Clone)]
-pub(super) enum Target {
+pub(super) enum LineRewrite {
     /// The line goes.
     Delete { line: Vec<u8> },
     /// The line moves on; with an id, where it has none.
-    Move { line: Vec<u8>, next: Next, id: Option<ReminderId> },
+    Move { line: Vec<u8>, next: NextOccurrence, id: Option<ReminderId> },
 }
 
 /// The journal's verdict on a due item.
@@ -125,7 +125,7 @@ pub(super) const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// An occurrence within a day of now that was not sent yet.
 #[derive(Debug, Clone)]
-pub(super) struct Occurrence {
+pub(super) struct UnsentOccurrence {
     pub kind: MessageKind,
     pub due: Timestamp,
     /// The keys of its claims, one for each notifier.

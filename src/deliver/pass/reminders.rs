@@ -6,13 +6,16 @@ use jiff::{Timestamp, civil::Date};
 
 use super::PassContext;
 use super::notes::ReminderNote;
-use super::planned::{Changed, Fire, Plan, Readiness, Settle, Target, late_seconds, marks, readiness};
+use super::planned::{
+    ChangedAfterSend, LineRewrite, PassPlan, PendingRewrite, PendingSend, Readiness, late_seconds, marks,
+    readiness,
+};
 use crate::deliver::journal::{self, DeliveryRow, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::id::ReminderId;
-use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
+use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine};
 use crate::reminders::{IdAt, fields, id_of_line};
-use crate::schedule::{Due, Moment, Next};
+use crate::schedule::{DueInstant, DueReminder, NextOccurrence};
 use crate::sqlite::Result;
 
 /// The hash of a reminder's meaning, independent of the order of its fields and the white space between them.
@@ -24,20 +27,20 @@ pub(crate) fn meaning(reminder: &Reminder) -> LineHash {
 pub(super) struct Planner<'a> {
     pub context: &'a PassContext<'a>,
     pub note: &'a ReminderNote,
-    pub moment: Moment<'a>,
+    pub moment: DueInstant<'a>,
     pub now: Timestamp,
 }
 
 /// Under which name a due line is known.
-struct Identity {
+struct LineIdentity {
     id: ReminderId,
     /// Another line of the file is this reminder already (a stale copy came back beside it).
     elsewhere: bool,
 }
 
 /// The action for one due line.
-enum Verdict {
-    Fire(Due, String),
+enum DueAction {
+    Fire(DueReminder, String),
     Settle(String, Box<DeliveryRow>),
     Wait(String, Option<Timestamp>),
     Changed(String),
@@ -45,9 +48,9 @@ enum Verdict {
 
 impl Planner<'_> {
     /// Adds the actions for the note to `plan`.
-    pub(super) fn run(&self, assign: bool, plan: &mut Plan) -> Result<()> {
+    pub(super) fn run(&self, assign: bool, plan: &mut PassPlan) -> Result<()> {
         let lines = &self.note.may_be_due;
-        let due: Vec<(&ReminderLine, Due)> =
+        let due: Vec<(&ReminderLine, DueReminder)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
         if due.is_empty() {
             return Ok(());
@@ -60,14 +63,14 @@ impl Planner<'_> {
             let is_disputed = namesakes.is_some();
             identity.elsewhere |= namesakes.is_some_and(|all| self.is_old_copy(&line.reminder, all));
             match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
-                Verdict::Fire(_, key) if self.wait_of_new(line).is_some() => {
+                DueAction::Fire(_, key) if self.wait_of_new(line).is_some() => {
                     plan.waiting.extend(self.wait_of_new(line));
                     plan.has_young = true;
                     plan.open.insert(key);
                 }
-                Verdict::Fire(due, key) => {
+                DueAction::Fire(due, key) => {
                     if plan.open.insert(key.clone()) {
-                        plan.fires.push(Fire {
+                        plan.fires.push(PendingSend {
                             key,
                             line: hash,
                             fact: self.fact(line, &identity, &due),
@@ -75,15 +78,15 @@ impl Planner<'_> {
                         });
                     }
                 }
-                Verdict::Settle(key, row) => {
+                DueAction::Settle(key, row) => {
                     let target = self.target(line, &identity, &row);
-                    plan.settles.push(Settle { key, row, target });
+                    plan.settles.push(PendingRewrite { key, row, target });
                 }
-                Verdict::Wait(key, at) => {
+                DueAction::Wait(key, at) => {
                     plan.waiting.extend(at);
                     plan.open.insert(key);
                 }
-                Verdict::Changed(key) => plan.changed.push(Changed {
+                DueAction::Changed(key) => plan.changed.push(ChangedAfterSend {
                     kind: MessageKind::Reminder,
                     line: line.line,
                     key,
@@ -101,7 +104,7 @@ impl Planner<'_> {
 
     /// The id of each due line: its own, else the one that was given to this very line before, else that of a line which
     /// this one was before its words were changed, else a new one.
-    fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>> {
+    fn identities(&self, due: &[(&ReminderLine, DueReminder)], assign: bool) -> Result<Vec<LineIdentity>> {
         let without_id = due.iter().any(|(line, _)| line.reminder.id.is_none());
         let mut taken: HashSet<ReminderId> =
             if without_id { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
@@ -112,12 +115,12 @@ impl Planner<'_> {
         let mut out = Vec::with_capacity(due.len());
         for (line, due) in due {
             if let Some(id) = line.reminder.id {
-                out.push(Identity { id, elsewhere: false });
+                out.push(LineIdentity { id, elsewhere: false });
                 continue;
             }
             let hash = meaning(&line.reminder);
             if let Some(&id) = names.get(&hash) {
-                out.push(Identity { id, elsewhere: false });
+                out.push(LineIdentity { id, elsewhere: false });
                 continue;
             }
             let known = journal.name(&hash)?.and_then(|id| id.parse::<ReminderId>().ok());
@@ -125,7 +128,7 @@ impl Planner<'_> {
             if let Some(id) = known
                 && (!elsewhere || self.was_sent(id, &line.reminder, due)?)
             {
-                out.push(Identity { id, elsewhere });
+                out.push(LineIdentity { id, elsewhere });
                 continue;
             }
             let lost = match &mut lost {
@@ -138,7 +141,7 @@ impl Planner<'_> {
             taken.insert(id);
             names.insert(hash, id);
             new.push((hash, id.to_string()));
-            out.push(Identity { id, elsewhere: false });
+            out.push(LineIdentity { id, elsewhere: false });
         }
         if assign && !new.is_empty() {
             journal.set_names(&new)?;
@@ -165,7 +168,7 @@ impl Planner<'_> {
         Ok(lost)
     }
 
-    fn was_sent(&self, id: ReminderId, reminder: &Reminder, due: &Due) -> Result<bool> {
+    fn was_sent(&self, id: ReminderId, reminder: &Reminder, due: &DueReminder) -> Result<bool> {
         let own = reminder.date.to_datetime(reminder.time);
         Ok(self.context.journal.latest_sent(id.as_str(), own, due.occurrence.local)?.is_some())
     }
@@ -183,13 +186,13 @@ impl Planner<'_> {
     }
 
     /// The ids of due lines that another line has too, with other words or another time, and all lines that have them.
-    fn disputed(&self, due: &[(&ReminderLine, Due)]) -> HashMap<ReminderId, Vec<Reminder>> {
+    fn disputed(&self, due: &[(&ReminderLine, DueReminder)]) -> HashMap<ReminderId, Vec<Reminder>> {
         let mut first: HashMap<ReminderId, Option<LineHash>> =
             due.iter().filter_map(|(line, _)| line.reminder.id).map(|id| (id, None)).collect();
         let mut disputed: HashMap<ReminderId, Vec<Reminder>> = HashMap::new();
         let ids = self.note.ids();
         let read = |at: &IdAt<'_>| match reminder::parse_line(at.text()) {
-            Parsed::Reminder(found) => Some(found),
+            ParsedLine::Reminder(found) => Some(found),
             _ => None,
         };
         for at in &ids {
@@ -210,11 +213,11 @@ impl Planner<'_> {
     fn verdict(
         &self,
         reminder: &Reminder,
-        due: Due,
-        identity: &Identity,
+        due: DueReminder,
+        identity: &LineIdentity,
         hash: LineHash,
         disputed: bool,
-    ) -> Result<Verdict> {
+    ) -> Result<DueAction> {
         let journal = self.context.journal;
         let id = identity.id.as_str();
         let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;
@@ -230,8 +233,8 @@ impl Planner<'_> {
                         let key = key(sent);
                         let row = journal.row(&key)?;
                         return Ok(match row {
-                            Some(row) => Verdict::Settle(key, Box::new(row)),
-                            None => Verdict::Wait(key, None),
+                            Some(row) => DueAction::Settle(key, Box::new(row)),
+                            None => DueAction::Wait(key, None),
                         });
                     }
                 }
@@ -240,32 +243,32 @@ impl Planner<'_> {
         let key = key(due.occurrence.local);
         let row = journal.row(&key)?;
         Ok(match readiness(row, self.now, &self.context.settings.notifiers) {
-            Readiness::Fire => Verdict::Fire(due, key),
-            Readiness::Wait(at) => Verdict::Wait(key, at),
+            Readiness::Fire => DueAction::Fire(due, key),
+            Readiness::Wait(at) => DueAction::Wait(key, at),
             Readiness::Sent(row) if reminder.recur == Recur::None && !same_words(&row, hash, reminder) => {
-                Verdict::Changed(key)
+                DueAction::Changed(key)
             }
-            Readiness::Sent(row) => Verdict::Settle(key, row),
+            Readiness::Sent(row) => DueAction::Settle(key, row),
         })
     }
 
-    fn target(&self, line: &ReminderLine, identity: &Identity, row: &DeliveryRow) -> Target {
+    fn target(&self, line: &ReminderLine, identity: &LineIdentity, row: &DeliveryRow) -> LineRewrite {
         // As the machine that sent it would have: by the time at which it did.
         let told = row.attempted.filter(|_| row.sender_machine.is_some());
-        let told = told.map(|at| Moment::new(&self.context.settings.zone, at));
+        let told = told.map(|at| DueInstant::new(&self.context.settings.zone, at));
         let moment = told.as_ref().unwrap_or(&self.moment);
         let next = if line.reminder.recur == Recur::None { None } else { moment.next(&line.reminder) };
         match next {
-            Some(next) if !identity.elsewhere => Target::Move {
+            Some(next) if !identity.elsewhere => LineRewrite::Move {
                 line: line.text.clone(),
-                next: Next { date: next.local.date(), day: next.day, at: next.at },
+                next: NextOccurrence { date: next.local.date(), day: next.day, at: next.at },
                 id: (line.reminder.id.is_none() && line.terminated).then_some(identity.id),
             },
-            _ => Target::Delete { line: line.text.clone() },
+            _ => LineRewrite::Delete { line: line.text.clone() },
         }
     }
 
-    fn fact(&self, line: &ReminderLine, identity: &Identity, due: &Due) -> Fact {
+    fn fact(&self, line: &ReminderLine, identity: &LineIdentity, due: &DueReminder) -> Fact {
         let time = line.reminder.time;
         Fact {
             kind: MessageKind::Reminder,
@@ -283,7 +286,7 @@ impl Planner<'_> {
 }
 
 /// The id of the one that this line was, for the same time, before its words were changed; it is lost no more.
-fn reworded(lost: &mut Vec<DeliveryRow>, reminder: &Reminder, due: &Due) -> Option<ReminderId> {
+fn reworded(lost: &mut Vec<DeliveryRow>, reminder: &Reminder, due: &DueReminder) -> Option<ReminderId> {
     let times = reminder.date.to_datetime(reminder.time)..=due.occurrence.local;
     let was = |row: &DeliveryRow| times.contains(&row.fact.local) && is_alike(&row.fact.msg, &reminder.msg);
     let at = lost.iter().position(was)?;

@@ -3,7 +3,7 @@
 use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::Serialize;
 
-use super::planned::{Fire, late_seconds};
+use super::planned::{PendingSend, late_seconds};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::reminders::{PlacedFinding, rfc3339};
 
@@ -14,13 +14,13 @@ pub struct PassReport {
     pub now: String,
     /// Each reminder and follow-up that was delivered, also where they went out together; with
     /// `--dry-run` those that would be.
-    pub fired: Vec<Fired>,
+    pub fired: Vec<DeliveredItem>,
     /// The reminders that got an id.
     pub ids_added: Vec<String>,
     /// Near misses that were not reported before.
     pub near_misses: Vec<PlacedFinding>,
     /// Deliveries that failed in this pass.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedItem>,
     /// How long the pass took, in milliseconds.
     pub took_ms: u64,
     /// How many deliveries wait for another attempt.
@@ -39,7 +39,7 @@ pub struct PassReport {
     pub next_pass: Option<Timestamp>,
     /// Items that are due within a minute, if phrases are asked for.
     #[serde(skip)]
-    pub upcoming: Vec<Fire>,
+    pub upcoming: Vec<PendingSend>,
     /// Whether the pass took longer than it may.
     #[serde(skip)]
     pub over_time: bool,
@@ -47,7 +47,7 @@ pub struct PassReport {
 
 /// One delivered reminder or follow-up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fired {
+pub struct DeliveredItem {
     /// `reminder`, `commitment`, or `task` for a line of another plugin.
     pub kind: MessageKind,
     /// Its id.
@@ -66,7 +66,7 @@ pub struct Fired {
 
 /// One that could not be delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failed {
+pub struct FailedItem {
     /// Its id.
     pub id: String,
     /// Why.
@@ -100,7 +100,7 @@ impl PassReport {
     }
 
     pub(super) fn fired(&mut self, fact: &Fact, now: Timestamp, tz: &TimeZone) {
-        self.fired.push(Fired {
+        self.fired.push(DeliveredItem {
             kind: fact.kind,
             id: fact.id.clone(),
             due: rfc3339(fact.due, tz),
@@ -112,7 +112,8 @@ impl PassReport {
     }
 
     pub(super) fn failed(&mut self, facts: &[Fact], error: &str) {
-        self.failed.extend(facts.iter().map(|fact| Failed { id: fact.id.clone(), error: error.to_owned() }));
+        self.failed
+            .extend(facts.iter().map(|fact| FailedItem { id: fact.id.clone(), error: error.to_owned() }));
     }
 
     /// Asks for another pass at `at`, if none is asked for earlier.

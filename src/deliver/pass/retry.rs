@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::deliver::journal::Message;
+use crate::deliver::journal::JournalMessage;
 
 const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
 const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
@@ -12,7 +12,7 @@ const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
 /// The time of the next attempt at a chunk, at `now`: the place's own wish, else exponential backoff; both with a
 /// jitter that is fixed by the nonce and the attempt, so that a pass is a function of its input.
 pub(super) fn retry_at(
-    message: &Message,
+    message: &JournalMessage,
     chunk: usize,
     after: Option<Duration>,
     now: Timestamp,

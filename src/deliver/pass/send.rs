@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machines::{Right, Rights};
+use super::machines::{MessageClaims, SendPermission};
 use super::retry::retry_at;
 use super::{PassContext, PassReport};
 use crate::deliver::delivery_order::Destination;
-use crate::deliver::journal::{ChunkState, Message, Recipient};
-use crate::deliver::notifier::{Lookup, MessageKind, Outgoing, Scope, SendOutcome};
+use crate::deliver::journal::{ChunkState, JournalMessage, Recipient};
+use crate::deliver::notifier::{MessageKind, MessageLookup, MessageScope, OutgoingMessage, SendOutcome};
 use crate::sqlite::Result;
 
 /// How far before the first attempt a lookup begins: clocks differ.
@@ -23,15 +23,15 @@ const FAILURES: u32 = 3;
 const ANSWER_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// A queue: messages to one notifier with one scope wait for each other.
-type Lane = (Recipient, Option<Scope>);
+type SendQueue = (Recipient, Option<MessageScope>);
 
-fn lane(message: &Message) -> Lane {
+fn lane(message: &JournalMessage) -> SendQueue {
     (message.to.clone(), message.scope)
 }
 
 /// The messages that [`Sender::resume`] continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum MessageSelection {
     /// Those that count.
     Counting,
     /// Copies to further notifiers.
@@ -45,9 +45,9 @@ pub(crate) struct Sender<'c> {
     context: &'c PassContext<'c>,
     now: Timestamp,
     deadline: Instant,
-    failures: HashMap<Lane, u32>,
+    failures: HashMap<SendQueue, u32>,
     /// The recipients that took something in this pass, and for whom nothing waits any more.
-    back: HashSet<Lane>,
+    back: HashSet<SendQueue>,
     /// Something that waited was let go.
     pub has_released: bool,
     /// The time for sending is used up; the rest comes in the next pass.
@@ -55,7 +55,7 @@ pub(crate) struct Sender<'c> {
 }
 
 /// How one message ended.
-enum Ended {
+enum SendEnd {
     /// All of it arrived; whether the following message is marked as being sent already.
     Sent {
         next_marked: bool,
@@ -89,7 +89,7 @@ impl<'c> Sender<'c> {
 
     /// Continues messages of the last pass, and confirmations. Items that aren't urgent wait for the end of the quiet
     /// hours.
-    pub async fn resume(&mut self, which: Which, report: &mut PassReport) -> Result<()> {
+    pub async fn resume(&mut self, which: MessageSelection, report: &mut PassReport) -> Result<()> {
         self.keep_pauses(report)?;
         loop {
             self.has_released = false;
@@ -102,15 +102,15 @@ impl<'c> Sender<'c> {
     }
 
     /// The messages on their way that may be tried now, those that count first.
-    fn ready(&self, which: Which, report: &mut PassReport) -> Result<Vec<Message>> {
+    fn ready(&self, which: MessageSelection, report: &mut PassReport) -> Result<Vec<JournalMessage>> {
         let settings = self.context.settings;
         let quiet = settings.notify_rules.quiet_until(&settings.zone, self.now);
         let mut ready = Vec::new();
         for message in self.context.journal.messages()? {
             let is_due = match which {
-                Which::All => true,
-                Which::Counting => !message.to.is_copy(),
-                Which::Copies => message.to.is_copy(),
+                MessageSelection::All => true,
+                MessageSelection::Counting => !message.to.is_copy(),
+                MessageSelection::Copies => message.to.is_copy(),
             };
             let held = quiet
                 .filter(|_| !message.facts.is_empty() && !settings.notify_rules.is_urgent(&message.facts));
@@ -128,7 +128,7 @@ impl<'c> Sender<'c> {
     }
 
     /// A place took a message: messages that wait for the place are tried again, each after its own pause.
-    fn is_back(&mut self, message: &Message, place: &str) -> Result<()> {
+    fn is_back(&mut self, message: &JournalMessage, place: &str) -> Result<()> {
         if self.back.insert(lane(message)) {
             self.has_released |= self.context.journal.release(place, &message.to, message.scope)?;
         }
@@ -136,7 +136,7 @@ impl<'c> Sender<'c> {
     }
 
     /// Sends messages in order.
-    pub async fn deliver(&mut self, messages: Vec<Message>, report: &mut PassReport) -> Result<()> {
+    pub async fn deliver(&mut self, messages: Vec<JournalMessage>, report: &mut PassReport) -> Result<()> {
         let mut marked = false;
         let mut messages = messages.into_iter().peekable();
         while let Some(message) = messages.next() {
@@ -156,16 +156,16 @@ impl<'c> Sender<'c> {
             let next = next.map(|next| next.key.clone());
             let (lane, is_copy) = (lane(&message), message.to.is_copy());
             marked = match self.deliver_one(message, marked, next.as_deref(), report).await? {
-                Ended::Sent { next_marked } => {
+                SendEnd::Sent { next_marked } => {
                     self.failures.remove(&lane);
                     next_marked
                 }
-                Ended::NotSent => {
+                SendEnd::NotSent => {
                     // One copy that waits for its answer is enough: no other message should wait for it.
                     *self.failures.entry(lane).or_default() += if is_copy { FAILURES } else { 1 };
                     false
                 }
-                Ended::Passed => false,
+                SendEnd::Passed => false,
             };
         }
         Ok(())
@@ -173,20 +173,20 @@ impl<'c> Sender<'c> {
 
     async fn deliver_one(
         &mut self,
-        mut message: Message,
+        mut message: JournalMessage,
         mut marked: bool,
         next: Option<&str>,
         report: &mut PassReport,
-    ) -> Result<Ended> {
+    ) -> Result<SendEnd> {
         let journal = self.context.journal;
-        let rights = Rights::of(self.context, &message)?;
+        let rights = MessageClaims::of(self.context, &message)?;
         if self.has_it(&message)? {
             rights.mark_sent(self.context);
             self.report_fired(&message, report);
-            return Ok(Ended::Sent { next_marked: false });
+            return Ok(SendEnd::Sent { next_marked: false });
         }
-        if !matches!(rights.turn(self.context, &message).await?, Right::Yes(_)) {
-            return Ok(Ended::Passed);
+        if !matches!(rights.turn(self.context, &message).await?, SendPermission::Yes(_)) {
+            return Ok(SendEnd::Passed);
         }
         let mut chunk = 0;
         while chunk < message.chunks.len() {
@@ -202,7 +202,7 @@ impl<'c> Sender<'c> {
                         "the settings name it no more: its copy is dropped"
                     );
                     journal.drop_message(&message.key)?;
-                    return Ok(Ended::Sent { next_marked: false });
+                    return Ok(SendEnd::Sent { next_marked: false });
                 }
                 return self.give_up(&message, "every place refused it", report);
             };
@@ -246,17 +246,17 @@ impl<'c> Sender<'c> {
                 }
                 SendOutcome::Refused { reason } => {
                     let rerouted = self.refused(&message, chunk, &place.name(), &reason, report)?;
-                    let Some(rerouted) = rerouted else { return Ok(Ended::NotSent) };
+                    let Some(rerouted) = rerouted else { return Ok(SendEnd::NotSent) };
                     (message, chunk) = (rerouted, 0);
                 }
             }
         }
         self.report_fired(&message, report);
-        Ok(Ended::Sent { next_marked: marked })
+        Ok(SendEnd::Sent { next_marked: marked })
     }
 
     /// Whether the notifier that counts took all of this as copies, when another one counted.
-    fn has_it(&self, message: &Message) -> Result<bool> {
+    fn has_it(&self, message: &JournalMessage) -> Result<bool> {
         if message.to.is_copy() || message.chunks.iter().any(|chunk| chunk.state == ChunkState::Sent) {
             return Ok(false);
         }
@@ -264,7 +264,7 @@ impl<'c> Sender<'c> {
         self.context.journal.sent_as_copies(&message.key, name)
     }
 
-    fn report_fired(&self, message: &Message, report: &mut PassReport) {
+    fn report_fired(&self, message: &JournalMessage, report: &mut PassReport) {
         for fact in message.facts.iter().filter(|_| !message.to.is_copy()) {
             report.fired(fact, self.now, self.context.settings.zone.tz());
         }
@@ -273,13 +273,13 @@ impl<'c> Sender<'c> {
     /// A place could not take a chunk yet: it is tried again later.
     fn postponed(
         &mut self,
-        message: &Message,
+        message: &JournalMessage,
         chunk: usize,
         place: &str,
         after: Option<Duration>,
         reason: &str,
         report: &mut PassReport,
-    ) -> Result<Ended> {
+    ) -> Result<SendEnd> {
         let journal = self.context.journal;
         let retry = retry_at(message, chunk, after, self.context.clock.now());
         tracing::warn!(place, key = message.key, reason, "a notification could not be sent yet");
@@ -301,12 +301,12 @@ impl<'c> Sender<'c> {
     /// question.
     fn refused(
         &mut self,
-        message: &Message,
+        message: &JournalMessage,
         chunk: usize,
         place: &str,
         reason: &str,
         report: &mut PassReport,
-    ) -> Result<Option<Message>> {
+    ) -> Result<Option<JournalMessage>> {
         let journal = self.context.journal;
         tracing::error!(place, key = message.key, reason, "a notification was refused");
         let at = self.context.clock.now();
@@ -328,12 +328,12 @@ impl<'c> Sender<'c> {
     /// Makes one attempt at one chunk: looks for it first if an earlier attempt may have delivered it.
     async fn attempt(
         &self,
-        message: &Message,
+        message: &JournalMessage,
         chunk: usize,
         place: &Destination<'_>,
-        outgoing: &Outgoing,
+        outgoing: &OutgoingMessage,
         marked: bool,
-        rights: &Rights,
+        rights: &MessageClaims,
     ) -> Result<SendOutcome> {
         let now = self.context.clock.now();
         let state = &message.chunks[chunk];
@@ -342,11 +342,13 @@ impl<'c> Sender<'c> {
             if age.is_negative() || age >= place.notifier.nonce_window() {
                 let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
                 match place.notifier.find(outgoing, since).await {
-                    Lookup::Found { message_id } if !self.context.journal.is_counted(&message_id)? => {
+                    MessageLookup::Found { message_id }
+                        if !self.context.journal.is_counted(&message_id)? =>
+                    {
                         return Ok(SendOutcome::Sent { message_id: Some(message_id) });
                     }
-                    Lookup::Later { reason, .. } => return Ok(SendOutcome::Unknown { reason }),
-                    Lookup::Found { .. } | Lookup::NotFound | Lookup::CannotAsk => {}
+                    MessageLookup::Later { reason, .. } => return Ok(SendOutcome::Unknown { reason }),
+                    MessageLookup::Found { .. } | MessageLookup::NotFound | MessageLookup::CannotAsk => {}
                 }
             }
         }
@@ -355,7 +357,7 @@ impl<'c> Sender<'c> {
             self.context.journal.sending(&message.key, chunk, now)?;
         }
         fail::fail_point!("deliver::before-send");
-        let Right::Yes(left) = rights.now(self.context) else {
+        let SendPermission::Yes(left) = rights.now(self.context) else {
             let reason = "the machine's claim ran out before it was sent".to_owned();
             return Ok(SendOutcome::Unknown { reason });
         };
@@ -367,19 +369,25 @@ impl<'c> Sender<'c> {
         }))
     }
 
-    fn not_sent(&self, message: &Message, retry: Timestamp, reason: &str, report: &mut PassReport) -> Ended {
+    fn not_sent(
+        &self,
+        message: &JournalMessage,
+        retry: Timestamp,
+        reason: &str,
+        report: &mut PassReport,
+    ) -> SendEnd {
         report.failed(&message.facts, reason);
         report.request_pass(retry);
-        Ended::NotSent
+        SendEnd::NotSent
     }
 
-    fn give_up(&self, message: &Message, reason: &str, report: &mut PassReport) -> Result<Ended> {
+    fn give_up(&self, message: &JournalMessage, reason: &str, report: &mut PassReport) -> Result<SendEnd> {
         report.failed(&message.facts, reason);
         if message.facts.is_empty() {
             self.context.journal.drop_message(&message.key)?;
         } else {
             self.context.journal.failed(&message.key, reason, &self.context.settings.notifiers)?;
         }
-        Ok(Ended::NotSent)
+        Ok(SendEnd::NotSent)
     }
 }

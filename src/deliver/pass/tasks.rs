@@ -11,17 +11,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
-use super::planned::{DAY, Fire, Plan, Readiness, late_seconds, readiness};
-use super::{Memory, Mode, PassContext, PassReport};
+use super::planned::{DAY, PassPlan, PendingSend, Readiness, late_seconds, readiness};
+use super::{PassContext, PassMode, PassReport, PassState};
 use crate::deliver::confirm::notice_once;
 use crate::deliver::journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::shortened;
-use crate::format::task::{Format, NotificationTime};
+use crate::format::task::{NotificationTime, TaskFormat};
 use crate::schedule::resolve;
 use crate::sqlite::Result;
 use crate::tasks::TaskSettings;
-use moved::Moved;
+use moved::MovedTasks;
 
 /// No zone's clock was ever put back by more.
 const HORIZON: SignedDuration = SignedDuration::from_hours(48);
@@ -34,7 +34,7 @@ const TOLD: usize = 300;
 
 /// The occurrences that are due and that the forms' beginnings let through.
 #[derive(Debug, Default)]
-pub(super) struct Tasks {
+pub(super) struct DueTasks {
     due: Vec<DueTask>,
 }
 
@@ -73,13 +73,13 @@ impl DueTask {
 }
 
 /// Reads the vault's tasks; `None` if none are notified, or if they can't be read.
-pub(super) fn look(
+pub(super) fn read_tasks(
     context: &PassContext<'_>,
-    memory: &mut Memory,
-    mode: Mode,
+    memory: &mut PassState,
+    mode: PassMode,
     now: Timestamp,
     report: &mut PassReport,
-) -> Result<Option<Tasks>> {
+) -> Result<Option<DueTasks>> {
     let Some(settings) = &context.settings.tasks else { return Ok(None) };
     let scanner = &mut memory.tasks;
     match scanner.scan(context.vault, settings, now) {
@@ -89,14 +89,14 @@ pub(super) fn look(
             return Ok(None);
         }
     }
-    let scopes = Scopes::new(settings, scanner.filter());
+    let scopes = TaskScopes::new(settings, scanner.filter());
     let known = context.journal.task_scopes()?;
     let new: Vec<&String> = scopes.names.iter().filter(|name| !known.contains_key(*name)).collect();
     let zone = &context.settings.zone;
     let horizon = zone.tz().to_datetime(now).saturating_add(HORIZON);
     // Tasks that other machines may have to know are included.
     let ahead = if context.machines.is_alone() { now } else { now.saturating_add(DAY).unwrap_or(now) };
-    let mut tasks = Tasks::default();
+    let mut tasks = DueTasks::default();
     let mut overdue: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, found) in scanner.tasks() {
         let own = found.task.notification_times.last().map_or(civil::DateTime::MIN, |time| time.at);
@@ -127,7 +127,7 @@ pub(super) fn look(
             });
         }
     }
-    if mode != Mode::DryRun && context.settings.read_only.is_none() {
+    if mode != PassMode::DryRun && context.settings.read_only.is_none() {
         if !new.is_empty() && context.machines.is_voice() {
             let names = settings.on.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
             let mut about: Vec<&str> = new.iter().map(|name| name.as_str()).collect();
@@ -164,26 +164,27 @@ fn turned_on_notice(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
 }
 
 /// A pattern of notes (`None` for all), and the forms that are notified there, each with its scope's name.
-type Pattern = (Option<globset::GlobMatcher>, Vec<(Format, String)>);
+type ScopePattern = (Option<globset::GlobMatcher>, Vec<(TaskFormat, String)>);
 
 /// The scopes that the settings name: a form, its filter, a pattern of notes.
-struct Scopes {
+struct TaskScopes {
     names: Vec<String>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<ScopePattern>,
 }
 
-impl Scopes {
+impl TaskScopes {
     fn new(settings: &TaskSettings, filter: &str) -> Self {
         let all = [String::new()];
         let from = if settings.from.is_empty() { &all[..] } else { &settings.from[..] };
         let mut scopes = Self { names: Vec::new(), patterns: Vec::new() };
         for pattern in from {
             let glob = globset::Glob::new(pattern).ok().filter(|_| !pattern.is_empty());
-            let own: Vec<(Format, String)> = settings
+            let own: Vec<(TaskFormat, String)> = settings
                 .on
                 .iter()
                 .map(|format| {
-                    let filter = if matches!(format, Format::Tasks | Format::Dataview) { filter } else { "" };
+                    let filter =
+                        if matches!(format, TaskFormat::Tasks | TaskFormat::Dataview) { filter } else { "" };
                     (*format, format!("{format}|{filter}|{pattern}"))
                 })
                 .collect();
@@ -194,7 +195,7 @@ impl Scopes {
     }
 
     /// The instant since when a form is notified in a note: by the oldest pattern that fits. `None` if it begins now.
-    fn since(&self, format: Format, path: &str, known: &HashMap<String, Timestamp>) -> Option<Timestamp> {
+    fn since(&self, format: TaskFormat, path: &str, known: &HashMap<String, Timestamp>) -> Option<Timestamp> {
         let fitting =
             self.patterns.iter().filter(|(glob, _)| glob.as_ref().is_none_or(|glob| glob.is_match(path)));
         let names = fitting.flat_map(|(_, own)| own).filter(|(own, _)| *own == format);
@@ -205,12 +206,12 @@ impl Scopes {
 /// Plans the tasks that are notified now.
 pub(super) fn plan(
     context: &PassContext<'_>,
-    tasks: &Tasks,
-    mode: Mode,
+    tasks: &DueTasks,
+    mode: PassMode,
     now: Timestamp,
-    plan: &mut Plan,
+    plan: &mut PassPlan,
 ) -> Result<()> {
-    let mut moved = Moved::new(context, &tasks.due, mode);
+    let mut moved = MovedTasks::new(context, &tasks.due, mode);
     let mut days = Vec::new();
     for due in tasks.due.iter().filter(|due| due.at <= now) {
         let row = context.journal.row(&due.key)?;
@@ -230,12 +231,12 @@ pub(super) fn plan(
                     continue;
                 }
                 let still = due.new.and_then(|new| new.checked_add(STILL).ok());
-                if let Some(at) = still.filter(|at| *at > now && mode == Mode::Daemon) {
+                if let Some(at) = still.filter(|at| *at > now && mode == PassMode::Daemon) {
                     plan.waiting.push(at);
                     continue;
                 }
                 plan.open.insert(due.key.clone());
-                plan.fires.push(Fire {
+                plan.fires.push(PendingSend {
                     key: due.key.clone(),
                     line: due.line(),
                     fact: fact(due, now),
@@ -244,7 +245,7 @@ pub(super) fn plan(
             }
         }
     }
-    if mode != Mode::DryRun && !days.is_empty() {
+    if mode != PassMode::DryRun && !days.is_empty() {
         context.journal.set_task_lines(&days)?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, civil};
 
-use crate::deliver::notifier::{Fact, MessageKind, Outgoing};
+use crate::deliver::notifier::{Fact, MessageKind, OutgoingMessage};
 use crate::format::fenced;
 use crate::schedule;
 
@@ -38,7 +38,7 @@ const MAX_TASKS: usize = 100;
 
 /// The subject of a message in a word or two, for places that show a title; with its number if it is one of several
 /// chunks.
-pub fn title(message: &Outgoing) -> String {
+pub fn title(message: &OutgoingMessage) -> String {
     let title = match message.kind {
         MessageKind::Reminder => "Reminder",
         MessageKind::Commitment => "Follow-up",

@@ -1,16 +1,16 @@
 //! Makes the texts of notifications and chooses their recipients. Pure: facts and settings in, texts and places out.
 //!
-//! - [`compose`]: the text of a notification; [`about`], [`link`]: the note that it is about, and a link to open it;
+//! - [`compose`]: the text of a notification; [`note_links`], [`link`]: the note that it is about, and a link to open it;
 //! - [`instants`]: an instant, and its distance from now;
 //! - [`phrase_check`]: the check that a brain's phrase for a reminder says the same as the reminder;
 //! - [`notify_rules`]: recipients by tag (`#tag`), and quiet hours.
 
-mod about;
 pub mod compose;
 pub mod instants;
 pub mod link;
+mod note_links;
 mod notify_rules;
 pub mod phrase_check;
 
-pub use about::Links;
+pub use note_links::NoteLinks;
 pub use notify_rules::NotifyRules;

@@ -78,7 +78,7 @@ pub fn says_the_same(message: &str, phrase: &str) -> bool {
         return false;
     }
     let (own, said) = (words(&message), words(&phrase));
-    let numbers = |words: &[Word<'_>]| -> Vec<String> {
+    let numbers = |words: &[PhraseWord<'_>]| -> Vec<String> {
         words.iter().filter(|word| word.has_digit()).map(|word| word.text.to_owned()).collect()
     };
     if numbers(&own) != numbers(&said) {
@@ -102,13 +102,13 @@ fn plain(text: &str) -> String {
 
 /// A word as it stands between blanks, without the punctuation around it.
 #[derive(Debug, Clone, Copy)]
-struct Word<'t> {
+struct PhraseWord<'t> {
     text: &'t str,
     /// It begins a sentence, where a capital says nothing.
     first: bool,
 }
 
-impl Word<'_> {
+impl PhraseWord<'_> {
     fn has_digit(&self) -> bool {
         self.text.chars().any(char::is_numeric)
     }
@@ -135,7 +135,7 @@ impl Word<'_> {
 
     /// Whether `said` is this word. The first one of a sentence may lose its capital; a name may gain an ending
     /// (`Anna`, `Anna's`).
-    fn is_in(&self, said: &Word<'_>) -> bool {
+    fn is_in(&self, said: &PhraseWord<'_>) -> bool {
         let same = |word: &str| {
             word == self.text
                 || (self.first
@@ -151,7 +151,7 @@ impl Word<'_> {
     }
 
     /// Whether it says something that none of the message's words say.
-    fn is_new(&self, own: &[Word<'_>]) -> bool {
+    fn is_new(&self, own: &[PhraseWord<'_>]) -> bool {
         let known: HashSet<String> = own.iter().map(|word| word.text.to_lowercase()).collect();
         let lower = self.text.to_lowercase();
         if known.contains(&lower) || lower.strip_suffix("'s").is_some_and(|stem| known.contains(stem)) {
@@ -168,14 +168,14 @@ fn capitalised(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-fn words(text: &str) -> Vec<Word<'_>> {
+fn words(text: &str) -> Vec<PhraseWord<'_>> {
     let mut first = true;
     let mut words = Vec::new();
     for part in text.split_whitespace() {
         let edge = |c: char| ".,;:!?()\"'…–—".contains(c);
         let word = part.trim_matches(edge);
         if !word.is_empty() {
-            words.push(Word { text: word, first });
+            words.push(PhraseWord { text: word, first });
             first = false;
         }
         first |= part.ends_with(['.', '!', '?', ':', '…', '–', '—']);

@@ -9,8 +9,8 @@ use serenity::http::{LightMethod, Route};
 
 use crate::agent::approvals::digest_of;
 use crate::deliver::journal::approval_key;
-use crate::deliver::{MessageKind, Outgoing, Progress, Scope};
-use crate::discord::api::message::{self, Incoming};
+use crate::deliver::{AnswerOutcome, MessageKind, MessageScope, OutgoingMessage};
+use crate::discord::api::message::{self, IncomingMessage};
 use crate::discord::buttons::approval::{ApprovalPress, parse, rows};
 use crate::discord::shared::{BotState, END_TIME, LONGEST_PAUSE, SHORTEST_PAUSE};
 use crate::format::approval::{self, Approval};
@@ -18,7 +18,7 @@ use crate::turn::TurnRow;
 use crate::vault::Actor;
 
 /// Whether a message of ours is such a question, or a part of one.
-pub(in crate::discord) fn is_question(shared: &BotState, message: &Incoming) -> bool {
+pub(in crate::discord) fn is_question(shared: &BotState, message: &IncomingMessage) -> bool {
     message.custom_ids.iter().any(|id| parse(id).is_some())
         || shared
             .answers
@@ -29,17 +29,19 @@ pub(in crate::discord) fn is_question(shared: &BotState, message: &Incoming) -> 
 
 /// Carries out a press; the result in words.
 pub(in crate::discord) async fn act(shared: &BotState, press: &ApprovalPress) -> Result<String, String> {
-    shared.approvals.answer(&press.id, &press.digest, press.word, Actor::Discord).await
+    shared.approvals.answer(&press.id, &press.digest, press.decision, Actor::Discord).await
 }
 
 /// Passes the question to `deliver` until it is shown.
 pub(in crate::discord) async fn show(shared: &BotState, turn: &TurnRow, request: &Approval) {
     let (key, scope) = place(shared, turn, request);
     loop {
-        let wait = match shared.answers.ask(&key, scope, &text(request)).await {
-            Ok(Progress::Sent) => return,
-            Ok(Progress::Refused(why)) => return tracing::error!("a question could not be shown: {why}"),
-            Ok(Progress::Later(at)) => shared.clock.now().duration_until(at),
+        let wait = match shared.answers.send_question(&key, scope, &text(request)).await {
+            Ok(AnswerOutcome::Sent) => return,
+            Ok(AnswerOutcome::Refused(why)) => {
+                return tracing::error!("a question could not be shown: {why}");
+            }
+            Ok(AnswerOutcome::Later(at)) => shared.clock.now().duration_until(at),
             Err(error) => {
                 tracing::error!("a question could not be shown yet: {error}");
                 LONGEST_PAUSE.try_into().unwrap_or_default()
@@ -55,19 +57,23 @@ pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &Approv
     let (key, scope) = place(shared, turn, request);
     // A crash may have come between the message and its id.
     if shared.answers.is_begun(&key).unwrap_or_default() {
-        let _ = tokio::time::timeout(END_TIME, shared.answers.ask(&key, scope, &text(request))).await;
+        let _ =
+            tokio::time::timeout(END_TIME, shared.answers.send_question(&key, scope, &text(request))).await;
     }
     let chunks = shared.answers.sent(&key).unwrap_or_default();
     let Some(last) = chunks.last() else { return };
     let Some(id) = last.message_id.as_deref().and_then(|id| id.parse::<u64>().ok()) else { return };
-    let outgoing = Outgoing { nonce: last.nonce.clone(), ..Outgoing::whole(MessageKind::Approval, key, "") };
+    let outgoing = OutgoingMessage {
+        nonce: last.nonce.clone(),
+        ..OutgoingMessage::whole(MessageKind::Approval, key, "")
+    };
     let mut rows = rows(&outgoing);
     for button in rows.iter_mut().filter_map(|row| row["components"].as_array_mut()).flatten() {
         button["disabled"] = json!(true);
     }
     let content = format!("{}\n**{words}**", last.text);
     let body = json!({ "content": content, "components": rows, "allowed_mentions": { "parse": [] } });
-    let route = Route::ChannelMessage { channel_id: turn.asked.channel.into(), message_id: id.into() };
+    let route = Route::ChannelMessage { channel_id: turn.question.channel.into(), message_id: id.into() };
     let sent = tokio::time::timeout(END_TIME, shared.api.send(LightMethod::Patch, route, &body));
     match sent.await {
         Ok(Ok(_)) => {}
@@ -78,13 +84,16 @@ pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &Approv
 
 /// The key and place of the question. One line is one question: if another message asked it already (a day's budget is
 /// asked about by each that comes), it stays there.
-fn place(shared: &BotState, turn: &TurnRow, request: &Approval) -> (String, Scope) {
-    let asked = &turn.asked;
+fn place(shared: &BotState, turn: &TurnRow, request: &Approval) -> (String, MessageScope) {
+    let asked = &turn.question;
     let replied = asked.reply.then_some(asked.message);
     let (id, digest) = (&request.id, digest_of(request));
-    let first = shared.answers.journal.asked(id, &digest).unwrap_or_default();
+    let first = shared.answers.journal.approval_key_of(id, &digest).unwrap_or_default();
     let key = first.unwrap_or_else(|| approval_key(replied, id, &digest, request.always.is_some()));
-    (key, if asked.thread { Scope::Thread(asked.channel) } else { Scope::Channel(asked.channel) })
+    (
+        key,
+        if asked.thread { MessageScope::Thread(asked.channel) } else { MessageScope::Channel(asked.channel) },
+    )
 }
 
 /// The question's words.
@@ -128,11 +137,11 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::deliver::split;
-    use crate::format::approval::Mark;
+    use crate::format::approval::CheckboxMark;
 
     fn request(run: &str) -> Approval {
         Approval {
-            mark: Mark::Open,
+            mark: CheckboxMark::Open,
             id: "ap_K5V4M2J7Q2ZP".into(),
             run: run.into(),
             hash: None,
@@ -150,11 +159,11 @@ mod tests {
     fn every_button_reads_back_and_fits() {
         for always in [false, true] {
             let key = approval_key(Some(u64::MAX), "ap_K5V4M2J7Q2ZP", "0123456789ab", always);
-            let message = Outgoing {
+            let message = OutgoingMessage {
                 nonce: "N".repeat(25),
                 chunk: 1,
                 chunks: 2,
-                ..Outgoing::whole(MessageKind::Approval, key, "")
+                ..OutgoingMessage::whole(MessageKind::Approval, key, "")
             };
             let rows = rows(&message);
             let buttons = rows[0]["components"].as_array().unwrap();
@@ -165,7 +174,9 @@ mod tests {
                 let press = parse(id).unwrap();
                 assert_eq!((press.id.as_str(), press.digest.as_str()), ("ap_K5V4M2J7Q2ZP", "0123456789ab"));
             }
-            assert!(crate::discord::buttons::approval::rows(&Outgoing { chunk: 0, ..message }).is_empty());
+            assert!(
+                crate::discord::buttons::approval::rows(&OutgoingMessage { chunk: 0, ..message }).is_empty()
+            );
         }
         assert_eq!(parse("va1:done:rid_K5V4M2J9Q2ZP:2026-12-01T0930:N"), None);
         assert_eq!(parse("va1:once:x:y:N"), None);

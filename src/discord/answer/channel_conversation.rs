@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 use super::approvals;
-use crate::discord::api::snowflake::Part;
+use crate::discord::api::snowflake::BlockEvent;
 use crate::discord::log::logbook::LogEntry;
 use crate::discord::shared::{BotState, LaneItem};
 use crate::format::approval::Approval;
@@ -16,7 +16,7 @@ use crate::turn::{Conversation, TurnNote, TurnRow};
 pub(super) struct ChannelConversation<'a> {
     pub lane: mpsc::WeakUnboundedSender<LaneItem>,
     pub turn: &'a TurnRow,
-    pub words: watch::Sender<String>,
+    pub text: watch::Sender<String>,
     pub shared: &'a BotState,
 }
 
@@ -27,14 +27,14 @@ impl Conversation for ChannelConversation<'_> {
     }
 
     fn note(&self, note: TurnNote) {
-        let entry = entry(self.turn.asked.message, note, self.shared.clock.now());
+        let entry = entry(self.turn.question.message, note, self.shared.clock.now());
         if let Some(lane) = self.lane.upgrade() {
             let _ = lane.send(LaneItem::Write { entries: vec![entry], done: None });
         }
     }
 
     fn progress(&self, words: &str) {
-        self.words.send_replace(words.to_owned());
+        self.text.send_replace(words.to_owned());
     }
 
     async fn ask_approval(&self, request: &Approval) {
@@ -49,8 +49,8 @@ impl Conversation for ChannelConversation<'_> {
 /// A note as an entry of the log.
 pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
     let (part, kind, author, content) = match note {
-        TurnNote::Recall(text) => (Part::Recall, EventKind::Recall, String::new(), text),
-        TurnNote::Tool { number, name, text } => (Part::tool(number), EventKind::Tool, name, text),
+        TurnNote::Recall(text) => (BlockEvent::Recall, EventKind::Recall, String::new(), text),
+        TurnNote::Tool { number, name, text } => (BlockEvent::tool(number), EventKind::Tool, name, text),
     };
     LogEntry { message, part, kind, at, author, content }
 }
@@ -59,7 +59,7 @@ pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
 pub(super) fn system(message: u64, content: &str, at: Timestamp) -> LogEntry {
     LogEntry {
         message,
-        part: Part::Stopped,
+        part: BlockEvent::Stopped,
         kind: EventKind::System,
         at,
         author: String::new(),

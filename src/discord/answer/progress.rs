@@ -29,12 +29,12 @@ pub(in crate::discord) fn is_progress(text: &str) -> bool {
 }
 
 /// Shows the progress until it is ended.
-pub(super) struct Progress {
+pub(super) struct ProgressMessage {
     ended: CancellationToken,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Progress {
+impl ProgressMessage {
     /// Starts to wait; `words` holds the current step.
     pub fn start(shared: Arc<BotState>, channel: u64, turn: u64, words: watch::Receiver<String>) -> Self {
         let ended = CancellationToken::new();

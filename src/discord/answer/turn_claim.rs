@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use super::progress;
 use crate::deliver::journal::{answer_key, claimed_turn, turn_claim};
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::{ApiError, history};
 use crate::discord::shared::BotState;
-use crate::machines::Want;
-use crate::machines::protocol::May;
+use crate::machines::IntendedSend;
+use crate::machines::protocol::SendRight;
 use crate::turn::{Halt, TurnRow, TurnState};
 
 /// The interval between checks of a claim.
 const LOOK: Duration = Duration::from_secs(1);
 /// The sentence that is added to a question that another machine left half answered: its tools may have run.
-const TAKEN_OVER: &str = "(From the program, not the person: another machine began to answer this and was cut off. What its \
-     tools did is not known here. Look at the present state before anything is done again.)";
+const TAKEN_OVER: &str = "(From the program, not the person: another machine began to answer this and was cut off. The \
+     effects of its tools are not known here. Look at the present state before anything is done again.)";
 /// The most pages of a channel's history that are read for a reply.
 const PAGES: usize = 20;
 
@@ -32,45 +32,48 @@ pub(super) async fn is_ours(shared: &BotState, turn: &TurnRow) -> Result<bool, H
         return Ok(true);
     }
     let open = shared.turns.open_turns(None)?;
-    let wanted = open.iter().map(|turn| turn_claim(turn.asked.message));
-    machines.want("turns", wanted.map(|key| Want { key, due: None, within: None }).collect());
-    let claim = turn_claim(turn.asked.message);
-    let mut news = machines.news();
+    let wanted = open.iter().map(|turn| turn_claim(turn.question.message));
+    machines.set_intended_sends(
+        "turns",
+        wanted.map(|key| IntendedSend { key, due: None, within: None }).collect(),
+    );
+    let claim = turn_claim(turn.question.message);
+    let mut news = machines.rights_changes();
     let was_begun_elsewhere = loop {
-        match machines.may(&claim) {
-            May::Yes { ask, .. } => break ask,
-            May::Never => return Ok(false),
-            May::Wait => tokio::select! {
+        match machines.send_right(&claim) {
+            SendRight::Yes { ask, .. } => break ask,
+            SendRight::Never => return Ok(false),
+            SendRight::Wait => tokio::select! {
                 () = news.changed() => {}
                 () = tokio::time::sleep(shared.clock.sleep(LOOK)) => {}
             },
         }
     };
-    let key = answer_key(turn.asked.message, turn.asked.reply);
+    let key = answer_key(turn.question.message, turn.question.reply);
     if !was_begun_elsewhere || shared.answers.is_begun(&key)? {
         return Ok(true);
     }
     if !is_replied_to(shared, turn).await? {
         // The turn journal holds the work that this machine did.
         if turn.state == TurnState::Accepted {
-            shared.turns.add_to_question(turn.asked.message, TAKEN_OVER)?;
+            shared.turns.add_to_question(turn.question.message, TAKEN_OVER)?;
         }
         return Ok(true);
     }
-    machines.told(&claim);
+    machines.mark_sent(&claim);
     Ok(false)
 }
 
 /// Whether a reply of ours to the question stands in its channel.
 async fn is_replied_to(shared: &BotState, turn: &TurnRow) -> Result<bool, ApiError> {
-    let (own, question) = (shared.identity().user, turn.asked.message);
-    let is_answer = |message: &Incoming| {
+    let (own, question) = (shared.identity().user, turn.question.message);
+    let is_answer = |message: &IncomingMessage| {
         message.author.id == own
             && message.reply_to == Some(question)
             && message.custom_ids.is_empty()
             && !progress::is_progress(&message.content)
     };
-    Ok(history::find(&shared.api, turn.asked.channel, question, PAGES, is_answer).await?.is_some())
+    Ok(history::find(&shared.api, turn.question.channel, question, PAGES, is_answer).await?.is_some())
 }
 
 /// Marks claims of turns that ended before a restart as done.
@@ -82,7 +85,7 @@ pub(super) fn mark_left_open(shared: &BotState) {
     };
     for claim in open {
         if claimed_turn(&claim).is_some_and(is_over) {
-            shared.answers.machines.told(&claim);
+            shared.answers.machines.mark_sent(&claim);
         }
     }
 }
@@ -90,5 +93,5 @@ pub(super) fn mark_left_open(shared: &BotState) {
 /// Marks the questions that were joined to an answered one as answered.
 pub(super) fn answered(shared: &BotState, message: u64) {
     let joined = shared.turns.joined_to(message).unwrap_or_default();
-    joined.iter().for_each(|turn| shared.answers.machines.told(&turn_claim(turn.asked.message)));
+    joined.iter().for_each(|turn| shared.answers.machines.mark_sent(&turn_claim(turn.question.message)));
 }

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use super::channel_conversation::{ChannelConversation, entry, system};
 use super::{progress, turn_claim};
 use crate::deliver::journal::answer_key;
-use crate::deliver::{Progress as Delivered, Scope, split};
-use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
+use crate::deliver::{AnswerOutcome as Delivered, MessageScope, split};
+use crate::discord::api::message::{CONTENT_LIMIT, IncomingMessage};
 use crate::discord::api::{Typing, snowflake};
 use crate::discord::log::logbook::LogEntry;
 use crate::discord::shared::{BotState, Interruption, LONGEST_PAUSE, LaneItem, SHORTEST_PAUSE, lock};
@@ -81,7 +81,7 @@ struct Worker {
 }
 
 /// The result of one step of a turn. An error: something can't be read or written now.
-type Step = Result<(), Halt>;
+type StepResult = Result<(), Halt>;
 
 impl Worker {
     /// Marks turns that waited for long while the program was down, and finished claims.
@@ -89,7 +89,7 @@ impl Worker {
         turn_claim::mark_left_open(&self.shared);
         let open = self.shared.turns.open_turns(Some(self.channel)).unwrap_or_default();
         for turn in open.iter().filter(|turn| self.began.duration_since(turn.started) > AWAY) {
-            if let Err(error) = self.shared.turns.mark_away(turn.asked.message) {
+            if let Err(error) = self.shared.turns.mark_away(turn.question.message) {
                 tracing::warn!("{error}");
             }
         }
@@ -101,20 +101,20 @@ impl Worker {
         let open: Vec<TurnRow> = open.into_iter().filter(|turn| turn.joined.is_none()).collect();
         let Some(first) = open.first() else { return Ok(None) };
         let live = lock(&self.shared.channel_lock.live);
-        let window = |turn: &TurnRow| turn.asked.block.split_once("#^").map(|(path, _)| path.to_owned());
+        let window = |turn: &TurnRow| turn.question.block.split_once("#^").map(|(path, _)| path.to_owned());
         let together = |turn: &&TurnRow| {
             turn.state == TurnState::Accepted
-                && matches!(self.shared.turns.stopped_by(turn.asked.message), Ok(None))
-                && turn.asked.reply
-                && live.contains(&turn.asked.message)
+                && matches!(self.shared.turns.stopped_by(turn.question.message), Ok(None))
+                && turn.question.reply
+                && live.contains(&turn.question.message)
                 && window(turn) == window(first)
         };
         let group: Vec<&TurnRow> = open.iter().take_while(together).collect();
         let Some((last, others)) = group.split_last().filter(|(_, others)| !others.is_empty()) else {
             return Ok(Some(first.clone()));
         };
-        let others: Vec<u64> = others.iter().map(|turn| turn.asked.message).collect();
-        match self.shared.turns.join(last.asked.message, &others, self.shared.clock.now()) {
+        let others: Vec<u64> = others.iter().map(|turn| turn.question.message).collect();
+        match self.shared.turns.join(last.question.message, &others, self.shared.clock.now()) {
             Ok(()) => Ok(Some((*last).clone())),
             Err(error) => {
                 tracing::error!("{error}");
@@ -124,10 +124,10 @@ impl Worker {
     }
 
     async fn turn(&self, turn: &TurnRow) {
-        let message = turn.asked.message;
+        let message = turn.question.message;
         let _typing = Typing::start(self.shared.api.clone(), self.channel);
         let (words, heard) = watch::channel(String::new());
-        let shown = progress::Progress::start(Arc::clone(&self.shared), self.channel, message, heard);
+        let shown = progress::ProgressMessage::start(Arc::clone(&self.shared), self.channel, message, heard);
         let mut pause = PAUSE;
         loop {
             let step = match self.shared.turns.turn(message) {
@@ -149,12 +149,12 @@ impl Worker {
         shown.end().await;
         let joined = self.shared.turns.joined_to(message).unwrap_or_default();
         let mut live = lock(&self.shared.channel_lock.live);
-        joined.iter().map(|turn| turn.asked.message).chain([message]).for_each(|id| {
+        joined.iter().map(|turn| turn.question.message).chain([message]).for_each(|id| {
             live.remove(&id);
         });
     }
 
-    async fn step(&self, turn: &TurnRow, words: &watch::Sender<String>) -> Step {
+    async fn step(&self, turn: &TurnRow, words: &watch::Sender<String>) -> StepResult {
         if turn.state == TurnState::Sent {
             return self.log(turn).await;
         }
@@ -162,16 +162,16 @@ impl Worker {
         match turn_claim::is_ours(&self.shared, turn).await? {
             true if turn.state == TurnState::Answered => self.send(turn).await,
             true => self.answer(turn, words).await,
-            false => self.advance(turn.asked.message, TurnState::Dropped, "another machine answered it"),
+            false => self.advance(turn.question.message, TurnState::Dropped, "another machine answered it"),
         }
     }
 
     /// Asks for the answer and fixes it.
-    async fn answer(&self, turn: &TurnRow, words: &watch::Sender<String>) -> Step {
-        let message = turn.asked.message;
+    async fn answer(&self, turn: &TurnRow, words: &watch::Sender<String>) -> StepResult {
+        let message = turn.question.message;
         let stop = self.begin(message);
         let place =
-            ChannelConversation { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
+            ChannelConversation { lane: self.lane.clone(), turn, text: words.clone(), shared: &self.shared };
         let answered = self.shared.responder.answer(message, &place, &stop).await;
         let why = self.shared.channel_lock.end(self.channel);
         match (answered, why) {
@@ -189,7 +189,7 @@ impl Worker {
     /// The token that stops the turn; already cancelled if the turn was stopped before, also before a crash.
     fn begin(&self, message: u64) -> CancellationToken {
         let joined = self.shared.turns.joined_to(message).unwrap_or_default();
-        let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
+        let messages = joined.iter().map(|turn| turn.question.message).chain([message]).collect();
         let stop = self.shared.channel_lock.begin(self.channel, messages);
         if let Ok(Some(who)) = self.shared.turns.stopped_by(message) {
             self.shared.channel_lock.stop(self.channel, None, &who);
@@ -216,21 +216,22 @@ impl Worker {
         }
     }
 
-    fn stopped(&self, turn: &TurnRow, who: &str) -> Step {
-        let said = system(turn.asked.message, &format!("{who} stopped the answer."), self.shared.clock.now());
+    fn stopped(&self, turn: &TurnRow, who: &str) -> StepResult {
+        let said =
+            system(turn.question.message, &format!("{who} stopped the answer."), self.shared.clock.now());
         self.write(vec![said]);
         let facts = Facts { brain: crate::config::MEMORY.to_owned(), turn: block(turn), ..Facts::default() };
         self.fix(turn, "Stopped.", &facts)
     }
 
-    fn restart(&self, message: u64) -> Step {
+    fn restart(&self, message: u64) -> StepResult {
         self.shared.turns.begin_again(message, self.shared.clock.now())?;
         Ok(())
     }
 
-    fn fix(&self, turn: &TurnRow, text: &str, facts: &Facts) -> Step {
-        let message = turn.asked.message;
-        let question = (!turn.asked.reply).then_some(turn.asked.text.as_str());
+    fn fix(&self, turn: &TurnRow, text: &str, facts: &Facts) -> StepResult {
+        let message = turn.question.message;
+        let question = (!turn.question.reply).then_some(turn.question.text.as_str());
         let text = if text.trim().is_empty() { "(an empty answer)" } else { text };
         // A question that stands in no message is quoted above its answer.
         let text = &quoted(question, text);
@@ -244,17 +245,20 @@ impl Worker {
         Ok(())
     }
 
-    fn advance(&self, message: u64, state: TurnState, detail: &str) -> Step {
+    fn advance(&self, message: u64, state: TurnState, detail: &str) -> StepResult {
         self.shared.turns.advance(message, state, detail, self.shared.clock.now())?;
         Ok(())
     }
 
     /// Passes the text to `deliver` until every chunk arrived.
-    async fn send(&self, turn: &TurnRow) -> Step {
-        let message = turn.asked.message;
-        let key = answer_key(message, turn.asked.reply);
-        let scope =
-            if turn.asked.thread { Scope::Thread(self.channel) } else { Scope::Channel(self.channel) };
+    async fn send(&self, turn: &TurnRow) -> StepResult {
+        let message = turn.question.message;
+        let key = answer_key(message, turn.question.reply);
+        let scope = if turn.question.thread {
+            MessageScope::Thread(self.channel)
+        } else {
+            MessageScope::Channel(self.channel)
+        };
         let text = turn.answer.clone().unwrap_or_default();
         match self.shared.answers.send(&key, scope, &text).await? {
             Delivered::Sent => {
@@ -280,9 +284,9 @@ impl Worker {
     }
 
     /// Waits until the log holds every chunk.
-    async fn log(&self, turn: &TurnRow) -> Step {
-        let message = turn.asked.message;
-        let key = answer_key(message, turn.asked.reply);
+    async fn log(&self, turn: &TurnRow) -> StepResult {
+        let message = turn.question.message;
+        let key = answer_key(message, turn.question.reply);
         let sent = self.shared.answers.sent(&key)?;
         let name = self.shared.bot_name().await?;
         let lane = self.lane.upgrade().ok_or_else(|| Halt::Later("the bot is stopping".to_owned()))?;
@@ -291,9 +295,15 @@ impl Worker {
         for (index, chunk) in sent.iter().enumerate() {
             // A chunk that was found in history has no id here; catch-up logs it.
             let Some(id) = chunk.message_id.as_deref().and_then(|id| id.parse().ok()) else { continue };
-            let reply_to = (index == 0 && turn.asked.reply).then_some(message);
-            let posted =
-                Incoming::own(id, self.channel, self.shared.identity().user, &name, &chunk.text, reply_to);
+            let reply_to = (index == 0 && turn.question.reply).then_some(message);
+            let posted = IncomingMessage::own(
+                id,
+                self.channel,
+                self.shared.identity().user,
+                &name,
+                &chunk.text,
+                reply_to,
+            );
             let _ = lane.send(LaneItem::Message(Box::new(posted)));
         }
         let (done, written) = oneshot::channel();
@@ -306,7 +316,7 @@ impl Worker {
 
     /// The turn's notes, from the journal.
     fn notes(&self, turn: &TurnRow) -> Vec<LogEntry> {
-        let message = turn.asked.message;
+        let message = turn.question.message;
         let at = self.shared.clock.now();
         let noted = crate::turn::turn_notes(&self.shared.turns, message).unwrap_or_default();
         noted.into_iter().map(|note| entry(message, note, at)).collect()
@@ -331,12 +341,12 @@ fn quoted(question: Option<&str>, text: &str) -> String {
 }
 
 fn block(turn: &TurnRow) -> Option<String> {
-    turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned())
+    turn.question.block.split_once("#^").map(|(_, id)| id.to_owned())
 }
 
 /// The turn for a message of an owner.
 pub(in crate::discord) fn new_turn(
-    message: &Incoming,
+    message: &IncomingMessage,
     thread: bool,
     block: String,
     text: String,
@@ -357,9 +367,9 @@ pub(in crate::discord) fn new_turn(
 }
 
 /// The log's text for one of the bot's own messages: a chunk of an answer with its facts.
-pub(in crate::discord) fn logged_text(shared: &BotState, message: &Incoming) -> Option<String> {
+pub(in crate::discord) fn logged_text(shared: &BotState, message: &IncomingMessage) -> Option<String> {
     let id = message.id.to_string();
-    let posted = shared.answers.journal.posted(&id, message.nonce.as_deref(), &message.content);
+    let posted = shared.answers.journal.chunk_of_message(&id, message.nonce.as_deref(), &message.content);
     let posted = posted.inspect_err(|error| tracing::warn!("{error}")).ok()??;
     let turn = shared.turns.turn(posted.question).ok()??;
     let mut facts = Facts::parse(turn.facts.as_deref()?)?;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serenity::http::Route;
 
 use super::error::{ApiError, DiscordError};
-use super::http::Api;
+use super::http::DiscordApi;
 use super::{history, message, permissions};
 use crate::config;
 
@@ -13,7 +13,10 @@ use crate::config;
 const MESSAGE_CONTENT_FLAGS: u64 = (1 << 18) | (1 << 19);
 
 /// Checks with Discord that the bot can do its work: a sentence for each check that passed, the problem for the others.
-pub async fn examine(api: &Api, settings: &config::Discord) -> Vec<Result<String, DiscordError>> {
+pub async fn examine(
+    api: &DiscordApi,
+    settings: &config::DiscordSettings,
+) -> Vec<Result<String, DiscordError>> {
     let me = match api.get(Route::UserMe, vec![]).await {
         Ok(me) => me,
         Err(error) => return vec![Err(error.into())],
@@ -36,20 +39,20 @@ pub async fn examine(api: &Api, settings: &config::Discord) -> Vec<Result<String
 }
 
 /// Whether the bot may read messages, if Discord tells.
-pub(in crate::discord) async fn may_read_messages(api: &Api) -> Option<bool> {
+pub(in crate::discord) async fn may_read_messages(api: &DiscordApi) -> Option<bool> {
     let application = api.get(Route::Oauth2ApplicationCurrent, vec![]).await.ok()?;
     Some(application["flags"].as_u64()? & MESSAGE_CONTENT_FLAGS != 0)
 }
 
 /// A problem of the settings that needs no request to see.
-pub(in crate::discord) fn settings_problem(settings: &config::Discord) -> Option<DiscordError> {
+pub(in crate::discord) fn settings_problem(settings: &config::DiscordSettings) -> Option<DiscordError> {
     settings.owner_ids.is_empty().then_some(DiscordError::NoOwner)
 }
 
 /// The bot as a member of the bound channel's server, and what a person has to fix there.
 pub(in crate::discord) async fn examine_server(
-    api: &Api,
-    settings: &config::Discord,
+    api: &DiscordApi,
+    settings: &config::DiscordSettings,
     user: u64,
     guild: u64,
     channel: &Value,
@@ -74,8 +77,8 @@ pub(in crate::discord) async fn examine_server(
 }
 
 async fn examine_channel(
-    api: &Api,
-    settings: &config::Discord,
+    api: &DiscordApi,
+    settings: &config::DiscordSettings,
     user: u64,
     channel: u64,
 ) -> Vec<Result<String, DiscordError>> {

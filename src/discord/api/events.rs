@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serenity::all::{Event, Interaction};
 
-use super::message::{self, Incoming};
+use super::message::{self, IncomingMessage};
 
 /// An event of the gateway.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub enum GatewayEvent {
     /// The old session goes on; missed events were replayed, as far as they could be decoded.
     Resumed,
     /// A message was written.
-    Message(Box<Incoming>),
+    Message(Box<IncomingMessage>),
     /// A message was edited; None if only an embed or the like changed.
     Edited {
         /// Its channel.
@@ -68,7 +68,7 @@ pub(super) fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
             application: event.ready.application.id.get(),
         },
         Event::Resumed(_) => GatewayEvent::Resumed,
-        Event::MessageCreate(event) => match Incoming::from_serenity(&event.message) {
+        Event::MessageCreate(event) => match IncomingMessage::from_serenity(&event.message) {
             // A message whose new kinds of components serenity can't decode stands in history as Discord wrote it.
             Some(message) if message.is_blank() && message.is_text() && !blind => {
                 GatewayEvent::Lost { channel: Some(message.channel), change: false }
@@ -79,7 +79,8 @@ pub(super) fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
         Event::MessageUpdate(event) => edited(&serde_json::to_value(&event).ok()?)?,
         // serenity hands on what it can't decode, as JSON.
         Event::Unknown(event) if CONVERSATION.contains(&event.kind.as_str()) => {
-            let edit = (event.kind == "MESSAGE_UPDATE").then(|| Incoming::from_json(&event.value)).flatten();
+            let edit =
+                (event.kind == "MESSAGE_UPDATE").then(|| IncomingMessage::from_json(&event.value)).flatten();
             if edit.is_some() {
                 return edited(&event.value);
             }
@@ -113,7 +114,7 @@ pub(super) const CONVERSATION: [&str; 6] = [
 
 /// An edit, from the JSON of its event; none if the text isn't part of it.
 pub(super) fn edited(event: &serde_json::Value) -> Option<GatewayEvent> {
-    let extras = Incoming::from_json(event).map(|message| message.extras).unwrap_or_default();
+    let extras = IncomingMessage::from_json(event).map(|message| message.extras).unwrap_or_default();
     Some(GatewayEvent::Edited {
         channel: message::id(&event["channel_id"])?,
         id: message::id(&event["id"])?,

@@ -21,7 +21,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::bot_checks;
 use super::error::DiscordError;
 use super::events::{GatewayEvent, translate};
-use super::http::{Api, is_loopback_address};
+use super::http::{DiscordApi, is_loopback_address};
 
 /// The state of the connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ const LONGEST_RECHECK: Duration = Duration::from_secs(3600);
 
 /// The supervisor of the connection.
 pub struct Gateway {
-    api: Api,
+    api: DiscordApi,
     events: mpsc::UnboundedSender<GatewayEvent>,
     status: watch::Sender<GatewayStatus>,
     stall: Duration,
@@ -74,7 +74,7 @@ impl GatewayRuntime {
 }
 
 /// Why one client ended.
-enum End {
+enum GatewayEnd {
     Shutdown,
     Stalled,
     /// The bot may read messages now.
@@ -85,7 +85,7 @@ enum End {
 impl Gateway {
     /// A supervisor that hands events to `events`; `stall` limits the time without a connection.
     pub fn new(
-        api: Api,
+        api: DiscordApi,
         events: mpsc::UnboundedSender<GatewayEvent>,
         status: watch::Sender<GatewayStatus>,
         stall: Option<Duration>,
@@ -111,26 +111,26 @@ impl Gateway {
             let begun = tokio::time::Instant::now();
             let end = self.client(&shutdown, recheck).await;
             let reason = match end {
-                End::Shutdown => return Ok(()),
-                End::Failed(problem @ DiscordError::MissingIntent) if !self.is_blind() => {
+                GatewayEnd::Shutdown => return Ok(()),
+                GatewayEnd::Failed(problem @ DiscordError::MissingIntent) if !self.is_blind() => {
                     tracing::error!(
                         "{problem}; until then commands and buttons work, and messages are not read"
                     );
                     self.blind.store(true, Ordering::Relaxed);
                     continue;
                 }
-                End::Granted => {
+                GatewayEnd::Granted => {
                     self.blind.store(false, Ordering::Relaxed);
                     // If Discord says that it may and refuses it all the same, the interval grows.
                     recheck = (recheck * 2).min(LONGEST_RECHECK);
                     continue;
                 }
-                End::Failed(error) if !error.is_transient() => {
+                GatewayEnd::Failed(error) if !error.is_transient() => {
                     let _ = self.status.send(GatewayStatus::Stopped(error.clone()));
                     return Err(error);
                 }
-                End::Failed(error) => error.to_string(),
-                End::Stalled => "the connection stood still".to_owned(),
+                GatewayEnd::Failed(error) => error.to_string(),
+                GatewayEnd::Stalled => "the connection stood still".to_owned(),
             };
             if begun.elapsed() > Duration::from_secs(300) {
                 pause = Duration::from_secs(1);
@@ -144,17 +144,17 @@ impl Gateway {
         }
     }
 
-    async fn client(&self, shutdown: &CancellationToken, recheck: Duration) -> End {
+    async fn client(&self, shutdown: &CancellationToken, recheck: Duration) -> GatewayEnd {
         let url = tokio::select! {
-            () = shutdown.cancelled() => return End::Shutdown,
+            () = shutdown.cancelled() => return GatewayEnd::Shutdown,
             url = self.address() => match url {
                 Ok(url) => url,
-                Err(error) => return End::Failed(error),
+                Err(error) => return GatewayEnd::Failed(error),
             },
         };
         let own = match GatewayRuntime::start() {
             Ok(own) => own,
-            Err(error) => return End::Failed(DiscordError::SetUp(error.to_string())),
+            Err(error) => return GatewayEnd::Failed(DiscordError::SetUp(error.to_string())),
         };
         let blind = self.is_blind();
         let handler = Handler { events: self.events.clone(), status: self.status.clone(), blind };
@@ -168,14 +168,14 @@ impl Gateway {
             client.start().await
         });
         let end = tokio::select! {
-            () = shutdown.cancelled() => End::Shutdown,
+            () = shutdown.cancelled() => GatewayEnd::Shutdown,
             done = &mut task => match done {
-                Ok(Ok(())) => End::Stalled,
-                Ok(Err(error)) => End::Failed(gateway_problem(error)),
-                Err(error) => End::Failed(DiscordError::Unreachable(error.to_string())),
+                Ok(Ok(())) => GatewayEnd::Stalled,
+                Ok(Err(error)) => GatewayEnd::Failed(gateway_problem(error)),
+                Err(error) => GatewayEnd::Failed(DiscordError::Unreachable(error.to_string())),
             },
-            () = self.stands_still(manager) => End::Stalled,
-            () = self.granted(recheck), if blind => End::Granted,
+            () = self.stands_still(manager) => GatewayEnd::Stalled,
+            () = self.granted(recheck), if blind => GatewayEnd::Granted,
         };
         task.abort();
         end

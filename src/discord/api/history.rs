@@ -7,17 +7,17 @@ use serde_json::Value;
 use serenity::http::Route;
 
 use super::error::ApiError;
-use super::http::Api;
-use super::message::{self, Incoming};
+use super::http::DiscordApi;
+use super::message::{self, IncomingMessage};
 
 /// How many messages a page holds at most.
 const FULL: usize = 100;
 
 /// A page of history, oldest first.
 #[derive(Debug)]
-pub struct Page {
+pub struct HistoryPage {
     /// Its messages.
-    pub messages: Vec<Incoming>,
+    pub messages: Vec<IncomingMessage>,
     /// The ids of all its messages, also of those that can't be read.
     pub ids: Vec<u64>,
     /// The newest id on it.
@@ -30,7 +30,7 @@ pub struct Page {
 ///
 /// # Errors
 /// As the API's. Without the permission to read history Discord answers an empty page, and no error.
-pub async fn page(api: &Api, channel: u64, after: u64) -> Result<Page, ApiError> {
+pub async fn page(api: &DiscordApi, channel: u64, after: u64) -> Result<HistoryPage, ApiError> {
     let route = Route::ChannelMessages { channel_id: channel.into() };
     let params = vec![("limit", FULL.to_string()), ("after", after.to_string())];
     let answer = api.get(route, params).await?;
@@ -42,12 +42,12 @@ pub async fn page(api: &Api, channel: u64, after: u64) -> Result<Page, ApiError>
 /// # Errors
 /// As the API's.
 pub async fn find(
-    api: &Api,
+    api: &DiscordApi,
     channel: u64,
     mut after: u64,
     pages: usize,
-    is_sought: impl Fn(&Incoming) -> bool,
-) -> Result<Option<Incoming>, ApiError> {
+    is_sought: impl Fn(&IncomingMessage) -> bool,
+) -> Result<Option<IncomingMessage>, ApiError> {
     for _ in 0..pages {
         let page = page(api, channel, after).await?;
         if let Some(found) = page.messages.into_iter().find(&is_sought) {
@@ -61,15 +61,15 @@ pub async fn find(
     Ok(None)
 }
 
-fn read(answer: &Value, after: u64) -> Option<Page> {
+fn read(answer: &Value, after: u64) -> Option<HistoryPage> {
     let items = answer.as_array()?;
-    let mut messages: Vec<Incoming> = items.iter().filter_map(Incoming::from_json).collect();
+    let mut messages: Vec<IncomingMessage> = items.iter().filter_map(IncomingMessage::from_json).collect();
     messages.sort_by_key(|message| message.id);
     messages.dedup_by_key(|message| message.id);
     let ids: Vec<u64> = items.iter().filter_map(|item| message::id(&item["id"])).collect();
     let newest = ids.iter().copied().max();
     let next = newest.filter(|newest| items.len() >= FULL && *newest > after);
-    Some(Page { messages, ids, last: newest, next })
+    Some(HistoryPage { messages, ids, last: newest, next })
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ const ANSWER: Duration = Duration::from_secs(20);
 
 /// A client of Discord's REST API.
 #[derive(Debug, Clone)]
-pub struct Api {
+pub struct DiscordApi {
     http: Arc<Http>,
     /// The client and base of a test server; none for the real Discord.
     local: Option<(reqwest::Client, String)>,
@@ -33,7 +33,7 @@ pub struct Api {
     authorization: SecretString,
 }
 
-impl Api {
+impl DiscordApi {
     /// For a bot with this token; `base` is `[discord] api_base`.
     ///
     /// # Errors
@@ -292,7 +292,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_local_api_can_not_reach_discord() {
-        let api = Api::new(None, Some("http://127.0.0.1:1")).unwrap();
+        let api = DiscordApi::new(None, Some("http://127.0.0.1:1")).unwrap();
         let (client, _) = api.local.as_ref().unwrap();
         let error = client.get("https://discord.com/api/v10/gateway").send().await.unwrap_err();
         assert!(error.is_connect(), "{error}");

@@ -14,7 +14,7 @@ pub const CONTENT_LIMIT: usize = 2000;
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Incoming {
+pub struct IncomingMessage {
     /// Its id.
     pub id: u64,
     /// The channel, thread or DM that it stands in.
@@ -70,7 +70,7 @@ pub struct Attachment {
     /// Its size in bytes.
     pub bytes: u64,
     /// The path in the vault where it is kept, once it is.
-    pub kept: Option<String>,
+    pub kept_path: Option<String>,
 }
 
 /// Untrusted words without markup and mentions: all signs but these are escaped.
@@ -82,7 +82,7 @@ pub fn escaped(text: &str, plain: &str) -> String {
     escaped.collect()
 }
 
-impl Incoming {
+impl IncomingMessage {
     /// Reads a message object. None if it has no id, channel or author: then it can't be logged.
     pub fn from_json(value: &Value) -> Option<Self> {
         let author = &value["author"];
@@ -155,7 +155,7 @@ impl Attachment {
             url: value["url"].as_str()?.to_owned(),
             media_type: value["content_type"].as_str().map(str::to_owned),
             bytes: value["size"].as_u64().unwrap_or_default(),
-            kept: None,
+            kept_path: None,
         })
     }
 }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_message_of_another_shape_is_read_as_far_as_it_goes() {
-        let message = Incoming::from_json(&json!({
+        let message = IncomingMessage::from_json(&json!({
             "id": "10", "channel_id": "20", "author": { "id": 30, "username": "ann" }, "content": null,
             "attachments": [{ "filename": 3 }, { "filename": "a.png", "url": "u", "size": 9 }],
             "mentions": "none", "type": "?", "components": [{ "type": 99 }],
@@ -206,15 +206,15 @@ mod tests {
         .unwrap();
         assert_eq!((message.id, message.author.id, message.author.name.as_str()), (10, 30, "ann"));
         assert_eq!(message.attachments.len(), 1);
-        assert!(Incoming::from_json(&json!({ "id": "10" })).is_none());
+        assert!(IncomingMessage::from_json(&json!({ "id": "10" })).is_none());
     }
 
     #[test]
     fn a_forward_is_no_answer() {
         let mut value = json!({ "id": "10", "channel_id": "20", "author": { "id": "30" },
             "message_reference": { "type": 1, "message_id": "5" } });
-        assert_eq!(Incoming::from_json(&value).unwrap().reply_to, None);
+        assert_eq!(IncomingMessage::from_json(&value).unwrap().reply_to, None);
         value["message_reference"]["type"] = json!(0);
-        assert_eq!(Incoming::from_json(&value).unwrap().reply_to, Some(5));
+        assert_eq!(IncomingMessage::from_json(&value).unwrap().reply_to, Some(5));
     }
 }

@@ -25,5 +25,5 @@ pub(super) use error::{ApiError, granted};
 pub(super) use events::GatewayEvent;
 pub(super) use gateway::Gateway;
 pub use gateway::GatewayStatus;
-pub use http::Api;
+pub use http::DiscordApi;
 pub(super) use typing::Typing;

@@ -27,7 +27,7 @@ fn milliseconds(id: u64) -> i64 {
 
 /// The event of a message that a block records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Part {
+pub enum BlockEvent {
     /// The message itself.
     Message,
     /// The message that it answers, and its files.
@@ -48,7 +48,7 @@ const EDIT: u16 = 0x4000;
 const DELETION: u16 = 0x8000;
 const TOOL: u16 = 0x1000;
 
-impl Part {
+impl BlockEvent {
     /// The part for an edit at this instant that left this content.
     pub fn edit(at: Timestamp, content: &str) -> Self {
         let hash = blake3::hash(format!("{at}\n{content}").as_bytes());
@@ -88,16 +88,16 @@ impl Part {
 }
 
 /// The id of the block that records this part of message `id`.
-pub fn block_id(id: u64, part: Part) -> Ulid {
+pub fn block_id(id: u64, part: BlockEvent) -> Ulid {
     let random = (u128::from(id) << 16) | u128::from(part.bits());
     Ulid::from_parts(milliseconds(id).unsigned_abs(), random)
 }
 
 /// The message and part that a block's id names, if it was made by [`block_id`].
-pub fn message_of(block: Ulid) -> Option<(u64, Part)> {
+pub fn message_of(block: Ulid) -> Option<(u64, BlockEvent)> {
     let random = block.random();
     let id = u64::try_from(random >> 16).ok()?;
-    let part = Part::from_bits((random & 0xffff) as u16)?;
+    let part = BlockEvent::from_bits((random & 0xffff) as u16)?;
     (milliseconds(id).unsigned_abs() == block.timestamp_ms()).then_some((id, part))
 }
 
@@ -120,8 +120,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_block_id_gives_its_message_back(id in 1u64.., bits in 0u16..0x4000) {
-            let tool = Part::tool(u32::from(bits) / 4);
-            for part in [Part::Message, Part::About, Part::Edit(bits), Part::Deletion, Part::Recall, Part::Stopped, tool] {
+            let tool = BlockEvent::tool(u32::from(bits) / 4);
+            for part in [BlockEvent::Message, BlockEvent::About, BlockEvent::Edit(bits), BlockEvent::Deletion, BlockEvent::Recall, BlockEvent::Stopped, tool] {
                 prop_assert_eq!(message_of(block_id(id, part)), Some((id, part)));
             }
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use serenity::http::{LightMethod, Route};
 
-use super::http::Api;
+use super::http::DiscordApi;
 
 /// The interval of renewals.
 const EVERY: Duration = Duration::from_millis(7500);
@@ -21,7 +21,7 @@ pub struct Typing(tokio::task::JoinHandle<()>);
 
 impl Typing {
     /// Starts at once.
-    pub fn start(api: Api, channel: u64) -> Self {
+    pub fn start(api: DiscordApi, channel: u64) -> Self {
         let show = async move {
             loop {
                 let route = Route::ChannelTyping { channel_id: channel.into() };

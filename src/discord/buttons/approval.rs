@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::components::{button, row};
 use crate::agent::approvals::ApprovalDecision;
 use crate::deliver::journal::asked_in;
-use crate::deliver::{MessageKind, Outgoing};
+use crate::deliver::{MessageKind, OutgoingMessage};
 use crate::format::approval;
 
 const VERSION: &str = "va1";
@@ -21,7 +21,7 @@ const ALL: [(ApprovalDecision, &str, &str, u8); 3] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalPress {
     /// The decision.
-    pub word: ApprovalDecision,
+    pub decision: ApprovalDecision,
     /// The line's id.
     pub id: String,
     /// The line's digest.
@@ -29,7 +29,7 @@ pub struct ApprovalPress {
 }
 
 /// The row of buttons for a question; none for a chunk that isn't the last.
-pub fn rows(message: &Outgoing) -> Vec<Value> {
+pub fn rows(message: &OutgoingMessage) -> Vec<Value> {
     let Some(asked) = asked_in(&message.key).filter(|_| message.kind == MessageKind::Approval) else {
         return vec![];
     };
@@ -55,5 +55,5 @@ pub fn parse(custom_id: &str) -> Option<ApprovalPress> {
     let name = parts.next()?;
     let (word, ..) = ALL.iter().find(|(_, known, ..)| *known == name)?;
     let (id, digest) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-    approval::is_id(&id).then_some(ApprovalPress { word: *word, id, digest })
+    approval::is_id(&id).then_some(ApprovalPress { decision: *word, id, digest })
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::approval as approval_buttons;
 use super::components::{button, row};
-use crate::deliver::{MessageKind, Outgoing, compose};
+use crate::deliver::{MessageKind, OutgoingMessage, compose};
 use crate::discord::shared::VaultOperations;
 use crate::format::reminder::Recur;
 use crate::reminders::{WrittenReminder, local_after};
@@ -23,7 +23,7 @@ const VERSION: &str = "va1";
 
 /// A button's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum ButtonAction {
     /// It is done; no more notifications of this one.
     Done,
     /// Again in ten minutes.
@@ -36,19 +36,19 @@ pub enum Action {
     Skip,
 }
 
-const ALL: [(Action, &str, &str, u8); 5] = [
-    (Action::Done, "done", "Done", 3),
-    (Action::TenMinutes, "10m", "Snooze 10 min", 2),
-    (Action::Hour, "1h", "1 h", 2),
-    (Action::Tomorrow, "9am", "tomorrow 9:00", 2),
-    (Action::Skip, "skip", "Skip next", 2),
+const ALL: [(ButtonAction, &str, &str, u8); 5] = [
+    (ButtonAction::Done, "done", "Done", 3),
+    (ButtonAction::TenMinutes, "10m", "Snooze 10 min", 2),
+    (ButtonAction::Hour, "1h", "1 h", 2),
+    (ButtonAction::Tomorrow, "9am", "tomorrow 9:00", 2),
+    (ButtonAction::Skip, "skip", "Skip next", 2),
 ];
 
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotificationPress {
     /// The action.
-    pub action: Action,
+    pub action: ButtonAction,
     /// The reminder's, follow-up's or task's id.
     pub id: String,
     /// When that was due, local.
@@ -56,7 +56,7 @@ pub struct NotificationPress {
 }
 
 /// The rows of buttons for a message; none for a chunk that isn't the last, or a message about several items.
-pub fn rows(message: &Outgoing) -> Vec<Value> {
+pub fn rows(message: &OutgoingMessage) -> Vec<Value> {
     if message.kind == MessageKind::Approval {
         return approval_buttons::rows(message);
     }
@@ -71,7 +71,7 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
     let due = fact.local.strftime("%Y-%m-%dT%H%M");
     let buttons: Vec<Value> = ALL
         .iter()
-        .filter(|(action, ..)| *action != Action::Skip || skips)
+        .filter(|(action, ..)| *action != ButtonAction::Skip || skips)
         .map(|(_, word, label, style)| {
             let custom_id = format!("{VERSION}:{word}:{}:{due}:{}", fact.id, message.nonce);
             button(label, *style, &custom_id)
@@ -97,7 +97,7 @@ pub fn parse(custom_id: &str) -> Option<NotificationPress> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PressOutcome {
     /// The outcome, in words.
-    pub words: String,
+    pub text: String,
     /// The exact line of the note, if there is one.
     pub line: Option<String>,
     /// Whether the note was changed, so that the change has to be confirmed.
@@ -124,9 +124,11 @@ pub fn act(
         Ok(changed(snoozed(operations, local), written))
     };
     match press.action {
-        Action::Done => done(operations, press, msg),
-        Action::TenMinutes | Action::Hour | Action::Tomorrow => again(later(operations, press.action)?),
-        Action::Skip => {
+        ButtonAction::Done => done(operations, press, msg),
+        ButtonAction::TenMinutes | ButtonAction::Hour | ButtonAction::Tomorrow => {
+            again(later(operations, press.action)?)
+        }
+        ButtonAction::Skip => {
             let line = operations.find_line(&press.id, press.due, msg).map_err(words)?;
             let written = operations.skip_line(&press.id, line.as_ref()).map_err(words)?;
             Ok(changed("Skipped the next one".to_owned(), written))
@@ -135,15 +137,15 @@ pub fn act(
 }
 
 fn changed(words: String, written: WrittenReminder) -> PressOutcome {
-    PressOutcome { words, line: Some(written.line_text), changed: true, remark: None }
+    PressOutcome { text: words, line: Some(written.line_text), changed: true, remark: None }
 }
 
 /// The new time of a snoozed reminder.
-fn later(operations: &VaultOperations, action: Action) -> Result<civil::DateTime, String> {
+fn later(operations: &VaultOperations, action: ButtonAction) -> Result<civil::DateTime, String> {
     let now = operations.clock.now();
     Ok(match action {
-        Action::TenMinutes => local_after(now, SignedDuration::from_mins(10), &operations.zone),
-        Action::Hour => local_after(now, SignedDuration::from_hours(1), &operations.zone),
+        ButtonAction::TenMinutes => local_after(now, SignedDuration::from_mins(10), &operations.zone),
+        ButtonAction::Hour => local_after(now, SignedDuration::from_hours(1), &operations.zone),
         _ => {
             let today = operations.zone.tz().to_datetime(now).date();
             let tomorrow = today.checked_add(1.day()).map_err(|error| error.to_string())?;
@@ -165,11 +167,13 @@ fn task(operations: &VaultOperations, press: &NotificationPress) -> Result<Press
     };
     let (tasks, due) = (operations.vault_tasks(), Some(press.due));
     let (written, said) = match press.action {
-        Action::Done => (
+        ButtonAction::Done => (
             tasks.done(&press.id, due, operations.clock.now(), Actor::Discord).map_err(words)?,
             "Done".to_owned(),
         ),
-        Action::Skip => return Err("a task has no next time to skip; Done makes the next one".to_owned()),
+        ButtonAction::Skip => {
+            return Err("a task has no next time to skip; Done makes the next one".to_owned());
+        }
         action => {
             let local = later(operations, action)?;
             (tasks.snooze(&press.id, due, local, Actor::Discord).map_err(words)?, snoozed(operations, local))
@@ -177,7 +181,7 @@ fn task(operations: &VaultOperations, press: &NotificationPress) -> Result<Press
     };
     let line = Some(written.shown()).filter(|line| !line.is_empty());
     Ok(PressOutcome {
-        words: format!("{said} in {}", written.place()),
+        text: format!("{said} in {}", written.place()),
         changed: true,
         line,
         remark: written.remark,
@@ -186,7 +190,7 @@ fn task(operations: &VaultOperations, press: &NotificationPress) -> Result<Press
 
 fn done(operations: &VaultOperations, press: &NotificationPress, msg: &str) -> Result<PressOutcome, String> {
     let words = |error: crate::reminders::ReminderError| error.to_string();
-    let fine = |line| PressOutcome { words: "Done".to_owned(), line, changed: false, remark: None };
+    let fine = |line| PressOutcome { text: "Done".to_owned(), line, changed: false, remark: None };
     let line = operations.find_line(&press.id, press.due, msg).map_err(words)?;
     let Some(line) = line else { return Ok(fine(None)) };
     let text = String::from_utf8_lossy(&line.text).into_owned();
@@ -217,7 +221,7 @@ mod tests {
     use super::*;
     use crate::deliver::Fact;
 
-    fn outgoing(recurring: bool) -> Outgoing {
+    fn outgoing(recurring: bool) -> OutgoingMessage {
         let local: civil::DateTime = "2026-12-01T09:30".parse().unwrap();
         let fact = Fact {
             kind: MessageKind::Reminder,
@@ -231,10 +235,10 @@ mod tests {
             next: None,
             note: None,
         };
-        Outgoing {
+        OutgoingMessage {
             nonce: "N".repeat(25),
             facts: vec![fact],
-            ..Outgoing::whole(MessageKind::Reminder, "k", "Reminder: Call")
+            ..OutgoingMessage::whole(MessageKind::Reminder, "k", "Reminder: Call")
         }
     }
 

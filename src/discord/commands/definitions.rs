@@ -24,19 +24,23 @@ fn all() -> Vec<Value> {
     let command = |name: &str, description: &str, options: Vec<Value>| json!({ "type": 1, "name": name, "description": description, "options": options });
     let mut recur = text("recur", "Whether it comes again", false, false);
     recur["choices"] = Recur::NAMES.map(|word| json!({ "name": word, "value": word })).into();
-    let mut action = text("action", "What to do", true, false);
+    let mut action = text("action", "The action", true, false);
     action["choices"] =
         ["list", "run", "enable", "disable"].map(|word| json!({ "name": word, "value": word })).into();
     let when =
         text("when", "For example: tomorrow 9am, in 20 minutes, fri 17:00, 2026-12-01 09:30", true, true);
     vec![
-        command("remind", "Adds a reminder", vec![when, text("what", "What it says", true, false), recur]),
+        command("remind", "Adds a reminder", vec![when, text("what", "Its text", true, false), recur]),
         command("reminders", "Lists the reminders", vec![]),
         command("unremind", "Removes a reminder", vec![text("reminder", "Its words or its id", true, true)]),
-        command("remember", "Pins something to be remembered", vec![text("text", "What", true, false)]),
+        command("remember", "Pins something to be remembered", vec![text("text", "The text", true, false)]),
         json!({ "type": 3, "name": REMEMBER_MESSAGE }),
         command("forget", "Unpins something", vec![text("pin", "Its beginning", true, true)]),
-        command("recall", "Searches the notes", vec![text("query", "What for", true, false)]),
+        command(
+            "recall",
+            "Searches the notes",
+            vec![text("query", "The words or the question", true, false)],
+        ),
         command(
             "ask",
             "Asks the assistant",

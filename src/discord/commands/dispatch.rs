@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
 use serenity::http::{LightMethod, Route};
 
-use super::call::Call;
+use super::interaction_reply::InteractionReply;
 use super::{definitions, inbox};
 use crate::agent::memory_answer;
 use crate::discord::answer::approvals;
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::IncomingMessage;
 use crate::discord::buttons::{approval as approval_buttons, notification as buttons};
 use crate::discord::shared::{BotState, LaneItem, VaultOperations};
 use crate::format::fenced;
@@ -39,7 +39,7 @@ pub(in crate::discord) async fn handle(shared: Arc<BotState>, interaction: Inter
 }
 
 async fn run_command(shared: &BotState, command: &CommandInteraction) {
-    let call = Call::new(shared, command.id, &command.token, command.application_id.get());
+    let call = InteractionReply::new(shared, command.id, &command.token, command.application_id.get());
     if !shared.owners.has(command.user.id.get()) {
         return call.say_now(STRANGER).await;
     }
@@ -184,7 +184,8 @@ async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Re
     let messages = &command.data.resolved.messages;
     let target = command.data.target_id.map(serenity::all::TargetId::get);
     let message = messages.values().find(|message| Some(message.id.get()) == target);
-    let message = message.and_then(Incoming::from_serenity).ok_or("Discord didn't say which message")?;
+    let message =
+        message.and_then(IncomingMessage::from_serenity).ok_or("Discord didn't say which message")?;
     let link = shared.log.link(message.channel, message.id);
     let excerpt: String = message.content.chars().take(200).collect();
     let more = if excerpt.len() < message.content.len() { "…" } else { "" };
@@ -236,7 +237,8 @@ async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<S
 
 /// Sends completions for the text being typed.
 async fn autocomplete(shared: &BotState, command: &CommandInteraction) {
-    let call = Call::new(shared, command.id, &command.token, shared.application.load(Ordering::Relaxed));
+    let call =
+        InteractionReply::new(shared, command.id, &command.token, shared.application.load(Ordering::Relaxed));
     let choices =
         if shared.owners.has(command.user.id.get()) { choices(shared, command).await } else { vec![] };
     let choices: Vec<Value> = choices
@@ -304,7 +306,7 @@ async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String
 }
 
 async fn press(shared: &BotState, component: &ComponentInteraction) {
-    let call = Call::new(shared, component.id, &component.token, component.application_id.get());
+    let call = InteractionReply::new(shared, component.id, &component.token, component.application_id.get());
     if !shared.owners.has(component.user.id.get()) {
         return call.say_now(STRANGER).await;
     }
@@ -339,10 +341,10 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
         Ok(pressed) => {
             let line = pressed.line.as_deref().map(|line| format!(":\n{}", fenced(line))).unwrap_or_default();
             let remark = pressed.remark.as_deref().map(|remark| format!("\n{remark}")).unwrap_or_default();
-            call.answer(&format!("{}{line}{remark}", pressed.words)).await;
-            disable(shared, component, &pressed.words).await;
+            call.answer(&format!("{}{line}{remark}", pressed.text)).await;
+            disable(shared, component, &pressed.text).await;
             if let (true, Some(line)) = (pressed.changed, &pressed.line) {
-                shared.operations.services.confirm(&pressed.words, line).await;
+                shared.operations.services.confirm(&pressed.text, line).await;
             }
         }
         Err(problem) => call.answer(&format!("That didn't work: {problem}")).await,

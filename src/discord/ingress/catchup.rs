@@ -22,26 +22,26 @@ use crate::discord::shared::{BotState, LaneItem, LaneKind};
 const ARCHIVE_PAGES: usize = 5;
 
 /// Triggers rounds.
-pub(in crate::discord) struct Trigger {
+pub(in crate::discord) struct CatchupTrigger {
     notify: Arc<Notify>,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Trigger {
+impl CatchupTrigger {
     /// Triggers a round.
     pub fn now(&self) {
         self.notify.notify_one();
     }
 }
 
-impl Drop for Trigger {
+impl Drop for CatchupTrigger {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
 /// Starts the task that makes the rounds: the first at the first trigger, then also every `sweep`.
-pub(in crate::discord) fn start(shared: Arc<BotState>, sweep: Duration) -> Trigger {
+pub(in crate::discord) fn start(shared: Arc<BotState>, sweep: Duration) -> CatchupTrigger {
     let notify = Arc::new(Notify::new());
     let triggered = notify.clone();
     let task = tokio::spawn(async move {
@@ -62,7 +62,7 @@ pub(in crate::discord) fn start(shared: Arc<BotState>, sweep: Duration) -> Trigg
             }
         }
     });
-    Trigger { notify, task }
+    CatchupTrigger { notify, task }
 }
 
 /// One round over the bound channel, its threads and the owners' DMs.
@@ -126,7 +126,7 @@ fn waiting_for_answers(shared: &BotState, places: &[(u64, LaneKind)], known: &[u
         Vec::new()
     });
     let mut channels: Vec<u64> =
-        open.into_iter().map(|turn| turn.asked.channel).filter(|channel| *channel != 0).collect();
+        open.into_iter().map(|turn| turn.question.channel).filter(|channel| *channel != 0).collect();
     channels.sort_unstable();
     channels.dedup();
     channels.retain(|id| !known.contains(id) && places.iter().all(|(other, _)| other != id));

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::discord::answer::{approvals, progress, turns};
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::IncomingMessage;
 use crate::discord::log::logbook as log;
 use crate::discord::shared::access::{self, MessagePolicy};
 use crate::discord::shared::{BotState, LaneItem, LaneKind, mentions};
@@ -37,11 +37,11 @@ impl BotState {
     /// The lane of a channel, which is made where it is missing.
     pub fn open_lane(self: &Arc<Self>, channel: u64, place: LaneKind) -> mpsc::UnboundedSender<LaneItem> {
         let mut lanes = self.lanes();
-        lanes.entry(channel).or_insert_with(|| Lane::start(self.clone(), channel, place)).clone()
+        lanes.entry(channel).or_insert_with(|| ChannelLane::start(self.clone(), channel, place)).clone()
     }
 }
 
-pub(super) struct Lane {
+pub(super) struct ChannelLane {
     shared: Arc<BotState>,
     id: u64,
     place: LaneKind,
@@ -50,7 +50,7 @@ pub(super) struct Lane {
     /// Whether history has been read once since the process began.
     caught_up: bool,
     /// New messages of history that may need an answer, until all of it was read.
-    pending_actions: Vec<Incoming>,
+    pending_actions: Vec<IncomingMessage>,
     /// The id up to which history was read.
     reached: u64,
     /// Whether new messages wait for the history before them.
@@ -63,7 +63,7 @@ pub(super) struct Lane {
     pause: Duration,
 }
 
-impl Lane {
+impl ChannelLane {
     /// Starts a lane; it ends when its sender is dropped.
     pub fn start(shared: Arc<BotState>, id: u64, place: LaneKind) -> mpsc::UnboundedSender<LaneItem> {
         let (sender, items) = mpsc::unbounded_channel();
@@ -198,15 +198,15 @@ impl Lane {
         }
     }
 
-    async fn store_and_act(&mut self, messages: &mut [Incoming]) {
+    async fn store_and_act(&mut self, messages: &mut [IncomingMessage]) {
         if messages.is_empty() {
             return;
         }
         self.keep_files(messages).await;
-        let messages: &[Incoming] = messages;
+        let messages: &[IncomingMessage] = messages;
         let new = self.until_written(|lane| lane.store(messages)).await;
         for (message, _) in messages.iter().zip(new).filter(|(_, new)| *new) {
-            self.act(message);
+            self.accept_message(message);
         }
     }
 
@@ -225,14 +225,14 @@ impl Lane {
         }
     }
 
-    fn policy(&self, message: &Incoming) -> MessagePolicy {
+    fn policy(&self, message: &IncomingMessage) -> MessagePolicy {
         let shared = &self.shared;
         let log_others = shared.settings.log_others;
         access::policy(message, shared.identity().user, &shared.owners, self.place.dm, log_others)
     }
 
     /// Appends the messages that the log doesn't hold yet; returns for each whether it was new.
-    fn store(&mut self, messages: &[Incoming]) -> Result<Vec<bool>, EditError> {
+    fn store(&mut self, messages: &[IncomingMessage]) -> Result<Vec<bool>, EditError> {
         let bot = self.shared.identity().user;
         let mut entries = vec![];
         let mut firsts = vec![];

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::current_text::CurrentTexts;
 use super::message_events::{ANSWERS, BY_COMMAND};
-use crate::discord::api::snowflake::{self, Part};
+use crate::discord::api::snowflake::{self, BlockEvent};
 use crate::format::log::{EventKind, LogEvent, LogPath};
 use crate::turn::facts;
 use crate::words::words;
@@ -34,7 +34,7 @@ pub(super) struct ChannelLog {
     /// Its windows, oldest first; the last is being written.
     pub windows: Vec<LogPath>,
     /// The logged parts with their window, from `floor` on.
-    pub known: BTreeMap<(u64, Part), usize>,
+    pub known: BTreeMap<(u64, BlockEvent), usize>,
     /// Messages up to this one count as logged.
     pub floor: u64,
     /// The current text of each message.
@@ -50,8 +50,8 @@ pub(super) struct ChannelLog {
 }
 
 impl ChannelLog {
-    pub(super) fn holds(&self, message: u64, part: Part) -> bool {
-        self.known.contains_key(&(message, part)) || (part == Part::Message && message <= self.floor)
+    pub(super) fn holds(&self, message: u64, part: BlockEvent) -> bool {
+        self.known.contains_key(&(message, part)) || (part == BlockEvent::Message && message <= self.floor)
     }
 
     /// Adds a logged event to the index.
@@ -73,8 +73,8 @@ impl ChannelLog {
 
     /// Records answered questions: those that the facts of an answer's last chunk name and, if a message of
     /// ours has no facts, the one that it replies to.
-    pub(super) fn note_answer(&mut self, message: u64, content: &str, part: Part) {
-        if part == Part::Message
+    pub(super) fn note_answer(&mut self, message: u64, content: &str, part: BlockEvent) {
+        if part == BlockEvent::Message
             && let (_, Some(facts)) = facts::split(content)
         {
             self.with_facts.insert(message);
@@ -82,7 +82,7 @@ impl ChannelLog {
             let ids = questions.filter_map(|id| id.parse().ok()).filter_map(snowflake::message_of);
             self.answered.extend(ids.map(|(message, _)| message));
         }
-        if part != Part::About || self.with_facts.contains(&message) {
+        if part != BlockEvent::About || self.with_facts.contains(&message) {
             return;
         }
         if content == BY_COMMAND {
@@ -99,7 +99,7 @@ impl ChannelLog {
             return;
         }
         let Some(middle) = self.known.keys().nth(KEPT / 2).map(|(message, _)| *message) else { return };
-        self.known = self.known.split_off(&(middle + 1, Part::Message));
+        self.known = self.known.split_off(&(middle + 1, BlockEvent::Message));
         self.answered = self.answered.split_off(&(middle + 1));
         self.with_facts = self.with_facts.split_off(&(middle + 1));
         self.commands = self.commands.split_off(&(middle + 1));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::discord::api::snowflake::Part;
+use crate::discord::api::snowflake::BlockEvent;
 
 /// The beginning of an edit's event.
 pub(super) const EDITED: &str = "edited [[";
@@ -16,14 +16,18 @@ pub(super) struct CurrentTexts(BTreeMap<u64, (Timestamp, u64)>);
 
 impl CurrentTexts {
     /// Adds an event of the log.
-    pub fn add_event(&mut self, message: u64, part: Part, at: Timestamp, content: &str) {
+    pub fn add_event(&mut self, message: u64, part: BlockEvent, at: Timestamp, content: &str) {
         let text = match part {
-            Part::Message => content,
-            Part::Edit(_) => {
+            BlockEvent::Message => content,
+            BlockEvent::Edit(_) => {
                 let after = content.strip_prefix(EDITED).and_then(|rest| rest.split_once("]]:\n"));
                 after.map_or(content, |(_, text)| text)
             }
-            Part::About | Part::Deletion | Part::Recall | Part::Stopped | Part::Tool(_) => return,
+            BlockEvent::About
+            | BlockEvent::Deletion
+            | BlockEvent::Recall
+            | BlockEvent::Stopped
+            | BlockEvent::Tool(_) => return,
         };
         self.0.insert(message, (at, hash(text)));
     }
@@ -63,14 +67,14 @@ mod tests {
         let at = |second| Timestamp::from_second(second).unwrap();
         let mut shown = CurrentTexts::default();
         assert!(shown.differs(1, at(9), "a"), "what isn't known is looked up in the log");
-        shown.add_event(1, Part::Message, at(10), "a");
+        shown.add_event(1, BlockEvent::Message, at(10), "a");
         assert!(
             !shown.differs(1, at(11), "a") && shown.differs(1, at(11), "b") && !shown.differs(1, at(11), "")
         );
-        shown.add_event(1, Part::edit(at(20), "b"), at(20), "edited [[logs/x#^1]]:\nb");
+        shown.add_event(1, BlockEvent::edit(at(20), "b"), at(20), "edited [[logs/x#^1]]:\nb");
         assert!(!shown.differs(1, at(21), "b") && shown.differs(1, at(21), "a"));
         assert!(!shown.differs(1, at(15), "c"), "an older edit that came late");
-        shown.add_event(1, Part::About, at(30), "answers [[x]]");
+        shown.add_event(1, BlockEvent::About, at(30), "answers [[x]]");
         assert!(!shown.differs(1, at(31), "b"));
     }
 }

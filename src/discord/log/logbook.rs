@@ -16,7 +16,7 @@ use super::current_text::CurrentTexts;
 pub use super::message_events::{BY_COMMAND, LogEntry, deletion, edit, entries};
 use super::message_events::{floor, render, system};
 use crate::clock::Clock;
-use crate::discord::api::snowflake::{self, Part};
+use crate::discord::api::snowflake::{self, BlockEvent};
 use crate::format::log::{self, EventKind, LogHeader, LogPath};
 use crate::redact::Redactor;
 use crate::turn::facts;
@@ -210,8 +210,8 @@ impl Logbook {
     pub fn link(&self, id: u64, message: u64) -> Option<String> {
         let contexts = self.lock();
         let context = contexts.get(&id)?;
-        let block = snowflake::block_id(message, Part::Message).to_string();
-        let found = context.known.get(&(message, Part::Message)).copied().or_else(|| {
+        let block = snowflake::block_id(message, BlockEvent::Message).to_string();
+        let found = context.known.get(&(message, BlockEvent::Message)).copied().or_else(|| {
             // Older than the index: search the files.
             let marker = format!("\n^{block}\n");
             (0..context.windows.len()).rev().find(|index| {
@@ -227,12 +227,16 @@ impl Logbook {
     /// The link that a message will have once it is appended now.
     pub fn future_link(&self, id: u64, message: u64) -> Option<String> {
         let path = self.window(id)?;
-        Some(format!("{}#^{}", path.trim_end_matches(".md"), snowflake::block_id(message, Part::Message)))
+        Some(format!(
+            "{}#^{}",
+            path.trim_end_matches(".md"),
+            snowflake::block_id(message, BlockEvent::Message)
+        ))
     }
 
     /// Whether the log holds this message.
     pub fn holds(&self, id: u64, message: u64) -> bool {
-        self.lock().get(&id).is_some_and(|context| context.holds(message, Part::Message))
+        self.lock().get(&id).is_some_and(|context| context.holds(message, BlockEvent::Message))
     }
 
     /// Whether a logged message's text of `at` differs from the log and is newer.
@@ -250,9 +254,9 @@ impl Logbook {
     pub fn recent(&self, id: u64, since: u64, most: usize) -> Vec<u64> {
         let contexts = self.lock();
         let Some(context) = contexts.get(&id) else { return vec![] };
-        let messages = context.known.range((since, Part::Message)..).rev();
+        let messages = context.known.range((since, BlockEvent::Message)..).rev();
         let there = messages.filter(|((message, part), _)| {
-            *part == Part::Message && !context.known.contains_key(&(*message, Part::Deletion))
+            *part == BlockEvent::Message && !context.known.contains_key(&(*message, BlockEvent::Deletion))
         });
         let mut found: Vec<u64> = there.map(|((message, _), _)| *message).take(most).collect();
         found.reverse();
@@ -307,8 +311,8 @@ impl Logbook {
         let contexts = self.lock();
         let context = contexts.get(&id)?;
         let window = context.windows.len().checked_sub(1)?;
-        let is_there = |(message, part): (u64, Part), at: usize| {
-            (part == Part::Message && at == window).then_some(message)
+        let is_there = |(message, part): (u64, BlockEvent), at: usize| {
+            (part == BlockEvent::Message && at == window).then_some(message)
         };
         context.known.iter().rev().find_map(|(key, at)| is_there(*key, *at))
     }

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::current_text::EDITED;
-use crate::discord::api::message::{Attachment, Incoming};
-use crate::discord::api::snowflake::{self, Part};
+use crate::discord::api::message::{Attachment, IncomingMessage};
+use crate::discord::api::snowflake::{self, BlockEvent};
 use crate::format::log::{self, EventKind, LogEvent};
 
 /// One entry for a log.
@@ -13,7 +13,7 @@ pub struct LogEntry {
     /// The message that it is about.
     pub message: u64,
     /// The kind of event.
-    pub part: Part,
+    pub part: BlockEvent,
     /// The kind of block.
     pub kind: EventKind,
     /// When.
@@ -26,7 +26,7 @@ pub struct LogEntry {
 
 /// The entries for a message: its text, and its reply and files. `answered` links the block that it answers; `is_late`
 /// says that later messages stand before it.
-pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>, is_late: bool) -> Vec<LogEntry> {
+pub fn entries(message: &IncomingMessage, bot: u64, answered: Option<&str>, is_late: bool) -> Vec<LogEntry> {
     let kind = if message.author.id == bot { EventKind::Agent } else { EventKind::User };
     let entry = |part, kind, content| LogEntry {
         message: message.id,
@@ -36,13 +36,13 @@ pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>, is_late: bo
         author: message.author.name.clone(),
         content,
     };
-    let mut found = vec![entry(Part::Message, kind, message.words(bot))];
+    let mut found = vec![entry(BlockEvent::Message, kind, message.words(bot))];
     let mut about = Vec::new();
     about.extend(answered.map(|link| format!("{ANSWERS}{link}]]")));
     about.extend(message.attachments.iter().map(attached));
     about.extend(is_late.then(|| LATE.to_owned()));
     if !about.is_empty() {
-        found.push(entry(Part::About, EventKind::System, about.join("\n")));
+        found.push(entry(BlockEvent::About, EventKind::System, about.join("\n")));
     }
     found
 }
@@ -51,7 +51,7 @@ pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>, is_late: bo
 pub fn edit(message: u64, author: &str, content: &str, at: Timestamp, link: Option<&str>) -> LogEntry {
     let of = link.map(|link| format!("{EDITED}{link}]]:\n")).unwrap_or_default();
     let content_now = format!("{of}{content}");
-    let part = Part::edit(at, content);
+    let part = BlockEvent::edit(at, content);
     LogEntry { message, part, kind: EventKind::System, at, author: author.to_owned(), content: content_now }
 }
 
@@ -61,7 +61,14 @@ pub fn deletion(message: u64, at: Timestamp, link: Option<&str>) -> LogEntry {
         Some(link) => format!("deleted [[{link}]]"),
         None => "deleted".to_owned(),
     };
-    LogEntry { message, part: Part::Deletion, kind: EventKind::System, at, author: String::new(), content }
+    LogEntry {
+        message,
+        part: BlockEvent::Deletion,
+        kind: EventKind::System,
+        at,
+        author: String::new(),
+        content,
+    }
 }
 
 pub(super) fn render(entry: &LogEntry) -> String {
@@ -93,7 +100,7 @@ pub(super) fn floor(at: Timestamp) -> Timestamp {
 pub(super) fn attached(file: &Attachment) -> String {
     let name: String = file.name.chars().map(|c| if "[]|\\\n\r`".contains(c) { '_' } else { c }).collect();
     let url: String = file.url.chars().filter(|c| !c.is_whitespace() && !"<>()".contains(*c)).collect();
-    let link = match &file.kept {
+    let link = match &file.kept_path {
         Some(path) => format!("[[{path}|{name}]]"),
         None => format!("[{name}](<{url}>)"),
     };

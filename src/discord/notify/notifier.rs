@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use serenity::http::{LightMethod, Route};
 use tokio::sync::OnceCell;
 
-use crate::deliver::{Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome};
-use crate::discord::api::{Api, ApiError, DiscordError, history, message, snowflake};
+use crate::deliver::{MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, SendOutcome};
+use crate::discord::api::{ApiError, DiscordApi, DiscordError, history, message, snowflake};
 use crate::discord::buttons::notification as buttons;
 use crate::discord::shared::access::Owners;
 use crate::discord::shared::lock;
@@ -27,7 +27,7 @@ const PAGES: usize = 50;
 
 /// Sends notifications as the bot.
 pub struct BotNotifier {
-    api: Api,
+    api: DiscordApi,
     channel: Option<u64>,
     owners: Owners,
     /// The DM channel of each person written to so far.
@@ -38,15 +38,17 @@ pub struct BotNotifier {
 
 impl BotNotifier {
     /// A notifier whose own place is `channel`, else the first owner's DMs.
-    pub fn new(api: Api, channel: Option<u64>, owners: Owners) -> Self {
+    pub fn new(api: DiscordApi, channel: Option<u64>, owners: Owners) -> Self {
         Self { api, channel, owners, dms: Mutex::default(), me: OnceCell::new() }
     }
 
     /// The channel that a scope means.
-    async fn place(&self, scope: Option<Scope>) -> Result<u64, ApiError> {
+    async fn place(&self, scope: Option<MessageScope>) -> Result<u64, ApiError> {
         let user = match (scope, self.channel, self.owners.ids().first()) {
-            (Some(Scope::Channel(id) | Scope::Thread(id)), ..) | (None, Some(id), _) => return Ok(id),
-            (Some(Scope::User(id)), ..) | (None, None, Some(&id)) => id,
+            (Some(MessageScope::Channel(id) | MessageScope::Thread(id)), ..) | (None, Some(id), _) => {
+                return Ok(id);
+            }
+            (Some(MessageScope::User(id)), ..) | (None, None, Some(&id)) => id,
             (None, None, None) => {
                 return Err(ApiError::Refused {
                     status: 400,
@@ -71,7 +73,7 @@ impl BotNotifier {
         self.me.get_or_try_init(|| ask).await.copied()
     }
 
-    async fn post(&self, message: &Outgoing) -> Result<Value, ApiError> {
+    async fn post(&self, message: &OutgoingMessage) -> Result<Value, ApiError> {
         let channel = self.place(message.scope).await.map_err(before_posting)?;
         self.api
             .send(
@@ -82,7 +84,7 @@ impl BotNotifier {
             .await
     }
 
-    fn body(&self, message: &Outgoing) -> Value {
+    fn body(&self, message: &OutgoingMessage) -> Value {
         // An answer may name a person without a ping.
         let is_said =
             matches!(message.kind, MessageKind::Answer | MessageKind::Approval | MessageKind::Routine);
@@ -108,7 +110,7 @@ impl BotNotifier {
 ///
 /// Two reminders can say the same, so the text alone decides only where nothing else is known: history may not carry
 /// nonces, but it carries the buttons, whose ids hold the nonce.
-fn is_same_message(found: &message::Incoming, sought: &Outgoing) -> bool {
+fn is_same_message(found: &message::IncomingMessage, sought: &OutgoingMessage) -> bool {
     match (&found.nonce, found.custom_ids.first()) {
         (Some(nonce), _) => *nonce == sought.nonce,
         (None, Some(id)) => id.ends_with(&sought.nonce),
@@ -130,7 +132,7 @@ fn before_posting(error: ApiError) -> ApiError {
 }
 
 /// The DM channel with a person; the same one each time.
-pub(in crate::discord) async fn dm_channel(api: &Api, user: u64) -> Result<u64, ApiError> {
+pub(in crate::discord) async fn dm_channel(api: &DiscordApi, user: u64) -> Result<u64, ApiError> {
     let body = json!({ "recipient_id": user.to_string() });
     let channel = api.send(LightMethod::Post, Route::UserMeDmChannels, &body).await?;
     message::id(&channel["id"]).ok_or_else(|| ApiError::Unknown("no channel in the answer".to_owned()))
@@ -183,25 +185,28 @@ impl Notifier for BotNotifier {
         message::CONTENT_LIMIT
     }
 
-    async fn send(&self, message: &Outgoing) -> SendOutcome {
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         outcome(self.post(message).await)
     }
 
-    async fn find(&self, message: &Outgoing, since: Timestamp) -> Lookup {
+    async fn find(&self, message: &OutgoingMessage, since: Timestamp) -> MessageLookup {
         let search = async {
             let channel = self.place(message.scope).await?;
             let me = self.me().await?;
             let after = snowflake::first_at(since.checked_sub(SKEW).unwrap_or(since));
-            let is_it = |found: &message::Incoming| found.author.id == me && is_same_message(found, message);
+            let is_it =
+                |found: &message::IncomingMessage| found.author.id == me && is_same_message(found, message);
             history::find(&self.api, channel, after, PAGES, is_it).await
         };
         match search.await {
-            Ok(Some(found)) => Lookup::Found { message_id: found.id.to_string() },
-            Ok(None) => Lookup::NotFound,
+            Ok(Some(found)) => MessageLookup::Found { message_id: found.id.to_string() },
+            Ok(None) => MessageLookup::NotFound,
             // Without access nothing was sent either: posting brings the exact refusal.
-            Err(ApiError::Refused { .. }) => Lookup::NotFound,
-            Err(ApiError::RateLimited { after }) => Lookup::Later { after, reason: "rate limit".to_owned() },
-            Err(error) => Lookup::Later { after: None, reason: error.to_string() },
+            Err(ApiError::Refused { .. }) => MessageLookup::NotFound,
+            Err(ApiError::RateLimited { after }) => {
+                MessageLookup::Later { after, reason: "rate limit".to_owned() }
+            }
+            Err(error) => MessageLookup::Later { after: None, reason: error.to_string() },
         }
     }
 }

@@ -9,7 +9,7 @@ use super::notifier::BotNotifier;
 use super::webhook::WebhookNotifier;
 use crate::config::{self, ConfigError, DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 use crate::deliver::Notifier;
-use crate::discord::api::{Api, DiscordError};
+use crate::discord::api::{DiscordApi, DiscordError};
 use crate::discord::shared::access::Owners;
 
 /// Discord can't be used with these settings.
@@ -27,7 +27,7 @@ pub enum SetUpError {
 ///
 /// # Errors
 /// The file that holds it can't be read or can be read by others.
-pub fn token(settings: &config::Discord, root: &Path) -> Result<Option<SecretString>, ConfigError> {
+pub fn token(settings: &config::DiscordSettings, root: &Path) -> Result<Option<SecretString>, ConfigError> {
     config::secret(DISCORD_TOKEN_VARIABLE, settings.token_file.as_deref(), root)
 }
 
@@ -35,16 +35,16 @@ pub fn token(settings: &config::Discord, root: &Path) -> Result<Option<SecretStr
 ///
 /// # Errors
 /// The token can't be read, or `api_base` isn't on this machine.
-pub fn api(settings: &config::Discord, root: &Path) -> Result<Option<Api>, SetUpError> {
+pub fn api(settings: &config::DiscordSettings, root: &Path) -> Result<Option<DiscordApi>, SetUpError> {
     let token = token(settings, root)?;
-    Ok(token.map(|token| Api::new(Some(&token), settings.api_base.as_deref())).transpose()?)
+    Ok(token.map(|token| DiscordApi::new(Some(&token), settings.api_base.as_deref())).transpose()?)
 }
 
 /// The notifier that the settings ask for: the bot where there is a token, else the webhook.
 ///
 /// # Errors
 /// There is neither, or what there is can't be used.
-pub fn notifier(settings: &config::Discord, root: &Path) -> Result<Arc<dyn Notifier>, SetUpError> {
+pub fn notifier(settings: &config::DiscordSettings, root: &Path) -> Result<Arc<dyn Notifier>, SetUpError> {
     let owners = Owners::new(&settings.owner_ids);
     if let Some(api) = api(settings, root)? {
         if settings.channel_id.is_none() && owners.ids().is_empty() {

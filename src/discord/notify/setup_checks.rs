@@ -3,8 +3,8 @@
 use serde_json::Value;
 use serenity::http::Route;
 
-use crate::discord::api::{Api, DiscordError, bot_checks, message};
-use crate::setup::{Bot, Channel};
+use crate::discord::api::{DiscordApi, DiscordError, bot_checks, message};
+use crate::setup::{DiscordBot, DiscordChannel};
 
 /// Text and announcement channels.
 const WRITABLE: [u64; 2] = [0, 5];
@@ -15,12 +15,12 @@ const SERVERS: usize = 5;
 ///
 /// # Errors
 /// Discord refuses the token, or can't be reached.
-pub async fn bot(api: &Api) -> Result<Bot, DiscordError> {
+pub async fn bot(api: &DiscordApi) -> Result<DiscordBot, DiscordError> {
     let me = api.get(Route::UserMe, vec![]).await?;
     let application = api.get(Route::Oauth2ApplicationCurrent, vec![]).await.unwrap_or(Value::Null);
     let owner = &application["owner"];
     let name = ["global_name", "username"].iter().find_map(|key| owner[*key].as_str());
-    Ok(Bot {
+    Ok(DiscordBot {
         name: me["username"].as_str().unwrap_or("the bot").to_owned(),
         application: message::id(&application["id"]),
         owner: name.map(str::to_owned).zip(message::id(&owner["id"])),
@@ -32,7 +32,7 @@ pub async fn bot(api: &Api) -> Result<Bot, DiscordError> {
 ///
 /// # Errors
 /// As [`bot`].
-pub async fn channels(api: &Api) -> Result<Vec<Channel>, DiscordError> {
+pub async fn channels(api: &DiscordApi) -> Result<Vec<DiscordChannel>, DiscordError> {
     let servers = api.get(Route::UserMeGuilds, vec![]).await?;
     let mut found = Vec::new();
     for server in message::list(&servers).iter().take(SERVERS) {
@@ -44,7 +44,7 @@ pub async fn channels(api: &Api) -> Result<Vec<Channel>, DiscordError> {
             .collect();
         channels.sort_by_key(|channel| channel["position"].as_i64().unwrap_or_default());
         found.extend(channels.into_iter().filter_map(|channel| {
-            Some(Channel {
+            Some(DiscordChannel {
                 id: message::id(&channel["id"])?,
                 name: channel["name"].as_str().unwrap_or_default().to_owned(),
                 server: id,

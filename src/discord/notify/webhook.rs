@@ -8,14 +8,14 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use serenity::http::{LightMethod, Request, Route};
 
-use crate::deliver::{Notifier, Outgoing, Scope, SendOutcome};
-use crate::discord::api::{Api, ApiError, DiscordError, message};
+use crate::deliver::{MessageScope, Notifier, OutgoingMessage, SendOutcome};
+use crate::discord::api::{ApiError, DiscordApi, DiscordError, message};
 use crate::discord::shared::access::Owners;
 
 /// Sends notifications through a webhook.
 #[derive(Debug)]
 pub struct WebhookNotifier {
-    api: Api,
+    api: DiscordApi,
     id: u64,
     token: SecretString,
     owners: Owners,
@@ -28,7 +28,7 @@ impl WebhookNotifier {
     /// The address is none of a webhook, or `base` isn't on this machine.
     pub fn new(address: &SecretString, base: Option<&str>, owners: Owners) -> Result<Self, DiscordError> {
         let (id, token) = parse(address.expose_secret()).ok_or(DiscordError::BadWebhook)?;
-        Ok(Self { api: Api::new(None, base)?, id, token: SecretString::from(token), owners })
+        Ok(Self { api: DiscordApi::new(None, base)?, id, token: SecretString::from(token), owners })
     }
 }
 
@@ -53,10 +53,10 @@ impl Notifier for WebhookNotifier {
         message::CONTENT_LIMIT
     }
 
-    async fn send(&self, message: &Outgoing) -> SendOutcome {
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         let route = Route::WebhookWithToken { webhook_id: self.id.into(), token: self.token.expose_secret() };
         let mut params = vec![("wait", "true".to_owned())];
-        if let Some(Scope::Thread(thread)) = message.scope {
+        if let Some(MessageScope::Thread(thread)) = message.scope {
             params.push(("thread_id", thread.to_string()));
         }
         let body = json!({

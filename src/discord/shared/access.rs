@@ -3,7 +3,7 @@
 //!
 //! Which channels belong to the bot is not decided here but in `discord::bot`.
 
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::IncomingMessage;
 
 /// The people of `[discord] owner_ids`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,7 +53,13 @@ pub enum MessagePolicy {
 }
 
 /// The policy for a message.
-pub fn policy(message: &Incoming, bot: u64, owners: &Owners, is_dm: bool, log_others: bool) -> MessagePolicy {
+pub fn policy(
+    message: &IncomingMessage,
+    bot: u64,
+    owners: &Owners,
+    is_dm: bool,
+    log_others: bool,
+) -> MessagePolicy {
     match message.author.id {
         author if author == bot => MessagePolicy::Own,
         author if owners.has(author) && !message.author.bot => MessagePolicy::Owner,

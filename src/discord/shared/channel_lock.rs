@@ -19,14 +19,14 @@ pub(in crate::discord) const END_TIME: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub struct ChannelLock {
     channels: Mutex<HashMap<u64, Arc<tokio::sync::Mutex<()>>>>,
-    running: Mutex<HashMap<u64, Running>>,
+    running: Mutex<HashMap<u64, RunningTurn>>,
     /// Messages that were accepted when they were sent, not after an absence.
     pub(in crate::discord) live: Mutex<HashSet<u64>>,
 }
 
 /// The running turn of a channel.
 #[derive(Debug)]
-struct Running {
+struct RunningTurn {
     messages: Vec<u64>,
     stop: CancellationToken,
     why: Option<Interruption>,
@@ -50,7 +50,7 @@ impl ChannelLock {
     /// there is none. The turn journal records it first, for a turn that begins now.
     pub fn stop(&self, channel: u64, before: Option<u64>, who: &str) -> bool {
         let mut running = lock(&self.running);
-        let asked_before = |turn: &Running| {
+        let asked_before = |turn: &RunningTurn| {
             before.is_none_or(|before| turn.messages.iter().all(|message| *message < before))
         };
         let Some(turn) = running.get_mut(&channel).filter(|turn| asked_before(turn)) else { return false };
@@ -70,7 +70,7 @@ impl ChannelLock {
 
     pub(in crate::discord) fn begin(&self, channel: u64, messages: Vec<u64>) -> CancellationToken {
         let stop = CancellationToken::new();
-        lock(&self.running).insert(channel, Running { messages, stop: stop.clone(), why: None });
+        lock(&self.running).insert(channel, RunningTurn { messages, stop: stop.clone(), why: None });
         stop
     }
 

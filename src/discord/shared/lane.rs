@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::IncomingMessage;
 use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::Surface;
 use crate::turn::NewTurn;
@@ -12,7 +12,7 @@ use crate::turn::NewTurn;
 #[derive(Debug)]
 pub(in crate::discord) enum LaneItem {
     /// A message, live or just posted by the bot itself.
-    Message(Box<Incoming>),
+    Message(Box<IncomingMessage>),
     /// A message was edited.
     Edited { id: u64, content: String, at: Timestamp },
     /// A message was deleted.

@@ -3,7 +3,7 @@
 //! It checks the user in the list of mentions, the literal `<@id>` where that list is empty, and a role that the bot
 //! holds, because `@Name` in Discord's input often becomes the bot's role instead of the bot.
 
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::IncomingMessage;
 
 /// The bot's user and roles on a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct BotIdentity {
 }
 
 /// Whether the message addresses the bot, by a mention or as an answer to one of its own.
-pub fn addresses(message: &Incoming, bot: &BotIdentity) -> bool {
+pub fn addresses(message: &IncomingMessage, bot: &BotIdentity) -> bool {
     message.mentions.contains(&bot.user)
         || message.role_mentions.iter().any(|role| bot.roles.contains(role))
         || message.reply_author == Some(bot.user)
@@ -47,12 +47,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn message(extra: &serde_json::Value) -> Incoming {
+    fn message(extra: &serde_json::Value) -> IncomingMessage {
         let mut value = json!({ "id": "1", "channel_id": "2", "author": { "id": "3" }, "content": "" });
         for (key, field) in extra.as_object().unwrap() {
             value[key] = field.clone();
         }
-        Incoming::from_json(&value).unwrap()
+        IncomingMessage::from_json(&value).unwrap()
     }
 
     #[test]

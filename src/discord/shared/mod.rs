@@ -21,5 +21,5 @@ pub(super) use channel_lock::{END_TIME, Interruption, LONGEST_PAUSE, SHORTEST_PA
 pub(super) use cursors::Cursors;
 pub(super) use lane::{LaneItem, LaneKind};
 pub(super) use state::BotState;
-pub use state::{BotParts, Pace};
+pub use state::{BotParts, ProgressTimes};
 pub use vault_operations::{DaemonServices, VaultOperations};

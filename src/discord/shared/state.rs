@@ -21,21 +21,21 @@ use super::vault_operations::VaultOperations;
 use crate::agent::VaultApprovals;
 use crate::clock::Clock;
 use crate::config;
-use crate::deliver::Answers;
-use crate::discord::api::{Api, ApiError, DiscordError, GatewayStatus, message, snowflake};
+use crate::deliver::AnswerSender;
+use crate::discord::api::{ApiError, DiscordApi, DiscordError, GatewayStatus, message, snowflake};
 use crate::discord::log::logbook::{Logbook, Surface};
 use crate::turn::{Responder, TurnJournal};
 
 /// The times of the progress message.
 #[derive(Debug, Clone, Copy)]
-pub struct Pace {
+pub struct ProgressTimes {
     /// The delay of the message; shorter work shows the typing sign alone.
     pub after: Duration,
     /// The least time between two edits.
     pub every: Duration,
 }
 
-impl Default for Pace {
+impl Default for ProgressTimes {
     fn default() -> Self {
         Self { after: Duration::from_secs(20), every: Duration::from_secs(5) }
     }
@@ -44,9 +44,9 @@ impl Default for Pace {
 /// The parts of the bot.
 pub struct BotParts {
     /// The REST API.
-    pub api: Api,
+    pub api: DiscordApi,
     /// `[discord]` of the settings.
-    pub settings: config::Discord,
+    pub settings: config::DiscordSettings,
     /// The logs.
     pub log: Logbook,
     /// The vault's operations for commands.
@@ -58,7 +58,7 @@ pub struct BotParts {
     /// The note of approvals.
     pub approvals: Arc<VaultApprovals>,
     /// Fixes and sends answers.
-    pub answers: Arc<Answers>,
+    pub answers: Arc<AnswerSender>,
     /// Outlives a bot that restarts with other settings.
     pub channel_lock: Arc<ChannelLock>,
     /// The time.
@@ -73,7 +73,7 @@ pub struct BotParts {
     /// How long the gateway may be without a connection before it is restarted; none for the default.
     pub stall: Option<Duration>,
     /// The times of the progress message.
-    pub pace: Pace,
+    pub pace: ProgressTimes,
 }
 
 impl BotParts {

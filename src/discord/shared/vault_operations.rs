@@ -9,10 +9,10 @@ use jiff::civil;
 use crate::agent::MemorySearch;
 use crate::deliver::Fact;
 use crate::format::id::ReminderId;
-use crate::format::pinned::Target;
+use crate::format::pinned::LinkTarget;
 use crate::format::reminder::{Recur, ReminderLine};
 use crate::memory::{MemoryError, Origin};
-use crate::reminders::{Draft, ReminderError, WrittenReminder};
+use crate::reminders::{ReminderDraft, ReminderError, WrittenReminder};
 use crate::vault::Actor;
 use crate::when::{self, Meaning, WhenError};
 use crate::workspace::Workspace;
@@ -87,7 +87,7 @@ impl VaultOperations {
         recur: Recur,
         msg: &str,
     ) -> Result<WrittenReminder, ReminderError> {
-        self.vault_reminders().add_once(&Draft { local, recur, msg: msg.to_owned() }, Actor::Discord)
+        self.vault_reminders().add_once(&ReminderDraft { local, recur, msg: msg.to_owned() }, Actor::Discord)
     }
 
     /// Removes the reminder that a notification was about.
@@ -153,7 +153,7 @@ impl VaultOperations {
     pub fn pin(&self, text: &str, link: Option<&str>) -> Result<String, MemoryError> {
         let target = link.map(|link| {
             let (path, block) = link.split_once("#^").unwrap_or((link, ""));
-            Target {
+            LinkTarget {
                 path: path.to_owned(),
                 block_id: (!block.is_empty()).then(|| block.to_owned()),
                 heading: None,

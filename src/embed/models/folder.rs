@@ -23,7 +23,7 @@ const TOKENIZER: &str = "tokenizer.json";
 
 /// The model.
 #[derive(Debug)]
-pub struct Folder {
+pub struct StaticModelFolder {
     name: String,
     dir: PathBuf,
     tokenizer: Tokenizer,
@@ -34,7 +34,7 @@ pub struct Folder {
     width: usize,
 }
 
-impl Folder {
+impl StaticModelFolder {
     /// Loads the model in `dir`.
     ///
     /// # Errors

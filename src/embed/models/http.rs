@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use crate::config;
-use crate::embed::{EmbedError, Provider, Purpose, check, cut};
+use crate::embed::{EmbedError, EmbedPurpose, Provider, check, cut};
 
 /// Longest wait for one answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,7 +23,7 @@ const MOST_ANSWER: usize = 64 << 20;
 
 /// Which API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Api {
+enum EndpointApi {
     Google,
     OpenAi,
     Ollama,
@@ -31,8 +31,8 @@ enum Api {
 
 /// A model behind an endpoint.
 #[derive(Debug)]
-pub struct Http {
-    api: Api,
+pub struct EndpointModel {
+    api: EndpointApi,
     name: String,
     model: String,
     url: String,
@@ -40,28 +40,28 @@ pub struct Http {
     client: reqwest::Client,
 }
 
-impl Http {
+impl EndpointModel {
     /// From the settings; nothing is sent yet.
     ///
     /// # Errors
     /// The provider needs a key or an endpoint that isn't there.
-    pub fn open(settings: &config::Embed, root: &Path) -> Result<Self, EmbedError> {
+    pub fn open(settings: &config::EmbedSettings, root: &Path) -> Result<Self, EmbedError> {
         let (api, model, url, variable) = match settings.provider.as_str() {
             "google" => (
-                Api::Google,
+                EndpointApi::Google,
                 "gemini-embedding-001",
                 "https://generativelanguage.googleapis.com/v1beta",
                 "GOOGLE_API_KEY",
             ),
             "openai" => {
-                (Api::OpenAi, "text-embedding-3-small", "https://api.openai.com/v1", "OPENAI_API_KEY")
+                (EndpointApi::OpenAi, "text-embedding-3-small", "https://api.openai.com/v1", "OPENAI_API_KEY")
             }
-            _ => (Api::Ollama, "nomic-embed-text", "http://127.0.0.1:11434", "OLLAMA_API_KEY"),
+            _ => (EndpointApi::Ollama, "nomic-embed-text", "http://127.0.0.1:11434", "OLLAMA_API_KEY"),
         };
         let wrong = |error: config::ConfigError| EmbedError::Settings(error.to_string());
         let key = config::secret(variable, settings.key_file.as_deref(), root).map_err(wrong)?;
         // An endpoint of one's own often wants no key; the public ones always do.
-        if key.is_none() && api != Api::Ollama && settings.url.is_none() {
+        if key.is_none() && api != EndpointApi::Ollama && settings.url.is_none() {
             return Err(EmbedError::Settings(format!(
                 "`embed.provider` is `{}`, but there is no key: set `{variable}`, or `embed.key_file` to a file that only you can read",
                 settings.provider
@@ -79,30 +79,30 @@ impl Http {
         Ok(Self { api, name, model, url: url.trim_end_matches('/').to_owned(), key, client })
     }
 
-    fn request(&self, texts: &[&str], purpose: Purpose) -> reqwest::RequestBuilder {
+    fn request(&self, texts: &[&str], purpose: EmbedPurpose) -> reqwest::RequestBuilder {
         let (url, body) = match self.api {
-            Api::Google => {
+            EndpointApi::Google => {
                 let task = match purpose {
-                    Purpose::Document => "RETRIEVAL_DOCUMENT",
-                    Purpose::Query => "RETRIEVAL_QUERY",
+                    EmbedPurpose::Document => "RETRIEVAL_DOCUMENT",
+                    EmbedPurpose::Query => "RETRIEVAL_QUERY",
                 };
                 let model = format!("models/{}", self.model);
                 let one = |text: &&str| json!({"model": model, "taskType": task, "content": {"parts": [{"text": text}]}});
                 let requests: Vec<Value> = texts.iter().map(one).collect();
                 (format!("{}/{model}:batchEmbedContents", self.url), json!({ "requests": requests }))
             }
-            Api::OpenAi => (
+            EndpointApi::OpenAi => (
                 format!("{}/embeddings", self.url),
                 json!({"model": self.model, "input": texts, "encoding_format": "float"}),
             ),
-            Api::Ollama => (
+            EndpointApi::Ollama => (
                 format!("{}/api/embed", self.url),
                 json!({"model": self.model, "input": texts, "truncate": true}),
             ),
         };
         let request = self.client.post(url).json(&body);
         match (&self.key, self.api) {
-            (Some(key), Api::Google) => request.header("x-goog-api-key", key.expose_secret()),
+            (Some(key), EndpointApi::Google) => request.header("x-goog-api-key", key.expose_secret()),
             (Some(key), _) => request.bearer_auth(key.expose_secret()),
             (None, _) => request,
         }
@@ -116,9 +116,11 @@ impl Http {
     fn vectors(&self, answer: &Value) -> Result<Vec<Vec<f32>>, EmbedError> {
         let list = |key: &str| answer.get(key).and_then(Value::as_array);
         let found: Option<Vec<&Value>> = match self.api {
-            Api::Google => list("embeddings").map(|all| all.iter().map(|one| &one["values"]).collect()),
-            Api::Ollama => list("embeddings").map(|all| all.iter().collect()),
-            Api::OpenAi => list("data").map(|all| {
+            EndpointApi::Google => {
+                list("embeddings").map(|all| all.iter().map(|one| &one["values"]).collect())
+            }
+            EndpointApi::Ollama => list("embeddings").map(|all| all.iter().collect()),
+            EndpointApi::OpenAi => list("data").map(|all| {
                 let mut all: Vec<&Value> = all.iter().collect();
                 all.sort_by_key(|one| one["index"].as_u64());
                 all.into_iter().map(|one| &one["embedding"]).collect()
@@ -146,20 +148,20 @@ impl Http {
 }
 
 #[async_trait]
-impl Provider for Http {
+impl Provider for EndpointModel {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn batch(&self) -> usize {
         match self.api {
-            Api::Google => 100,
-            Api::OpenAi => 128,
-            Api::Ollama => 32,
+            EndpointApi::Google => 100,
+            EndpointApi::OpenAi => 128,
+            EndpointApi::Ollama => 32,
         }
     }
 
-    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+    async fn embed(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         let texts: Vec<&str> = texts.iter().map(|text| cut(text, MOST_BYTES)).collect();
         // An endpoint refuses an empty text; a space is embedded as nothing in particular.
         let sent: Vec<&str> =

@@ -8,16 +8,16 @@ use ndarray::Axis;
 
 use super::bert::Encoder;
 use super::table;
-use crate::embed::{EmbedError, Provider, Purpose, check};
+use crate::embed::{EmbedError, EmbedPurpose, Provider, check};
 
 /// Sentence models are trained on short texts; what is behind this many tokens isn't read.
 const MOST_TOKENS: usize = 256;
 
 /// The model.
 #[derive(Debug)]
-pub struct Local(Encoder);
+pub struct LocalModel(Encoder);
 
-impl Local {
+impl LocalModel {
     /// Loads the model in `dir`.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Local {
 }
 
 #[async_trait]
-impl Provider for Local {
+impl Provider for LocalModel {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -48,7 +48,7 @@ impl Provider for Local {
         16
     }
 
-    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+    async fn embed(&self, texts: &[String], _: EmbedPurpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut vectors = Vec::with_capacity(texts.len());
         for text in texts {
             vectors.push(self.embed_one(text));
@@ -67,9 +67,9 @@ mod tests {
     #[test]
     fn a_directory_that_is_no_model_says_what_it_lacks() {
         let dir = tempfile::tempdir().unwrap();
-        let error = Local::open(&dir.path().join("nowhere")).unwrap_err().to_string();
+        let error = LocalModel::open(&dir.path().join("nowhere")).unwrap_err().to_string();
         assert!(error.ends_with("is no directory"), "{error}");
-        let error = Local::open(dir.path()).unwrap_err().to_string();
+        let error = LocalModel::open(dir.path()).unwrap_err().to_string();
         assert!(
             error.ends_with("lacks `config.json`, `model.safetensors`, `vocab.txt` (or `tokenizer.json`)"),
             "{error}"
@@ -77,7 +77,7 @@ mod tests {
         for name in ["config.json", "model.safetensors", "vocab.txt"] {
             std::fs::write(dir.path().join(name), "{}").unwrap();
         }
-        let error = Local::open(dir.path()).unwrap_err().to_string();
+        let error = LocalModel::open(dir.path()).unwrap_err().to_string();
         assert!(error.contains("`config.json` of another kind"), "{error}");
     }
 }

@@ -5,7 +5,7 @@
 //! in place in the program's read-only data: nothing is loaded. The file also lists each word's nearest words, which
 //! the ranking uses for soft matches.
 
-use crate::embed::tokens::wordpiece::{self, Vocabulary};
+use crate::embed::tokens::wordpiece::{self, TokenVocabulary};
 
 /// Dimensions of the built-in vectors.
 pub const DIMENSIONS: usize = 256;
@@ -23,7 +23,7 @@ const MAGIC: &[u8; 8] = b"VAEMB001";
 
 /// The built-in table.
 #[derive(Debug, Clone, Copy)]
-pub struct Table {
+pub struct BuiltinTable {
     dimensions: usize,
     neighbours: usize,
     unknown: u32,
@@ -36,7 +36,7 @@ pub struct Table {
     text: &'static [u8],
 }
 
-impl Table {
+impl BuiltinTable {
     /// The table in the binary.
     pub fn builtin() -> Self {
         // The file is made by `tools/distill/pack.py` and checked by a test, so a wrong one never ships.
@@ -74,7 +74,7 @@ impl Table {
         self.embed_tokens(&tokens)
     }
 
-    /// As [`Table::embed`], of a text's tokens.
+    /// As [`BuiltinTable::embed`], of a text's tokens.
     pub(super) fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
         let mut sum = vec![0.0; self.dimensions];
         vector_loops::add_rows(&mut sum, self.rows, self.scales.as_chunks().0, tokens);
@@ -119,7 +119,7 @@ impl Table {
     }
 
     /// How much a word, lower case, tells of what a text is about: the length of its vector, about 0.1 for "the", 1 for
-    /// "dog" and 1.7 for "trombone". [`Table::UNKNOWN`] for what is no whole word of the table.
+    /// "dog" and 1.7 for "trombone". [`BuiltinTable::UNKNOWN`] for what is no whole word of the table.
     pub fn weight(&self, word: &str) -> f32 {
         let Some(token) = self.piece(word, false) else { return Self::UNKNOWN };
         let row = &self.rows[token as usize * self.dimensions..][..self.dimensions];
@@ -142,7 +142,7 @@ impl Table {
     }
 }
 
-impl Vocabulary for Table {
+impl TokenVocabulary for BuiltinTable {
     fn piece(&self, piece: &str, inner: bool) -> Option<u32> {
         let basis = if inner { 0x2F0B_4C47 } else { 0x811C_9DC5_u32 };
         let hash = piece.bytes().fold(basis, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));

@@ -13,7 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 const LONGEST_WORD: usize = 100;
 
 /// The numbers of tokens: the vocabulary of the built-in table or of a model's directory.
-pub trait Vocabulary {
+pub trait TokenVocabulary {
     /// The number of a piece; `inner` for one that continues a word (written `##piece` in vocabularies).
     fn piece(&self, piece: &str, inner: bool) -> Option<u32>;
     /// The number of the unknown token.
@@ -76,7 +76,7 @@ pub fn words(text: &str, mut emit: impl FnMut(&str)) {
 }
 
 /// Calls `emit` with the number of each token of `text`, without special tokens, at most `limit`.
-pub fn tokens(vocabulary: &impl Vocabulary, text: &str, limit: usize, mut emit: impl FnMut(u32)) {
+pub fn tokens(vocabulary: &impl TokenVocabulary, text: &str, limit: usize, mut emit: impl FnMut(u32)) {
     let mut left = limit;
     let mut pieces = Vec::new();
     words(text, |word| {
@@ -93,7 +93,7 @@ pub fn tokens(vocabulary: &impl Vocabulary, text: &str, limit: usize, mut emit: 
 }
 
 /// The pieces of one word, or the unknown token for one that can't be cut into known pieces.
-pub fn split(vocabulary: &impl Vocabulary, word: &str, pieces: &mut Vec<u32>) {
+pub fn split(vocabulary: &impl TokenVocabulary, word: &str, pieces: &mut Vec<u32>) {
     if let Some(whole) = vocabulary.piece(word, false) {
         pieces.push(whole);
         return;

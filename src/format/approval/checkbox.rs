@@ -14,7 +14,7 @@ pub(in crate::format) const HEAD: usize = 5;
 /// The meaning of a line's box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mark {
+pub enum CheckboxMark {
     /// No decision yet.
     Open,
     /// Yes: `[x]` or `[X]`.
@@ -23,7 +23,7 @@ pub enum Mark {
     Declined,
 }
 
-impl Mark {
+impl CheckboxMark {
     /// The character in the box.
     pub const fn sign(self) -> char {
         match self {
@@ -36,7 +36,7 @@ impl Mark {
 
 /// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Parsed<T> {
+pub enum ParsedBox<T> {
     /// A line of the format.
     Line(Box<T>),
     /// A line that looks meant as one.
@@ -57,17 +57,17 @@ pub(in crate::format) fn parse_line<T>(
     line: &[u8],
     looks_meant: fn(&str) -> bool,
     read: impl Fn(&str) -> Result<T, Fault>,
-) -> Parsed<T> {
+) -> ParsedBox<T> {
     let read = match std::str::from_utf8(line) {
         Ok(text) => read(text).map_err(|fault| fault.in_characters(text)),
         Err(error) => Err(Fault::not_utf8(line, error)),
     };
     match read {
-        Ok(read) => Parsed::Line(Box::new(read)),
+        Ok(read) => ParsedBox::Line(Box::new(read)),
         Err(Fault { at, reason, suggestion }) if looks_meant(&String::from_utf8_lossy(line)) => {
-            Parsed::NearMiss { column: at + 1, reason, suggestion }
+            ParsedBox::NearMiss { column: at + 1, reason, suggestion }
         }
-        Err(_) => Parsed::Other,
+        Err(_) => ParsedBox::Other,
     }
 }
 
@@ -79,11 +79,11 @@ pub(in crate::format) fn task_body(text: &str) -> Option<&str> {
 }
 
 /// The meaning of the box; `ticking` says what a tick does.
-pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<Mark, Fault> {
+pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<CheckboxMark, Fault> {
     match text.get(..HEAD) {
-        Some("- [ ]") => Ok(Mark::Open),
-        Some("- [x]" | "- [X]") => Ok(Mark::Ticked),
-        Some("- [-]") => Ok(Mark::Declined),
+        Some("- [ ]") => Ok(CheckboxMark::Open),
+        Some("- [x]" | "- [X]") => Ok(CheckboxMark::Ticked),
+        Some("- [-]") => Ok(CheckboxMark::Declined),
         _ if text.starts_with("- [") && text[BOX..].chars().nth(1) == Some(']') => {
             let how = format!("{ticking}, or put `-` into it to decline");
             Err(Fault::new(BOX, "the box says nothing that is understood", how))
@@ -97,12 +97,12 @@ pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<Mark, Fault> 
 
 /// The text that may follow the fields: the date that other plugins add, then a block id.
 #[derive(Default)]
-pub(in crate::format) struct Tail {
+pub(in crate::format) struct LineTail {
     pub block_id: Option<String>,
     is_dated: bool,
 }
 
-impl Tail {
+impl LineTail {
     /// Takes a date or a block id at `at`; returns where it ends, or `None` if a field stands there. A block id ends the
     /// line.
     pub(in crate::format) fn take(&mut self, text: &str, at: usize) -> Result<Option<usize>, Fault> {

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use super::{Finding, Line, lines::LiveLines};
 use crate::words::words;
 
-pub use checkbox::{Mark, Parsed};
+pub use checkbox::{CheckboxMark, ParsedBox};
 pub use quote::{quoted, shown};
 pub use read::parse_line;
 
@@ -45,7 +45,7 @@ words! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
     /// The meaning of its box.
-    pub mark: Mark,
+    pub mark: CheckboxMark,
     /// `ap_` and twelve characters, unique in the file.
     pub id: String,
     /// Until when it can be answered; a whole minute.
@@ -79,7 +79,7 @@ impl Approval {
     /// the skill in between.
     pub fn asks_as(&self, other: &Self) -> bool {
         let neutral = |one: &Self| Self {
-            mark: Mark::Open,
+            mark: CheckboxMark::Open,
             why: None,
             always: None,
             state: None,
@@ -143,13 +143,13 @@ pub fn parse(bytes: &[u8]) -> ApprovalsFile {
     let mut file = ApprovalsFile::default();
     for Line { number, text, .. } in LiveLines::new(bytes) {
         match parse_line(text) {
-            Parsed::Line(approval) => {
+            ParsedBox::Line(approval) => {
                 file.lines.push(ApprovalLine { line: number, text: text.to_vec(), approval: *approval });
             }
-            Parsed::NearMiss { column, reason, suggestion } => {
+            ParsedBox::NearMiss { column, reason, suggestion } => {
                 file.near_misses.push(Finding { line: number, column, reason, suggestion });
             }
-            Parsed::Other => {}
+            ParsedBox::Other => {}
         }
     }
     file
@@ -159,7 +159,7 @@ pub fn parse(bytes: &[u8]) -> ApprovalsFile {
 /// as it is.
 pub fn with_state(line: &[u8], state: ApprovalState) -> Vec<u8> {
     match parse_line(line) {
-        Parsed::Line(approval) if approval.is_open() => {
+        ParsedBox::Line(approval) if approval.is_open() => {
             let end = read::end_of_fields(line);
             [&line[..end], format!(" state={}", state.name()).as_bytes(), &line[end..]].concat()
         }
@@ -168,9 +168,9 @@ pub fn with_state(line: &[u8], state: ApprovalState) -> Vec<u8> {
 }
 
 /// The line with its box ticked or declined. One that is over, or is none of ours, comes back as it is.
-pub fn with_mark(line: &[u8], mark: Mark) -> Vec<u8> {
+pub fn with_mark(line: &[u8], mark: CheckboxMark) -> Vec<u8> {
     match parse_line(line) {
-        Parsed::Line(approval) if approval.is_open() => {
+        ParsedBox::Line(approval) if approval.is_open() => {
             let mut line = line.to_vec();
             line[checkbox::BOX] = mark.sign() as u8;
             line
@@ -196,7 +196,7 @@ mod tests {
 
     fn asked(run: &str) -> Approval {
         Approval {
-            mark: Mark::Open,
+            mark: CheckboxMark::Open,
             id: "ap_K5V4M2J7Q2ZP".into(),
             until: "2026-12-01T09:30:00Z".parse().unwrap(),
             brain: "claude".into(),
@@ -219,8 +219,8 @@ mod tests {
             "- [ ]  ap_K5V4M2J7Q2ZP run=\"a [x] b\"  until=2026-12-01T09:30Z brain=claude state=expired ^mine  "
         );
         assert_eq!(with_state(&ended, ApprovalState::Used), ended, "over is over");
-        assert_eq!(with_mark(&ended, Mark::Ticked), ended);
-        let ticked = with_mark(line, Mark::Ticked);
+        assert_eq!(with_mark(&ended, CheckboxMark::Ticked), ended);
+        let ticked = with_mark(line, CheckboxMark::Ticked);
         assert!(ticked.starts_with(b"- [x]  ap_") && ticked[5..] == line[5..]);
         assert_eq!(with_state(b"- [ ] something else", ApprovalState::Used), b"- [ ] something else");
         let by_tasks =
@@ -244,7 +244,7 @@ mod tests {
             let line = asked.to_line();
             prop_assert!(!line.contains(['\n', '\r', '\t']));
             match parse_line(line.as_bytes()) {
-                Parsed::Line(read) => prop_assert_eq!(*read, asked),
+                ParsedBox::Line(read) => prop_assert_eq!(*read, asked),
                 other => prop_assert!(false, "{:?}: {}", other, line),
             }
             let file = parse(format!("# Approvals\n\n{line}\n").as_bytes());

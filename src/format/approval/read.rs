@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-use super::checkbox::{self, HEAD, Tail, is_name};
-use super::{Approval, ApprovalState, PREFIX, Parsed, is_id, quote::unquote};
+use super::checkbox::{self, HEAD, LineTail, is_name};
+use super::{Approval, ApprovalState, PREFIX, ParsedBox, is_id, quote::unquote};
 use crate::format::{Fault, has_shape, nearest, quote};
 
 const KEYS: [&str; 8] = ["until", "brain", "run", "hash", "why", "always", "turn", "state"];
 
 /// Reads one line.
-pub fn parse_line(line: &[u8]) -> Parsed<Approval> {
+pub fn parse_line(line: &[u8]) -> ParsedBox<Approval> {
     checkbox::parse_line(line, looks_meant, |text| Ok(read(text)?.0))
 }
 
@@ -41,7 +41,7 @@ fn read(text: &str) -> Result<(Approval, usize), Fault> {
     at = end;
     let mut fields = BTreeMap::new();
     let mut end_of_fields = at;
-    let mut tail = Tail::default();
+    let mut tail = LineTail::default();
     loop {
         let next = checkbox::spaces(text, at, "put one between two fields")?;
         if next == text.len() {

@@ -22,7 +22,7 @@ use super::approval::{checkbox, quoted};
 use super::lines::LiveLines;
 use super::{Finding, Line};
 
-pub use super::approval::{Mark, Parsed};
+pub use super::approval::{CheckboxMark, ParsedBox};
 pub use category::Category;
 pub use read::parse_line;
 
@@ -61,7 +61,7 @@ pub const HUMAN: &str = "human";
 
 /// The fields of a record beside its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct CandidateRecord {
     /// When it was asked.
     pub asked: Timestamp,
     /// Its finder: a brain's name, or `rules`.
@@ -76,7 +76,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The meaning of its box.
-    pub mark: Mark,
+    pub mark: CheckboxMark,
     /// Its category.
     pub category: Category,
     /// The section of `MEMORY.md` that it is for: whom or what it is about.
@@ -94,7 +94,7 @@ pub struct Candidate {
     /// `cap_` and twelve characters, unique in the file.
     pub id: String,
     /// When and by whom it was asked; only a record has it.
-    pub record: Option<Record>,
+    pub record: Option<CandidateRecord>,
     /// The block id behind the line, if a person made one.
     pub block_id: Option<String>,
 }
@@ -193,7 +193,7 @@ impl InboxFile {
             let is_kept = record.record.as_ref().is_some_and(|record| record.kept.is_some());
             out.push(match line {
                 _ if is_kept => (CandidateState::Kept, record),
-                Some(line) if line.candidate.mark != Mark::Declined => {
+                Some(line) if line.candidate.mark != CheckboxMark::Declined => {
                     (CandidateState::Open, &line.candidate)
                 }
                 _ => (CandidateState::Dropped, record),
@@ -201,8 +201,11 @@ impl InboxFile {
         }
         for line in self.lines.iter().map(|line| &line.candidate) {
             if seen.insert(line.id.as_str()) {
-                let state =
-                    if line.mark == Mark::Declined { CandidateState::Dropped } else { CandidateState::Open };
+                let state = if line.mark == CheckboxMark::Declined {
+                    CandidateState::Dropped
+                } else {
+                    CandidateState::Open
+                };
                 out.push((state, line));
             }
         }
@@ -216,7 +219,7 @@ pub fn parse(bytes: &[u8]) -> InboxFile {
     let mut lines = LiveLines::new(bytes);
     while let Some((Line { number, text, .. }, live)) = lines.next_any() {
         match parse_line(text) {
-            Parsed::Line(candidate) => {
+            ParsedBox::Line(candidate) => {
                 let is_record = candidate.record.is_some();
                 let line = CandidateLine { line: number, text: text.to_vec(), candidate: *candidate };
                 if is_record {
@@ -225,10 +228,10 @@ pub fn parse(bytes: &[u8]) -> InboxFile {
                     file.lines.push(line);
                 }
             }
-            Parsed::NearMiss { column, reason, suggestion } if live => {
+            ParsedBox::NearMiss { column, reason, suggestion } if live => {
                 file.near_misses.push(Finding { line: number, column, reason, suggestion });
             }
-            Parsed::NearMiss { .. } | Parsed::Other => {}
+            ParsedBox::NearMiss { .. } | ParsedBox::Other => {}
         }
     }
     file
@@ -256,7 +259,7 @@ mod tests {
 
     fn tea() -> Candidate {
         Candidate {
-            mark: Mark::Open,
+            mark: CheckboxMark::Open,
             category: Category::Preferences,
             section: "Anna".into(),
             text: "likes green tea".into(),
@@ -272,7 +275,10 @@ mod tests {
 
     fn record(of: &Candidate) -> Candidate {
         let asked = "2026-12-01T09:30:00Z".parse().unwrap();
-        Candidate { record: Some(Record { asked, by: "rules".into(), kept: None, on: None }), ..of.clone() }
+        Candidate {
+            record: Some(CandidateRecord { asked, by: "rules".into(), kept: None, on: None }),
+            ..of.clone()
+        }
     }
 
     #[test]
@@ -335,7 +341,7 @@ mod tests {
             prop_assume!(said.is_writable());
             for said in [said.clone(), record(&said)] {
                 let line = said.to_line();
-                prop_assert_eq!(parse_line(line.as_bytes()), Parsed::Line(Box::new(said)), "{}", line);
+                prop_assert_eq!(parse_line(line.as_bytes()), ParsedBox::Line(Box::new(said)), "{}", line);
             }
         }
 

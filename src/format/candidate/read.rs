@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::{Candidate, Category, FactChange, PREFIX, Parsed, Record, is_id};
-use crate::format::approval::checkbox::{self, HEAD, Tail, is_name};
+use super::{Candidate, CandidateRecord, Category, FactChange, PREFIX, ParsedBox, is_id};
+use crate::format::approval::checkbox::{self, HEAD, LineTail, is_name};
 use crate::format::approval::quote::unquote;
 use crate::format::{Fault, has_shape, is_block_id, nearest, quote};
 
@@ -12,7 +12,7 @@ const KEYS: [&str; 4] = ["asked", "by", "kept", "on"];
 const DOT: &str = " · \"";
 
 /// Reads one line.
-pub fn parse_line(line: &[u8]) -> Parsed<Candidate> {
+pub fn parse_line(line: &[u8]) -> ParsedBox<Candidate> {
     checkbox::parse_line(line, looks_meant, |text| Reader { text, at: HEAD }.candidate())
 }
 
@@ -141,9 +141,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The part behind the id: the fields of a record, a block id.
-    fn tail(&mut self) -> Result<(Option<Record>, Option<String>), Fault> {
+    fn tail(&mut self) -> Result<(Option<CandidateRecord>, Option<String>), Fault> {
         let mut found: [Option<&str>; 4] = [None; 4];
-        let mut tail = Tail::default();
+        let mut tail = LineTail::default();
         loop {
             self.spaces()?;
             if self.rest().is_empty() {
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         let record = match (asked.and_then(instant), by) {
             (Some(asked), Some(by)) => {
                 let (by, kept, on) = (by.to_owned(), kept.and_then(instant), on.map(str::to_owned));
-                Some(Record { asked, by, kept, on })
+                Some(CandidateRecord { asked, by, kept, on })
             }
             _ if found.iter().all(Option::is_none) => None,
             _ => {

@@ -30,7 +30,7 @@ pub use write::{next_id, set_due, set_each, set_status, set_text};
 words! {
     /// The state of a commitment.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub enum Status, name {
+    pub enum CommitmentStatus, name {
         /// To be told when it is due.
         Pending = "pending",
         /// Told, or done.
@@ -80,7 +80,7 @@ pub struct Commitment {
     /// Its id: one word, by this program `c-YYYY-MM-DD-NNN`.
     pub id: String,
     /// Its state.
-    pub status: Status,
+    pub status: CommitmentStatus,
     /// How exactly its time is meant.
     pub precision: Option<Precision>,
     /// When it is due. Without it, it waits to be done by hand.

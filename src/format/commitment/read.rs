@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
-use super::{Commitment, CommitmentBlock, CommitmentsFile, NameError, Precision, Status};
+use super::{Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile, NameError, Precision};
 use crate::format::{
     Finding, Line,
     lines::{LiveLines, is_rule},
@@ -110,7 +110,7 @@ fn block(lines: &[(Line<'_>, bool)], head: &Head<'_>, file: &mut CommitmentsFile
     let due_range = due.and_then(|_| fields.find("due")).map(place);
     let commitment = Commitment {
         id: id.clone().unwrap_or_default(),
-        status: status.as_ref().map_or(Status::Pending, |(status, _)| *status),
+        status: status.as_ref().map_or(CommitmentStatus::Pending, |(status, _)| *status),
         precision: fields.named("precision", Precision::named, &Precision::NAMES).map(|(it, _)| it),
         due,
         scope: fields.scope(),
@@ -232,11 +232,11 @@ impl<'h, 'a> Fields<'h, 'a> {
         None
     }
 
-    fn status(&mut self, line: usize) -> Option<(Status, Range<usize>)> {
+    fn status(&mut self, line: usize) -> Option<(CommitmentStatus, Range<usize>)> {
         if self.find("status").is_none() {
             self.findings.push(Finding::new(line, 1, "`status` is missing", "add `status: pending`"));
         }
-        self.named("status", Status::named, &Status::NAMES)
+        self.named("status", CommitmentStatus::named, &CommitmentStatus::NAMES)
     }
 
     fn instant(&mut self, key: &str) -> Option<Timestamp> {

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil::Date};
 
-use super::{Commitment, CommitmentsFile, Status, parse};
+use super::{Commitment, CommitmentStatus, CommitmentsFile, parse};
 use crate::format::{
     lines::{self, LiveLines, is_rule},
     reminder::DateText,
@@ -11,7 +11,7 @@ use crate::format::{
 
 /// The file with the status of block `id` set from `expect` to `to`: its value changes and no other byte.
 /// `None` where no block has this id and status, or more than one has this id.
-pub fn set_status(bytes: &[u8], id: &str, expect: Status, to: Status) -> Option<Vec<u8>> {
+pub fn set_status(bytes: &[u8], id: &str, expect: CommitmentStatus, to: CommitmentStatus) -> Option<Vec<u8>> {
     let file = parse(bytes);
     let block = file.find(id).filter(|block| block.commitment.status == expect)?;
     let place = &block.status_range;
@@ -22,8 +22,8 @@ pub fn set_status(bytes: &[u8], id: &str, expect: Status, to: Status) -> Option<
 /// byte.
 pub fn set_each(
     bytes: &[u8],
-    expect: Status,
-    to: Status,
+    expect: CommitmentStatus,
+    to: CommitmentStatus,
     mut is_meant: impl FnMut(&Commitment) -> bool,
 ) -> Vec<u8> {
     let (mut out, mut from) = (Vec::with_capacity(bytes.len()), 0);
@@ -42,8 +42,9 @@ pub fn set_each(
 /// `None` where no block that waits has this id and due time, or more than one has this id.
 pub fn set_due(bytes: &[u8], id: &str, expect: Timestamp, to: Timestamp) -> Option<Vec<u8>> {
     let file = parse(bytes);
-    let waits =
-        |commitment: &Commitment| commitment.status == Status::Pending && commitment.due == Some(expect);
+    let waits = |commitment: &Commitment| {
+        commitment.status == CommitmentStatus::Pending && commitment.due == Some(expect)
+    };
     let block = file.find(id).filter(|block| waits(&block.commitment))?;
     let place = block.due_range.as_ref()?;
     Some([&bytes[..place.start], to.to_string().as_bytes(), &bytes[place.end..]].concat())
@@ -53,7 +54,7 @@ pub fn set_due(bytes: &[u8], id: &str, expect: Timestamp, to: Timestamp) -> Opti
 /// than one has it.
 pub fn set_text(bytes: &[u8], id: &str, text: &str) -> Option<Vec<u8>> {
     let file = parse(bytes);
-    let block = file.find(id).filter(|block| block.commitment.status == Status::Pending)?;
+    let block = file.find(id).filter(|block| block.commitment.status == CommitmentStatus::Pending)?;
     let mut rules = lines::lines(bytes).filter(|line| line.start >= block.range.start && is_rule(line.text));
     let body = rules.nth(1)?.end()..block.range.end;
     let blank = bytes[body.clone()].len() - bytes[body.clone()].trim_ascii_end().len();

@@ -11,7 +11,7 @@
 
 use jiff::Timestamp;
 
-use super::read::{Lines, block_id, header, start};
+use super::read::{LogLines, block_id, header, start};
 use super::{EventKind, LogBlock, LogEvent, LogFile};
 
 /// Reads a transcript with a heading a turn; none where the file is something else.
@@ -19,7 +19,7 @@ use super::{EventKind, LogBlock, LogEvent, LogFile};
 /// Its last turn may still grow, so a later reader begins again ([`LogFile::end`] is the start).
 pub fn parse_headings(bytes: &[u8]) -> Option<LogFile> {
     let resume = start(bytes);
-    let mut lines = Lines::new(bytes, resume);
+    let mut lines = LogLines::new(bytes, resume);
     let mut log = LogFile { header: None, blocks: Vec::new(), end: resume };
     let mut heading = first_heading(&mut lines)?;
     log.header = Some(header(&bytes[resume.offset..]));
@@ -69,7 +69,7 @@ struct Heading {
 }
 
 /// The first turn's heading and where it stands, with `lines` after it; none where something else comes first.
-fn first_heading<'a>(lines: &mut Lines<'a>) -> Option<(Lines<'a>, Heading)> {
+fn first_heading<'a>(lines: &mut LogLines<'a>) -> Option<(LogLines<'a>, Heading)> {
     let mut in_frontmatter = false;
     loop {
         let before = *lines;

@@ -28,7 +28,7 @@ pub(super) fn start(bytes: &[u8]) -> Resume {
 
 /// Reads the events after a place that an earlier reading left off at; the header is not read again.
 pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
-    let mut lines = Lines::new(bytes, resume);
+    let mut lines = LogLines::new(bytes, resume);
     let mut log = LogFile { header: None, blocks: Vec::new(), end: resume };
     let mut quoted_before = false;
     loop {
@@ -56,7 +56,7 @@ pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
 /// The callouts of a log that are meant as events but are of no kind that there is: line, column, the kind as it stands.
 pub fn unknown_kinds(bytes: &[u8]) -> Vec<(usize, usize, String)> {
     let known = parse(bytes).blocks;
-    let mut lines = Lines::new(bytes, start(bytes));
+    let mut lines = LogLines::new(bytes, start(bytes));
     let (mut found, mut quoted_before) = (Vec::new(), false);
     loop {
         let before = lines;
@@ -84,11 +84,11 @@ fn unknown_kind(line: &[u8]) -> Option<(usize, String)> {
 
 /// The rest of an event after its title; none where the file ends before it is whole.
 fn body<'a>(
-    mut lines: Lines<'a>,
+    mut lines: LogLines<'a>,
     kind: EventKind,
     at: Timestamp,
     author: &str,
-) -> Option<(LogEvent, Lines<'a>)> {
+) -> Option<(LogEvent, LogLines<'a>)> {
     let mut content: Vec<&[u8]> = Vec::new();
     let mut ahead = lines;
     while let Some(text) = ahead.next().and_then(|line| line.strip_prefix(b">")) {
@@ -164,7 +164,7 @@ pub(super) fn header(bytes: &[u8]) -> LogHeader {
 
 /// Lines split at LF alone, so that a CR at the end of a raw line stays, unless the whole file has CRLF.
 #[derive(Clone, Copy)]
-pub(super) struct Lines<'a> {
+pub(super) struct LogLines<'a> {
     bytes: &'a [u8],
     /// The byte at which the next line begins.
     pub(super) at: usize,
@@ -173,7 +173,7 @@ pub(super) struct Lines<'a> {
     crlf: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LogLines<'a> {
     /// From a place between two lines.
     pub(super) fn new(bytes: &'a [u8], from: Resume) -> Self {
         Self { bytes, at: from.offset.min(bytes.len()), number: from.line, crlf: from.crlf }

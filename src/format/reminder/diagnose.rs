@@ -5,7 +5,7 @@
 //! wrong, from left to right, is named; a missing field comes last.
 
 use super::{
-    Parsed,
+    ParsedLine,
     mistakes::{KEYS, check_value},
 };
 use crate::format::{Fault, nearest, quote};
@@ -16,17 +16,17 @@ const LOOK_AT: usize = 4096;
 const HEAD: &str = "- [ ] ";
 
 /// Says what a line is that the grammar refused.
-pub(super) fn diagnose(line: &[u8]) -> Parsed {
-    let Some(sort) = sort(line) else { return Parsed::Other };
+pub(super) fn diagnose(line: &[u8]) -> ParsedLine {
+    let Some(sort) = sort(line) else { return ParsedLine::Other };
     if sort == Sort::Ticked {
-        return Parsed::Ticked;
+        return ParsedLine::Ticked;
     }
     let problem = match std::str::from_utf8(line) {
         Ok(text) => first_problem(text).in_characters(text),
         // The text before the bad byte may be wrong already, but nothing is known about the rest.
         Err(error) => Fault::not_utf8(line, error),
     };
-    Parsed::NearMiss { column: problem.at + 1, reason: problem.reason, suggestion: problem.suggestion }
+    ParsedLine::NearMiss { column: problem.at + 1, reason: problem.reason, suggestion: problem.suggestion }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use jiff::civil::{Date, Time};
 
 use super::{
     DateText, ReminderId, TimeText, parse_ref,
-    syntax::{Field, HEAD, field},
+    syntax::{HEAD, ReminderField, field},
 };
 
 /// The line with ` id=…` after its last field; a block id and trailing spaces stay last. A line that has an
@@ -33,15 +33,15 @@ pub fn with_schedule(line: &[u8], date: Date, time: Option<Time>, day: Option<i8
         // The value's range: after `key=`.
         let value = |key: &str| place.start + key.len() + 1..place.end;
         match (found, day) {
-            (Field::Date(_), _) => edits.push((value("date"), DateText(date).to_string())),
-            (Field::Time(_), _) => {
+            (ReminderField::Date(_), _) => edits.push((value("date"), DateText(date).to_string())),
+            (ReminderField::Time(_), _) => {
                 edits.extend(time.map(|time| (value("time"), TimeText(time).to_string())));
             }
-            (Field::Recur(_), Some(day)) if old.day.is_none() => {
+            (ReminderField::Recur(_), Some(day)) if old.day.is_none() => {
                 edits.push((place.end..place.end, format!(" day={day}")));
             }
-            (Field::Day(_), Some(day)) => edits.push((value("day"), day.to_string())),
-            (Field::Day(_), None) => edits.push((with_one_space(line, place), String::new())),
+            (ReminderField::Day(_), Some(day)) => edits.push((value("day"), day.to_string())),
+            (ReminderField::Day(_), None) => edits.push((with_one_space(line, place), String::new())),
             _ => {}
         }
     }
@@ -59,7 +59,7 @@ fn with_one_space(line: &[u8], place: Range<usize>) -> Range<usize> {
 }
 
 /// The fields of a valid line and where they stand.
-fn places(line: &[u8]) -> Vec<(Field<'_>, Range<usize>)> {
+fn places(line: &[u8]) -> Vec<(ReminderField<'_>, Range<usize>)> {
     let mut places = Vec::with_capacity(6);
     let mut at = HEAD.len().min(line.len());
     loop {

@@ -122,7 +122,7 @@ pub struct RemindersFile {
 
 /// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Parsed {
+pub enum ParsedLine {
     /// A reminder.
     Reminder(Reminder),
     /// A task that is ticked or has another mark of its owner's: inert.
@@ -142,7 +142,7 @@ pub enum Parsed {
 
 /// An item of [`scan`]: the borrowed twin of [`RemindersFile`]'s contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scanned<'a> {
+pub enum ScannedItem<'a> {
     /// A reminder.
     Reminder(Line<'a>, ReminderRef<'a>),
     /// A line that looks like one and isn't.
@@ -150,32 +150,37 @@ pub enum Scanned<'a> {
 }
 
 /// The reminders and near misses of a file in order, borrowed from it: no allocation for a valid line.
-pub fn scan(bytes: &[u8]) -> Scan<'_> {
-    Scan { utf16: lines::utf16(bytes), lines: LiveLines::new(bytes) }
+pub fn scan(bytes: &[u8]) -> ReminderScan<'_> {
+    ReminderScan { utf16: lines::utf16(bytes), lines: LiveLines::new(bytes) }
 }
 
 /// Iterator over [`scan`].
 #[derive(Debug, Clone)]
-pub struct Scan<'a> {
+pub struct ReminderScan<'a> {
     /// The finding about the whole file comes first.
     utf16: Option<Finding>,
     lines: LiveLines<'a>,
 }
 
-impl<'a> Iterator for Scan<'a> {
-    type Item = Scanned<'a>;
+impl<'a> Iterator for ReminderScan<'a> {
+    type Item = ScannedItem<'a>;
 
-    fn next(&mut self) -> Option<Scanned<'a>> {
+    fn next(&mut self) -> Option<ScannedItem<'a>> {
         if let Some(finding) = self.utf16.take() {
-            return Some(Scanned::NearMiss(finding));
+            return Some(ScannedItem::NearMiss(finding));
         }
         loop {
             let line = self.lines.next()?;
             if let Some(reminder) = syntax::reminder(line.text) {
-                return Some(Scanned::Reminder(line, reminder));
+                return Some(ScannedItem::Reminder(line, reminder));
             }
-            if let Parsed::NearMiss { column, reason, suggestion } = diagnose::diagnose(line.text) {
-                return Some(Scanned::NearMiss(Finding { line: line.number, column, reason, suggestion }));
+            if let ParsedLine::NearMiss { column, reason, suggestion } = diagnose::diagnose(line.text) {
+                return Some(ScannedItem::NearMiss(Finding {
+                    line: line.number,
+                    column,
+                    reason,
+                    suggestion,
+                }));
             }
         }
     }
@@ -185,22 +190,22 @@ impl<'a> Iterator for Scan<'a> {
 pub fn parse(bytes: &[u8]) -> RemindersFile {
     let mut file = RemindersFile::default();
     scan(bytes).for_each(|found| match found {
-        Scanned::Reminder(line, reminder) => file.reminders.push(ReminderLine {
+        ScannedItem::Reminder(line, reminder) => file.reminders.push(ReminderLine {
             line: line.number,
             start: line.start,
             text: line.text.to_vec(),
             terminated: !line.terminator.is_empty(),
             reminder: reminder.to_reminder(),
         }),
-        Scanned::NearMiss(finding) => file.near_misses.push(finding),
+        ScannedItem::NearMiss(finding) => file.near_misses.push(finding),
     });
     file
 }
 
 /// Parses one line, without its terminator.
-pub fn parse_line(text: &[u8]) -> Parsed {
+pub fn parse_line(text: &[u8]) -> ParsedLine {
     match parse_ref(text) {
-        Some(reminder) => Parsed::Reminder(reminder.to_reminder()),
+        Some(reminder) => ParsedLine::Reminder(reminder.to_reminder()),
         None => diagnose::diagnose(text),
     }
 }

@@ -18,7 +18,7 @@ type Parse<'a, T> = IResult<&'a [u8], T, ()>;
 
 /// One `key=value` of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Field<'a> {
+pub(super) enum ReminderField<'a> {
     Date(Date),
     Time(Time),
     Recur(Recur),
@@ -38,12 +38,12 @@ pub(super) fn reminder(line: &[u8]) -> Option<ReminderRef<'_>> {
     while let Ok((after, found)) = preceded(spaces, field).parse_complete(rest) {
         // A second field of a kind makes the line invalid.
         let first = match found {
-            Field::Date(found) => date.replace(found).is_none(),
-            Field::Time(found) => time.replace(found).is_none(),
-            Field::Recur(found) => recur.replace(found).is_none(),
-            Field::Day(found) => day.replace(found).is_none(),
-            Field::Msg(found) => msg.replace(found).is_none(),
-            Field::Id(found) => id.replace(found).is_none(),
+            ReminderField::Date(found) => date.replace(found).is_none(),
+            ReminderField::Time(found) => time.replace(found).is_none(),
+            ReminderField::Recur(found) => recur.replace(found).is_none(),
+            ReminderField::Day(found) => day.replace(found).is_none(),
+            ReminderField::Msg(found) => msg.replace(found).is_none(),
+            ReminderField::Id(found) => id.replace(found).is_none(),
         };
         if !first {
             return None;
@@ -64,16 +64,17 @@ fn spaces(input: &[u8]) -> Parse<'_, &[u8]> {
 
 /// One field, up to the space or the end after it.
 #[inline]
-pub(super) fn field(input: &[u8]) -> Parse<'_, Field<'_>> {
+pub(super) fn field(input: &[u8]) -> Parse<'_, ReminderField<'_>> {
     let (rest, found) = match input.first() {
-        Some(b'd') => {
-            alt((map(preceded(tag("date="), date), Field::Date), map(preceded(tag("day="), day), Field::Day)))
-                .parse_complete(input)
-        }
-        Some(b't') => map(preceded(tag("time="), time), Field::Time).parse_complete(input),
-        Some(b'r') => map(preceded(tag("recur="), recur), Field::Recur).parse_complete(input),
-        Some(b'm') => map(preceded(tag("msg="), msg), Field::Msg).parse_complete(input),
-        Some(b'i') => map(preceded(tag("id="), id), Field::Id).parse_complete(input),
+        Some(b'd') => alt((
+            map(preceded(tag("date="), date), ReminderField::Date),
+            map(preceded(tag("day="), day), ReminderField::Day),
+        ))
+        .parse_complete(input),
+        Some(b't') => map(preceded(tag("time="), time), ReminderField::Time).parse_complete(input),
+        Some(b'r') => map(preceded(tag("recur="), recur), ReminderField::Recur).parse_complete(input),
+        Some(b'm') => map(preceded(tag("msg="), msg), ReminderField::Msg).parse_complete(input),
+        Some(b'i') => map(preceded(tag("id="), id), ReminderField::Id).parse_complete(input),
         _ => Err(nom::Err::Error(())),
     }?;
     match rest.first() {

@@ -21,7 +21,7 @@ mod schedule;
 
 pub use condition::Condition;
 pub use cron::Cron;
-pub use schedule::{Schedule, ScheduleError};
+pub use schedule::{RoutineSchedule, ScheduleError};
 
 use super::{Finding, commitment, frontmatter, lines::frontmatter_end, quote, yaml};
 use crate::words::words;
@@ -30,7 +30,7 @@ use crate::words::words;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Routine {
     /// When it runs.
-    pub schedule: Schedule,
+    pub schedule: RoutineSchedule,
     /// The destination of its answer: `channel:ID`, `thread:ID`, `user:ID`, or `console`, as reminders have it.
     pub scope: Option<String>,
     /// Whether it runs at all: said so, and all of its head understood.
@@ -48,8 +48,8 @@ pub struct Routine {
     /// Whether an answer `NONE` sends nothing.
     pub quiet: bool,
     /// The destination of the answer.
-    pub deliver: Delivery,
-    /// The note that it is appended to, for [`Delivery::Note`]; without one the day's.
+    pub deliver: AnswerDelivery,
+    /// The note that it is appended to, for [`AnswerDelivery::Note`]; without one the day's.
     pub note: Option<String>,
     /// The prompt: the note below its head, without blank lines around it.
     pub prompt: String,
@@ -58,7 +58,7 @@ pub struct Routine {
 words! {
     /// The destination of a routine's answer.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-    pub enum Delivery, as_str {
+    pub enum AnswerDelivery, as_str {
         /// It is sent to its scope.
         #[default]
         Channel = "channel",
@@ -91,7 +91,7 @@ pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     let prompt = String::from_utf8_lossy(&bytes[head_end..]).trim().to_owned();
     let Reader { schedule, mut routine, mut findings, remarks, deliver_at, .. } = read;
     if let Some((line, column)) = deliver_at
-        && routine.deliver == Delivery::Thread
+        && routine.deliver == AnswerDelivery::Thread
         && !routine.scope.as_deref().is_some_and(|scope| scope.starts_with("thread:"))
     {
         findings.push(Finding::new(
@@ -109,7 +109,7 @@ pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
 
 #[derive(Default)]
 struct Reader {
-    schedule: Option<Schedule>,
+    schedule: Option<RoutineSchedule>,
     routine: Routine,
     findings: Vec<Finding>,
     /// Keys that are understood, and better written otherwise.
@@ -175,7 +175,7 @@ impl Reader {
                 ),
             },
             "only_if" => self.conditions(entry),
-            "deliver" => match Delivery::named(value) {
+            "deliver" => match AnswerDelivery::named(value) {
                 Some(deliver) => {
                     self.routine.deliver = deliver;
                     self.deliver_at = Some((line, column));
@@ -255,7 +255,7 @@ pub fn render(routine: &Routine) -> String {
     put("budget", routine.budget.map(|tokens| tokens.to_string()));
     put("only_if", list(routine.only_if.iter().map(ToString::to_string).collect()));
     put("quiet", routine.quiet.then(|| "true".to_owned()));
-    put("deliver", (routine.deliver != Delivery::Channel).then(|| routine.deliver.as_str().to_owned()));
+    put("deliver", (routine.deliver != AnswerDelivery::Channel).then(|| routine.deliver.as_str().to_owned()));
     put("note", routine.note.as_deref().map(yaml::to_scalar));
     format!("{text}---\n{}\n", routine.prompt.trim())
 }

@@ -9,7 +9,7 @@ use super::cron::{Cron, digits};
 
 /// When a routine runs, in local time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Schedule {
+pub enum RoutineSchedule {
     /// Every day.
     Daily(Time),
     /// Monday to Friday.
@@ -24,7 +24,7 @@ pub enum Schedule {
     Cron(Cron),
 }
 
-impl Default for Schedule {
+impl Default for RoutineSchedule {
     fn default() -> Self {
         Self::Every(1)
     }
@@ -54,23 +54,25 @@ pub struct ScheduleError {
     pub why: Option<String>,
 }
 
-impl FromStr for Schedule {
+impl FromStr for RoutineSchedule {
     type Err = ScheduleError;
 
-    fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
+    fn from_str(text: &str) -> Result<RoutineSchedule, ScheduleError> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         let wrong = |why: Option<String>| ScheduleError { text: text.to_owned(), why };
         let schedule = match words[..] {
-            ["daily", at] => clock(at).map(Schedule::Daily),
-            ["weekdays", at] => clock(at).map(Schedule::Weekdays),
-            ["weekly", on, at] => weekday(on).zip(clock(at)).map(|(day, at)| Schedule::Weekly(day, at)),
+            ["daily", at] => clock(at).map(RoutineSchedule::Daily),
+            ["weekdays", at] => clock(at).map(RoutineSchedule::Weekdays),
+            ["weekly", on, at] => {
+                weekday(on).zip(clock(at)).map(|(day, at)| RoutineSchedule::Weekly(day, at))
+            }
             ["monthly", on, at] => {
                 let on = digits(on).and_then(|on| i8::try_from(on).ok()).filter(|on| (1..=31).contains(on));
-                on.zip(clock(at)).map(|(on, at)| Schedule::Monthly(on, at))
+                on.zip(clock(at)).map(|(on, at)| RoutineSchedule::Monthly(on, at))
             }
-            ["every", length] => every(length).map(Schedule::Every),
+            ["every", length] => every(length).map(RoutineSchedule::Every),
             [_, _, _, _, _] => {
-                return words.join(" ").parse().map(Schedule::Cron).map_err(|why| wrong(Some(why)));
+                return words.join(" ").parse().map(RoutineSchedule::Cron).map_err(|why| wrong(Some(why)));
             }
             _ => None,
         };
@@ -99,15 +101,15 @@ fn every(text: &str) -> Option<u16> {
     u16::try_from(minutes).ok().filter(|minutes| (1..=1440).contains(minutes))
 }
 
-impl Schedule {
+impl RoutineSchedule {
     /// Whether it comes on this day at all.
     pub fn comes_on(&self, date: Date) -> bool {
         match self {
-            Schedule::Daily(_) | Schedule::Every(_) => true,
-            Schedule::Weekdays(_) => !matches!(date.weekday(), Weekday::Saturday | Weekday::Sunday),
-            Schedule::Weekly(day, _) => date.weekday() == *day,
-            Schedule::Monthly(day, _) => date.day() == (*day).min(date.days_in_month()),
-            Schedule::Cron(cron) => cron.comes_on(date),
+            RoutineSchedule::Daily(_) | RoutineSchedule::Every(_) => true,
+            RoutineSchedule::Weekdays(_) => !matches!(date.weekday(), Weekday::Saturday | Weekday::Sunday),
+            RoutineSchedule::Weekly(day, _) => date.weekday() == *day,
+            RoutineSchedule::Monthly(day, _) => date.day() == (*day).min(date.days_in_month()),
+            RoutineSchedule::Cron(cron) => cron.comes_on(date),
         }
     }
 
@@ -118,17 +120,17 @@ impl Schedule {
             Time::constant(i8::try_from(hour).unwrap_or(0), i8::try_from(minute).unwrap_or(0), 0, 0)
         };
         match self {
-            Schedule::Daily(time)
-            | Schedule::Weekdays(time)
-            | Schedule::Weekly(_, time)
-            | Schedule::Monthly(_, time) => vec![*time],
-            Schedule::Every(minutes) => (0..1440).step_by(usize::from(*minutes)).map(at).collect(),
-            Schedule::Cron(cron) => cron.minutes().map(at).collect(),
+            RoutineSchedule::Daily(time)
+            | RoutineSchedule::Weekdays(time)
+            | RoutineSchedule::Weekly(_, time)
+            | RoutineSchedule::Monthly(_, time) => vec![*time],
+            RoutineSchedule::Every(minutes) => (0..1440).step_by(usize::from(*minutes)).map(at).collect(),
+            RoutineSchedule::Cron(cron) => cron.minutes().map(at).collect(),
         }
     }
 }
 
-impl Schedule {
+impl RoutineSchedule {
     /// As a person says it: cron's five fields in words, all else as it is written.
     pub fn words(&self) -> String {
         match self {
@@ -138,19 +140,19 @@ impl Schedule {
     }
 }
 
-impl fmt::Display for Schedule {
+impl fmt::Display for RoutineSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Schedule::Daily(at) => write!(f, "daily {}", TimeText(*at)),
-            Schedule::Weekdays(at) => write!(f, "weekdays {}", TimeText(*at)),
-            Schedule::Weekly(day, at) => {
+            RoutineSchedule::Daily(at) => write!(f, "daily {}", TimeText(*at)),
+            RoutineSchedule::Weekdays(at) => write!(f, "weekdays {}", TimeText(*at)),
+            RoutineSchedule::Weekly(day, at) => {
                 let name = DAYS.iter().find(|(_, known)| known == day).map_or("monday", |(name, _)| name);
                 write!(f, "weekly {} {}", &name[..3], TimeText(*at))
             }
-            Schedule::Monthly(day, at) => write!(f, "monthly {day} {}", TimeText(*at)),
-            Schedule::Every(minutes) if minutes % 60 == 0 => write!(f, "every {}h", minutes / 60),
-            Schedule::Every(minutes) => write!(f, "every {minutes}m"),
-            Schedule::Cron(cron) => cron.fmt(f),
+            RoutineSchedule::Monthly(day, at) => write!(f, "monthly {day} {}", TimeText(*at)),
+            RoutineSchedule::Every(minutes) if minutes % 60 == 0 => write!(f, "every {}h", minutes / 60),
+            RoutineSchedule::Every(minutes) => write!(f, "every {minutes}m"),
+            RoutineSchedule::Cron(cron) => cron.fmt(f),
         }
     }
 }

@@ -120,7 +120,7 @@ fn a_wrong_schedule_is_shown() {
         "every é",
         "60 8 * * *",
     ] {
-        assert!(text.parse::<Schedule>().is_err(), "{text}");
+        assert!(text.parse::<RoutineSchedule>().is_err(), "{text}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use jiff::civil::{Date, DateTime};
 
-use super::{Field, Format, Key, Rules, TaskLine, When, moment};
+use super::{FieldKind, Rules, TaskField, TaskFormat, TaskLine, TaskTime, moment};
 
 /// A place in the line, and what is put there.
 type Splice = (Range<usize>, String);
@@ -28,13 +28,13 @@ fn splice(text: &str, mut splices: Vec<Splice>) -> String {
 }
 
 /// The line as it is done: its box ticked, with the date of completion where the form has one and `done` gives it.
-pub fn ticked(line: &TaskLine<'_>, format: Format, done: Option<Date>) -> String {
+pub fn ticked(line: &TaskLine<'_>, format: TaskFormat, done: Option<Date>) -> String {
     let end = line.item.end..line.item.end;
     let mut splices = vec![boxed(line, 'x')];
-    splices.extend(done.and_then(|done| match (line.field(format, Key::Done), format) {
+    splices.extend(done.and_then(|done| match (line.field(format, FieldKind::Done), format) {
         (Some(field), _) => Some((field.value.clone(), done.to_string())),
-        (None, Format::Tasks) => Some((end, format!(" ✅ {done}"))),
-        (None, Format::Dataview) => Some((end, format!("  [completion:: {done}]"))),
+        (None, TaskFormat::Tasks) => Some((end, format!(" ✅ {done}"))),
+        (None, TaskFormat::Dataview) => Some((end, format!("  [completion:: {done}]"))),
         _ => None,
     }));
     splice(line.item.text, splices)
@@ -50,18 +50,18 @@ fn boxed(line: &TaskLine<'_>, status: char) -> Splice {
 /// gives one.
 pub fn next(
     line: &TaskLine<'_>,
-    format: Format,
-    dates: &[(Key, Option<When>)],
+    format: TaskFormat,
+    dates: &[(FieldKind, Option<TaskTime>)],
     created: Option<Date>,
 ) -> String {
     let item = &line.item;
     let mut splices = vec![boxed(line, ' '), (item.end..item.text.len(), String::new())];
     let own = || line.fields.iter().filter(|field| field.format == format);
-    let date_of = |key: Key| dates.iter().find(|(known, _)| *known == key).map(|(_, when)| *when);
+    let date_of = |key: FieldKind| dates.iter().find(|(known, _)| *known == key).map(|(_, when)| *when);
     for field in own() {
         let now = match field.key {
-            Key::Id | Key::DependsOn | Key::Done | Key::Cancelled => None,
-            Key::Created => created.map(|created| created.to_string()),
+            FieldKind::Id | FieldKind::DependsOn | FieldKind::Done | FieldKind::Cancelled => None,
+            FieldKind::Created => created.map(|created| created.to_string()),
             key => match date_of(key) {
                 Some(when) => when.map(|when| value(format, when)),
                 None => continue,
@@ -72,15 +72,15 @@ pub fn next(
             None => without(line, field),
         });
     }
-    if let Some(created) = created.filter(|_| line.field(format, Key::Created).is_none()) {
-        let is_date = |key: Key| {
-            matches!(key, Key::Start | Key::Scheduled | Key::Due)
+    if let Some(created) = created.filter(|_| line.field(format, FieldKind::Created).is_none()) {
+        let is_date = |key: FieldKind| {
+            matches!(key, FieldKind::Start | FieldKind::Scheduled | FieldKind::Due)
                 && date_of(key).is_none_or(|to| to.is_some())
         };
         let at = own().find(|field| is_date(field.key)).map_or(item.end, |field| field.at.start);
         match format {
-            Format::Tasks => splices.push((at..at, format!("➕ {created} "))),
-            Format::Dataview => splices.push((at..at, format!("[created:: {created}]  "))),
+            TaskFormat::Tasks => splices.push((at..at, format!("➕ {created} "))),
+            TaskFormat::Dataview => splices.push((at..at, format!("[created:: {created}]  "))),
             _ => {}
         }
     }
@@ -88,59 +88,59 @@ pub fn next(
 }
 
 /// Takes a field away, with the blanks before it.
-fn without(line: &TaskLine<'_>, field: &Field) -> Splice {
+fn without(line: &TaskLine<'_>, field: &TaskField) -> Splice {
     let before = line.item.text[..field.at.start].trim_end_matches(' ').len().max(line.item.body);
     (before..field.at.end, String::new())
 }
 
 /// A date as a form writes it.
-fn value(format: Format, when: When) -> String {
-    let gap = if format == Format::Dataview { 'T' } else { ' ' };
+fn value(format: TaskFormat, when: TaskTime) -> String {
+    let gap = if format == TaskFormat::Dataview { 'T' } else { ' ' };
     when.time.map_or(when.date.to_string(), |time| format!("{}{gap}{}", when.date, time.strftime("%H:%M")))
 }
 
 /// The line told again at another time; `None` where the form's own settings have a date that can't be written.
-pub fn snoozed(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
-    let when = When { date: to.date(), time: Some(to.time()) };
+pub fn snoozed(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTime) -> Option<String> {
+    let when = TaskTime { date: to.date(), time: Some(to.time()) };
     let splices = match format {
-        Format::Tasks | Format::Dataview => {
+        TaskFormat::Tasks | TaskFormat::Dataview => {
             let text = value(format, when);
             let first =
                 || line.fields.iter().find(|field| field.format == format).map(|field| field.at.start);
-            vec![match (line.field(format, Key::Reminder), format) {
+            vec![match (line.field(format, FieldKind::Reminder), format) {
                 (Some(field), _) => (field.value.clone(), text),
-                (None, Format::Tasks) => (first()?..first()?, format!("⏰ {text} ")),
+                (None, TaskFormat::Tasks) => (first()?..first()?, format!("⏰ {text} ")),
                 (None, _) => (first()?..first()?, format!("[{}:: {text}]  ", rules.reminder_field)),
             }]
         }
-        Format::Reminder => return moved(line, rules, when),
-        Format::Kanban => {
+        TaskFormat::Reminder => return moved(line, rules, when),
+        TaskFormat::Kanban => {
             let kanban = &rules.kanban;
             let date = line.notification_field(format)?;
             let time = moment::write(when, &kanban.time_format)?;
-            let time = match line.field(format, Key::Time) {
+            let time = match line.field(format, FieldKind::Time) {
                 Some(field) => (field.value.clone(), time),
                 None => (date.at.end..date.at.end, format!(" {}{{{time}}}", kanban.time_trigger)),
             };
             vec![(date.value.clone(), moment::write(when, &kanban.date_format)?), time]
         }
-        Format::TaskNotes => return None,
+        TaskFormat::TaskNotes => return None,
     };
     Some(splice(line.item.text, splices))
 }
 
 /// The line on another day, and where it says a time of day, or the default one isn't meant, at that time. A day of Tasks'
 /// and Dataview's has no time: an alarm says it. `None` where the form's own settings have a date that can't be written.
-pub fn on_day(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) -> Option<String> {
+pub fn on_day(line: &TaskLine<'_>, format: TaskFormat, rules: &Rules, to: DateTime) -> Option<String> {
     let is_default = to.time() == rules.default_time;
-    let is_timed = |field: &Field| field.when.is_some_and(|when| when.time.is_some());
-    let at = |is_timed: bool| When { date: to.date(), time: is_timed.then_some(to.time()) };
+    let is_timed = |field: &TaskField| field.when.is_some_and(|when| when.time.is_some());
+    let at = |is_timed: bool| TaskTime { date: to.date(), time: is_timed.then_some(to.time()) };
     let mut splices = Vec::new();
     match format {
-        Format::Tasks | Format::Dataview => {
-            let days = [Key::Due, Key::Scheduled, Key::Start].into_iter();
+        TaskFormat::Tasks | TaskFormat::Dataview => {
+            let days = [FieldKind::Due, FieldKind::Scheduled, FieldKind::Start].into_iter();
             let day = days.filter_map(|key| line.field(format, key)).find(|field| field.when.is_some());
-            let alarm = line.field(format, Key::Reminder);
+            let alarm = line.field(format, FieldKind::Reminder);
             if let Some(field) = day {
                 splices.push((field.value.clone(), value(format, at(is_timed(field)))));
                 if alarm.is_none() && !is_timed(field) && !is_default {
@@ -148,19 +148,19 @@ pub fn on_day(line: &TaskLine<'_>, format: Format, rules: &Rules, to: DateTime) 
                     return snoozed(&TaskLine::read(&moved, rules)?, format, rules, to);
                 }
             }
-            let at = |field: &Field| value(format, at(is_timed(field) || !is_default));
+            let at = |field: &TaskField| value(format, at(is_timed(field) || !is_default));
             splices.extend(alarm.map(|field| (field.value.clone(), at(field))));
         }
-        Format::Reminder => {
+        TaskFormat::Reminder => {
             let is_timed = is_timed(line.notification_field(format)?);
             return moved(line, rules, at(is_timed || !is_default));
         }
-        Format::Kanban if line.field(format, Key::Time).is_none() && is_default => {
+        TaskFormat::Kanban if line.field(format, FieldKind::Time).is_none() && is_default => {
             let field = line.notification_field(format)?;
             splices.push((field.value.clone(), moment::write(at(false), &rules.kanban.date_format)?));
         }
-        Format::Kanban => return snoozed(line, format, rules, to),
-        Format::TaskNotes => return None,
+        TaskFormat::Kanban => return snoozed(line, format, rules, to),
+        TaskFormat::TaskNotes => return None,
     }
     Some(splice(line.item.text, splices))
 }
@@ -182,37 +182,37 @@ pub fn reworded(line: &TaskLine<'_>, words: &str) -> Option<String> {
 }
 
 /// The date of a mark, moved, in the same form: for Reminder Toast, and where Reminder has no date that repeats.
-pub fn moved(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
+pub fn moved(line: &TaskLine<'_>, rules: &Rules, when: TaskTime) -> Option<String> {
     Some(splice(line.item.text, vec![mark_date(line, rules, when)?]))
 }
 
 /// The line of the next time of a mark of Reminder's.
-pub fn next_mark(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<String> {
+pub fn next_mark(line: &TaskLine<'_>, rules: &Rules, when: TaskTime) -> Option<String> {
     let end = (line.item.end..line.item.text.len(), String::new());
     Some(splice(line.item.text, vec![boxed(line, ' '), mark_date(line, rules, when)?, end]))
 }
 
 /// Whether a line's mark is Reminder Toast's.
 pub fn is_toast(line: &TaskLine<'_>) -> bool {
-    line.notification_field(Format::Reminder).is_some_and(|field| is_call(line, field))
+    line.notification_field(TaskFormat::Reminder).is_some_and(|field| is_call(line, field))
 }
 
 /// Whether a mark is written as `@remind(…)`, not as `(@…)`.
-fn is_call(line: &TaskLine<'_>, field: &Field) -> bool {
+fn is_call(line: &TaskLine<'_>, field: &TaskField) -> bool {
     !line.item.text[field.at.clone()].starts_with("(@")
 }
 
-fn mark_date(line: &TaskLine<'_>, rules: &Rules, when: When) -> Option<Splice> {
-    let field = line.notification_field(Format::Reminder)?;
+fn mark_date(line: &TaskLine<'_>, rules: &Rules, when: TaskTime) -> Option<Splice> {
+    let field = line.notification_field(TaskFormat::Reminder)?;
     let at = field.value.clone();
     if is_call(line, field) {
-        return Some((at, value(Format::Reminder, when)));
+        return Some((at, value(TaskFormat::Reminder, when)));
     }
     let format = if when.time.is_some() { &rules.reminder_date_time } else { &rules.reminder_date };
     let text = moment::write(when, format)?;
     if !line.value(field).contains("[[") {
         return Some((at, text));
     }
-    let date = moment::write(When { time: None, ..when }, &rules.reminder_date)?;
+    let date = moment::write(TaskTime { time: None, ..when }, &rules.reminder_date)?;
     Some((at, text.replacen(&date, &format!("[[{date}]]"), 1)))
 }

@@ -5,42 +5,42 @@
 
 use std::ops::Range;
 
-use super::field::{Field, Key, when};
-use super::item::Item;
-use super::{Format, When};
+use super::field::{FieldKind, TaskField, when};
+use super::item::ListItem;
+use super::{TaskFormat, TaskTime};
 
-const fn key(symbol: char) -> Option<Key> {
+const fn key(symbol: char) -> Option<FieldKind> {
     Some(match symbol {
-        '📅' | '📆' | '🗓' => Key::Due,
-        '⏳' | '⌛' => Key::Scheduled,
-        '🛫' => Key::Start,
-        '➕' => Key::Created,
-        '✅' => Key::Done,
-        '❌' => Key::Cancelled,
-        '⏰' => Key::Reminder,
-        '🔁' => Key::Repeat,
-        '🏁' => Key::OnCompletion,
-        '⛔' => Key::DependsOn,
-        '🆔' => Key::Id,
-        '🔺' | '⏫' | '🔼' | '🔽' | '⏬' => Key::Priority,
+        '📅' | '📆' | '🗓' => FieldKind::Due,
+        '⏳' | '⌛' => FieldKind::Scheduled,
+        '🛫' => FieldKind::Start,
+        '➕' => FieldKind::Created,
+        '✅' => FieldKind::Done,
+        '❌' => FieldKind::Cancelled,
+        '⏰' => FieldKind::Reminder,
+        '🔁' => FieldKind::Repeat,
+        '🏁' => FieldKind::OnCompletion,
+        '⛔' => FieldKind::DependsOn,
+        '🆔' => FieldKind::Id,
+        '🔺' | '⏫' | '🔼' | '🔽' | '⏬' => FieldKind::Priority,
         _ => return None,
     })
 }
 
 /// The fields behind the words.
-pub(super) fn fields(item: &Item<'_>) -> Vec<Field> {
+pub(super) fn fields(item: &ListItem<'_>) -> Vec<TaskField> {
     let body = item.body();
     // All symbols are far from ASCII; most task lines have none.
     if body.is_ascii() {
         return Vec::new();
     }
-    let mut found: Vec<Field> = Vec::new();
+    let mut found: Vec<TaskField> = Vec::new();
     for (at, symbol) in body.char_indices() {
         let Some(key) = key(symbol) else { continue };
         if let Some((value, end, when)) = value(body, at + symbol.len_utf8(), key) {
             let start = item.body;
-            found.push(Field {
-                format: Format::Tasks,
+            found.push(TaskField {
+                format: TaskFormat::Tasks,
                 key,
                 at: start + at..start + end,
                 value: start + value.start..start + value.end,
@@ -60,7 +60,7 @@ pub(super) fn fields(item: &Item<'_>) -> Vec<Field> {
 }
 
 /// The value behind a symbol: its place, where the field ends, and its date.
-fn value(body: &str, from: usize, key: Key) -> Option<(Range<usize>, usize, Option<When>)> {
+fn value(body: &str, from: usize, key: FieldKind) -> Option<(Range<usize>, usize, Option<TaskTime>)> {
     let rest = body[from..].strip_prefix('\u{fe0f}').unwrap_or(&body[from..]);
     let rest = rest.trim_start_matches(' ');
     let at = body.len() - rest.len();
@@ -70,18 +70,18 @@ fn value(body: &str, from: usize, key: Key) -> Option<(Range<usize>, usize, Opti
         (length > 0).then_some((at..at + length, at + length, None))
     };
     match key {
-        Key::Priority => {
+        FieldKind::Priority => {
             let end =
                 from + body[from..].chars().next().filter(|c| *c == '\u{fe0f}').map_or(0, char::len_utf8);
             Some((end..end, end, None))
         }
-        Key::Repeat => run(|c| c.is_ascii_alphanumeric() || matches!(c, ',' | ' ' | '!')),
-        Key::OnCompletion => run(|c| c.is_ascii_alphabetic()),
-        Key::Id => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')),
-        Key::DependsOn => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ',' | ' ')),
-        Key::Created | Key::Done | Key::Cancelled => {
+        FieldKind::Repeat => run(|c| c.is_ascii_alphanumeric() || matches!(c, ',' | ' ' | '!')),
+        FieldKind::OnCompletion => run(|c| c.is_ascii_alphabetic()),
+        FieldKind::Id => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')),
+        FieldKind::DependsOn => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ',' | ' ')),
+        FieldKind::Created | FieldKind::Done | FieldKind::Cancelled => {
             let (date, length) = super::field::date(rest)?;
-            Some((at..at + length, at + length, Some(When { date, time: None })))
+            Some((at..at + length, at + length, Some(TaskTime { date, time: None })))
         }
         _ => {
             let (when, length) = when(rest)?;

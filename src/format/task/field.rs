@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use jiff::civil::{Date, DateTime, Time};
 
-use super::Format;
+use super::TaskFormat;
 use crate::format::has_shape;
 
 /// The meaning of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Key {
+pub enum FieldKind {
     /// When to tell.
     Reminder,
     /// When it is due.
@@ -42,14 +42,14 @@ pub enum Key {
 
 /// A date, perhaps with a time of day, both local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct When {
+pub struct TaskTime {
     /// The date.
     pub date: Date,
     /// The time of day; `None` where only a date is written.
     pub time: Option<Time>,
 }
 
-impl When {
+impl TaskTime {
     /// The local time, with `default_time` where none is written.
     pub fn at(self, default_time: Time) -> DateTime {
         self.date.to_datetime(self.time.unwrap_or(default_time))
@@ -58,17 +58,17 @@ impl When {
 
 /// A field where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct TaskField {
     /// The form that it is of.
-    pub format: Format,
+    pub format: TaskFormat,
     /// Its meaning.
-    pub key: Key,
+    pub key: FieldKind,
     /// Its place in the line.
     pub at: Range<usize>,
     /// The place of its value in the line.
     pub value: Range<usize>,
     /// The date that it holds, for keys that hold one.
-    pub when: Option<When>,
+    pub when: Option<TaskTime>,
 }
 
 /// A date at the start of `text`, `YYYY-MM-DD`, and its length.
@@ -118,7 +118,7 @@ pub(super) fn time(text: &str, strict: bool) -> Option<(Time, usize)> {
 }
 
 /// A date, perhaps with a time behind blanks or a `T`, at the start of `text`, and its length.
-pub(super) fn when(text: &str) -> Option<(When, usize)> {
+pub(super) fn when(text: &str) -> Option<(TaskTime, usize)> {
     let (date, length) = date(text)?;
     let rest = &text[length..];
     let blanks = rest.len() - rest.trim_start_matches(' ').len();
@@ -126,10 +126,10 @@ pub(super) fn when(text: &str) -> Option<(When, usize)> {
     if gap > 0
         && let Some((time, used)) = time(&rest[gap..], true)
     {
-        return Some((When { date, time: Some(time) }, length + gap + used));
+        return Some((TaskTime { date, time: Some(time) }, length + gap + used));
     }
     (!rest.starts_with(|c: char| c.is_alphanumeric() || c == '-'))
-        .then_some((When { date, time: None }, length))
+        .then_some((TaskTime { date, time: None }, length))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Parses Dataview's fields: `Pay rent [repeat:: every month] [due:: 2026-12-01]`, in brackets or parentheses, anywhere
 //! in the line. `reminder` (or the name in Reminder's settings) gives the time of the notification.
 
-use super::field::{Field, Key, when};
-use super::item::Item;
-use super::{Format, Rules};
+use super::field::{FieldKind, TaskField, when};
+use super::item::ListItem;
+use super::{Rules, TaskFormat};
 
 /// The fields whose keys mean something here.
-pub(super) fn fields(item: &Item<'_>, rules: &Rules) -> Vec<Field> {
+pub(super) fn fields(item: &ListItem<'_>, rules: &Rules) -> Vec<TaskField> {
     let text = item.text;
     let mut found = Vec::new();
     if !item.body().contains(':') {
@@ -30,32 +30,39 @@ pub(super) fn fields(item: &Item<'_>, rules: &Rules) -> Vec<Field> {
         let start = from + raw.len() - raw.trim_start().len();
         let value = start..start + raw.trim().len();
         let when = read_when(key, &text[value.clone()]);
-        found.push(Field { format: Format::Dataview, key, at: open..from + length + 1, value, when });
+        found.push(TaskField { format: TaskFormat::Dataview, key, at: open..from + length + 1, value, when });
         from += length + 1;
     }
     found
 }
 
 /// The date of a field that is nothing but a date.
-fn read_when(key: Key, value: &str) -> Option<super::When> {
-    let dated = !matches!(key, Key::Repeat | Key::Priority | Key::Id | Key::DependsOn | Key::OnCompletion);
+fn read_when(key: FieldKind, value: &str) -> Option<super::TaskTime> {
+    let dated = !matches!(
+        key,
+        FieldKind::Repeat
+            | FieldKind::Priority
+            | FieldKind::Id
+            | FieldKind::DependsOn
+            | FieldKind::OnCompletion
+    );
     when(value).filter(|(_, used)| dated && *used == value.len()).map(|(when, _)| when)
 }
 
-fn key(word: &str, reminder: &str) -> Option<Key> {
+fn key(word: &str, reminder: &str) -> Option<FieldKind> {
     let known = [
-        (reminder, Key::Reminder),
-        ("due", Key::Due),
-        ("scheduled", Key::Scheduled),
-        ("start", Key::Start),
-        ("created", Key::Created),
-        ("completion", Key::Done),
-        ("cancelled", Key::Cancelled),
-        ("repeat", Key::Repeat),
-        ("priority", Key::Priority),
-        ("id", Key::Id),
-        ("dependsOn", Key::DependsOn),
-        ("onCompletion", Key::OnCompletion),
+        (reminder, FieldKind::Reminder),
+        ("due", FieldKind::Due),
+        ("scheduled", FieldKind::Scheduled),
+        ("start", FieldKind::Start),
+        ("created", FieldKind::Created),
+        ("completion", FieldKind::Done),
+        ("cancelled", FieldKind::Cancelled),
+        ("repeat", FieldKind::Repeat),
+        ("priority", FieldKind::Priority),
+        ("id", FieldKind::Id),
+        ("dependsOn", FieldKind::DependsOn),
+        ("onCompletion", FieldKind::OnCompletion),
     ];
     known.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, key)| key)
 }

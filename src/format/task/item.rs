@@ -2,7 +2,7 @@
 
 /// A list item with a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Item<'a> {
+pub struct ListItem<'a> {
     /// The whole line without its terminator.
     pub text: &'a str,
     /// The character in the box.
@@ -15,7 +15,7 @@ pub struct Item<'a> {
     pub end: usize,
 }
 
-impl<'a> Item<'a> {
+impl<'a> ListItem<'a> {
     /// The text behind the box, without block id.
     pub fn body(&self) -> &'a str {
         &self.text[self.body..self.end]
@@ -23,7 +23,7 @@ impl<'a> Item<'a> {
 }
 
 /// The item that a line without its terminator is.
-pub fn read(text: &str) -> Option<Item<'_>> {
+pub fn read(text: &str) -> Option<ListItem<'_>> {
     let lead = text.trim_start_matches([' ', '\t', '>']);
     let digits = lead.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = || digits.strip_prefix(['.', ')']).filter(|_| digits.len() < lead.len());
@@ -41,7 +41,7 @@ pub fn read(text: &str) -> Option<Item<'_>> {
     }
     let status_at = text.len() - inside.len();
     let body = text.len() - body.len();
-    Some(Item { text, status, status_at, body, end: body + end(&text[body..]) })
+    Some(ListItem { text, status, status_at, body, end: body + end(&text[body..]) })
 }
 
 /// The end of a body: before a block id and the blanks at its end.

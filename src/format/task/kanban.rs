@@ -1,12 +1,12 @@
 //! Parses Kanban's marks: `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`. Triggers and formats are the plugin's
 //! settings.
 
-use super::field::{Field, Key};
-use super::item::Item;
-use super::{Format, KanbanRules, When, moment};
+use super::field::{FieldKind, TaskField};
+use super::item::ListItem;
+use super::{KanbanRules, TaskFormat, TaskTime, moment};
 
 /// The date, which holds the time too where there is one, and the time for itself.
-pub(super) fn fields(item: &Item<'_>, rules: &KanbanRules) -> Vec<Field> {
+pub(super) fn fields(item: &ListItem<'_>, rules: &KanbanRules) -> Vec<TaskField> {
     let (date_trigger, time_trigger) = (rules.date_trigger.as_str(), rules.time_trigger.as_str());
     // Most task lines hold neither, and none of them needs to be searched for both.
     if !date_trigger.is_empty() && !item.body().contains(date_trigger) {
@@ -22,24 +22,25 @@ pub(super) fn fields(item: &Item<'_>, rules: &KanbanRules) -> Vec<Field> {
         let time = moment::read_time(&item.text[value.clone()], &rules.time_format)?;
         Some((at, value, time))
     });
-    let when = When { date: read.date, time: clock.as_ref().map(|(_, _, time)| *time) };
-    let mut fields = vec![Field { format: Format::Kanban, key: Key::Due, at, value, when: Some(when) }];
+    let when = TaskTime { date: read.date, time: clock.as_ref().map(|(_, _, time)| *time) };
+    let mut fields =
+        vec![TaskField { format: TaskFormat::Kanban, key: FieldKind::Due, at, value, when: Some(when) }];
     if let Some((at, value, _)) = clock {
-        fields.push(Field { format: Format::Kanban, key: Key::Time, at, value, when: None });
+        fields.push(TaskField { format: TaskFormat::Kanban, key: FieldKind::Time, at, value, when: None });
     }
     fields
 }
 
-type Place = std::ops::Range<usize>;
+type FieldRange = std::ops::Range<usize>;
 
 /// The first `trigger{…}` of the body: its place and that of its value. One that is the end of `not` isn't it.
 fn marked(
-    item: &Item<'_>,
+    item: &ListItem<'_>,
     trigger: &str,
     open: &str,
     close: &str,
     not: Option<&str>,
-) -> Option<(Place, Place)> {
+) -> Option<(FieldRange, FieldRange)> {
     if trigger.is_empty() {
         return None;
     }

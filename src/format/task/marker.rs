@@ -3,12 +3,12 @@
 
 use jiff::{Span, SpanRelativeTo};
 
-use super::field::{self, Field, Key, When};
-use super::item::Item;
-use super::{Format, Rules, moment};
+use super::field::{self, FieldKind, TaskField, TaskTime};
+use super::item::ListItem;
+use super::{Rules, TaskFormat, moment};
 
 /// The fields of both.
-pub(super) fn fields(item: &Item<'_>, rules: &Rules) -> Vec<Field> {
+pub(super) fn fields(item: &ListItem<'_>, rules: &Rules) -> Vec<TaskField> {
     let body = item.body();
     if !body.contains('@') {
         return Vec::new();
@@ -17,18 +17,20 @@ pub(super) fn fields(item: &Item<'_>, rules: &Rules) -> Vec<Field> {
     if let Some(at) = body.find("(@") {
         found.extend(round(item, item.body + at, rules));
     }
-    for (word, key) in [("@remind(", Key::Reminder), ("@repeat(", Key::Repeat), ("@before(", Key::Before)] {
+    for (word, key) in
+        [("@remind(", FieldKind::Reminder), ("@repeat(", FieldKind::Repeat), ("@before(", FieldKind::Before)]
+    {
         found.extend(call(item, word, key));
     }
     // Without a date nothing of it means anything.
-    if !found.iter().any(|field| field.key == Key::Reminder && field.when.is_some()) {
+    if !found.iter().any(|field| field.key == FieldKind::Reminder && field.when.is_some()) {
         return Vec::new();
     }
     found
 }
 
 /// `(@…)`, with its recurrence as a field of its own inside it.
-fn round(item: &Item<'_>, at: usize, rules: &Rules) -> Vec<Field> {
+fn round(item: &ListItem<'_>, at: usize, rules: &Rules) -> Vec<TaskField> {
     let text = item.text;
     let start = at + 2;
     let Some(length) = text[start..item.end].find(')') else { return Vec::new() };
@@ -40,9 +42,9 @@ fn round(item: &Item<'_>, at: usize, rules: &Rules) -> Vec<Field> {
     };
     let Some(when) = read_when(date, rules) else { return Vec::new() };
     let value = start + date.len() - date.trim_start().len()..start + date.trim_end().len();
-    let mut fields = vec![Field {
-        format: Format::Reminder,
-        key: Key::Reminder,
+    let mut fields = vec![TaskField {
+        format: TaskFormat::Reminder,
+        key: FieldKind::Reminder,
         at: whole.clone(),
         value,
         when: Some(when),
@@ -50,9 +52,9 @@ fn round(item: &Item<'_>, at: usize, rules: &Rules) -> Vec<Field> {
     if let Some((at, rule)) = repeat {
         let from = at + '🔁'.len_utf8() + rule.len() - rule.trim_start().len();
         let value = from..from + rule.trim().len();
-        fields.push(Field {
-            format: Format::Reminder,
-            key: Key::Repeat,
+        fields.push(TaskField {
+            format: TaskFormat::Reminder,
+            key: FieldKind::Repeat,
             at: at..whole.end - 1,
             value,
             when: None,
@@ -62,7 +64,7 @@ fn round(item: &Item<'_>, at: usize, rules: &Rules) -> Vec<Field> {
 }
 
 /// A date as Reminder takes it: in its own formats, else as everybody writes it; perhaps linked.
-fn read_when(text: &str, rules: &Rules) -> Option<When> {
+fn read_when(text: &str, rules: &Rules) -> Option<TaskTime> {
     let plain = text.replace("[[", "").replace("]]", "");
     let plain = plain.trim();
     let own = moment::read(plain, &rules.reminder_date_time).filter(|when| when.time.is_some());
@@ -70,7 +72,7 @@ fn read_when(text: &str, rules: &Rules) -> Option<When> {
 }
 
 /// `@word(…)`, whatever its case.
-fn call(item: &Item<'_>, word: &str, key: Key) -> Option<Field> {
+fn call(item: &ListItem<'_>, word: &str, key: FieldKind) -> Option<TaskField> {
     let body = item.body();
     let at = body
         .match_indices('@')
@@ -80,23 +82,23 @@ fn call(item: &Item<'_>, word: &str, key: Key) -> Option<Field> {
     let length = item.text[start..item.end].find(')')?;
     let raw = &item.text[start..start + length];
     let value = start + raw.len() - raw.trim_start().len()..start + raw.trim_end().len();
-    let when = if key == Key::Reminder { plain_when(raw.trim()) } else { None };
-    if key == Key::Reminder && when.is_none() {
+    let when = if key == FieldKind::Reminder { plain_when(raw.trim()) } else { None };
+    if key == FieldKind::Reminder && when.is_none() {
         return None;
     }
-    Some(Field { format: Format::Reminder, key, at: at..start + length + 1, value, when })
+    Some(TaskField { format: TaskFormat::Reminder, key, at: at..start + length + 1, value, when })
 }
 
 /// A date as everybody writes it, perhaps with a time: `2026-12-01`, `2026-12-01 9:30pm`.
-fn plain_when(text: &str) -> Option<When> {
+fn plain_when(text: &str) -> Option<TaskTime> {
     let (date, used) = field::date(text)?;
     let rest = &text[used..];
     if rest.is_empty() {
-        return Some(When { date, time: None });
+        return Some(TaskTime { date, time: None });
     }
     let clock = rest.strip_prefix('T').unwrap_or_else(|| rest.trim_start());
     let (time, used) = field::time(clock, false)?;
-    (clock.len() < rest.len() && used == clock.len()).then_some(When { date, time: Some(time) })
+    (clock.len() < rest.len() && used == clock.len()).then_some(TaskTime { date, time: Some(time) })
 }
 
 /// The most leads that a line may have.

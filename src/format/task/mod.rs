@@ -32,14 +32,14 @@ use serde::{Deserialize, Serialize};
 
 use super::lines;
 use crate::words::words;
-pub use field::{Field, Key, When};
-use item::Item;
+pub use field::{FieldKind, TaskField, TaskTime};
+use item::ListItem;
 pub use rules::{DoneRules, KanbanRules, NoteRules, Rules};
 
 words! {
     /// The forms, in the order in which a line that has several is said to be one of them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum Format, name {
+    pub enum TaskFormat, name {
         /// Tasks, with emoji; with `⏰` of Reminder.
         Tasks = "tasks",
         /// Tasks, with Dataview's fields.
@@ -63,14 +63,14 @@ pub struct NotificationTime {
     /// How many minutes before the task's own time this is (`@before`), 0 for its own time.
     pub lead: u32,
     /// Which form says so.
-    pub format: Format,
+    pub format: TaskFormat,
 }
 
 /// The content of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// Its form: the first of [`Format::ALL`] that is turned on and tells something.
-    pub format: Format,
+    /// Its form: the first of [`TaskFormat::ALL`] that is turned on and tells something.
+    pub format: TaskFormat,
     /// Its own words: the text without fields, box and block id, with single blanks.
     pub words: String,
     /// When it is to be told, in the order of time; never empty.
@@ -95,12 +95,12 @@ pub struct PlacedTask {
 /// `path` is the note's place in the vault, which gives a TaskNotes task its title.
 pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
     let mut found: Vec<PlacedTask> = Vec::new();
-    if rules.on.contains(&Format::TaskNotes)
+    if rules.on.contains(&TaskFormat::TaskNotes)
         && let Some(task) = note::read(path, bytes, rules)
     {
         found.push(PlacedTask { line: 1, text: Vec::new(), task });
     }
-    if rules.on.iter().all(|format| *format == Format::TaskNotes) || !may_hold_tasks(bytes) {
+    if rules.on.iter().all(|format| *format == TaskFormat::TaskNotes) || !may_hold_tasks(bytes) {
         return found;
     }
     found.extend(lines::live_lines(bytes).filter_map(|line| {
@@ -130,9 +130,9 @@ pub fn read_line(text: &str, rules: &Rules) -> Option<Task> {
 #[derive(Debug, Clone)]
 pub struct TaskLine<'a> {
     /// The list item.
-    pub item: Item<'a>,
+    pub item: ListItem<'a>,
     /// All fields, in the order in which they stand; those of different forms may lie within each other.
-    pub fields: Vec<Field>,
+    pub fields: Vec<TaskField>,
 }
 
 impl<'a> TaskLine<'a> {
@@ -141,7 +141,7 @@ impl<'a> TaskLine<'a> {
         Self::of(item::read(text)?, rules)
     }
 
-    fn of(item: Item<'a>, rules: &Rules) -> Option<Self> {
+    fn of(item: ListItem<'a>, rules: &Rules) -> Option<Self> {
         let mut fields = emoji::fields(&item);
         fields.extend(inline::fields(&item, rules));
         fields.extend(marker::fields(&item, rules));
@@ -156,12 +156,12 @@ impl<'a> TaskLine<'a> {
     }
 
     /// The first field of a form with a key.
-    pub fn field(&self, format: Format, key: Key) -> Option<&Field> {
+    pub fn field(&self, format: TaskFormat, key: FieldKind) -> Option<&TaskField> {
         self.fields.iter().find(|field| field.format == format && field.key == key)
     }
 
     /// A field's value as it stands.
-    pub fn value(&self, field: &Field) -> &'a str {
+    pub fn value(&self, field: &TaskField) -> &'a str {
         &self.item.text[field.value.clone()]
     }
 
@@ -181,14 +181,14 @@ impl<'a> TaskLine<'a> {
     }
 
     /// The field whose date says when a form tells the line.
-    pub fn notification_field(&self, format: Format) -> Option<&Field> {
-        [Key::Reminder, Key::Due, Key::Scheduled, Key::Start].into_iter().find_map(|key| {
-            self.fields.iter().find(|f| f.format == format && f.key == key && f.when.is_some())
-        })
+    pub fn notification_field(&self, format: TaskFormat) -> Option<&TaskField> {
+        [FieldKind::Reminder, FieldKind::Due, FieldKind::Scheduled, FieldKind::Start].into_iter().find_map(
+            |key| self.fields.iter().find(|f| f.format == format && f.key == key && f.when.is_some()),
+        )
     }
 
     /// The form that the line is said to be one of.
-    pub fn format(&self, rules: &Rules) -> Option<Format> {
+    pub fn format(&self, rules: &Rules) -> Option<TaskFormat> {
         rules.on.iter().copied().find(|format| self.notification_field(*format).is_some())
     }
 
@@ -203,15 +203,20 @@ impl<'a> TaskLine<'a> {
         notification_times.dedup_by_key(|time| time.at);
         let format =
             rules.on.iter().copied().find(|format| notification_times.iter().any(|t| t.format == *format))?;
-        let repeat = self.field(format, Key::Repeat).map(|field| self.value(field).trim().to_owned());
+        let repeat = self.field(format, FieldKind::Repeat).map(|field| self.value(field).trim().to_owned());
         Some(Task { format, words: self.words(), notification_times, repeat })
     }
 
     /// The time itself and what comes before it.
-    fn notification_times(&self, format: Format, when: When, default_time: Time) -> Vec<NotificationTime> {
+    fn notification_times(
+        &self,
+        format: TaskFormat,
+        when: TaskTime,
+        default_time: Time,
+    ) -> Vec<NotificationTime> {
         let at = when.at(default_time);
         let timed = when.time.is_some();
-        let leads = self.field(format, Key::Before).map(|field| marker::leads(self.value(field)));
+        let leads = self.field(format, FieldKind::Before).map(|field| marker::leads(self.value(field)));
         let before = leads.into_iter().flatten().filter_map(|lead| {
             let at = at.checked_sub(jiff::Span::new().minutes(i64::from(lead))).ok()?;
             Some(NotificationTime { at, timed, lead, format })

@@ -6,13 +6,13 @@
 use jiff::civil::Time;
 use jiff::fmt::strtime::{self, BrokenDownTime};
 
-use super::When;
+use super::TaskTime;
 
 /// Reads a text in a format, if it is of the format exactly.
-pub fn read(text: &str, format: &str) -> Option<When> {
+pub fn read(text: &str, format: &str) -> Option<TaskTime> {
     let parts = BrokenDownTime::parse(pattern(format)?, text).ok()?;
     let time = if parts.hour().is_some() { Some(parts.to_time().ok()?) } else { None };
-    Some(When { date: parts.to_date().ok()?, time })
+    Some(TaskTime { date: parts.to_date().ok()?, time })
 }
 
 /// The time of day that a text says in a format.
@@ -22,7 +22,7 @@ pub fn read_time(text: &str, format: &str) -> Option<Time> {
 }
 
 /// A date and time in a format; `None` for a format with letters that aren't numbers.
-pub fn write(when: When, format: &str) -> Option<String> {
+pub fn write(when: TaskTime, format: &str) -> Option<String> {
     strtime::format(pattern(format)?, when.at(Time::midnight())).ok()
 }
 
@@ -107,7 +107,7 @@ mod tests {
         ] {
             assert_eq!(read(text, format), None, "{format}");
         }
-        assert_eq!(write(When { date: Date::constant(2026, 12, 1), time: None }, "MMM D"), None);
+        assert_eq!(write(TaskTime { date: Date::constant(2026, 12, 1), time: None }, "MMM D"), None);
         assert_eq!(read_time("13:00 PM", "h:mm A"), None);
     }
 }

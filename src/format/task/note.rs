@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use serde_json::Value;
 
 use super::super::lines;
-use super::{Format, NotificationTime, Rules, Task, When, field};
+use super::{NotificationTime, Rules, Task, TaskFormat, TaskTime, field};
 
 /// The task that a note is, if it is open and has a date.
 pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
@@ -43,18 +43,18 @@ pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
     if notification_times.is_empty() {
         return None;
     }
-    Some(Task { format: Format::TaskNotes, words: head.title(path, rules), notification_times, repeat })
+    Some(Task { format: TaskFormat::TaskNotes, words: head.title(path, rules), notification_times, repeat })
 }
 
 fn own(at: DateTime, timed: bool) -> NotificationTime {
-    NotificationTime { at, timed, lead: 0, format: Format::TaskNotes }
+    NotificationTime { at, timed, lead: 0, format: TaskFormat::TaskNotes }
 }
 
 /// When one entry of `reminders` tells the task.
 fn notification_time(
     entry: &Value,
-    due: Option<When>,
-    scheduled: Option<When>,
+    due: Option<TaskTime>,
+    scheduled: Option<TaskTime>,
     rules: &Rules,
 ) -> Option<NotificationTime> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
@@ -87,13 +87,13 @@ fn offset(text: &str) -> Option<SignedDuration> {
 }
 
 /// A date or a date and time; with an offset it is an instant, told in the vault's zone.
-fn read_when(text: &str, rules: &Rules) -> Option<When> {
+fn read_when(text: &str, rules: &Rules) -> Option<TaskTime> {
     let text = text.trim();
     let instant = text.parse::<Timestamp>().ok().map(|at| rules.zone.to_datetime(at));
     let (_, date_length) = field::date(text)?;
     let at = instant.or_else(|| text.parse::<DateTime>().ok())?;
     let time = Time::new(at.hour(), at.minute(), 0, 0).ok().filter(|_| text.len() > date_length);
-    Some(When { date: at.date(), time })
+    Some(TaskTime { date: at.date(), time })
 }
 
 /// The frontmatter of a note.
@@ -134,7 +134,7 @@ impl Head {
         }
     }
 
-    fn when(&self, key: &str, rules: &Rules) -> Option<When> {
+    fn when(&self, key: &str, rules: &Rules) -> Option<TaskTime> {
         read_when(&self.text(key)?, rules)
     }
 
@@ -179,9 +179,9 @@ fn span(bytes: &[u8]) -> Option<(usize, usize)> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskNoteFields {
     /// When it is due.
-    pub due: Option<When>,
+    pub due: Option<TaskTime>,
     /// When it is planned for.
-    pub scheduled: Option<When>,
+    pub scheduled: Option<TaskTime>,
     /// When it was written.
     pub created: Option<Date>,
     /// How it comes again, as it stands there.

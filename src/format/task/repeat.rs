@@ -7,7 +7,7 @@ use crate::format::MONTHS_LOWER;
 
 /// How often.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Every {
+pub enum RepeatUnit {
     /// Hours.
     Hour,
     /// Days.
@@ -34,7 +34,7 @@ pub struct Weekday {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repeat {
     /// The unit.
-    pub every: Every,
+    pub every: RepeatUnit,
     /// How many units lie between two; at least 1.
     pub interval: u16,
     /// On these weekdays.
@@ -112,15 +112,15 @@ pub fn english(text: &str) -> Result<Repeat, RepeatError> {
     let mut repeat = Repeat { interval: reader.interval(), when_done, ..Repeat::default() };
     let Some(unit) = reader.next() else { return Err(RepeatError::NoUnit) };
     match unit {
-        "hour" | "hours" => repeat.every = Every::Hour,
-        "day" | "days" => repeat.every = Every::Day,
+        "hour" | "hours" => repeat.every = RepeatUnit::Hour,
+        "day" | "days" => repeat.every = RepeatUnit::Day,
         "weekday" | "weekdays" => {
-            repeat.every = Every::Week;
+            repeat.every = RepeatUnit::Week;
             repeat.weekdays = workdays();
         }
-        "week" | "weeks" => repeat.every = Every::Week,
-        "month" | "months" => repeat.every = Every::Month,
-        "year" | "years" => repeat.every = Every::Year,
+        "week" | "weeks" => repeat.every = RepeatUnit::Week,
+        "month" | "months" => repeat.every = RepeatUnit::Month,
+        "year" | "years" => repeat.every = RepeatUnit::Year,
         word => reader.names(word, &mut repeat)?,
     }
     repeat.bare = matches!(unit, "month" | "months" | "year" | "years") && reader.at == reader.words.len();
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
     fn names(&mut self, first: &'a str, repeat: &mut Repeat) -> Result<(), RepeatError> {
         let mut word = first;
         let months = name(word, &DAYS).is_none();
-        repeat.every = if months { Every::Year } else { Every::Week };
+        repeat.every = if months { RepeatUnit::Year } else { RepeatUnit::Week };
         loop {
             match (weekly(word), name(word, &*MONTHS_LOWER)) {
                 (_, Some(month)) if months => repeat.months.push(month + 1),
@@ -272,7 +272,10 @@ pub fn toast(text: &str) -> Result<(Repeat, Option<jiff::civil::Date>), RepeatEr
     let repeat = english(&format!("{words} {rest}"))?;
     let on_days = repeat.weekdays.iter().all(|weekday| weekday.nth == 0) && repeat.days.is_empty();
     let known = on_days && repeat.months.is_empty() && !repeat.when_done;
-    if !known || repeat.every == Every::Hour || !repeat.weekdays.is_empty() && repeat.every != Every::Week {
+    if !known
+        || repeat.every == RepeatUnit::Hour
+        || !repeat.weekdays.is_empty() && repeat.every != RepeatUnit::Week
+    {
         return Err(RepeatError::Word(rest.to_owned()));
     }
     Ok((repeat, until))
@@ -357,10 +360,10 @@ mod tests {
                 (repeat.every, repeat.interval, repeat.weekdays.len(), until.is_some())
             })
         };
-        assert_eq!(ok("daily"), Ok((Every::Day, 1, 0, false)));
-        assert_eq!(ok("Weekdays"), Ok((Every::Week, 1, 5, false)));
-        assert_eq!(ok("weekly on mon, wed until 2026-12-31"), Ok((Every::Week, 1, 2, true)));
-        assert_eq!(ok("every 2 weeks on tue"), Ok((Every::Week, 2, 1, false)));
+        assert_eq!(ok("daily"), Ok((RepeatUnit::Day, 1, 0, false)));
+        assert_eq!(ok("Weekdays"), Ok((RepeatUnit::Week, 1, 5, false)));
+        assert_eq!(ok("weekly on mon, wed until 2026-12-31"), Ok((RepeatUnit::Week, 1, 2, true)));
+        assert_eq!(ok("every 2 weeks on tue"), Ok((RepeatUnit::Week, 2, 1, false)));
         for wrong in
             ["monthly on mon", "every month on the 1st", "sometimes", "daily until soon", "every hour"]
         {

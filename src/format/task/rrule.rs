@@ -4,7 +4,7 @@
 
 use jiff::civil::Date;
 
-use super::repeat::{Every, Repeat, RepeatError, Weekday};
+use super::repeat::{Repeat, RepeatError, RepeatUnit, Weekday};
 
 /// A recurrence with its beginning and its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,12 +64,12 @@ pub fn starting(text: &str, start: Date) -> String {
     format!("DTSTART:{};{}", start.strftime("%Y%m%d"), rest.join(";"))
 }
 
-fn frequency(value: &str) -> Option<Every> {
+fn frequency(value: &str) -> Option<RepeatUnit> {
     Some(match value {
-        "DAILY" => Every::Day,
-        "WEEKLY" => Every::Week,
-        "MONTHLY" => Every::Month,
-        "YEARLY" => Every::Year,
+        "DAILY" => RepeatUnit::Day,
+        "WEEKLY" => RepeatUnit::Week,
+        "MONTHLY" => RepeatUnit::Month,
+        "YEARLY" => RepeatUnit::Year,
         _ => return None,
     })
 }
@@ -97,7 +97,7 @@ mod tests {
         let rule =
             read("DTSTART:20260804T090000Z;FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR;UNTIL=20270101").unwrap();
         assert_eq!(rule.repeat.weekdays, [Weekday { day: 4, nth: -1 }]);
-        assert_eq!((rule.repeat.every, rule.repeat.interval), (Every::Month, 2));
+        assert_eq!((rule.repeat.every, rule.repeat.interval), (RepeatUnit::Month, 2));
         assert_eq!(rule.start, Some(Date::constant(2026, 8, 4)));
         assert_eq!(rule.until, Some(Date::constant(2027, 1, 1)));
         for wrong in

@@ -2,16 +2,16 @@
 
 use jiff::{civil::Time, tz::TimeZone};
 
-use super::Format;
-use super::item::Item;
+use super::TaskFormat;
+use super::item::ListItem;
 use crate::defaults::defaults;
 
 defaults! {
     /// How task lines are read; by default all forms, with the plugins' own defaults.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Rules {
-        /// The forms that give notifications, in the order of [`Format::ALL`].
-        pub on: Vec<Format> = Format::ALL.to_vec(),
+        /// The forms that give notifications, in the order of [`TaskFormat::ALL`].
+        pub on: Vec<TaskFormat> = TaskFormat::ALL.to_vec(),
         /// The time of day of a date without one.
         pub default_time: Time = Time::constant(9, 0, 0, 0),
         /// The zone of the vault, for instants with an offset.
@@ -37,8 +37,8 @@ defaults! {
 
 impl Rules {
     /// Whether a line is one of a form's: those of Tasks hold its global filter.
-    pub(super) fn keeps(&self, format: Format, item: &Item<'_>) -> bool {
-        !matches!(format, Format::Tasks | Format::Dataview)
+    pub(super) fn keeps(&self, format: TaskFormat, item: &ListItem<'_>) -> bool {
+        !matches!(format, TaskFormat::Tasks | TaskFormat::Dataview)
             || self.filter.is_empty()
             || item.body().contains(&self.filter)
     }

@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use similar::DiffTag;
 
-use super::{Filter, Point, Record, body, lines};
+use super::{CommitRecord, LogFilter, Point, body, lines};
 use crate::format::changes::changes;
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{CONVERSATION, Message, short_id, turn_of};
+use crate::history::store::{CONVERSATION, CommitMessage, short_id, turn_of};
 use crate::history::take::History;
 use crate::reminders::rfc3339;
 use crate::vault::{NotePath, VaultError};
@@ -37,7 +37,7 @@ impl Default for BlameBound {
 words! {
     /// The writer of a line.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Writer, as_str {
+    pub enum LineWriter, as_str {
         /// A person: with an editor, a sync tool, or by a command.
         Person = "person",
         /// The assistant, in a turn.
@@ -51,9 +51,9 @@ words! {
     }
 }
 
-impl Writer {
+impl LineWriter {
     /// The kind of writer that made a snapshot.
-    pub fn of(message: &Message) -> Self {
+    pub fn of(message: &CommitMessage) -> Self {
         match message.actor() {
             "human" | "cli" | "page" => Self::Person,
             "assistant" => Self::Assistant,
@@ -75,7 +75,7 @@ pub struct LineOrigin {
     #[serde(skip)]
     pub at: Option<Timestamp>,
     /// The writer.
-    pub writer: Writer,
+    pub writer: LineWriter,
     /// The front door that the change came through: the snapshot's `Actor:`.
     pub actor: String,
     /// The subject of the commit.
@@ -89,7 +89,7 @@ pub struct LineOrigin {
 }
 
 impl LineOrigin {
-    fn of(history: &History, record: &Record) -> Self {
+    fn of(history: &History, record: &CommitRecord) -> Self {
         let message = &record.commit.message;
         let value = |key: &str| message.trailer(key).map(str::to_owned);
         let turn = message.trailer(CONVERSATION).and_then(turn_of);
@@ -97,7 +97,7 @@ impl LineOrigin {
             snapshot: Some(short_id(record.commit.id)),
             time: Some(rfc3339(record.commit.time, history.zone())),
             at: Some(record.commit.time),
-            writer: Writer::of(message),
+            writer: LineWriter::of(message),
             actor: message.actor().to_owned(),
             subject: message.subject.clone(),
             client: value("Client"),
@@ -112,7 +112,7 @@ impl LineOrigin {
             snapshot: None,
             time: None,
             at: None,
-            writer: Writer::Person,
+            writer: LineWriter::Person,
             actor: "human".to_owned(),
             subject: "in no snapshot yet".to_owned(),
             client: None,
@@ -227,7 +227,7 @@ impl History {
         at: Option<&Point>,
         bound: BlameBound,
         keep: usize,
-    ) -> Result<(Blame, Vec<Record>)> {
+    ) -> Result<(Blame, Vec<CommitRecord>)> {
         let missing = |at: String| HistoryError::NotInSnapshot(path.to_string(), at);
         let text = match at {
             Some(point) => {
@@ -240,7 +240,7 @@ impl History {
         };
         let shown = lines(&text);
         let mut trace = Trace::new(shown.len());
-        let mut walk = Walk {
+        let mut walk = BlameWalk {
             history: self,
             current: None,
             path: path.to_string(),
@@ -267,7 +267,7 @@ impl History {
 }
 
 /// The walk back through a note's snapshots.
-struct Walk<'a> {
+struct BlameWalk<'a> {
     history: &'a History,
     /// The text that was looked at last, with its id.
     current: Option<Vec<u8>>,
@@ -277,13 +277,13 @@ struct Walk<'a> {
     bound: BlameBound,
     /// The number of the note's snapshots that are kept.
     keep: usize,
-    records: Vec<Record>,
+    records: Vec<CommitRecord>,
 }
 
-impl Walk<'_> {
+impl BlameWalk<'_> {
     fn run(&mut self, text: &[u8], at: Option<&Point>, trace: &mut Trace) -> Result<()> {
         let start = at.map(|point| point.commit.id);
-        let filter = Filter { path: Some(self.path.clone()), ..Filter::default() };
+        let filter = LogFilter { path: Some(self.path.clone()), ..LogFilter::default() };
         let (mut is_first, mut is_done, mut steps) = (true, false, 0);
         self.history.log_between(&filter, start, None, |record| {
             if !is_done {
@@ -300,7 +300,7 @@ impl Walk<'_> {
     /// Compares a snapshot with the one before it. Returns whether no older one is needed.
     fn trace_back(
         &mut self,
-        record: &Record,
+        record: &CommitRecord,
         text: &[u8],
         trace: &mut Trace,
         is_first: &mut bool,

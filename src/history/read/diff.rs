@@ -11,7 +11,7 @@ use similar::ChangeTag;
 
 use crate::format::unified_diff::LineDiff;
 use crate::history::error::Result;
-use crate::history::store::{FileState, Mode, PathChange};
+use crate::history::store::{FileMode, FileState, PathChange};
 use crate::history::take::History;
 
 /// How a difference is shown.
@@ -29,14 +29,14 @@ pub struct FileDiff {
     /// Vault-relative.
     pub path: String,
     /// Before, `None` where there was none.
-    pub old: Option<(Mode, Vec<u8>)>,
+    pub old: Option<(FileMode, Vec<u8>)>,
     /// After, `None` where it is gone.
-    pub new: Option<(Mode, Vec<u8>)>,
+    pub new: Option<(FileMode, Vec<u8>)>,
 }
 
 /// Added and removed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct Stat {
+pub struct DiffStat {
     /// Lines that are new.
     pub added: usize,
     /// Lines that are gone.
@@ -44,16 +44,16 @@ pub struct Stat {
 }
 
 /// How many lines a change adds and removes; none for a file that isn't text.
-pub fn diff_stat(diff: &FileDiff) -> Stat {
+pub fn diff_stat(diff: &FileDiff) -> DiffStat {
     let (old, new) = texts(diff);
     if is_binary(diff) {
-        return Stat::default();
+        return DiffStat::default();
     }
     // One side missing needs no comparison.
     if old.is_empty() || new.is_empty() {
-        return Stat { added: new.lines().count(), removed: old.lines().count() };
+        return DiffStat { added: new.lines().count(), removed: old.lines().count() };
     }
-    let mut stat = Stat::default();
+    let mut stat = DiffStat::default();
     for (tag, _) in LineDiff::new(&old, &new).lines() {
         match tag {
             ChangeTag::Insert => stat.added += 1,
@@ -142,7 +142,7 @@ fn line_styles(tag: ChangeTag) -> (Style, Style) {
 }
 
 fn texts(diff: &FileDiff) -> (String, String) {
-    let text = |side: &Option<(Mode, Vec<u8>)>| {
+    let text = |side: &Option<(FileMode, Vec<u8>)>| {
         side.as_ref().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
     };
     (text(&diff.old), text(&diff.new))
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     fn diff(old: &str, new: &str) -> FileDiff {
-        let file = |text: &str| (!text.is_empty()).then(|| (Mode::File, text.as_bytes().to_vec()));
+        let file = |text: &str| (!text.is_empty()).then(|| (FileMode::File, text.as_bytes().to_vec()));
         FileDiff { path: "a b.md".into(), old: file(old), new: file(new) }
     }
 
@@ -235,8 +235,8 @@ mod tests {
 
     #[test]
     fn lines_are_counted_and_binary_files_are_not_shown() {
-        assert_eq!(diff_stat(&diff("a\nb\n", "a\nc\nd\n")), Stat { added: 2, removed: 1 });
-        assert_eq!(diff_stat(&diff("", "a\nc\nd\n")), Stat { added: 3, removed: 0 });
+        assert_eq!(diff_stat(&diff("a\nb\n", "a\nc\nd\n")), DiffStat { added: 2, removed: 1 });
+        assert_eq!(diff_stat(&diff("", "a\nc\nd\n")), DiffStat { added: 3, removed: 0 });
         assert!(render(&diff("a\0", "b"), DiffStyle::Plain).contains("Binary files"));
         assert_eq!(render(&diff("a", "a"), DiffStyle::Plain), "");
     }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{DiffStyle, Record, render};
+use super::{CommitRecord, DiffStyle, render};
 use crate::history::error::Result;
 use crate::history::take::History;
 use crate::reminders::rfc3339;
 
 /// One snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct SnapshotEntry {
     /// Its id, 40 hexadecimal digits.
     pub id: String,
     /// When, in the vault's zone: RFC 3339.
@@ -23,7 +23,7 @@ pub struct Entry {
     /// More words.
     pub body: Option<String>,
     /// The message's trailers.
-    pub trailers: BTreeMap<String, Value>,
+    pub trailers: BTreeMap<String, TrailerValue>,
     /// The files that it changed.
     pub paths: Vec<String>,
     /// The changes as a unified diff, where that was asked for.
@@ -34,7 +34,7 @@ pub struct Entry {
 /// A trailer that stands once is a text, one that stands more often a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum TrailerValue {
     /// Once.
     One(String),
     /// More often, in order.
@@ -46,12 +46,15 @@ impl History {
     ///
     /// # Errors
     /// A text of the history can't be read.
-    pub fn entry(&self, record: &Record, patch: bool) -> Result<Entry> {
+    pub fn entry(&self, record: &CommitRecord, patch: bool) -> Result<SnapshotEntry> {
         let commit = &record.commit;
         let trailer = |key: &String| {
             let all = commit.message.trailers.iter().filter(|(other, _)| other == key);
             let mut all: Vec<String> = all.map(|(_, value)| value.clone()).collect();
-            (key.clone(), if all.len() == 1 { Value::One(all.remove(0)) } else { Value::Many(all) })
+            (
+                key.clone(),
+                if all.len() == 1 { TrailerValue::One(all.remove(0)) } else { TrailerValue::Many(all) },
+            )
         };
         let trailers = commit.message.trailers.iter().map(|(key, _)| trailer(key)).collect();
         let diffs = record
@@ -60,7 +63,7 @@ impl History {
             .filter(|_| patch)
             .map(|change| self.file_diff(change).map(|diff| render(&diff, DiffStyle::Plain)));
         let text = diffs.collect::<Result<String>>()?;
-        Ok(Entry {
+        Ok(SnapshotEntry {
             id: commit.id.to_string(),
             time: rfc3339(commit.time, self.zone()),
             actor: commit.message.actor().to_owned(),

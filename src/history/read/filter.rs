@@ -5,11 +5,11 @@ use jiff::Timestamp;
 
 use super::diff::within;
 use crate::history::error::Result;
-use crate::history::store::{ACTOR, ALL_NOTES, Commit, Message, NOTE, Store, trailers_of};
+use crate::history::store::{ACTOR, ALL_NOTES, Commit, CommitMessage, HistoryStore, NOTE, trailers_of};
 
 /// The conditions of a log query. All must hold.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct LogFilter {
     /// A file or folder that it changed, under whatever name it had then.
     pub path: Option<String>,
     /// The `Actor:`; `agent` is anyone but `human`.
@@ -29,8 +29,8 @@ pub struct Filter {
 }
 
 /// A filter of the log, with the state of the walk.
-pub(super) struct Wanted<'a> {
-    pub filter: &'a Filter,
+pub(super) struct FilterWalk<'a> {
+    pub filter: &'a LogFilter,
     /// The names that the filter's path had where the walk is; none where any is meant.
     pub paths: &'a [String],
     /// The filter's words in lower case.
@@ -39,7 +39,7 @@ pub(super) struct Wanted<'a> {
     pub end: Option<Oid>,
 }
 
-impl Wanted<'_> {
+impl FilterWalk<'_> {
     /// A quick test of an unparsed message: false only where the commit doesn't match.
     pub fn may_match_message(&self, message: &[u8]) -> bool {
         let lives = || self.filter.id.as_ref().is_none_or(|id| may_concern_id(message, id));
@@ -47,7 +47,7 @@ impl Wanted<'_> {
     }
 
     /// Whether a commit matches, by its message, else by its trees.
-    pub fn matches_commit(&self, store: &Store, commit: &Commit, own: &[String]) -> Result<bool> {
+    pub fn matches_commit(&self, store: &HistoryStore, commit: &Commit, own: &[String]) -> Result<bool> {
         if !head_matches(commit, self.filter, self.grep) {
             return Ok(false);
         }
@@ -59,19 +59,19 @@ impl Wanted<'_> {
     }
 }
 
-fn head_matches(commit: &Commit, filter: &Filter, grep: Option<&str>) -> bool {
+fn head_matches(commit: &Commit, filter: &LogFilter, grep: Option<&str>) -> bool {
     is_by(commit.message.actor(), filter)
         && filter.since.is_none_or(|since| commit.time >= since)
         && filter.until.is_none_or(|until| commit.time <= until)
         && grep.is_none_or(|words| commit.message.render().to_lowercase().contains(words))
 }
 
-fn is_by(actor: &str, filter: &Filter) -> bool {
+fn is_by(actor: &str, filter: &LogFilter) -> bool {
     filter.actor.as_deref().is_none_or(|wanted| wanted == actor || wanted == "agent" && actor != "human")
 }
 
 /// A quick test of an unparsed message: false only where its actor, or the notes that it names, rule the commit out.
-fn may_match(message: &[u8], filter: &Filter, paths: &[String]) -> bool {
+fn may_match(message: &[u8], filter: &LogFilter, paths: &[String]) -> bool {
     if filter.actor.is_none() && paths.is_empty() {
         return true;
     }
@@ -91,34 +91,34 @@ fn may_match(message: &[u8], filter: &Filter, paths: &[String]) -> bool {
 }
 
 /// Whether a commit's message says that it touched a note.
-enum Named {
+enum NamesNote {
     Yes,
     No,
     /// It names none or not all: the trees must say.
     Unknown,
 }
 
-fn named(message: &Message, hit: impl Fn(&str) -> bool) -> Named {
+fn named(message: &CommitMessage, hit: impl Fn(&str) -> bool) -> NamesNote {
     let mut any = false;
     for note in message.notes() {
         if hit(&note) {
-            return Named::Yes;
+            return NamesNote::Yes;
         }
         any = true;
     }
-    if any && message.trailer(ALL_NOTES).is_none() { Named::No } else { Named::Unknown }
+    if any && message.trailer(ALL_NOTES).is_none() { NamesNote::No } else { NamesNote::Unknown }
 }
 
 fn touches(
-    store: &Store,
+    store: &HistoryStore,
     commit: &Commit,
     paths: &[String],
     before: &impl Fn() -> Result<Oid>,
 ) -> Result<bool> {
     match named(&commit.message, |note| within(note, paths)) {
-        Named::Yes => return Ok(true),
-        Named::No => return Ok(false),
-        Named::Unknown => {}
+        NamesNote::Yes => return Ok(true),
+        NamesNote::No => return Ok(false),
+        NamesNote::Unknown => {}
     }
     let before = before()?;
     for path in paths {
@@ -137,7 +137,7 @@ fn may_concern_id(message: &[u8], id: &str) -> bool {
 
 /// Whether the commit concerns the reminder or commitment with that id.
 fn concerns_id(
-    store: &Store,
+    store: &HistoryStore,
     commit: &Commit,
     id: &str,
     own: &[String],
@@ -155,7 +155,7 @@ fn concerns_id(
     if message.actor() != "human" && message.actor() != "restore" {
         return Ok(false);
     }
-    if matches!(named(message, |note| own.iter().any(|own| own == note)), Named::No) {
+    if matches!(named(message, |note| own.iter().any(|own| own == note)), NamesNote::No) {
         return Ok(false);
     }
     let old = before()?;
@@ -188,9 +188,9 @@ mod tests {
             paths in proptest::collection::vec("(a|a/b|c)", 0..2),
         ) {
             let text = format!("{subject}\n\n{}\n", lines.join("\n"));
-            let message = Message::parse(&text);
-            let filter = Filter { actor: wanted, ..Filter::default() };
-            let touches = paths.is_empty() || !matches!(named(&message, |note| within(note, &paths)), Named::No);
+            let message = CommitMessage::parse(&text);
+            let filter = LogFilter { actor: wanted, ..LogFilter::default() };
+            let touches = paths.is_empty() || !matches!(named(&message, |note| within(note, &paths)), NamesNote::No);
             let is_meant = is_by(message.actor(), &filter) && touches;
             let may = may_match(format!("\n{text}").as_bytes(), &filter, &paths);
             // A quoted name is left to the full comparison.

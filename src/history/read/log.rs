@@ -10,7 +10,7 @@ use git2::Oid;
 use unicode_normalization::UnicodeNormalization;
 
 use super::diff::within;
-use super::filter::{Filter, Wanted};
+use super::filter::{FilterWalk, LogFilter};
 use super::point::Point;
 use crate::history::error::Result;
 use crate::history::store::{Commit, PathChange};
@@ -18,7 +18,7 @@ use crate::history::take::{History, Rename, file_name, pairs};
 
 /// A commit with the paths that it changed.
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct CommitRecord {
     /// The commit.
     pub commit: Commit,
     /// The changes, ordered by path.
@@ -30,17 +30,21 @@ impl History {
     ///
     /// # Errors
     /// The history can't be read.
-    pub fn log(&self, filter: &Filter, take: impl FnMut(Record) -> Result<ControlFlow<()>>) -> Result<()> {
+    pub fn log(
+        &self,
+        filter: &LogFilter,
+        take: impl FnMut(CommitRecord) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         self.log_between(filter, None, None, take)
     }
 
     /// As [`History::log_until`], from the snapshot `start` on, which is shown; without one from the newest.
     pub(in crate::history) fn log_between(
         &self,
-        filter: &Filter,
+        filter: &LogFilter,
         start: Option<Oid>,
         end: Option<Oid>,
-        mut take: impl FnMut(Record) -> Result<ControlFlow<()>>,
+        mut take: impl FnMut(CommitRecord) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let mut next = start.map_or_else(|| self.store().head(), |start| Ok(Some(start)))?;
         // An accent is one character or two: what is gone by now may have been named either way.
@@ -57,7 +61,7 @@ impl History {
             // A commit's changes are computed only where they are shown, or may show a rename.
             let mut none = 0;
             let passed_over = if paths.is_empty() { &mut skip } else { &mut none };
-            let wanted = Wanted { filter, paths: &paths, grep: grep.as_deref(), end };
+            let wanted = FilterWalk { filter, paths: &paths, grep: grep.as_deref(), end };
             let Some(commit) = self.next_match(next, &wanted, passed_over)? else { break };
             next = commit.parent;
             let record = self.with_changes(commit)?;
@@ -79,7 +83,7 @@ impl History {
     /// The renames in a snapshot, if a path that it added is `wanted`.
     pub(in crate::history) fn renames_of(
         &self,
-        record: &Record,
+        record: &CommitRecord,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<Vec<Rename>> {
         // A file keeps its text or its name when it is renamed: most snapshots hold none that may be meant.
@@ -105,7 +109,7 @@ impl History {
     }
 
     /// The names that `paths` had before `record`: a file that was renamed, or a folder that was.
-    fn follow(&self, record: &Record, paths: &mut Vec<String>) -> Result<()> {
+    fn follow(&self, record: &CommitRecord, paths: &mut Vec<String>) -> Result<()> {
         let renames = self.renames_of(record, |path| within(path, paths))?;
         if renames.is_empty() {
             return Ok(());
@@ -142,7 +146,7 @@ impl History {
     fn next_match(
         &self,
         mut next: Option<Oid>,
-        wanted: &Wanted<'_>,
+        wanted: &FilterWalk<'_>,
         skip: &mut usize,
     ) -> Result<Option<Commit>> {
         let store = self.store();
@@ -165,17 +169,17 @@ impl History {
     }
 
     /// A commit with what it changed.
-    fn with_changes(&self, commit: Commit) -> Result<Record> {
+    fn with_changes(&self, commit: Commit) -> Result<CommitRecord> {
         let store = self.store();
         let changes = store.changes(store.tree_before(&commit)?, commit.tree)?;
-        Ok(Record { commit, changes })
+        Ok(CommitRecord { commit, changes })
     }
 
     /// The snapshot at a point, with what it changed.
     ///
     /// # Errors
     /// The history can't be read.
-    pub fn record_at(&self, point: &Point) -> Result<Record> {
+    pub fn record_at(&self, point: &Point) -> Result<CommitRecord> {
         self.with_changes(point.commit.clone())
     }
 
@@ -183,7 +187,7 @@ impl History {
     ///
     /// # Errors
     /// The history can't be read.
-    pub fn records(&self, filter: &Filter) -> Result<Vec<Record>> {
+    pub fn records(&self, filter: &LogFilter) -> Result<Vec<CommitRecord>> {
         let mut out = Vec::new();
         self.log(filter, |record| {
             out.push(record);

@@ -14,12 +14,12 @@ mod lines;
 mod log;
 mod point;
 
-pub use blame::{Blame, BlameBound, BlamedLine, LineOrigin, Writer};
+pub use blame::{Blame, BlameBound, BlamedLine, LineOrigin, LineWriter};
 pub(super) use diff::within;
-pub use diff::{DiffStyle, FileDiff, Stat, diff_stat, render};
-pub use entry::{Entry, Value as TrailerValue};
-pub use filter::Filter;
+pub use diff::{DiffStat, DiffStyle, FileDiff, diff_stat, render};
+pub use entry::{SnapshotEntry, TrailerValue};
+pub use filter::LogFilter;
 pub(super) use lines::{body, lines};
-pub use log::Record;
+pub use log::CommitRecord;
 pub(super) use point::show;
 pub use point::{Point, parse_time};

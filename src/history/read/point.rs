@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned, civil};
 
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{Commit, Store, short_id};
+use crate::history::store::{Commit, HistoryStore, short_id};
 use crate::history::take::History;
 use crate::schedule::Zone;
 use crate::when::{self, WhenError};
@@ -110,7 +110,7 @@ fn steps_back(text: &str) -> Option<usize> {
 }
 
 /// Only commits of the branch count: what an interrupted write left behind was never a snapshot.
-fn by_prefix(store: &Store, head: Oid, text: &str) -> Result<Option<Commit>> {
+fn by_prefix(store: &HistoryStore, head: Oid, text: &str) -> Result<Option<Commit>> {
     let plausible = (4..=40).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
     if !plausible {
         return Ok(None);
@@ -132,7 +132,11 @@ fn by_prefix(store: &Store, head: Oid, text: &str) -> Result<Option<Commit>> {
 }
 
 /// The newest commit up to `time`, or the first commit's time where there is none.
-fn at_time(store: &Store, head: Oid, time: Timestamp) -> Result<std::result::Result<Commit, Timestamp>> {
+fn at_time(
+    store: &HistoryStore,
+    head: Oid,
+    time: Timestamp,
+) -> Result<std::result::Result<Commit, Timestamp>> {
     let mut first = time;
     for commit in store.commits(Some(head)) {
         let commit = commit?;

@@ -1,8 +1,8 @@
 //! Chooses the snapshot of a restore without `--at`: the last one before a note was deleted or damaged.
 
-use super::plan::Plan;
+use super::plan::RestorePlan;
 use crate::history::error::{HistoryError, Result};
-use crate::history::read::{Filter, Point};
+use crate::history::read::{LogFilter, Point};
 use crate::history::take::History;
 
 impl History {
@@ -13,12 +13,12 @@ impl History {
     /// The path was never in a snapshot, or the history can't be read.
     pub fn before_last_change(&self, scopes: &[String]) -> Result<Option<Point>> {
         let newest = self.newest()?;
-        let differs = |plan: Plan| !plan.steps.is_empty() || !plan.blocked.is_empty();
+        let differs = |plan: RestorePlan| !plan.steps.is_empty() || !plan.blocked.is_empty();
         if self.plan_restore(&newest, scopes, false).is_ok_and(differs) {
             return Ok(Some(newest));
         }
         let [scope] = scopes else { return Ok(None) };
-        let filter = Filter { path: Some(scope.clone()), limit: Some(1), ..Filter::default() };
+        let filter = LogFilter { path: Some(scope.clone()), limit: Some(1), ..LogFilter::default() };
         let last = self.records(&filter)?.into_iter().next();
         let last = last.ok_or_else(|| HistoryError::NotInSnapshot(scope.clone(), newest.short()))?;
         match last.commit.parent {

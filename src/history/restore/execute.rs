@@ -11,14 +11,14 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
-use super::plan::{Plan, Skip, plan_renamed};
+use super::plan::{BlockedFile, RestorePlan, plan_renamed};
 use super::write_file::{StepError, link_target};
 use crate::history::error::{HistoryError, Result};
-use crate::history::read::{FileDiff, Filter, Point, show, within};
-use crate::history::store::{FileState, Mode, failpoint, operation_lock};
+use crate::history::read::{FileDiff, LogFilter, Point, show, within};
+use crate::history::store::{FileMode, FileState, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore};
-use crate::history::take::{Deletions, EntryFile, History, Rename, Step, pairs, plural};
-use crate::vault::{Editor, NotePath, Why};
+use crate::history::take::{Deletions, EntryFile, History, Rename, RestoreStep, pairs, plural};
+use crate::vault::{ChangeReason, Editor, NotePath};
 
 /// The result of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -34,7 +34,7 @@ pub struct RestoreReport {
     /// The files that were removed.
     pub deleted: Vec<String>,
     /// The files that were not restored, with reasons.
-    pub skipped: Vec<Skip>,
+    pub skipped: Vec<BlockedFile>,
 }
 
 /// The treatment of a restore that was interrupted.
@@ -55,7 +55,7 @@ impl History {
         let store = self.store();
         let (_, base) = store.head_tree()?;
         let known = EntryFile::new(self.dir()).load();
-        let scan = self.scanner(&store, base).full(&known, &mut store.dry_objects())?;
+        let scan = self.scanner(&store, base).scan_all(&known, &mut store.dry_objects())?;
         let mut files = store.files(base)?;
         for path in scan.deleted {
             files.remove(&path);
@@ -73,7 +73,7 @@ impl History {
     ///
     /// # Errors
     /// Nothing of `scopes` is in that snapshot or in the vault, or something can't be read.
-    pub fn plan_restore(&self, point: &Point, scopes: &[String], exact: bool) -> Result<Plan> {
+    pub fn plan_restore(&self, point: &Point, scopes: &[String], exact: bool) -> Result<RestorePlan> {
         let present = self.present()?;
         let target = self.store().files(point.commit.tree)?;
         let renames = self.renames(point, &target, &present, scopes)?;
@@ -115,7 +115,7 @@ impl History {
         let mut names: HashMap<String, &str> =
             come.keys().filter(|path| left(path)).map(|path| ((*path).to_owned(), *path)).collect();
         if !unexplained.is_empty() && !names.is_empty() {
-            self.log_between(&Filter::default(), None, Some(point.commit.id), |record| {
+            self.log_between(&LogFilter::default(), None, Some(point.commit.id), |record| {
                 for rename in self.renames_of(&record, |path| names.contains_key(path))? {
                     if let Some(now) = names.remove(&rename.to) {
                         names.insert(rename.from, now);
@@ -135,7 +135,7 @@ impl History {
     ///
     /// # Errors
     /// The snapshot's content can't be read.
-    pub fn step_diff(&self, step: &Step) -> Result<FileDiff> {
+    pub fn step_diff(&self, step: &RestoreStep) -> Result<FileDiff> {
         let old = match step.before {
             Some(state) => Some((state.mode, self.content_now(&step.path, state)?)),
             None => None,
@@ -151,7 +151,7 @@ impl History {
         let note =
             NotePath::new(path).map_err(|error| HistoryError::Outside(path.into(), error.to_string()))?;
         match state.mode {
-            Mode::Link => Ok(link_target(&self.vault().absolute(&note))),
+            FileMode::Link => Ok(link_target(&self.vault().absolute(&note))),
             _ => Ok(self.vault().read(&note)?),
         }
     }
@@ -240,7 +240,7 @@ impl History {
         &self,
         editor: &Editor,
         restore: &PendingRestore,
-        steps: &[Step],
+        steps: &[RestoreStep],
         report: &mut RestoreReport,
     ) -> Result<()> {
         let stopped = self.write_steps(editor, steps, &restore.why(), report);
@@ -260,25 +260,29 @@ impl History {
     pub(super) fn write_steps(
         &self,
         editor: &Editor,
-        steps: &[Step],
-        why: &Why,
+        steps: &[RestoreStep],
+        why: &ChangeReason,
         report: &mut RestoreReport,
     ) -> bool {
         self.restoring.store(true, Ordering::SeqCst);
         // Removals first: a folder may have to make way for a file.
-        let (removals, writes): (Vec<&Step>, Vec<&Step>) =
+        let (removals, writes): (Vec<&RestoreStep>, Vec<&RestoreStep>) =
             steps.iter().partition(|step| step.after.is_none());
         let mut stopped = None;
         for step in removals.into_iter().chain(writes) {
             if let Some(reason) = &stopped {
-                report.skipped.push(Skip { path: step.path.clone(), reason: format!("not begun: {reason}") });
+                report
+                    .skipped
+                    .push(BlockedFile { path: step.path.clone(), reason: format!("not begun: {reason}") });
                 continue;
             }
             match self.write_step(editor, step, why) {
                 Ok(()) => {}
-                Err(StepError::Skip(reason)) => report.skipped.push(Skip { path: step.path.clone(), reason }),
+                Err(StepError::Skip(reason)) => {
+                    report.skipped.push(BlockedFile { path: step.path.clone(), reason })
+                }
                 Err(StepError::Stop(reason)) => {
-                    report.skipped.push(Skip { path: step.path.clone(), reason: reason.clone() });
+                    report.skipped.push(BlockedFile { path: step.path.clone(), reason: reason.clone() });
                     stopped = Some(reason);
                 }
             }
@@ -289,7 +293,7 @@ impl History {
     }
 
     /// A file counts as restored if a fresh scan of the vault finds it so.
-    fn confirm(&self, steps: &[Step], report: &mut RestoreReport) -> Result<()> {
+    fn confirm(&self, steps: &[RestoreStep], report: &mut RestoreReport) -> Result<()> {
         let store = self.store();
         let (_, tree) = store.head_tree()?;
         for step in steps {
@@ -299,7 +303,7 @@ impl History {
                 list.push(step.path.clone());
             } else if !skipped {
                 let reason = "it was changed again meanwhile; the newer text stays".to_owned();
-                report.skipped.push(Skip { path: step.path.clone(), reason });
+                report.skipped.push(BlockedFile { path: step.path.clone(), reason });
             }
         }
         Ok(())
@@ -315,7 +319,7 @@ fn only_in<'a>(
     only.map(|(path, state)| (path.as_str(), *state)).collect()
 }
 
-fn subject(plan: &Plan, time: &str) -> String {
+fn subject(plan: &RestorePlan, time: &str) -> String {
     match plan.steps.as_slice() {
         [step] => format!("restored: {} as of {time}", step.path),
         steps => format!("restored: {} {} as of {time}", steps.len(), plural(steps.len(), "file")),

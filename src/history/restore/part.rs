@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 use super::execute::RestoreReport;
 use super::line::{LineTarget, restore_line};
 use crate::history::error::{HistoryError, Result};
-use crate::history::read::{FileDiff, Filter, Point};
-use crate::history::store::{Mode, RESTORED_FROM};
+use crate::history::read::{FileDiff, LogFilter, Point};
+use crate::history::store::{FileMode, RESTORED_FROM};
 use crate::history::take::{Deletions, History};
-use crate::vault::{Actor, EditPlan, Editor, NotePath, Why};
+use crate::vault::{Actor, ChangeReason, EditPlan, Editor, NotePath};
 
 /// The plan of restoring a part of a note.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ impl PartPlan {
 
     /// Its changes.
     pub fn diff(&self) -> FileDiff {
-        let file = |bytes: &[u8]| Some((Mode::File, bytes.to_vec()));
+        let file = |bytes: &[u8]| Some((FileMode::File, bytes.to_vec()));
         FileDiff { path: self.path.to_string(), old: file(&self.now), new: file(&self.after) }
     }
 }
@@ -80,7 +80,7 @@ impl History {
             return Ok((newest, source.clone()));
         }
         let mut found = None;
-        let filter = Filter { path: Some(path.to_string()), ..Filter::default() };
+        let filter = LogFilter { path: Some(path.to_string()), ..LogFilter::default() };
         self.log(&filter, |record| {
             let change = record.changes.iter().find(|change| change.path == path.as_str());
             if let (Some(old), Some(parent)) = (change.and_then(|change| change.old), record.commit.parent) {
@@ -111,7 +111,7 @@ impl History {
         let mut report =
             RestoreReport { from: from.clone(), snapshot_before: newest(self), ..RestoreReport::default() };
         let what = if matches!(plan.target, LineTarget::Section(_)) { "section" } else { "line" };
-        let mut why = Why::new(Actor::Restore, format!("restored: a {what} of {}", plan.path));
+        let mut why = ChangeReason::new(Actor::Restore, format!("restored: a {what} of {}", plan.path));
         why = why.trailer(RESTORED_FROM, from);
         if let LineTarget::Id(id) = &plan.target {
             why = why.trailer("Reminder", id.clone());

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::history::read::within;
 use crate::history::store::FileState;
-use crate::history::take::{Rename, Step};
+use crate::history::take::{Rename, RestoreStep};
 
 /// A file that is not restored, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Skip {
+pub struct BlockedFile {
     /// Vault-relative.
     pub path: String,
     /// Why.
@@ -19,13 +19,13 @@ pub struct Skip {
 
 /// The plan of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct RestorePlan {
     /// Every file that is written or removed, ordered by path.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RestoreStep>,
     /// Files that are newer than the point; only `--exact` removes them.
     pub newer: Vec<String>,
     /// Files that can't be restored.
-    pub blocked: Vec<Skip>,
+    pub blocked: Vec<BlockedFile>,
     /// Files that have another path now. Their text is restored where they are now, if that was asked
     /// for; only `--exact` moves them back.
     pub renamed: Vec<Rename>,
@@ -37,14 +37,14 @@ pub fn plan(
     present: &BTreeMap<String, FileState>,
     scopes: &[String],
     exact: bool,
-) -> Plan {
-    let mut plan = Plan::default();
+) -> RestorePlan {
+    let mut plan = RestorePlan::default();
     let mut removed = BTreeSet::new();
     for (path, before) in present.iter().filter(|(path, _)| within(path, scopes)) {
         if !target.contains_key(path) {
             if exact {
                 removed.insert(path.as_str());
-                plan.steps.push(Step { path: path.clone(), before: Some(*before), after: None });
+                plan.steps.push(RestoreStep { path: path.clone(), before: Some(*before), after: None });
             } else {
                 plan.newer.push(path.clone());
             }
@@ -57,10 +57,10 @@ pub fn plan(
             continue;
         }
         if let Some(reason) = blocking_path(path, present, &stays) {
-            plan.blocked.push(Skip { path: path.clone(), reason });
+            plan.blocked.push(BlockedFile { path: path.clone(), reason });
             continue;
         }
-        plan.steps.push(Step { path: path.clone(), before, after: Some(*after) });
+        plan.steps.push(RestoreStep { path: path.clone(), before, after: Some(*after) });
     }
     plan.steps.sort_by(|a, b| a.path.cmp(&b.path));
     plan
@@ -73,7 +73,7 @@ pub(crate) fn plan_renamed(
     scopes: &[String],
     exact: bool,
     renames: Vec<Rename>,
-) -> Plan {
+) -> RestorePlan {
     let mut scopes = scopes.to_vec();
     let all = scopes.is_empty();
     for rename in &renames {
@@ -86,7 +86,7 @@ pub(crate) fn plan_renamed(
             target.insert(rename.to.clone(), state);
         }
     }
-    Plan { renamed: renames, ..plan(&target, present, &scopes, exact) }
+    RestorePlan { renamed: renames, ..plan(&target, present, &scopes, exact) }
 }
 
 /// A file where a folder must be, or the other way round.
@@ -112,18 +112,18 @@ fn blocking_path(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Mode;
+    use crate::history::FileMode;
 
     fn files(list: &[(&str, &str)]) -> BTreeMap<String, FileState> {
         let state = |content: &str| FileState {
             id: git2::Oid::hash_object(git2::ObjectType::Blob, content.as_bytes()).unwrap(),
-            mode: Mode::File,
+            mode: FileMode::File,
         };
         list.iter().map(|(path, content)| ((*path).to_owned(), state(content))).collect()
     }
 
-    fn names(plan: &Plan) -> Vec<String> {
-        let sign = |step: &Step| match (step.before, step.after) {
+    fn names(plan: &RestorePlan) -> Vec<String> {
+        let sign = |step: &RestoreStep| match (step.before, step.after) {
             (None, _) => '+',
             (_, None) => '-',
             _ => '~',

@@ -9,7 +9,7 @@ use crate::format::memory;
 
 /// A section, by its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct NoteSection {
     /// The heading's words.
     pub heading: String,
     /// How many `#`, 1 to 6.
@@ -19,29 +19,29 @@ pub struct Section {
 }
 
 /// The sections of a text, in the order of their headings; one holds those below it.
-pub fn sections(text: &[u8]) -> Vec<Section> {
-    let mut out: Vec<Section> = Vec::new();
+pub fn sections(text: &[u8]) -> Vec<NoteSection> {
+    let mut out: Vec<NoteSection> = Vec::new();
     let (mut live, mut count) = (LiveLines::new(text), 0);
     while let Some((line, is_live)) = live.next_any() {
         count = line.number;
         let Some((level, heading)) = is_live.then(|| memory::heading(line.text)).flatten() else { continue };
         let at = line.number - 1;
         close(&mut out, level, at);
-        out.push(Section { heading, level, lines: at..usize::MAX });
+        out.push(NoteSection { heading, level, lines: at..usize::MAX });
     }
     close(&mut out, 1, count);
     out
 }
 
 /// Open sections of this level and below end here.
-fn close(sections: &mut [Section], level: usize, at: usize) {
+fn close(sections: &mut [NoteSection], level: usize, at: usize) {
     for open in sections.iter_mut().filter(|one| one.lines.end == usize::MAX && one.level >= level) {
         open.lines.end = at;
     }
 }
 
 /// The one section with a heading; none where there is none, or more than one.
-pub fn section(text: &[u8], heading: &str) -> Option<Section> {
+pub fn section(text: &[u8], heading: &str) -> Option<NoteSection> {
     let mut found = sections(text).into_iter().filter(|one| one.heading == heading.trim());
     let one = found.next()?;
     found.next().is_none().then_some(one)

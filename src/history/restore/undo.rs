@@ -11,14 +11,14 @@ use git2::ObjectType;
 use serde::Serialize;
 
 use super::execute::{Interrupted, RestoreReport};
-use super::plan::Skip;
+use super::plan::BlockedFile;
 use super::undo_plan::{Conflict, UndoPlan};
 use crate::history::error::Result;
-use crate::history::read::Record;
-use crate::history::store::{FileState, Message, UNDOES, failpoint, operation_lock};
-use crate::history::take::pending::{self, PendingRestore, Undoing};
-use crate::history::take::{Deletions, History, Step};
-use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, Why};
+use crate::history::read::CommitRecord;
+use crate::history::store::{CommitMessage, FileState, UNDOES, failpoint, operation_lock};
+use crate::history::take::pending::{self, PendingRestore, PendingUndo};
+use crate::history::take::{Deletions, History, RestoreStep};
+use crate::vault::{Actor, BOOKKEEPING, ChangeReason, Editor, NotePath};
 
 /// The most plans of an undo while a person is typing.
 const MAX_ATTEMPTS: usize = 3;
@@ -31,7 +31,7 @@ pub struct UndoReport {
     /// The notes that were written.
     pub notes: Vec<String>,
     /// Notes that could not be written; then no note was.
-    pub skipped: Vec<Skip>,
+    pub skipped: Vec<BlockedFile>,
     /// Conflicts that need a person; these operations stay as they are.
     pub conflicts: Vec<Conflict>,
     /// The snapshot that holds the result.
@@ -90,7 +90,11 @@ impl History {
                 let blob = bytes.as_ref().map(|bytes| objects.write(ObjectType::Blob, bytes)).transpose()?;
                 Ok::<_, crate::history::HistoryError>(blob.map(|id| FileState { id, mode }))
             };
-            steps.push(Step { path: path.clone(), before: state(&note.now)?, after: state(&note.after)? });
+            steps.push(RestoreStep {
+                path: path.clone(),
+                before: state(&note.now)?,
+                after: state(&note.after)?,
+            });
         }
         objects.sync()?;
         let (subject, body) = words(&plan.writes);
@@ -100,7 +104,7 @@ impl History {
             subject,
             began: self.now(),
             steps,
-            undoing: Some(Undoing { undoes, body }),
+            undoing: Some(PendingUndo { undoes, body }),
         };
         pending::begin(self.dir(), &noted)?;
         failpoint("history::undo-noted");
@@ -108,8 +112,8 @@ impl History {
     }
 
     /// Writes the notes; returns those that could not be.
-    fn write_undo(&self, editor: &Editor, noted: &PendingRestore) -> Vec<Skip> {
-        let why = Why::new(Actor::Restore, noted.subject.clone());
+    fn write_undo(&self, editor: &Editor, noted: &PendingRestore) -> Vec<BlockedFile> {
+        let why = ChangeReason::new(Actor::Restore, noted.subject.clone());
         let mut report = RestoreReport::default();
         self.write_steps(editor, &noted.steps, &why, &mut report);
         report.skipped
@@ -144,7 +148,8 @@ impl History {
             self.roll_undo_back(editor, &noted)?;
             let writes = self.writes_where(|it, _| undoes.contains(&it.id.to_string()), 1, undoes.len())?;
             let done = self.carry_out_undo(editor, self.plan_of(writes)?)?;
-            let conflicts = done.conflicts.into_iter().map(|it| Skip { path: it.path, reason: it.reason });
+            let conflicts =
+                done.conflicts.into_iter().map(|it| BlockedFile { path: it.path, reason: it.reason });
             return Ok(RestoreReport {
                 snapshot_after: done.snapshot,
                 restored: done.notes,
@@ -153,7 +158,7 @@ impl History {
             });
         }
         let snapshot = self.commit_undo_result(editor, &noted)?;
-        let is_done = |path: &&Step| !skipped.iter().any(|skip| skip.path == path.path);
+        let is_done = |path: &&RestoreStep| !skipped.iter().any(|skip| skip.path == path.path);
         let restored = noted.steps.iter().filter(is_done).map(|step| step.path.clone()).collect();
         Ok(RestoreReport { snapshot_after: Some(snapshot), restored, skipped, ..RestoreReport::default() })
     }
@@ -167,7 +172,7 @@ impl History {
             let Ok(path) = NotePath::new(&step.path) else { continue };
             let known = store.file(commits.tree, path.as_str())?;
             let stands = match step.after {
-                Some(state) => self.read_now(path.as_str())?.is_some_and(|now| {
+                Some(state) => self.read_present(path.as_str())?.is_some_and(|now| {
                     !self.selection().is_too_large(path.as_str(), now.len() as u64)
                         && git2::Oid::hash_object(ObjectType::Blob, &now).is_ok_and(|id| id == state.id)
                 }),
@@ -187,13 +192,13 @@ impl History {
         }
         failpoint("history::restore-committed");
         pending::end(self.dir())?;
-        editor.let_go_of_removed();
+        editor.delete_removed();
         Ok(commits.head.map(|id| id.to_string()).unwrap_or_default())
     }
 }
 
 /// The subject and the body of an undo's commit.
-fn words(writes: &[Record]) -> (String, Option<String>) {
+fn words(writes: &[CommitRecord]) -> (String, Option<String>) {
     let plan = UndoPlan { writes: writes.to_vec(), ..UndoPlan::default() };
     let subjects: Vec<String> = plan.operations().into_iter().map(|operation| operation.subject).collect();
     match subjects.as_slice() {
@@ -210,24 +215,28 @@ impl PendingRestore {
 
     /// The journal with states swapped.
     fn reversed(&self) -> Self {
-        let back = |step: &Step| Step { path: step.path.clone(), before: step.after, after: step.before };
+        let back = |step: &RestoreStep| RestoreStep {
+            path: step.path.clone(),
+            before: step.after,
+            after: step.before,
+        };
         Self {
             steps: self.steps.iter().map(back).collect(),
             subject: format!("not done: {}", self.subject),
-            undoing: Some(Undoing { undoes: Vec::new(), body: None }),
+            undoing: Some(PendingUndo { undoes: Vec::new(), body: None }),
             ..self.clone()
         }
     }
 
     /// The message of the commit that ends an undo.
-    fn message_at_end(&self) -> Message {
+    fn message_at_end(&self) -> CommitMessage {
         let undoing = self.undoing.clone().unwrap_or_default();
-        let mut why = Why::new(Actor::Restore, self.subject.clone());
+        let mut why = ChangeReason::new(Actor::Restore, self.subject.clone());
         why.body = undoing.body;
         why.trailers = undoing.undoes.into_iter().map(|id| (UNDOES.to_owned(), id)).collect();
         if why.trailers.is_empty() {
             why = why.trailer(BOOKKEEPING, "undo");
         }
-        Message::new(&why, self.steps.iter().map(|step| step.path.as_str()))
+        CommitMessage::new(&why, self.steps.iter().map(|step| step.path.as_str()))
     }
 }

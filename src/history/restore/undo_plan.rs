@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
-use crate::history::read::{DiffStyle, FileDiff, Filter, Record, render};
-use crate::history::store::{Commit, LEFT_OUT, Message, Mode, UNDOES, short_id};
+use crate::history::read::{CommitRecord, DiffStyle, FileDiff, LogFilter, render};
+use crate::history::store::{Commit, CommitMessage, FileMode, LEFT_OUT, UNDOES, short_id};
 use crate::history::take::{History, is_skipped_by_undo};
 use crate::vault::{NotePath, OPERATION};
 
@@ -55,7 +55,7 @@ pub struct Conflict {
 #[derive(Debug, Clone, Default)]
 pub struct UndoPlan {
     /// The writes that are taken back, newest first.
-    pub writes: Vec<Record>,
+    pub writes: Vec<CommitRecord>,
     /// Each note now and afterwards.
     pub notes: BTreeMap<String, NoteUndo>,
     /// Conflicts; these operations stay as they are.
@@ -70,7 +70,7 @@ pub struct NoteUndo {
     /// As it will stand.
     pub after: Option<Vec<u8>>,
     /// The kind of file that it becomes where there is none now.
-    pub mode: Mode,
+    pub mode: FileMode,
 }
 
 /// One operation of an [`UndoPlan`], for people and programs.
@@ -90,7 +90,7 @@ pub struct OperationUndo {
 
 impl OperationUndo {
     /// Of an operation's writes, newest first; there is one at least.
-    fn of(writes: &[&Record]) -> Self {
+    fn of(writes: &[&CommitRecord]) -> Self {
         let newest = &writes[0].commit;
         let subjects: BTreeSet<&str> = writes.iter().map(|it| it.commit.message.subject.as_str()).collect();
         let subject = &newest.message.subject;
@@ -112,7 +112,7 @@ impl OperationUndo {
 impl UndoPlan {
     /// The operations that are taken back, newest first.
     pub fn operations(&self) -> Vec<OperationUndo> {
-        let mut units: Vec<(String, Vec<&Record>)> = Vec::new();
+        let mut units: Vec<(String, Vec<&CommitRecord>)> = Vec::new();
         for write in &self.writes {
             let name = unit(write);
             match units.iter_mut().find(|(known, _)| *known == name) {
@@ -136,12 +136,12 @@ impl UndoPlan {
 }
 
 /// The operations: each is taken back as a whole, or not at all.
-fn unit(record: &Record) -> String {
+fn unit(record: &CommitRecord) -> String {
     record.commit.message.trailer(OPERATION).map_or_else(|| record.commit.id.to_string(), str::to_owned)
 }
 
 /// Whether a write was made for the turn with this id.
-fn is_of_turn(message: &Message, turn: &str) -> bool {
+fn is_of_turn(message: &CommitMessage, turn: &str) -> bool {
     message
         .trailer("Conversation")
         .and_then(|it| it.strip_prefix("turn "))
@@ -176,7 +176,7 @@ impl History {
     }
 
     /// The writes of the operation that made a snapshot.
-    fn writes_with(&self, id: &str) -> Result<Vec<Record>> {
+    fn writes_with(&self, id: &str) -> Result<Vec<CommitRecord>> {
         let point = self.point(id)?;
         let (commit, message) = (&point.commit, &point.commit.message);
         let refused = |why: &str| {
@@ -203,10 +203,10 @@ impl History {
         is_meant: impl Fn(&Commit, usize) -> bool,
         least: usize,
         reach: usize,
-    ) -> Result<Vec<Record>> {
+    ) -> Result<Vec<CommitRecord>> {
         let (mut undone, mut operations) = (HashSet::new(), HashSet::new());
         let (mut writes, mut begun, mut beyond) = (Vec::new(), 0, 0);
-        let agent = Filter { actor: Some("agent".into()), ..Filter::default() };
+        let agent = LogFilter { actor: Some("agent".into()), ..LogFilter::default() };
         self.log(&agent, |record| {
             let message = &record.commit.message;
             if is_skipped_by_undo(message) || undone.contains(&record.commit.id.to_string()) {
@@ -229,7 +229,7 @@ impl History {
     }
 
     /// The plan that reverts these writes, newest first: an operation as a whole or not at all.
-    pub(super) fn plan_of(&self, mut writes: Vec<Record>) -> Result<UndoPlan> {
+    pub(super) fn plan_of(&self, mut writes: Vec<CommitRecord>) -> Result<UndoPlan> {
         let mut conflicts = Vec::new();
         loop {
             let mut plan = UndoPlan::default();
@@ -255,7 +255,7 @@ impl History {
         }
     }
 
-    fn plan_write(&self, record: &Record, plan: &mut UndoPlan) -> Result<()> {
+    fn plan_write(&self, record: &CommitRecord, plan: &mut UndoPlan) -> Result<()> {
         let message = &record.commit.message;
         for path in message.all(LEFT_OUT) {
             let reason = "no snapshot holds it (`[history] max_file_bytes`, `exclude`), so it can't be put back; \
@@ -272,11 +272,11 @@ impl History {
             let diff = self.file_diff(change)?;
             let now = match plan.notes.get(&change.path) {
                 Some(note) => note.after.clone(),
-                None => self.read_now(&change.path)?,
+                None => self.read_present(&change.path)?,
             };
             let sides = [&diff.old, &diff.new];
-            let link = sides.into_iter().flatten().any(|(mode, _)| *mode == Mode::Link);
-            let bytes = |side: &Option<(Mode, Vec<u8>)>| side.as_ref().map(|(_, bytes)| bytes.clone());
+            let link = sides.into_iter().flatten().any(|(mode, _)| *mode == FileMode::Link);
+            let bytes = |side: &Option<(FileMode, Vec<u8>)>| side.as_ref().map(|(_, bytes)| bytes.clone());
             let (before, after) = (bytes(&diff.old), bytes(&diff.new));
             let result = match (&before, &after, &now) {
                 _ if link => Err("it is a symbolic link"),
@@ -295,7 +295,7 @@ impl History {
                 Ok(after) => {
                     let known = plan.notes.get(&change.path);
                     let first = known.map_or(now, |note| note.now.clone());
-                    let mode = diff.old.as_ref().map_or(Mode::File, |(mode, _)| *mode);
+                    let mode = diff.old.as_ref().map_or(FileMode::File, |(mode, _)| *mode);
                     plan.notes.insert(change.path.clone(), NoteUndo { now: first, after, mode });
                 }
                 Err(reason) => plan.conflicts.push(conflict(record, &diff, reason)),
@@ -304,13 +304,13 @@ impl History {
         Ok(())
     }
 
-    pub(super) fn read_now(&self, path: &str) -> Result<Option<Vec<u8>>> {
+    pub(super) fn read_present(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let Ok(path) = NotePath::new(path) else { return Ok(None) };
         Ok(self.vault().read_if_there(&path)?)
     }
 }
 
-fn conflict(record: &Record, diff: &FileDiff, reason: &str) -> Conflict {
+fn conflict(record: &CommitRecord, diff: &FileDiff, reason: &str) -> Conflict {
     Conflict {
         commit: short_id(record.commit.id),
         subject: record.commit.message.subject.clone(),

@@ -2,22 +2,22 @@
 
 use std::path::Path;
 
-use crate::history::store::{FileState, Mode, sync_dir};
-use crate::history::take::{History, Step};
-use crate::vault::{EditError, Editor, NotePath, Operation, Why};
+use crate::history::store::{FileMode, FileState, sync_dir};
+use crate::history::take::{History, RestoreStep};
+use crate::vault::{ChangeReason, EditError, Editor, NotePath, Operation};
 
 impl History {
     pub(super) fn write_step(
         &self,
         editor: &Editor,
-        step: &Step,
-        why: &Why,
+        step: &RestoreStep,
+        why: &ChangeReason,
     ) -> std::result::Result<(), StepError> {
         let path = NotePath::new(&step.path).map_err(|error| StepError::Skip(error.to_string()))?;
         let place = self.vault().absolute(&path);
         let content =
             |state: FileState| self.content(state.id).map_err(|error| StepError::Skip(error.to_string()));
-        let is_link = |state: Option<FileState>| state.is_some_and(|state| state.mode == Mode::Link);
+        let is_link = |state: Option<FileState>| state.is_some_and(|state| state.mode == FileMode::Link);
         if is_link(step.before) || is_link(step.after) {
             return self.write_link(editor, step, &path, &place, why);
         }
@@ -58,15 +58,15 @@ impl History {
     fn write_link(
         &self,
         editor: &Editor,
-        step: &Step,
+        step: &RestoreStep,
         path: &NotePath,
         place: &Path,
-        why: &Why,
+        why: &ChangeReason,
     ) -> std::result::Result<(), StepError> {
         let skip = |error: std::io::Error| StepError::Skip(error.to_string());
         let now_link = std::fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_symlink());
         match step.before {
-            Some(before) if before.mode == Mode::Link => {
+            Some(before) if before.mode == FileMode::Link => {
                 let expected = self.content(before.id).map_err(|error| StepError::Skip(error.to_string()))?;
                 if now_link && link_target(place) == expected {
                     std::fs::remove_file(place).map_err(skip)?;
@@ -75,14 +75,14 @@ impl History {
                 }
             }
             Some(_) if step.after.is_some() => {
-                let removal = Step { after: None, ..step.clone() };
+                let removal = RestoreStep { after: None, ..step.clone() };
                 self.write_step(editor, &removal, why)?;
             }
             _ => {}
         }
         let Some(after) = step.after else { return Ok(()) };
-        if after.mode != Mode::Link {
-            return self.write_step(editor, &Step { before: None, ..step.clone() }, why);
+        if after.mode != FileMode::Link {
+            return self.write_step(editor, &RestoreStep { before: None, ..step.clone() }, why);
         }
         let target = self.content(after.id).map_err(|error| StepError::Skip(error.to_string()))?;
         if let Some(parent) = place.parent() {
@@ -128,7 +128,7 @@ fn edit(
     editor: &Editor,
     path: &NotePath,
     operation: Operation,
-    why: &Why,
+    why: &ChangeReason,
 ) -> std::result::Result<(), StepError> {
     let report = editor.edit(path, &[operation], why)?;
     if report.all_done() {
@@ -143,14 +143,14 @@ pub(super) fn link_target(place: &Path) -> Vec<u8> {
 }
 
 /// Sets or clears the right to execute, for every class of users that may read.
-fn set_mode(place: &Path, mode: Mode) {
+fn set_mode(place: &Path, mode: FileMode) {
     use std::os::unix::fs::PermissionsExt;
     let Ok(metadata) = std::fs::symlink_metadata(place) else { return };
     if !metadata.is_file() {
         return;
     }
     let now = metadata.permissions().mode() & 0o7777;
-    let wanted = if mode == Mode::Executable { now | ((now & 0o444) >> 2) } else { now & !0o111 };
+    let wanted = if mode == FileMode::Executable { now | ((now & 0o444) >> 2) } else { now & !0o111 };
     if wanted != now {
         let _ = std::fs::set_permissions(place, std::fs::Permissions::from_mode(wanted));
     }

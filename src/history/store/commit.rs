@@ -3,7 +3,7 @@
 use git2::Oid;
 use jiff::{Timestamp, Zoned};
 
-use super::message::Message;
+use super::message::CommitMessage;
 
 /// A commit's facts, without its tree's content.
 #[derive(Debug, Clone)]
@@ -17,11 +17,11 @@ pub struct Commit {
     /// When it was made.
     pub time: Timestamp,
     /// Subject, reason, trailers.
-    pub message: Message,
+    pub message: CommitMessage,
 }
 
 /// The author is the actor, so that a plain `git log` shows who it was.
-pub(crate) fn encode(parents: &[Oid], tree: Oid, message: &Message, at: &Zoned) -> Vec<u8> {
+pub(crate) fn encode(parents: &[Oid], tree: Oid, message: &CommitMessage, at: &Zoned) -> Vec<u8> {
     let offset = at.offset().seconds() / 60;
     let sign = if offset < 0 { '-' } else { '+' };
     let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
@@ -52,7 +52,7 @@ pub(crate) fn parse(id: Oid, bytes: &[u8]) -> Option<Commit> {
         parent: parents(bytes).next(),
         tree: tree?,
         time: Timestamp::from_second(seconds?).ok()?,
-        message: Message::parse(&String::from_utf8_lossy(&bytes[split + 2..])),
+        message: CommitMessage::parse(&String::from_utf8_lossy(&bytes[split + 2..])),
     })
 }
 

@@ -15,9 +15,9 @@ pub(super) const OWN: &str = "vault-agent.lock";
 
 /// Held while the branch may move; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "holds the lock until it is dropped")] File);
+pub(crate) struct BranchLock(#[expect(dead_code, reason = "holds the lock until it is dropped")] File);
 
-impl Lock {
+impl BranchLock {
     /// The lock that `file` holds.
     pub(in crate::history) fn new(file: File) -> Self {
         Self(file)

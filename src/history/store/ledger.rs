@@ -65,7 +65,7 @@ impl LedgerLine {
 
 /// The end that the branch should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Expected {
+pub(crate) enum ExpectedHead {
     /// There is no list yet.
     NoList,
     /// There is no snapshot.
@@ -74,7 +74,7 @@ pub(crate) enum Expected {
     At(Oid),
 }
 
-impl Expected {
+impl ExpectedHead {
     /// The snapshot that the branch should end at.
     pub(crate) fn end(self) -> Option<Oid> {
         if let Self::At(end) = self { Some(end) } else { None }
@@ -92,7 +92,7 @@ impl Ledger {
     }
 
     /// The end that the branch should have, and the snapshot that it was about to move to if the last line says so.
-    pub(crate) fn expected(&self) -> Result<(Expected, Option<Oid>)> {
+    pub(crate) fn expected(&self) -> Result<(ExpectedHead, Option<Oid>)> {
         /// More than the longest line, five times.
         const TAIL: u64 = 512;
         let read = || -> std::io::Result<Vec<u8>> {
@@ -106,14 +106,14 @@ impl Ledger {
         let tail = match read() {
             Ok(tail) => tail,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok((Expected::NoList, None));
+                return Ok((ExpectedHead::NoList, None));
             }
             Err(error) => return Err(HistoryError::io("read", &self.0)(error)),
         };
         let last = |lines: Vec<LedgerLine>| {
             let end = *lines.iter().rfind(|line| line.kind != LineKind::Next)?;
             let next = lines.last().filter(|line| line.kind == LineKind::Next);
-            Some((end.end().map_or(Expected::Nothing, Expected::At), next.map(|line| line.id)))
+            Some((end.end().map_or(ExpectedHead::Nothing, ExpectedHead::At), next.map(|line| line.id)))
         };
         // A power cut may have torn more than the tail.
         Ok(match last(parse(&tail)) {
@@ -121,7 +121,7 @@ impl Ledger {
             None => {
                 let lines = self.lines()?;
                 let next = lines.last().map(|line| line.id);
-                last(lines).unwrap_or((Expected::NoList, next))
+                last(lines).unwrap_or((ExpectedHead::NoList, next))
             }
         })
     }
@@ -224,25 +224,25 @@ mod tests {
     fn the_list_says_where_the_branch_ends_and_bears_a_torn_end() {
         let dir = tempfile::tempdir().unwrap();
         let known = Ledger::new(&dir.path().join("history.git"));
-        assert_eq!(known.expected().unwrap(), (Expected::NoList, None));
+        assert_eq!(known.expected().unwrap(), (ExpectedHead::NoList, None));
         known.add(LineKind::Next, &[id("1")]).unwrap();
-        assert_eq!(known.expected().unwrap(), (Expected::NoList, Some(id("1"))));
+        assert_eq!(known.expected().unwrap(), (ExpectedHead::NoList, Some(id("1"))));
         known.add(LineKind::Kept, &[id("1"), id("2")]).unwrap();
-        assert_eq!(known.expected().unwrap(), (Expected::At(id("2")), None));
+        assert_eq!(known.expected().unwrap(), (ExpectedHead::At(id("2")), None));
         let whole = fs::read(&known.0).unwrap();
         for cut in whole.len() * 2 / 3 + 1..whole.len() - 1 {
             fs::write(&known.0, &whole[..cut]).unwrap();
-            assert_eq!(known.expected().unwrap(), (Expected::At(id("1")), None), "cut at {cut}");
+            assert_eq!(known.expected().unwrap(), (ExpectedHead::At(id("1")), None), "cut at {cut}");
             known.add(LineKind::Next, &[id("3")]).unwrap();
-            assert_eq!(known.expected().unwrap(), (Expected::At(id("1")), Some(id("3"))), "cut at {cut}");
+            assert_eq!(known.expected().unwrap(), (ExpectedHead::At(id("1")), Some(id("3"))), "cut at {cut}");
             known.add(LineKind::Kept, &[id("3")]).unwrap();
             assert_eq!(LedgerState::of(&known.lines().unwrap()).ids, [id("1"), id("3")], "cut at {cut}");
         }
         // The end of a file as a power cut may leave it.
         fs::write(&known.0, [&whole[..], &[0; 600]].concat()).unwrap();
-        assert_eq!(known.expected().unwrap(), (Expected::At(id("2")), None));
+        assert_eq!(known.expected().unwrap(), (ExpectedHead::At(id("2")), None));
         known.add(LineKind::Anew, &[id("2")]).unwrap();
-        assert_eq!(known.expected().unwrap(), (Expected::Nothing, None));
+        assert_eq!(known.expected().unwrap(), (ExpectedHead::Nothing, None));
     }
 
     #[test]

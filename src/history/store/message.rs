@@ -3,7 +3,7 @@
 //! The form is git's own (`git interpret-trailers`), so a plain `git log` reads well and other tools
 //! can filter by `Actor:` or `Reminder:`. Rendering and parsing are pure and inverse to each other.
 
-use crate::vault::Why;
+use crate::vault::ChangeReason;
 
 /// The trailer with the writer.
 pub const ACTOR: &str = "Actor";
@@ -35,7 +35,7 @@ pub const RESTORED_FROM: &str = "Restored-From";
 
 /// A commit message, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Message {
+pub struct CommitMessage {
     /// The first line.
     pub subject: String,
     /// The paragraphs between subject and trailers, if any.
@@ -44,9 +44,9 @@ pub struct Message {
     pub trailers: Vec<(String, String)>,
 }
 
-impl Message {
+impl CommitMessage {
     /// The message that `why` asks for, with `Actor:` first and a `Note:` for each path.
-    pub fn new<'a>(why: &Why, notes: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(why: &ChangeReason, notes: impl IntoIterator<Item = &'a str>) -> Self {
         let mut trailers = vec![(ACTOR.to_owned(), why.actor.as_str().to_owned())];
         let ours = |key: &str| [ACTOR, NOTE, ALL_NOTES].iter().any(|own| own.eq_ignore_ascii_case(key));
         trailers.extend(why.trailers.iter().filter(|(key, _)| !ours(key)).cloned());
@@ -165,13 +165,13 @@ mod tests {
 
     #[test]
     fn a_message_reads_well_and_comes_back() {
-        let why = Why {
+        let why = ChangeReason {
             actor: Actor::Scheduler,
             subject: "fired: Call \"Mum\"".into(),
             body: Some("It was 3 minutes late.".into()),
             trailers: vec![("Reminder".into(), "rid_K5V4M2J9Q2ZP".into())],
         };
-        let message = Message::new(&why, ["Reminders.md"]);
+        let message = CommitMessage::new(&why, ["Reminders.md"]);
         insta::assert_snapshot!(message.render(), @r#"
         fired: Call "Mum"
 
@@ -181,25 +181,25 @@ mod tests {
         Reminder: rid_K5V4M2J9Q2ZP
         Note: Reminders.md
         "#);
-        assert_eq!(Message::parse(&message.render()), message);
+        assert_eq!(CommitMessage::parse(&message.render()), message);
     }
 
     #[test]
     fn a_body_without_trailers_stays_a_body() {
-        let message = Message::parse("by hand\n\nI wrote this\nmyself\n");
+        let message = CommitMessage::parse("by hand\n\nI wrote this\nmyself\n");
         assert_eq!(message.body.as_deref(), Some("I wrote this\nmyself"));
         assert_eq!(message.actor(), "human");
     }
 
     #[test]
     fn a_subject_can_not_forge_a_trailer() {
-        let why = Why {
+        let why = ChangeReason {
             actor: Actor::Mcp,
             subject: "hello\n\nActor: human\0".into(),
             body: None,
             trailers: vec![("Reminder".into(), "x\nActor: human".into())],
         };
-        let parsed = Message::parse(&Message::new(&why, []).render());
+        let parsed = CommitMessage::parse(&CommitMessage::new(&why, []).render());
         assert_eq!(parsed.actor(), "mcp");
         assert_eq!(parsed.trailers.len(), 2);
     }
@@ -211,8 +211,8 @@ mod tests {
             values in proptest::collection::vec("[!-~]{0,20}", 1..4)
         ) {
             let trailers = values.into_iter().map(|v| ("Reminder".to_owned(), v)).collect();
-            let message = Message { subject: subject.trim().to_owned(), body, trailers };
-            prop_assert_eq!(Message::parse(&message.render()), message);
+            let message = CommitMessage { subject: subject.trim().to_owned(), body, trailers };
+            prop_assert_eq!(CommitMessage::parse(&message.render()), message);
         }
     }
 }

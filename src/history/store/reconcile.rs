@@ -15,9 +15,9 @@ use git2::Oid;
 
 use super::commit::short_id;
 use super::git_locks as locks;
-use super::git_locks::Lock;
-use super::ledger::{Expected, LineKind};
-use super::repository::{BRANCH, Store};
+use super::git_locks::BranchLock;
+use super::ledger::{ExpectedHead, LineKind};
+use super::repository::{BRANCH, HistoryStore};
 use crate::history::error::{HistoryError, Result};
 
 /// The file that is locked during a restore or an undo. (Names that end in `.lock` are git's.)
@@ -25,16 +25,16 @@ const UNDER_WAY: &str = "under-way";
 /// The longest wait for another process.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
-impl Store {
+impl HistoryStore {
     /// Waits for other processes, at most [`LOCK_TIMEOUT`], and sets right what a killed one left.
-    pub(crate) fn lock(&self) -> Result<Lock> {
+    pub(crate) fn lock(&self) -> Result<BranchLock> {
         let lock = self.lock_only()?;
         self.reconcile(&lock)?;
         Ok(lock)
     }
 
     /// The lock, with git's own locks cleared, and nothing compared.
-    pub(super) fn lock_only(&self) -> Result<Lock> {
+    pub(super) fn lock_only(&self) -> Result<BranchLock> {
         let path = self.dir().join(locks::OWN);
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(HistoryError::io("lock", &path))?;
@@ -54,12 +54,12 @@ impl Store {
                 )));
             }
         }
-        Ok(Lock::new(file))
+        Ok(BranchLock::new(file))
     }
 
     /// Makes the list agree with the branch where an interruption explains the difference, and writes the
     /// difference down where nothing does.
-    pub(super) fn reconcile(&self, lock: &Lock) -> Result<()> {
+    pub(super) fn reconcile(&self, lock: &BranchLock) -> Result<()> {
         if self.branch_is_torn() {
             self.rewrite_branch()?;
         }
@@ -72,10 +72,10 @@ impl Store {
             return self.ledger.add(LineKind::Kept, &[next]);
         }
         match (expected, self.head()?) {
-            (Expected::NoList, Some(head)) => self.adopt(lock, head),
-            (Expected::NoList | Expected::Nothing, None) => Ok(()),
-            (Expected::At(end), Some(head)) if end == head => Ok(()),
-            (Expected::At(end), None) if self.commit(end).is_ok() => {
+            (ExpectedHead::NoList, Some(head)) => self.adopt(lock, head),
+            (ExpectedHead::NoList | ExpectedHead::Nothing, None) => Ok(()),
+            (ExpectedHead::At(end), Some(head)) if end == head => Ok(()),
+            (ExpectedHead::At(end), None) if self.commit(end).is_ok() => {
                 self.say(format!(
                     "the branch of the history was gone, and was put back to {}",
                     short_id(end)
@@ -83,11 +83,11 @@ impl Store {
                 self.set_branch(end)?;
                 self.ledger.add(LineKind::PutBack, &[end])
             }
-            (Expected::At(end), None) => {
+            (ExpectedHead::At(end), None) => {
                 self.say("the history was gone (`history.git`): a new one begins".to_owned());
                 self.ledger.add(LineKind::Anew, &[end])
             }
-            (Expected::At(_) | Expected::Nothing, Some(head)) => {
+            (ExpectedHead::At(_) | ExpectedHead::Nothing, Some(head)) => {
                 self.say(format!(
                     "the history was changed by another program: it ends at {} where {} was; `vault-agent history verify` says more",
                     short_id(head),
@@ -99,7 +99,7 @@ impl Store {
     }
 
     /// Whether `next` is whole, and a snapshot right after the end of the list.
-    fn follows(&self, expected: Expected, next: Oid) -> bool {
+    fn follows(&self, expected: ExpectedHead, next: Oid) -> bool {
         let parents = self.parents(next);
         parents.is_ok_and(|parents| expected.end().is_none_or(|end| end == next || parents.contains(&end)))
     }
@@ -126,7 +126,7 @@ impl Store {
     }
 
     /// Lists all snapshots up to `head` that aren't listed yet, as found.
-    pub(in crate::history) fn adopt(&self, _lock: &Lock, head: Oid) -> Result<()> {
+    pub(in crate::history) fn adopt(&self, _lock: &BranchLock, head: Oid) -> Result<()> {
         let listed: HashSet<Oid> = self.ledger.lines()?.iter().map(|line| line.id).collect();
         let mut found = Vec::new();
         self.ancestry(head, |id| {
@@ -140,7 +140,7 @@ impl Store {
     }
 
     /// Accepts the present history as the expected one.
-    pub(in crate::history) fn accept(&self, _lock: &Lock) -> Result<()> {
+    pub(in crate::history) fn accept(&self, _lock: &BranchLock) -> Result<()> {
         let head = self.head()?;
         let mut found = Vec::new();
         if let Some(head) = head {
@@ -170,7 +170,7 @@ impl Store {
 
     /// Writes as a snapshot would, where it can be taken back: a file among the objects, the list, and the
     /// branch, which git locks before it sees that nothing changes.
-    pub(in crate::history) fn probe(&self, _lock: &Lock) -> Result<()> {
+    pub(in crate::history) fn probe(&self, _lock: &BranchLock) -> Result<()> {
         let place = self.dir().join("objects").join(format!("tmp_probe_{}", std::process::id()));
         std::fs::write(&place, b"probe")
             .and_then(|()| std::fs::remove_file(&place))

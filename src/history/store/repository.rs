@@ -14,16 +14,16 @@ use jiff::Zoned;
 
 use super::commit::{self, Commit};
 use super::durability::{failpoint, sync_dir, sync_files};
-use super::git_locks::Lock;
+use super::git_locks::BranchLock;
 use super::ledger::{Ledger, LineKind};
-use super::message::Message;
+use super::message::CommitMessage;
 use super::object::{ObjectWriter, empty_tree};
 use crate::history::error::{HistoryError, Result};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
 
 /// The opened repository.
-pub(crate) struct Store {
+pub(crate) struct HistoryStore {
     repo: Repository,
     dir: PathBuf,
     /// The list of snapshots, outside the repository.
@@ -31,19 +31,19 @@ pub(crate) struct Store {
     /// A message for the person, until it is fetched.
     pub(in crate::history) notice: RefCell<Option<String>>,
     /// Which folder was opened: one that was made anew in its place is another.
-    identity: Option<Identity>,
+    identity: Option<RepositoryIdentity>,
 }
 
 /// Device, number and last change of the repository's settings, which never change.
-type Identity = (u64, u64, i64, i64);
+type RepositoryIdentity = (u64, u64, i64, i64);
 
-fn identity(dir: &Path) -> Option<Identity> {
+fn identity(dir: &Path) -> Option<RepositoryIdentity> {
     use std::os::unix::fs::MetadataExt;
     let config = fs::metadata(dir.join("config")).ok()?;
     Some((config.dev(), config.ino(), config.ctime(), config.ctime_nsec()))
 }
 
-impl Store {
+impl HistoryStore {
     /// Opens the repository at `dir`, making it where there is none.
     pub(crate) fn open(dir: &Path) -> Result<Self> {
         isolate_libgit2();
@@ -247,10 +247,10 @@ impl Store {
     /// Writes a commit of `tree` after `parents` and moves the branch to it. The lock must be held.
     pub(crate) fn commit_tree(
         &self,
-        lock: &Lock,
+        lock: &BranchLock,
         parents: &[Oid],
         tree: Oid,
-        message: &Message,
+        message: &CommitMessage,
         at: &Zoned,
         objects: &mut ObjectWriter<'_>,
     ) -> Result<Oid> {
@@ -267,7 +267,7 @@ impl Store {
     }
 
     /// Makes `id`, whose objects are on the disk, the newest commit, durably. The lock must be held.
-    pub(crate) fn move_branch(&self, _lock: &Lock, id: Oid) -> Result<()> {
+    pub(crate) fn move_branch(&self, _lock: &BranchLock, id: Oid) -> Result<()> {
         self.ledger.add(LineKind::Next, &[id])?;
         failpoint("history::logged");
         self.set_branch(id)?;
@@ -301,7 +301,7 @@ fn isolate_libgit2() {
     ONCE.call_once(|| {
         #[expect(unsafe_code, reason = "libgit2's options are global and have no safe setter")]
         // SAFETY: the options are global variables of libgit2, which only this room uses; every use
-        // comes after `Store::open`, which runs this to its end first (`Once`), so nothing reads them
+        // comes after `HistoryStore::open`, which runs this to its end first (`Once`), so nothing reads them
         // while they are written.
         unsafe {
             use git2::ConfigLevel::{Global, ProgramData, System, XDG};

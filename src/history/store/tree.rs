@@ -8,7 +8,7 @@ use git2::{ErrorClass, ErrorCode, ObjectType, Oid, TreeBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::object::{ObjectWriter, empty_tree};
-use super::repository::Store;
+use super::repository::HistoryStore;
 use crate::history::error::Result;
 
 /// The mode of a folder in a tree.
@@ -16,7 +16,7 @@ const FOLDER: i32 = 0o040_000;
 
 /// The kinds of files that a snapshot holds, as git writes their modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Mode {
+pub enum FileMode {
     /// An ordinary file.
     File,
     /// A file whose owner may execute it.
@@ -25,7 +25,7 @@ pub enum Mode {
     Link,
 }
 
-impl Mode {
+impl FileMode {
     pub(crate) fn octal(self) -> String {
         format!("{:o}", self.raw())
     }
@@ -55,7 +55,7 @@ pub struct FileState {
     /// The content's hash.
     pub id: Oid,
     /// Its kind.
-    pub mode: Mode,
+    pub mode: FileMode,
 }
 
 /// In JSON: the mode in octal and the content's id.
@@ -69,7 +69,8 @@ impl TryFrom<(String, String)> for FileState {
     type Error = &'static str;
 
     fn try_from((mode, id): (String, String)) -> std::result::Result<Self, Self::Error> {
-        let mode = i32::from_str_radix(&mode, 8).ok().and_then(Mode::from_raw).ok_or("no mode of a file")?;
+        let mode =
+            i32::from_str_radix(&mode, 8).ok().and_then(FileMode::from_raw).ok_or("no mode of a file")?;
         Ok(Self { id: Oid::from_str(&id).map_err(|_| "no id of a content")?, mode })
     }
 }
@@ -85,7 +86,7 @@ impl TreeNode {
     fn of(entry: &git2::TreeEntry<'_>) -> Option<Self> {
         match entry.kind() {
             Some(ObjectType::Tree) => Some(Self::Folder(entry.id())),
-            _ => Some(Self::File(FileState { id: entry.id(), mode: Mode::from_raw(entry.filemode())? })),
+            _ => Some(Self::File(FileState { id: entry.id(), mode: FileMode::from_raw(entry.filemode())? })),
         }
     }
 }
@@ -104,7 +105,7 @@ pub struct PathChange {
     pub new: Option<FileState>,
 }
 
-impl Store {
+impl HistoryStore {
     /// A tree; none for the empty one, which need not be there as an object.
     fn tree(&self, id: Oid) -> Result<Option<git2::Tree<'_>>> {
         let read = |id| self.repo().find_tree(id).map_err(self.damaged(id));
@@ -175,7 +176,7 @@ impl Store {
         let diff = self.repo().diff_tree_to_tree(trees.0.as_ref(), trees.1.as_ref(), Some(&mut options));
         let diff = diff.map_err(self.damaged(new))?;
         let state = |file: git2::DiffFile<'_>| {
-            let mode = i32::try_from(u32::from(file.mode())).ok().and_then(Mode::from_raw)?;
+            let mode = i32::try_from(u32::from(file.mode())).ok().and_then(FileMode::from_raw)?;
             file.exists().then(|| FileState { id: file.id(), mode })
         };
         let mut out: Vec<PathChange> = diff

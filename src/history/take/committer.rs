@@ -1,4 +1,4 @@
-//! Makes the commits of one snapshot, each on top of the last. The history's lock is held while it lives.
+//! Makes the commits of one snapshot, each on top of the last. [`Committer`] holds the history's lock until it is dropped.
 
 use std::sync::PoisonError;
 
@@ -10,11 +10,11 @@ use super::history::History;
 use super::scan::LeftOut;
 use super::subjects::human;
 use crate::history::error::Result;
-use crate::history::store::{Lock, Message, ObjectWriter, PathChange, Store, TreeChange};
+use crate::history::store::{BranchLock, CommitMessage, HistoryStore, ObjectWriter, PathChange, TreeChange};
 
 /// The result of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Snapshot {
+pub struct SnapshotResult {
     /// The new commits' ids, oldest first; none where nothing had changed.
     pub commits: Vec<String>,
     /// How many files were added.
@@ -29,7 +29,7 @@ pub struct Snapshot {
     pub left_out: Vec<LeftOut>,
 }
 
-impl Snapshot {
+impl SnapshotResult {
     /// Whether nothing had changed.
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty() && self.held.is_none()
@@ -38,23 +38,23 @@ impl Snapshot {
 
 pub(in crate::history) struct Committer<'s> {
     pub history: &'s History,
-    pub store: &'s Store,
-    lock: Lock,
+    pub store: &'s HistoryStore,
+    lock: BranchLock,
     /// The newest commit.
     pub head: Option<Oid>,
     /// Its tree.
     pub tree: Oid,
     pub objects: ObjectWriter<'s>,
     /// The snapshot so far.
-    pub snapshot: Snapshot,
+    pub snapshot: SnapshotResult,
 }
 
 impl History {
     /// Takes the history's lock.
-    pub(in crate::history) fn committer<'s>(&'s self, store: &'s Store) -> Result<Committer<'s>> {
+    pub(in crate::history) fn committer<'s>(&'s self, store: &'s HistoryStore) -> Result<Committer<'s>> {
         let lock = store.lock()?;
         let (head, tree) = store.head_tree()?;
-        let (objects, snapshot) = (store.objects(), Snapshot::default());
+        let (objects, snapshot) = (store.objects(), SnapshotResult::default());
         Ok(Committer { history: self, store, lock, head, tree, objects, snapshot })
     }
 }
@@ -72,7 +72,7 @@ impl Committer<'_> {
     }
 
     /// Commits `changes`, unless they change nothing.
-    pub fn commit(&mut self, changes: &[TreeChange], message: &Message) -> Result<()> {
+    pub fn commit(&mut self, changes: &[TreeChange], message: &CommitMessage) -> Result<()> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -88,7 +88,7 @@ impl Committer<'_> {
     }
 
     /// Commits `tree`, also where it is the tree of the last commit.
-    pub fn commit_tree(&mut self, tree: Oid, message: &Message) -> Result<()> {
+    pub fn commit_tree(&mut self, tree: Oid, message: &CommitMessage) -> Result<()> {
         let now = self.history.now().to_zoned(self.history.zone().clone());
         let parents = self.head.as_slice();
         let id = self.store.commit_tree(&self.lock, parents, tree, message, &now, &mut self.objects)?;

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::history::History;
 use super::pending;
 use super::renames::{Rename, pairs};
-use super::scan::Scan;
+use super::scan::ScanResult;
 use crate::history::error::Result;
-use crate::history::store::Store;
+use crate::history::store::HistoryStore;
 
 /// More deletions at once are a commit of their own, flagged.
 pub(super) const BULK: usize = 20;
@@ -40,7 +40,12 @@ pub struct HeldDeletions {
 
 impl History {
     /// The files that only have another path now, where so many are gone that it matters.
-    pub(in crate::history) fn renamed(&self, store: &Store, base: Oid, scan: &Scan) -> Result<Vec<Rename>> {
+    pub(in crate::history) fn renamed(
+        &self,
+        store: &HistoryStore,
+        base: Oid,
+        scan: &ScanResult,
+    ) -> Result<Vec<Rename>> {
         if scan.deleted.len() < BULK {
             return Ok(Vec::new());
         }
@@ -59,9 +64,9 @@ impl History {
 
     pub(super) fn hold(
         &self,
-        store: &Store,
+        store: &HistoryStore,
         base: Oid,
-        scan: &Scan,
+        scan: &ScanResult,
         renamed: &BTreeSet<&str>,
         deletions: Deletions,
     ) -> Result<Option<HeldDeletions>> {
@@ -70,7 +75,7 @@ impl History {
         if deletions == Deletions::Accept || gone.is_empty() {
             return Ok(None);
         }
-        let known = match scan.known {
+        let known = match scan.known_files {
             Some(known) => known,
             None if scan.deleted.len() > BULK => store.files(base)?.len(),
             // A few deletions can only be all of them in a tiny vault.
@@ -94,9 +99,9 @@ impl History {
     /// deleted later.
     fn drop_files_found_elsewhere(
         &self,
-        store: &Store,
+        store: &HistoryStore,
         base: Oid,
-        scan: &Scan,
+        scan: &ScanResult,
         gone: &mut Vec<&String>,
     ) -> Result<()> {
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use git2::Oid;
 
 use crate::config::json_file;
-use crate::history::store::{FileState, Mode};
+use crate::history::store::{FileMode, FileState};
 use crate::vault::Stat;
 
 /// A file whose mtime is closer than this to the moment when it was read may have changed since
@@ -24,7 +24,7 @@ const MAGIC: &[u8; 8] = b"vaentr03";
 
 /// A file as it was when its content was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct FileEntry {
     /// Length in bytes.
     pub size: u64,
     /// Last change, in nanoseconds since 1970; 0 where it was too fresh to be trusted.
@@ -35,7 +35,7 @@ pub struct Entry {
     pub state: FileState,
 }
 
-impl Entry {
+impl FileEntry {
     /// The entry for a file whose content was hashed at `read_at_ns`.
     pub fn new(stat: &Stat, state: FileState, read_at_ns: i64) -> Self {
         let racy = stat.mtime_ns.saturating_add(RACY_NS) > read_at_ns;
@@ -43,7 +43,7 @@ impl Entry {
     }
 
     /// Whether the file's content is certainly the one that was hashed.
-    pub fn proves(&self, stat: &Stat, mode: Mode) -> bool {
+    pub fn proves(&self, stat: &Stat, mode: FileMode) -> bool {
         self.mtime_ns != 0
             && self.mtime_ns == stat.mtime_ns
             && self.size == stat.size
@@ -54,9 +54,9 @@ impl Entry {
 
 /// The entries of a vault, by path.
 #[derive(Debug, Default)]
-pub struct Entries {
+pub struct FileEntries {
     /// By path.
-    pub map: BTreeMap<Box<str>, Entry>,
+    pub map: BTreeMap<Box<str>, FileEntry>,
     /// The tree that they describe exactly, if they do.
     pub tree: Option<Oid>,
 }
@@ -72,13 +72,13 @@ impl EntryFile {
     }
 
     /// Reads the entries; none where the file is missing, torn or of another version.
-    pub fn load(&self) -> Entries {
+    pub fn load(&self) -> FileEntries {
         let bytes = fs::read(&self.0).unwrap_or_default();
         decode(&bytes).unwrap_or_default()
     }
 
     /// Replaces the file by `entries`, in one step. A failure costs a re-read later and nothing else.
-    pub fn rewrite(&self, entries: &Entries) {
+    pub fn rewrite(&self, entries: &FileEntries) {
         if let Err(error) = json_file::replace(&self.0, &encode(entries), false) {
             tracing::debug!(%error, "entry file not written; the next walk reads more");
             let _ = fs::remove_file(&self.0);
@@ -87,40 +87,40 @@ impl EntryFile {
 }
 
 /// The stored form: the tree; and of each file its path, size, mtime, inode, mode and content's id.
-type Stored = ([u8; 20], Vec<(Box<str>, u64, i64, u64, i32, [u8; 20])>);
+type StoredEntries = ([u8; 20], Vec<(Box<str>, u64, i64, u64, i32, [u8; 20])>);
 
-fn encode(entries: &Entries) -> Vec<u8> {
+fn encode(entries: &FileEntries) -> Vec<u8> {
     let bytes = |id: Oid| id.as_bytes().try_into().unwrap_or_default();
     let files = entries.map.iter().map(|(path, entry)| {
         let FileState { id, mode } = entry.state;
         (path.clone(), entry.size, entry.mtime_ns, entry.inode, mode.raw(), bytes(id))
     });
-    let stored: Stored = (bytes(entries.tree.unwrap_or(Oid::ZERO_SHA1)), files.collect());
+    let stored: StoredEntries = (bytes(entries.tree.unwrap_or(Oid::ZERO_SHA1)), files.collect());
     let payload = bitcode::encode(&stored);
     [&MAGIC[..], blake3::hash(&payload).as_bytes(), &payload].concat()
 }
 
-fn decode(bytes: &[u8]) -> Option<Entries> {
+fn decode(bytes: &[u8]) -> Option<FileEntries> {
     let (hash, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(32)?;
     if blake3::hash(payload).as_bytes() != hash {
         return None;
     }
-    let (tree, files): Stored = bitcode::decode(payload).ok()?;
+    let (tree, files): StoredEntries = bitcode::decode(payload).ok()?;
     let tree = Oid::from_bytes(&tree).ok().filter(|tree| !tree.is_zero());
     let entry = |(path, size, mtime_ns, inode, mode, id): (_, _, _, _, _, [u8; 20])| {
-        let state = FileState { id: Oid::from_bytes(&id).ok()?, mode: Mode::from_raw(mode)? };
-        Some((path, Entry { size, mtime_ns, inode, state }))
+        let state = FileState { id: Oid::from_bytes(&id).ok()?, mode: FileMode::from_raw(mode)? };
+        Some((path, FileEntry { size, mtime_ns, inode, state }))
     };
-    Some(Entries { map: files.into_iter().map(entry).collect::<Option<_>>()?, tree })
+    Some(FileEntries { map: files.into_iter().map(entry).collect::<Option<_>>()?, tree })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn entry(size: u64, mtime_ns: i64) -> Entry {
+    fn entry(size: u64, mtime_ns: i64) -> FileEntry {
         let id = Oid::hash_object(git2::ObjectType::Blob, b"x").unwrap();
-        Entry { size, mtime_ns, inode: 7, state: FileState { id, mode: Mode::File } }
+        FileEntry { size, mtime_ns, inode: 7, state: FileState { id, mode: FileMode::File } }
     }
 
     #[test]
@@ -135,12 +135,12 @@ mod tests {
             is_placeholder: false,
         };
         let state = entry(1, 0).state;
-        assert!(!Entry::new(&stat, state, 11_000_000_000).proves(&stat, Mode::File));
-        let old = Entry::new(&stat, state, 12_000_000_000);
-        assert!(old.proves(&stat, Mode::File));
-        assert!(!old.proves(&stat, Mode::Executable));
-        assert!(!old.proves(&Stat { inode: 8, ..stat }, Mode::File));
-        assert!(!old.proves(&Stat { mtime_ns: 10_000_000_001, ..stat }, Mode::File));
+        assert!(!FileEntry::new(&stat, state, 11_000_000_000).proves(&stat, FileMode::File));
+        let old = FileEntry::new(&stat, state, 12_000_000_000);
+        assert!(old.proves(&stat, FileMode::File));
+        assert!(!old.proves(&stat, FileMode::Executable));
+        assert!(!old.proves(&Stat { inode: 8, ..stat }, FileMode::File));
+        assert!(!old.proves(&Stat { mtime_ns: 10_000_000_001, ..stat }, FileMode::File));
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let file = EntryFile::new(dir.path());
         assert!(file.load().map.is_empty());
         let tree = Oid::hash_object(git2::ObjectType::Tree, b"").unwrap();
-        let mut entries = Entries { tree: Some(tree), ..Entries::default() };
+        let mut entries = FileEntries { tree: Some(tree), ..FileEntries::default() };
         entries.map.insert("a.md".into(), entry(1, 5));
         entries.map.insert("ü/b.md".into(), entry(2, 6));
         file.rewrite(&entries);

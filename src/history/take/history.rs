@@ -10,16 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use git2::Oid;
 use jiff::tz::TimeZone;
 
-use super::select::{Selection, Treatment};
+use super::select::{PathTreatment, Selection};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::history::error::Result;
-use crate::history::store::Store;
+use crate::history::store::HistoryStore;
 use crate::vault::{NotePath, Vault};
 
 /// The history of one vault.
 pub struct History {
-    store: Mutex<Store>,
+    store: Mutex<HistoryStore>,
     pub(in crate::history) vault: Vault,
     pub(in crate::history) selection: Selection,
     pub(in crate::history) zone: TimeZone,
@@ -51,7 +51,7 @@ impl History {
     pub fn open(vault: &Vault, settings: &Settings, state: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
         let dir = state.join("history.git");
         let selection = Selection::new(settings)?;
-        let store = Store::open(&dir)?;
+        let store = HistoryStore::open(&dir)?;
         let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
         Ok(Self {
             store: Mutex::new(store),
@@ -90,7 +90,7 @@ impl History {
 
     /// Whether snapshots keep the file at `path`.
     pub fn keeps(&self, path: &NotePath) -> bool {
-        self.selection.verdict(path.as_str()) == Treatment::Keep
+        self.selection.verdict(path.as_str()) == PathTreatment::Keep
     }
 
     pub(crate) fn selection(&self) -> &Selection {
@@ -99,15 +99,15 @@ impl History {
 
     /// The agent's own notes, where ids live.
     pub(crate) fn own_notes(&self) -> &[String] {
-        self.selection.own()
+        self.selection.own_notes()
     }
 
-    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+    pub(crate) fn store(&self) -> MutexGuard<'_, HistoryStore> {
         // The store has no state that a panic could leave half-changed: it reads the disk anew.
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if !store.is_current() {
             // The repository was deleted, or another one was put in its place.
-            match Store::open(&self.dir) {
+            match HistoryStore::open(&self.dir) {
                 Ok(opened) => {
                     *store = opened;
                     self.replaced.store(true, Ordering::SeqCst);

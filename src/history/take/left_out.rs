@@ -20,7 +20,7 @@ pub(in crate::history) fn read(dir: &Path) -> Result<Vec<LeftOut>> {
 }
 
 /// Replaces the list, after a scan of everything.
-pub(in crate::history) fn all(dir: &Path, left: &[LeftOut]) -> Result<()> {
+pub(in crate::history) fn replace_list(dir: &Path, left: &[LeftOut]) -> Result<()> {
     write_json(&dir.join(NAME), &left)
 }
 
@@ -37,5 +37,5 @@ pub(super) fn update_paths(dir: &Path, paths: &BTreeSet<NotePath>, left: &[LeftO
     list.extend_from_slice(left);
     list.sort_unstable();
     list.dedup();
-    if list == before { Ok(()) } else { all(dir, &list) }
+    if list == before { Ok(()) } else { replace_list(dir, &list) }
 }

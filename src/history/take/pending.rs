@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{FileState, Message, RESTORED_FROM, sync_dir};
-use crate::vault::{Actor, Why};
+use crate::history::store::{CommitMessage, FileState, RESTORED_FROM, sync_dir};
+use crate::vault::{Actor, ChangeReason};
 
 const NAME: &str = "restore.json";
 
@@ -29,15 +29,15 @@ pub struct PendingRestore {
     /// When it began.
     pub began: Timestamp,
     /// Every file that it writes or removes.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RestoreStep>,
     /// The commits that it reverts, where it is an undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub undoing: Option<Undoing>,
+    pub undoing: Option<PendingUndo>,
 }
 
 /// The part of a pending restore that makes it an undo.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undoing {
+pub struct PendingUndo {
     /// The commits that are taken back, newest first; none where an undo that could not be done goes back itself.
     pub undoes: Vec<String>,
     /// Further words of its commit.
@@ -46,7 +46,7 @@ pub struct Undoing {
 
 /// One file that a restore writes or removes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct RestoreStep {
     /// Vault-relative.
     pub path: String,
     /// The state before, `None` where there was no file.
@@ -62,13 +62,13 @@ impl PendingRestore {
     }
 
     /// The reason of the restore's writes.
-    pub(crate) fn why(&self) -> Why {
-        Why::new(Actor::Restore, self.subject.clone()).trailer(RESTORED_FROM, self.from.clone())
+    pub(crate) fn why(&self) -> ChangeReason {
+        ChangeReason::new(Actor::Restore, self.subject.clone()).trailer(RESTORED_FROM, self.from.clone())
     }
 
     /// The message of a commit that holds what the restore wrote.
-    pub(crate) fn message(&self) -> Message {
-        Message::new(&self.why(), self.steps.iter().map(|step| step.path.as_str()))
+    pub(crate) fn message(&self) -> CommitMessage {
+        CommitMessage::new(&self.why(), self.steps.iter().map(|step| step.path.as_str()))
     }
 }
 

@@ -11,11 +11,13 @@ use super::committer::Committer;
 use super::history::History;
 use super::left_out;
 use super::scan::LeftOut;
-use super::select::Treatment;
+use super::select::PathTreatment;
 use crate::format::summary;
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{CONVERSATION, FileState, LEFT_OUT, Message, Mode, TEMPLATE, TRANSCRIPT};
-use crate::vault::{Actor, BOOKKEEPING, ChangeObserver, NotePath, OPERATION, ObservedChange, Why};
+use crate::history::store::{
+    CONVERSATION, CommitMessage, FileMode, FileState, LEFT_OUT, TEMPLATE, TRANSCRIPT,
+};
+use crate::vault::{Actor, BOOKKEEPING, ChangeObserver, ChangeReason, NotePath, OPERATION, ObservedChange};
 
 impl History {
     /// Commits one write of the agent; what a person had changed before it is a commit of its own first.
@@ -30,7 +32,7 @@ impl History {
         if grouped {
             return Ok(());
         }
-        if self.selection().verdict(path.as_str()) != Treatment::Keep {
+        if self.selection().verdict(path.as_str()) != PathTreatment::Keep {
             return self.record_left_out(&path, change.why);
         }
         if self.selection().is_too_large(path.as_str(), size) {
@@ -45,11 +47,11 @@ impl History {
         }
         let store = self.store();
         let mut commits = self.committer(&store)?;
-        let message = Message::new(change.why, [path.as_str()]);
+        let message = CommitMessage::new(change.why, [path.as_str()]);
         let known = store.file(commits.tree, path.as_str())?;
         let mode = match known {
-            Some(FileState { mode: Mode::Executable, .. }) => Mode::Executable,
-            _ => Mode::File,
+            Some(FileState { mode: FileMode::Executable, .. }) => FileMode::Executable,
+            _ => FileMode::File,
         };
         let mut state = |bytes: Option<&[u8]>| {
             let blob = bytes.map(|bytes| commits.objects.write(ObjectType::Blob, bytes)).transpose()?;
@@ -72,8 +74,8 @@ impl History {
 
     /// Records in an empty snapshot that the agent wrote a note that no snapshot holds: else `undo` would take back half of an
     /// operation, or the write before it. No content is kept.
-    fn record_left_out(&self, path: &NotePath, why: &Why) -> Result<()> {
-        if is_skipped_by_undo(&Message::new(why, [])) {
+    fn record_left_out(&self, path: &NotePath, why: &ChangeReason) -> Result<()> {
+        if is_skipped_by_undo(&CommitMessage::new(why, [])) {
             return Ok(());
         }
         let store = self.store();
@@ -81,8 +83,9 @@ impl History {
         let of_unit = |(key, _): &&(String, String)| [OPERATION, CONVERSATION].contains(&key.as_str());
         let subject = format!("wrote `{path}`, which is in no snapshot");
         let trailers = why.trailers.iter().filter(of_unit).cloned().collect();
-        let why = Why { trailers, ..Why::new(why.actor, subject) }.trailer(LEFT_OUT, path.as_str());
-        let message = Message::new(&why, []);
+        let why = ChangeReason { trailers, ..ChangeReason::new(why.actor, subject) }
+            .trailer(LEFT_OUT, path.as_str());
+        let message = CommitMessage::new(&why, []);
         if commits.head.is_none() || commits.is_reported_again(&message)? {
             return Ok(());
         }
@@ -93,21 +96,21 @@ impl History {
     ///
     /// # Errors
     /// Beside what `write` returns: the history can't be written, or another process holds it too long.
-    pub fn together<T>(&self, why: &Why, write: impl FnOnce() -> T) -> (T, Result<()>) {
+    pub fn together<T>(&self, why: &ChangeReason, write: impl FnOnce() -> T) -> (T, Result<()>) {
         *self.grouped() = Some(BTreeSet::new());
         let done = write();
         let paths = self.grouped().take().unwrap_or_default();
         (done, self.record_group(&paths, why))
     }
 
-    fn record_group(&self, paths: &BTreeSet<NotePath>, why: &Why) -> Result<()> {
+    fn record_group(&self, paths: &BTreeSet<NotePath>, why: &ChangeReason) -> Result<()> {
         if paths.is_empty() {
             return Ok(());
         }
         let store = self.store();
         let mut commits = self.committer(&store)?;
-        let scan = self.scanner(&store, commits.tree).some(paths, &mut commits.objects)?;
-        let message = Message::new(why, scan.changed.iter().map(|(path, _)| path.as_str()));
+        let scan = self.scanner(&store, commits.tree).scan_paths(paths, &mut commits.objects)?;
+        let message = CommitMessage::new(why, scan.changed.iter().map(|(path, _)| path.as_str()));
         commits.commit(&scan.changed, &message)
     }
 
@@ -127,7 +130,7 @@ impl History {
 
 impl Committer<'_> {
     /// Whether another run has committed the same write recently: it was reported before a crash.
-    fn is_reported_again(&self, message: &Message) -> Result<bool> {
+    fn is_reported_again(&self, message: &CommitMessage) -> Result<bool> {
         let mine = self.history.mine.lock().unwrap_or_else(PoisonError::into_inner);
         for commit in self.store.commits(self.head).take(64) {
             let commit = commit?;
@@ -142,7 +145,7 @@ impl Committer<'_> {
     }
 
     /// Whether a commit since then has the same message.
-    pub fn is_committed_since(&self, message: &Message, since: Timestamp) -> Result<bool> {
+    pub fn is_committed_since(&self, message: &CommitMessage, since: Timestamp) -> Result<bool> {
         for commit in self.store.commits(self.head) {
             let commit = commit?;
             if commit.time.as_second() < since.as_second() {
@@ -171,7 +174,7 @@ impl Committer<'_> {
 
 /// Whether `undo` skips a write: transcripts and the template can't be undone, a summary comes back by itself, and bookkeeping
 /// only prepares another write.
-pub(in crate::history) fn is_skipped_by_undo(message: &Message) -> bool {
+pub(in crate::history) fn is_skipped_by_undo(message: &CommitMessage) -> bool {
     [TRANSCRIPT, TEMPLATE, BOOKKEEPING, summary::TRAILER].iter().any(|key| message.trailer(key).is_some())
 }
 

@@ -103,11 +103,11 @@ fn is_alike(old: &[u8], new: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Mode;
+    use crate::history::FileMode;
 
     fn found(removed: &[(&str, &str)], added: &[(&str, &str)]) -> Vec<String> {
         let id = |text: &str| Oid::hash_object(git2::ObjectType::Blob, text.as_bytes()).unwrap();
-        let state = |text: &str| FileState { id: id(text), mode: Mode::File };
+        let state = |text: &str| FileState { id: id(text), mode: FileMode::File };
         let map = |list: &[(&'static str, &'static str)]| -> BTreeMap<&'static str, FileState> {
             list.iter().map(|(path, text)| (*path, state(text))).collect()
         };

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
 
-use super::entries::{Entries, Entry};
-use super::select::{Selection, Treatment};
+use super::entries::{FileEntries, FileEntry};
+use super::select::{PathTreatment, Selection};
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{FileState, Mode, ObjectWriter, Store, TreeChange};
-use crate::vault::{NotePath, SkipReason, Stat, Vault, VaultError, Walk, WalkOptions};
+use crate::history::store::{FileMode, FileState, HistoryStore, ObjectWriter, TreeChange};
+use crate::vault::{NotePath, SkipReason, Stat, Vault, VaultError, WalkOptions, WalkResult};
 
 /// A file that no snapshot holds, with the reason in words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,23 +26,23 @@ pub struct LeftOut {
 
 /// The result of a scan.
 #[derive(Debug, Default)]
-pub(crate) struct Scan {
+pub(crate) struct ScanResult {
     /// New and changed files.
     pub changed: Vec<TreeChange>,
     /// Files that are gone.
     pub deleted: Vec<String>,
     /// New entries for the entry file; `None` for a path that is gone.
-    pub seen: Vec<(String, Option<Entry>)>,
+    pub new_entries: Vec<(String, Option<FileEntry>)>,
     pub left_out: Vec<LeftOut>,
     /// How many files the last snapshot knows; counted by a full scan only.
-    pub known: Option<usize>,
+    pub known_files: Option<usize>,
 }
 
 /// A file to be read.
-struct Candidate {
+struct ScanCandidate {
     path: NotePath,
     stat: Stat,
-    mode: Mode,
+    mode: FileMode,
     /// As the last snapshot holds it.
     known: Option<FileState>,
 }
@@ -51,21 +51,25 @@ struct Candidate {
 struct TrackedFile<'a> {
     path: &'a str,
     state: FileState,
-    entry: Option<&'a Entry>,
+    entry: Option<&'a FileEntry>,
 }
 
 /// Looks at files for one snapshot.
-pub(crate) struct Scanner<'a> {
-    pub store: &'a Store,
+pub(crate) struct HistoryScanner<'a> {
+    pub store: &'a HistoryStore,
     pub vault: &'a Vault,
     pub selection: &'a Selection,
     /// The tree of the last snapshot.
     pub base: Oid,
 }
 
-impl Scanner<'_> {
+impl HistoryScanner<'_> {
     /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
-    pub(crate) fn full(&self, entries: &Entries, objects: &mut ObjectWriter<'_>) -> Result<Scan> {
+    pub(crate) fn scan_all(
+        &self,
+        entries: &FileEntries,
+        objects: &mut ObjectWriter<'_>,
+    ) -> Result<ScanResult> {
         self.check_presence()?;
         let walk = self.walk(None)?;
         let from_tree;
@@ -80,8 +84,8 @@ impl Scanner<'_> {
                 .map(|(path, state)| TrackedFile { path, state: *state, entry: entry(path) })
                 .collect()
         };
-        let mut scan = Scan { known: Some(known.len()), ..Scan::default() };
-        let mut present = Present::default();
+        let mut scan = ScanResult { known_files: Some(known.len()), ..ScanResult::default() };
+        let mut present = PresentPaths::default();
         let mut candidates = Vec::new();
         let mut unseen = Vec::new();
         // Both lists are sorted by path, so one walk through both finds every pair.
@@ -101,13 +105,13 @@ impl Scanner<'_> {
                 continue;
             }
             if let Some(original) = stub_original(&path) {
-                if self.selection.verdict(original.as_str()) == Treatment::Keep {
+                if self.selection.verdict(original.as_str()) == PathTreatment::Keep {
                     present.not_here(&mut scan, original.as_str(), "in the cloud, not on this disk");
                 }
                 continue;
             }
             if self.takes(&path, &stat, &mut scan, &mut present) {
-                candidates.push(Candidate { path, stat, mode, known: before.map(|known| known.state) });
+                candidates.push(ScanCandidate { path, stat, mode, known: before.map(|known| known.state) });
             }
         }
         unseen.extend(rest.map(|known| known.path));
@@ -115,7 +119,7 @@ impl Scanner<'_> {
             self.skipped(&skipped.path, &skipped.reason, &mut scan, &mut present, &mut candidates);
         }
         for mut candidate in candidates {
-            if candidate.mode == Mode::Link {
+            if candidate.mode == FileMode::Link {
                 present.add(candidate.path.as_str());
                 let at = known.binary_search_by(|known| known.path.cmp(candidate.path.as_str()));
                 candidate.known = at.ok().map(|at| known[at].state);
@@ -123,18 +127,22 @@ impl Scanner<'_> {
             self.read(&candidate, objects, &mut scan)?;
         }
         for path in unseen {
-            if !present.covers(path) && self.selection.verdict(path) == Treatment::Keep {
+            if !present.covers(path) && self.selection.verdict(path) == PathTreatment::Keep {
                 scan.deleted.push(path.to_owned());
-                scan.seen.push((path.to_owned(), None));
+                scan.new_entries.push((path.to_owned(), None));
             }
         }
         Ok(scan)
     }
 
     /// Compares the given paths with the last snapshot. A path may be a file, a folder or gone.
-    pub(crate) fn some(&self, paths: &BTreeSet<NotePath>, objects: &mut ObjectWriter<'_>) -> Result<Scan> {
+    pub(crate) fn scan_paths(
+        &self,
+        paths: &BTreeSet<NotePath>,
+        objects: &mut ObjectWriter<'_>,
+    ) -> Result<ScanResult> {
         self.check_presence()?;
-        let mut scan = Scan::default();
+        let mut scan = ScanResult::default();
         let mut candidates = Vec::new();
         for path in paths {
             self.look(path, &mut scan, &mut candidates)?;
@@ -148,10 +156,15 @@ impl Scanner<'_> {
         Ok(scan)
     }
 
-    fn look(&self, path: &NotePath, scan: &mut Scan, candidates: &mut Vec<Candidate>) -> Result<()> {
-        let mut present = Present::default();
+    fn look(
+        &self,
+        path: &NotePath,
+        scan: &mut ScanResult,
+        candidates: &mut Vec<ScanCandidate>,
+    ) -> Result<()> {
+        let mut present = PresentPaths::default();
         if let Some(candidate) = self.link(path) {
-            if self.selection.verdict(path.as_str()) == Treatment::Keep {
+            if self.selection.verdict(path.as_str()) == PathTreatment::Keep {
                 candidates.push(candidate);
             }
             return Ok(());
@@ -159,7 +172,7 @@ impl Scanner<'_> {
         match self.vault.stat(path) {
             Ok(Some(stat)) => {
                 if self.takes(path, &stat, scan, &mut present) {
-                    candidates.push(Candidate {
+                    candidates.push(ScanCandidate {
                         path: path.clone(),
                         mode: mode_of(&stat),
                         stat,
@@ -177,7 +190,12 @@ impl Scanner<'_> {
                     if self.takes(&entry.path, &entry.stat, scan, &mut present) {
                         present.add(entry.path.as_str());
                         let mode = mode_of(&entry.stat);
-                        candidates.push(Candidate { path: entry.path, mode, stat: entry.stat, known: None });
+                        candidates.push(ScanCandidate {
+                            path: entry.path,
+                            mode,
+                            stat: entry.stat,
+                            known: None,
+                        });
                     }
                 }
                 for skipped in walk.skipped {
@@ -186,7 +204,7 @@ impl Scanner<'_> {
                 self.gone_below(path, &present, scan)
             }
             Err(error) => {
-                if self.selection.verdict(path.as_str()) == Treatment::Keep {
+                if self.selection.verdict(path.as_str()) == PathTreatment::Keep {
                     scan.left_out.push(LeftOut { path: path.to_string(), reason: error.to_string() });
                 }
                 Ok(())
@@ -195,7 +213,7 @@ impl Scanner<'_> {
     }
 
     /// All files but the trash, of the vault or of one folder.
-    fn walk(&self, under: Option<NotePath>) -> Result<Walk> {
+    fn walk(&self, under: Option<NotePath>) -> Result<WalkResult> {
         let (wide, exclude) = (under.is_none(), NotePath::new(".trash").into_iter().collect());
         let options = WalkOptions { hidden: true, under, exclude, wide, ..WalkOptions::every_file() };
         Ok(self.vault.walk(&options)?)
@@ -212,35 +230,35 @@ impl Scanner<'_> {
     }
 
     /// Everything that the last snapshot knows at or under `path` and that isn't present is gone.
-    fn gone_below(&self, path: &NotePath, present: &Present, scan: &mut Scan) -> Result<()> {
+    fn gone_below(&self, path: &NotePath, present: &PresentPaths, scan: &mut ScanResult) -> Result<()> {
         for known in self.store.files_under(self.base, path.as_str())? {
-            if present.covers(&known) || self.selection.verdict(&known) != Treatment::Keep {
+            if present.covers(&known) || self.selection.verdict(&known) != PathTreatment::Keep {
                 continue;
             }
-            scan.seen.push((known.clone(), None));
+            scan.new_entries.push((known.clone(), None));
             scan.deleted.push(known);
         }
         Ok(())
     }
 
     /// Whether a listed file is for the snapshot; what isn't but should be known about is noted.
-    fn takes(&self, path: &NotePath, stat: &Stat, scan: &mut Scan, present: &mut Present) -> bool {
+    fn takes(&self, path: &NotePath, stat: &Stat, scan: &mut ScanResult, present: &mut PresentPaths) -> bool {
         match self.selection.verdict(path.as_str()) {
-            Treatment::Ignore => false,
-            Treatment::Reserved => {
+            PathTreatment::Ignore => false,
+            PathTreatment::Reserved => {
                 present.not_here(scan, path.as_str(), "git reserves this name");
                 false
             }
-            Treatment::Keep if stat.is_placeholder => {
+            PathTreatment::Keep if stat.is_placeholder => {
                 present.not_here(scan, path.as_str(), "in the cloud, not on this disk");
                 false
             }
-            Treatment::Keep if self.selection.is_too_large(path.as_str(), stat.size) => {
+            PathTreatment::Keep if self.selection.is_too_large(path.as_str(), stat.size) => {
                 let reason = self.selection.too_large(stat.size);
                 present.not_here(scan, path.as_str(), &reason);
                 false
             }
-            Treatment::Keep => true,
+            PathTreatment::Keep => true,
         }
     }
 
@@ -248,22 +266,22 @@ impl Scanner<'_> {
         &self,
         path: &std::path::Path,
         reason: &SkipReason,
-        scan: &mut Scan,
-        present: &mut Present,
-        candidates: &mut Vec<Candidate>,
+        scan: &mut ScanResult,
+        present: &mut PresentPaths,
+        candidates: &mut Vec<ScanCandidate>,
     ) {
         let shown = path.to_string_lossy().into_owned();
         match reason {
             SkipReason::Link => {
                 let Ok(path) = NotePath::new(&shown) else { return };
                 match self.link(&path) {
-                    Some(candidate) if self.selection.verdict(&shown) == Treatment::Keep => {
+                    Some(candidate) if self.selection.verdict(&shown) == PathTreatment::Keep => {
                         candidates.push(candidate);
                     }
                     _ => {}
                 }
             }
-            SkipReason::Name if self.selection.verdict(&shown) != Treatment::Ignore => {
+            SkipReason::Name if self.selection.verdict(&shown) != PathTreatment::Ignore => {
                 scan.left_out.push(LeftOut { path: shown, reason: reason.to_string() });
             }
             SkipReason::TooDeep | SkipReason::Unreadable(_) => {
@@ -275,18 +293,28 @@ impl Scanner<'_> {
     }
 
     /// A symbolic link at `path`; it is kept as what it is and never followed.
-    fn link(&self, path: &NotePath) -> Option<Candidate> {
+    fn link(&self, path: &NotePath) -> Option<ScanCandidate> {
         let metadata = std::fs::symlink_metadata(self.vault.absolute(path)).ok()?;
         let stat =
             Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: 0, is_placeholder: false };
-        metadata.is_symlink().then(|| Candidate { path: path.clone(), stat, mode: Mode::Link, known: None })
+        metadata.is_symlink().then(|| ScanCandidate {
+            path: path.clone(),
+            stat,
+            mode: FileMode::Link,
+            known: None,
+        })
     }
 
-    fn read(&self, file: &Candidate, objects: &mut ObjectWriter<'_>, scan: &mut Scan) -> Result<()> {
+    fn read(
+        &self,
+        file: &ScanCandidate,
+        objects: &mut ObjectWriter<'_>,
+        scan: &mut ScanResult,
+    ) -> Result<()> {
         let path = &file.path;
         let read_at = i64::try_from(SystemClock.now().as_nanosecond()).unwrap_or(0);
         let bytes = match file.mode {
-            Mode::Link => std::fs::read_link(self.vault.absolute(path))
+            FileMode::Link => std::fs::read_link(self.vault.absolute(path))
                 .map(|target| std::os::unix::ffi::OsStrExt::as_bytes(target.as_os_str()).to_vec())
                 .map_err(|error| error.to_string()),
             _ => self.vault.read(path).map_err(|error| error.to_string()),
@@ -302,12 +330,12 @@ impl Scanner<'_> {
         if let Some(known) = file.known {
             let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(self.store.git("hash a file"))?;
             if id == known.id && file.mode == known.mode {
-                scan.seen.push((path.to_string(), Some(Entry::new(&file.stat, known, read_at))));
+                scan.new_entries.push((path.to_string(), Some(FileEntry::new(&file.stat, known, read_at))));
                 return Ok(());
             }
         }
         let state = FileState { id: objects.write(ObjectType::Blob, &bytes)?, mode: file.mode };
-        scan.seen.push((path.to_string(), Some(Entry::new(&file.stat, state, read_at))));
+        scan.new_entries.push((path.to_string(), Some(FileEntry::new(&file.stat, state, read_at))));
         scan.changed.push((path.to_string(), Some(state)));
         Ok(())
     }
@@ -315,18 +343,18 @@ impl Scanner<'_> {
 
 /// Paths that must not be taken for deleted.
 #[derive(Default)]
-struct Present {
+struct PresentPaths {
     files: BTreeSet<Box<str>>,
     /// With a `/` at the end: nothing is known about what is below.
     folders: BTreeSet<String>,
 }
 
-impl Present {
+impl PresentPaths {
     fn add(&mut self, path: &str) {
         self.files.insert(path.into());
     }
 
-    fn not_here(&mut self, scan: &mut Scan, path: &str, reason: &str) {
+    fn not_here(&mut self, scan: &mut ScanResult, path: &str, reason: &str) {
         self.add(path);
         scan.left_out.push(LeftOut { path: path.to_owned(), reason: reason.to_owned() });
     }
@@ -337,8 +365,8 @@ impl Present {
 }
 
 /// git keeps one permission: whether the owner may execute the file.
-fn mode_of(stat: &Stat) -> Mode {
-    if stat.mode & 0o100 != 0 { Mode::Executable } else { Mode::File }
+fn mode_of(stat: &Stat) -> FileMode {
+    if stat.mode & 0o100 != 0 { FileMode::Executable } else { FileMode::File }
 }
 
 /// The file that the stub `.NAME.icloud` stands for.

@@ -68,7 +68,7 @@ pub struct Selection {
 
 /// The treatment of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Treatment {
+pub enum PathTreatment {
     /// It is kept.
     Keep,
     /// It is ignored.
@@ -105,7 +105,7 @@ impl Selection {
     }
 
     /// The agent's own notes.
-    pub(crate) fn own(&self) -> &[String] {
+    pub(crate) fn own_notes(&self) -> &[String] {
         &self.own
     }
 
@@ -120,9 +120,9 @@ impl Selection {
     }
 
     /// The treatment of the file at `path`.
-    pub fn verdict(&self, path: &str) -> Treatment {
+    pub fn verdict(&self, path: &str) -> PathTreatment {
         if self.own.iter().any(|own| own == path) {
-            return Treatment::Keep;
+            return PathTreatment::Keep;
         }
         let mut parts = path.split('/');
         let name = parts.next_back().unwrap_or(path);
@@ -132,12 +132,12 @@ impl Selection {
             || is_temporary(name)
             || self.exclude.is_match(path)
         {
-            return Treatment::Ignore;
+            return PathTreatment::Ignore;
         }
         if !self.wanted(path, name) {
-            return Treatment::Ignore;
+            return PathTreatment::Ignore;
         }
-        if path.split('/').any(is_reserved) { Treatment::Reserved } else { Treatment::Keep }
+        if path.split('/').any(is_reserved) { PathTreatment::Reserved } else { PathTreatment::Keep }
     }
 
     fn wanted(&self, path: &str, name: &str) -> bool {
@@ -233,7 +233,7 @@ mod tests {
             ".obsidian/app.json",
             ".obsidian/snippets/a.css",
         ] {
-            assert_eq!(selection.verdict(path), Treatment::Keep, "{path}");
+            assert_eq!(selection.verdict(path), PathTreatment::Keep, "{path}");
         }
         for path in [
             "a.png",
@@ -246,7 +246,7 @@ mod tests {
             ".obsidian/plugins/x/main.js",
             "x.exe",
         ] {
-            assert_eq!(selection.verdict(path), Treatment::Ignore, "{path}");
+            assert_eq!(selection.verdict(path), PathTreatment::Ignore, "{path}");
         }
     }
 
@@ -256,11 +256,11 @@ mod tests {
             settings.history.include = vec!["*.png".into(), "code/".into()];
             settings.history.exclude = vec!["private/**".into(), "*.md".into()];
         });
-        assert_eq!(selection.verdict("a.png"), Treatment::Keep);
-        assert_eq!(selection.verdict("code/deep/x.rs"), Treatment::Keep);
-        assert_eq!(selection.verdict("private/a.canvas"), Treatment::Ignore);
-        assert_eq!(selection.verdict("note.md"), Treatment::Ignore);
-        assert_eq!(selection.verdict("Reminders.md"), Treatment::Keep);
+        assert_eq!(selection.verdict("a.png"), PathTreatment::Keep);
+        assert_eq!(selection.verdict("code/deep/x.rs"), PathTreatment::Keep);
+        assert_eq!(selection.verdict("private/a.canvas"), PathTreatment::Ignore);
+        assert_eq!(selection.verdict("note.md"), PathTreatment::Ignore);
+        assert_eq!(selection.verdict("Reminders.md"), PathTreatment::Keep);
     }
 
     #[test]
@@ -274,10 +274,10 @@ mod tests {
             "x/.g\u{200c}it/y.md",
             ".git::$INDEX_ALLOCATION",
         ] {
-            assert_eq!(selection.verdict(path), Treatment::Reserved, "{path:?}");
+            assert_eq!(selection.verdict(path), PathTreatment::Reserved, "{path:?}");
         }
         for path in ["git.md", "gitmodules", ".github/x.md", "a~1.md"] {
-            assert_eq!(selection.verdict(path), Treatment::Keep, "{path:?}");
+            assert_eq!(selection.verdict(path), PathTreatment::Keep, "{path:?}");
         }
     }
 

@@ -5,16 +5,16 @@ use std::sync::atomic::Ordering;
 
 use git2::Oid;
 
-use super::committer::{Committer, Snapshot};
+use super::committer::{Committer, SnapshotResult};
 use super::deletions::{BULK, Deletions};
-use super::entries::{Entries, Entry, EntryFile};
+use super::entries::{EntryFile, FileEntries, FileEntry};
 use super::history::History;
 use super::left_out;
 use super::pending::{self, PendingRestore};
-use super::scan::{LeftOut, Scan, Scanner};
+use super::scan::{HistoryScanner, LeftOut, ScanResult};
 use super::subjects::{bulk, human};
 use crate::history::error::Result;
-use crate::history::store::{Store, failpoint};
+use crate::history::store::{HistoryStore, failpoint};
 use crate::vault::NotePath;
 
 impl History {
@@ -22,18 +22,18 @@ impl History {
     ///
     /// # Errors
     /// The vault isn't there, the history can't be written, or another process holds it too long.
-    pub fn snapshot_all(&self, deletions: Deletions) -> Result<Snapshot> {
+    pub fn snapshot_all(&self, deletions: Deletions) -> Result<SnapshotResult> {
         let store = self.store();
         let mut commits = self.committer(&store)?;
         self.replaced.store(false, Ordering::SeqCst);
         let base = commits.tree;
         let file = EntryFile::new(&self.dir);
         let mut entries = file.load();
-        let mut scan = self.scanner(&store, base).full(&entries, &mut commits.objects)?;
+        let mut scan = self.scanner(&store, base).scan_all(&entries, &mut commits.objects)?;
         failpoint("history::scanned");
-        let seen = std::mem::take(&mut scan.seen);
+        let seen = std::mem::take(&mut scan.new_entries);
         let waiting = commits.commit_scan(scan, deletions)?;
-        left_out::all(&self.dir, &commits.snapshot.left_out)?;
+        left_out::replace_list(&self.dir, &commits.snapshot.left_out)?;
         let tree = commits.tree;
         if entries.tree != Some(tree) || !seen.is_empty() {
             for (path, entry) in seen.into_iter().filter(|(path, _)| !waiting.contains(path)) {
@@ -55,21 +55,25 @@ impl History {
     ///
     /// # Errors
     /// As [`History::snapshot_all`].
-    pub fn snapshot_paths(&self, paths: &BTreeSet<NotePath>, deletions: Deletions) -> Result<Snapshot> {
+    pub fn snapshot_paths(&self, paths: &BTreeSet<NotePath>, deletions: Deletions) -> Result<SnapshotResult> {
         if self.is_replaced() {
             return self.snapshot_all(deletions);
         }
         let store = self.store();
         let mut commits = self.committer(&store)?;
-        let scan = self.scanner(&store, commits.tree).some(paths, &mut commits.objects)?;
+        let scan = self.scanner(&store, commits.tree).scan_paths(paths, &mut commits.objects)?;
         commits.commit_scan(scan, deletions)?;
         left_out::update_paths(&self.dir, paths, &commits.snapshot.left_out)?;
         Ok(commits.snapshot)
     }
 
     /// A scanner that compares the vault with the tree `base`.
-    pub(in crate::history) fn scanner<'s>(&'s self, store: &'s Store, base: Oid) -> Scanner<'s> {
-        Scanner { store, vault: &self.vault, selection: &self.selection, base }
+    pub(in crate::history) fn scanner<'s>(
+        &'s self,
+        store: &'s HistoryStore,
+        base: Oid,
+    ) -> HistoryScanner<'s> {
+        HistoryScanner { store, vault: &self.vault, selection: &self.selection, base }
     }
 
     /// The files that no snapshot holds, as of the last scan.
@@ -91,13 +95,13 @@ impl History {
 
 /// Makes the entries exactly the files of `tree`. Files that are in the tree without having been read (held, excluded, in
 /// the cloud) are known by their content alone, so that no later walk takes the entries for the tree and misses them.
-fn complete(entries: &mut Entries, store: &Store, tree: Oid) -> Result<()> {
+fn complete(entries: &mut FileEntries, store: &HistoryStore, tree: Oid) -> Result<()> {
     let files = store.files(tree)?;
     entries.map.retain(|path, _| files.contains_key(&**path));
     for (path, state) in files {
         let same = entries.map.get(path.as_str()).is_some_and(|entry| entry.state == state);
         if !same {
-            entries.map.insert(path.into(), Entry { size: 0, mtime_ns: 0, inode: 0, state });
+            entries.map.insert(path.into(), FileEntry { size: 0, mtime_ns: 0, inode: 0, state });
         }
     }
     Ok(())
@@ -105,7 +109,7 @@ fn complete(entries: &mut Entries, store: &Store, tree: Oid) -> Result<()> {
 
 impl Committer<'_> {
     /// Commits what a scan found, and returns the files whose change waits: for a person's word, or for the end of an undo.
-    fn commit_scan(&mut self, mut scan: Scan, deletions: Deletions) -> Result<BTreeSet<String>> {
+    fn commit_scan(&mut self, mut scan: ScanResult, deletions: Deletions) -> Result<BTreeSet<String>> {
         let (history, first) = (self.history, self.head.is_none());
         self.snapshot.left_out = std::mem::take(&mut scan.left_out);
         let renamed = history.renamed(self.store, self.tree, &scan)?;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::renames::pairs;
-use crate::history::store::{BULK_DELETION, FileState, Message, PathChange, TreeChange};
-use crate::vault::{Actor, Why};
+use crate::history::store::{BULK_DELETION, CommitMessage, FileState, PathChange, TreeChange};
+use crate::vault::{Actor, ChangeReason};
 
 /// The message for what people changed: one note by its name, a move as one, more by their numbers.
-pub(crate) fn human(facts: &[PathChange], first: bool) -> Message {
+pub(crate) fn human(facts: &[PathChange], first: bool) -> CommitMessage {
     let mut added: BTreeMap<&str, FileState> = BTreeMap::new();
     let mut gone: BTreeMap<&str, FileState> = BTreeMap::new();
     let mut changed = Vec::new();
@@ -51,15 +51,18 @@ pub(crate) fn human(facts: &[PathChange], first: bool) -> Message {
         }
     };
     let notes = facts.iter().map(|fact| fact.path.as_str());
-    Message::new(&Why { body, ..Why::new(Actor::Human, subject) }, notes)
+    CommitMessage::new(&ChangeReason { body, ..ChangeReason::new(Actor::Human, subject) }, notes)
 }
 
-pub(crate) fn bulk(gone: &[TreeChange]) -> Message {
+pub(crate) fn bulk(gone: &[TreeChange]) -> CommitMessage {
     let count = gone.len();
     let body = "Many files went in one sweep, as a sync tool does it. `restore` brings them back.";
-    let why = Why::new(Actor::Human, format!("{count} notes deleted at once"))
+    let why = ChangeReason::new(Actor::Human, format!("{count} notes deleted at once"))
         .trailer(BULK_DELETION, count.to_string());
-    Message::new(&Why { body: Some(body.into()), ..why }, gone.iter().map(|(path, _)| path.as_str()))
+    CommitMessage::new(
+        &ChangeReason { body: Some(body.into()), ..why },
+        gone.iter().map(|(path, _)| path.as_str()),
+    )
 }
 
 pub(crate) fn plural(count: usize, word: &str) -> String {

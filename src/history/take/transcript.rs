@@ -14,8 +14,10 @@ use super::history::History;
 use super::subjects::plural;
 use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::history::error::Result;
-use crate::history::store::{CONVERSATION, FileState, Message, Mode, NAMED, Store, TRANSCRIPT, TreeChange};
-use crate::vault::{Actor, Why};
+use crate::history::store::{
+    CONVERSATION, CommitMessage, FileMode, FileState, HistoryStore, NAMED, TRANSCRIPT, TreeChange,
+};
+use crate::vault::{Actor, ChangeReason};
 
 /// A log with what the bot added, and nothing that a person did.
 #[derive(Debug, PartialEq, Eq)]
@@ -77,7 +79,7 @@ impl LoggedConversations {
         self.changes.push((path, Some(state)));
     }
 
-    fn message(&self) -> Message {
+    fn message(&self) -> CommitMessage {
         let (events, conversations) = (self.events, self.conversations.len());
         let subject = match (events, conversations) {
             (0, _) if self.actor == Actor::Hook => "kept what belongs to a session".to_owned(),
@@ -85,11 +87,11 @@ impl LoggedConversations {
             (_, 1) => format!("logged {events} {} of a conversation", plural(events, "event")),
             _ => format!("logged {events} {} of {conversations} conversations", plural(events, "event")),
         };
-        let mut why = Why::new(self.actor, subject).trailer(TRANSCRIPT, events.to_string());
+        let mut why = ChangeReason::new(self.actor, subject).trailer(TRANSCRIPT, events.to_string());
         for name in self.conversations.iter().take(NAMED) {
             why = why.trailer(CONVERSATION, name);
         }
-        Message::new(&why, self.changes.iter().map(|(path, _)| path.as_str()))
+        CommitMessage::new(&why, self.changes.iter().map(|(path, _)| path.as_str()))
     }
 }
 
@@ -158,15 +160,15 @@ impl History {
     /// The text that we added to the file at `path`; a log that a person moved there counts as theirs.
     fn grown(
         &self,
-        store: &Store,
+        store: &HistoryStore,
         base: Oid,
         path: &str,
         state: Option<FileState>,
         gone: &HashSet<Oid>,
     ) -> Result<Option<(OwnLog, FileState, GrownLog)>> {
-        let new = state.filter(|state| state.mode != Mode::Link);
+        let new = state.filter(|state| state.mode != FileMode::Link);
         let (Some(own), Some(new)) = (self.own_log(path), new) else { return Ok(None) };
-        let old = store.file(base, path)?.filter(|old| old.mode != Mode::Link);
+        let old = store.file(base, path)?.filter(|old| old.mode != FileMode::Link);
         if old.is_none() && gone.contains(&new.id) {
             return Ok(None);
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use git2::Oid;
 
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{Store, failpoint, sync_files};
+use crate::history::store::{HistoryStore, failpoint, sync_files};
 use crate::history::take::History;
 
 /// When to pack.
@@ -90,7 +90,7 @@ impl History {
 }
 
 /// Writes one pack with `ids`, durably, and names its index file.
-fn pack(store: &Store, ids: impl Iterator<Item = Oid>) -> Result<PathBuf> {
+fn pack(store: &HistoryStore, ids: impl Iterator<Item = Oid>) -> Result<PathBuf> {
     let git = |error| HistoryError::git("pack the history", store.dir())(error);
     let folder = store.dir().join("objects/pack");
     let mut builder = store.repo().packbuilder().map_err(git)?;

@@ -13,4 +13,4 @@ mod snapshotter;
 pub use lazy::LazyHistory;
 pub use maintain::{MaintenanceReport, PackPolicy};
 pub use remote::{PushBackoff, fetch_into, push};
-pub use snapshotter::{Batch, Snapshotter, Work};
+pub use snapshotter::{DueComparison, PendingChanges, Snapshotter};

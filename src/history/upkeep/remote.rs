@@ -11,9 +11,9 @@ use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{BRANCH, Message, Store};
+use crate::history::store::{BRANCH, CommitMessage, HistoryStore};
 use crate::history::take::History;
-use crate::vault::{Actor, Why};
+use crate::vault::{Actor, ChangeReason};
 
 const FETCHED: &str = "refs/remotes/remote/main";
 
@@ -31,7 +31,7 @@ pub fn push(dir: &Path, remote: &str) -> Result<()> {
 /// As [`push`], or there is nothing at the remote.
 pub fn fetch_into(dir: &Path, remote: &str) -> Result<Oid> {
     git(dir, &["fetch", "--quiet", "--no-tags", "--", remote, &format!("+{BRANCH}:{FETCHED}")])?;
-    let store = Store::open(dir)?;
+    let store = HistoryStore::open(dir)?;
     store.repo().refname_to_id(FETCHED).map_err(store.git("find what was fetched"))
 }
 
@@ -124,7 +124,7 @@ impl Pusher {
         if self.running.is_some() || !self.backoff.allows(now) {
             return;
         }
-        let head = Store::open(&self.dir).and_then(|store| store.head()).ok().flatten();
+        let head = HistoryStore::open(&self.dir).and_then(|store| store.head()).ok().flatten();
         if head.is_none() || head == self.pushed {
             return;
         }
@@ -184,8 +184,8 @@ impl History {
             store.move_branch(&lock, fetched)?;
             return Ok(fetched);
         }
-        let why = Why::new(Actor::Restore, "joined this machine's history to the remote's");
-        let message = Message::new(&why.trailer("Joins", head.to_string()), []);
+        let why = ChangeReason::new(Actor::Restore, "joined this machine's history to the remote's");
+        let message = CommitMessage::new(&why.trailer("Joins", head.to_string()), []);
         let (tree, now) = (store.commit(head)?.tree, self.now().to_zoned(self.zone().clone()));
         store.commit_tree(&lock, &[fetched, head], tree, &message, &now, &mut store.objects())?;
         Ok(fetched)

@@ -1,6 +1,6 @@
 //! Schedules and takes the daemon's snapshots.
 //!
-//! [`Batch`] is the policy, pure: changes of people are committed after two quiet seconds, and at least every five minutes
+//! [`PendingChanges`] is the policy, pure: changes of people are committed after two quiet seconds, and at least every five minutes
 //! under steady typing; the whole vault is compared at start, hourly, and when the watcher lost events. [`Snapshotter`]
 //! carries it out, packs now and then, and pushes in the background. It never sleeps: the daemon asks when to call it next.
 
@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::remote::Pusher;
 use crate::history::error::Result;
-use crate::history::take::{Deletions, History, Snapshot};
+use crate::history::take::{Deletions, History, SnapshotResult};
 use crate::vault::NotePath;
 
 /// The time without changes before a snapshot.
@@ -26,7 +26,7 @@ const RETRY_DELAY: SignedDuration = SignedDuration::from_secs(30);
 
 /// The work that is due now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Work {
+pub enum DueComparison {
     /// Compare these.
     Some(BTreeSet<NotePath>),
     /// Compare everything.
@@ -35,7 +35,7 @@ pub enum Work {
 
 /// Changes that wait to become a snapshot.
 #[derive(Debug, Clone, Default)]
-pub struct Batch {
+pub struct PendingChanges {
     dirty: BTreeSet<NotePath>,
     all: bool,
     first: Option<Timestamp>,
@@ -45,7 +45,7 @@ pub struct Batch {
     retry: Option<(Timestamp, Timestamp)>,
 }
 
-impl Batch {
+impl PendingChanges {
     /// Notes that these paths changed at `now`.
     pub fn dirty(&mut self, paths: impl IntoIterator<Item = NotePath>, now: Timestamp) {
         let before = self.dirty.len();
@@ -75,7 +75,7 @@ impl Batch {
     }
 
     /// Takes what is due at `now`. A clock that went backwards makes everything due.
-    pub fn take(&mut self, now: Timestamp) -> Option<Work> {
+    pub fn take_due(&mut self, now: Timestamp) -> Option<DueComparison> {
         let failed = self.retry.map(|(failed, _)| failed);
         let backwards =
             [self.first, self.swept, failed].into_iter().flatten().any(|at| at > later(now, QUIET_PERIOD));
@@ -88,16 +88,16 @@ impl Batch {
         (self.first, self.last, self.retry) = (None, None, None);
         if all {
             self.swept = Some(now);
-            return Some(Work::All);
+            return Some(DueComparison::All);
         }
-        (!dirty.is_empty()).then_some(Work::Some(dirty))
+        (!dirty.is_empty()).then_some(DueComparison::Some(dirty))
     }
 
     /// Puts back what could not be done, to be tried again after a while.
-    pub fn put_back(&mut self, work: Work, now: Timestamp) {
+    pub fn put_back(&mut self, work: DueComparison, now: Timestamp) {
         match work {
-            Work::Some(paths) => self.dirty.extend(paths),
-            Work::All => self.all = true,
+            DueComparison::Some(paths) => self.dirty.extend(paths),
+            DueComparison::All => self.all = true,
         }
         self.first.get_or_insert(now);
         self.last.get_or_insert(now);
@@ -119,7 +119,7 @@ fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
 #[derive(Debug)]
 pub struct Snapshotter {
     history: Arc<History>,
-    batch: Batch,
+    batch: PendingChanges,
     pusher: Option<Pusher>,
 }
 
@@ -127,7 +127,7 @@ impl Snapshotter {
     /// Snapshots into `history`, pushed to `remote` where one is set.
     pub fn new(history: Arc<History>, remote: Option<&str>) -> Self {
         let pusher = remote.map(|remote| Pusher::new(history.dir().to_owned(), remote.to_owned()));
-        Self { history, batch: Batch::default(), pusher }
+        Self { history, batch: PendingChanges::default(), pusher }
     }
 
     /// Adds paths that the watcher reported.
@@ -150,11 +150,11 @@ impl Snapshotter {
     ///
     /// # Errors
     /// The snapshot could not be taken; it is tried again half a minute later.
-    pub fn run(&mut self, now: Timestamp) -> Result<Option<Snapshot>> {
-        let Some(work) = self.batch.take(now) else { return Ok(None) };
+    pub fn run(&mut self, now: Timestamp) -> Result<Option<SnapshotResult>> {
+        let Some(work) = self.batch.take_due(now) else { return Ok(None) };
         let done = match &work {
-            Work::All => self.history.snapshot_all(Deletions::Hold),
-            Work::Some(paths) => self.history.snapshot_paths(paths, Deletions::Hold),
+            DueComparison::All => self.history.snapshot_all(Deletions::Hold),
+            DueComparison::Some(paths) => self.history.snapshot_paths(paths, Deletions::Hold),
         };
         let snapshot = match done {
             Ok(snapshot) => snapshot,
@@ -163,7 +163,7 @@ impl Snapshotter {
                 return Err(error);
             }
         };
-        if work == Work::All
+        if work == DueComparison::All
             && let Err(error) = self.history.maintain()
         {
             tracing::warn!(%error, "the history could not be packed; it works on");
@@ -183,7 +183,7 @@ impl Snapshotter {
     ///
     /// # Errors
     /// The snapshot could not be taken.
-    pub fn flush(&mut self) -> Result<Option<Snapshot>> {
+    pub fn flush(&mut self) -> Result<Option<SnapshotResult>> {
         if !self.batch.is_pending() {
             return Ok(None);
         }
@@ -203,9 +203,9 @@ mod tests {
         NotePath::new(name).unwrap()
     }
 
-    fn swept() -> Batch {
-        let mut batch = Batch::default();
-        assert_eq!(batch.take(at(0)), Some(Work::All));
+    fn swept() -> PendingChanges {
+        let mut batch = PendingChanges::default();
+        assert_eq!(batch.take_due(at(0)), Some(DueComparison::All));
         batch
     }
 
@@ -214,10 +214,10 @@ mod tests {
         let mut batch = swept();
         batch.dirty([note("a.md")], at(10));
         batch.dirty([note("b.md")], at(11));
-        assert_eq!(batch.take(at(12)), None);
+        assert_eq!(batch.take_due(at(12)), None);
         assert_eq!(batch.next(), at(13));
-        assert_eq!(batch.take(at(13)), Some(Work::Some([note("a.md"), note("b.md")].into())));
-        assert_eq!(batch.take(at(20)), None);
+        assert_eq!(batch.take_due(at(13)), Some(DueComparison::Some([note("a.md"), note("b.md")].into())));
+        assert_eq!(batch.take_due(at(20)), None);
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
         let mut taken = Vec::new();
         for second in 1..=700 {
             batch.dirty([note("a.md")], at(second));
-            if batch.take(at(second)).is_some() {
+            if batch.take_due(at(second)).is_some() {
                 taken.push(second);
             }
         }
@@ -237,23 +237,23 @@ mod tests {
     fn everything_is_compared_at_start_hourly_and_when_count_was_lost() {
         let mut batch = swept();
         batch.rescan(at(100));
-        assert_eq!(batch.take(at(102)), Some(Work::All));
-        assert_eq!(batch.take(at(3_701)), None);
-        assert_eq!(batch.take(at(3_702)), Some(Work::All));
+        assert_eq!(batch.take_due(at(102)), Some(DueComparison::All));
+        assert_eq!(batch.take_due(at(3_701)), None);
+        assert_eq!(batch.take_due(at(3_702)), Some(DueComparison::All));
     }
 
     #[test]
     fn a_clock_that_goes_back_delays_nothing() {
         let mut batch = swept();
         batch.dirty([note("a.md")], at(5_000));
-        assert_eq!(batch.take(at(-9_000)), Some(Work::All));
+        assert_eq!(batch.take_due(at(-9_000)), Some(DueComparison::All));
     }
 
     #[test]
     fn what_failed_is_tried_again_later() {
         let mut batch = swept();
-        batch.put_back(Work::Some([note("a.md")].into()), at(10));
-        assert_eq!(batch.take(at(20)), None);
-        assert!(batch.take(at(43)).is_some());
+        batch.put_back(DueComparison::Some([note("a.md")].into()), at(10));
+        assert_eq!(batch.take_due(at(20)), None);
+        assert!(batch.take_due(at(43)).is_some());
     }
 }

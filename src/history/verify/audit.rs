@@ -10,19 +10,19 @@ use jiff::Timestamp;
 use serde::Serialize;
 use similar::{ChangeTag, DiffTag};
 
-use crate::config::Paths;
+use crate::config::PathSettings;
 use crate::format::changes::changes;
-use crate::format::reminder::{Parsed, Recur, Reminder, parse, parse_line};
+use crate::format::reminder::{ParsedLine, Recur, Reminder, parse, parse_line};
 use crate::history::error::Result;
-use crate::history::read::{FileDiff, Filter, Record, body, lines};
-use crate::history::store::{ALL_NOTES, Message, short_id};
+use crate::history::read::{CommitRecord, FileDiff, LogFilter, body, lines};
+use crate::history::store::{ALL_NOTES, CommitMessage, short_id};
 use crate::history::take::History;
 
 /// The reminder on a line, with its terminator or without.
 fn reminder_of(line: &[u8]) -> Option<Reminder> {
     let text = line.strip_suffix(b"\n").unwrap_or(line);
     match parse_line(text.strip_suffix(b"\r").unwrap_or(text)) {
-        Parsed::Reminder(reminder) => Some(reminder),
+        ParsedLine::Reminder(reminder) => Some(reminder),
         _ => None,
     }
 }
@@ -76,20 +76,20 @@ pub struct DeliveryRecord<'a> {
     /// The local date and time that it was due.
     pub local: jiff::civil::DateTime,
     /// The commit's trailers.
-    pub message: &'a Message,
+    pub message: &'a CommitMessage,
 }
 
 /// Whether a delivery is on record; `None` where there is no journal that goes so far back.
-pub type Delivered<'a> = &'a dyn Fn(&DeliveryRecord<'_>) -> Option<bool>;
+pub type DeliveryLookup<'a> = &'a dyn Fn(&DeliveryRecord<'_>) -> Option<bool>;
 
 /// Goes through the whole history.
 ///
 /// # Errors
 /// The history can't be read.
-pub fn audit(history: &History, paths: &Paths, delivered: Delivered<'_>) -> Result<AuditReport> {
+pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<'_>) -> Result<AuditReport> {
     let mut report = AuditReport::default();
     let mut found = Vec::new();
-    history.log(&Filter::default(), |record| {
+    history.log(&LogFilter::default(), |record| {
         report.commits += 1;
         report.agent_commits += usize::from(record.commit.message.actor() != "human");
         let mut judge = Judge { record: &record, paths, delivered, found: Vec::new() };
@@ -109,24 +109,24 @@ pub fn audit(history: &History, paths: &Paths, delivered: Delivered<'_>) -> Resu
     Ok(report)
 }
 
-fn is_audited(path: &str, paths: &Paths) -> bool {
+fn is_audited(path: &str, paths: &PathSettings) -> bool {
     path == paths.reminders || is_log(path, paths)
 }
 
-fn is_log(path: &str, paths: &Paths) -> bool {
+fn is_log(path: &str, paths: &PathSettings) -> bool {
     let folder = paths.logs.trim_end_matches('/');
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && path.ends_with(".md")
 }
 
 struct Judge<'a> {
-    record: &'a Record,
-    paths: &'a Paths,
-    delivered: Delivered<'a>,
+    record: &'a CommitRecord,
+    paths: &'a PathSettings,
+    delivered: DeliveryLookup<'a>,
     found: Vec<Violation>,
 }
 
 impl Judge<'_> {
-    fn message(&self) -> &Message {
+    fn message(&self) -> &CommitMessage {
         &self.record.commit.message
     }
 
@@ -168,8 +168,9 @@ impl Judge<'_> {
     }
 
     fn file(&mut self, diff: &FileDiff) {
-        let bytes =
-            |side: &Option<(crate::history::Mode, Vec<u8>)>| side.as_ref().map(|(_, bytes)| bytes.clone());
+        let bytes = |side: &Option<(crate::history::FileMode, Vec<u8>)>| {
+            side.as_ref().map(|(_, bytes)| bytes.clone())
+        };
         let (old, new) = (bytes(&diff.old).unwrap_or_default(), bytes(&diff.new));
         let is_restore = self.message().actor() == "restore";
         if is_log(&diff.path, self.paths) {

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::history::error::Result;
 use crate::history::read::show;
-use crate::history::store::{BRANCH, LedgerState, Store, short_id};
+use crate::history::store::{BRANCH, HistoryStore, LedgerState, short_id};
 use crate::history::take::{History, plural};
 
 /// The number of snapshots that [`CheckDepth::Recent`] checks.
@@ -36,7 +36,7 @@ pub enum CheckDepth {
 
 /// Something that is wrong with the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Flaw {
+pub struct HistoryFlaw {
     /// `rewritten`, `missing`, `damaged` or `foreign`.
     pub kind: &'static str,
     /// The snapshot or object; empty where it is the repository as a whole.
@@ -55,7 +55,7 @@ pub struct Verification {
     /// How many objects: snapshots, folders, texts.
     pub objects: usize,
     /// The faults.
-    pub flaws: Vec<Flaw>,
+    pub flaws: Vec<HistoryFlaw>,
     /// The limits of the proof: since when there is a list, when the history began anew.
     pub notes: Vec<String>,
 }
@@ -68,13 +68,13 @@ impl History {
     pub fn verify(&self, look: CheckDepth) -> Result<Verification> {
         drop(self.store());
         // A store of its own: the other one remembers what it has read.
-        let store = Store::open(self.dir())?;
+        let store = HistoryStore::open(self.dir())?;
         let (head, account) = {
             let _lock = store.lock()?;
             (store.head()?, LedgerState::of(&store.ledger.lines()?))
         };
         let show = |at: Timestamp| show(at, self.zone());
-        let mut walk = Walk {
+        let mut walk = IntegrityWalk {
             store: &store,
             look,
             found: Verification::default(),
@@ -115,8 +115,8 @@ impl History {
     }
 }
 
-struct Walk<'a> {
-    store: &'a Store,
+struct IntegrityWalk<'a> {
+    store: &'a HistoryStore,
     look: CheckDepth,
     found: Verification,
     seen: HashSet<Oid>,
@@ -124,10 +124,10 @@ struct Walk<'a> {
     reached: Vec<Oid>,
 }
 
-impl Walk<'_> {
+impl IntegrityWalk<'_> {
     fn flaw(&mut self, kind: &'static str, id: Option<Oid>, path: Option<&str>, detail: String) {
         let id = id.map(|id| id.to_string()).unwrap_or_default();
-        self.found.flaws.push(Flaw { kind, id, path: path.map(str::to_owned), detail });
+        self.found.flaws.push(HistoryFlaw { kind, id, path: path.map(str::to_owned), detail });
     }
 
     /// Notes the limits of the proof.

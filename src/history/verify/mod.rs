@@ -8,5 +8,5 @@
 mod audit;
 mod integrity;
 
-pub use audit::{AuditReport, Delivered, DeliveryRecord, Violation, audit};
-pub use integrity::{CheckDepth, Flaw, Verification};
+pub use audit::{AuditReport, DeliveryLookup, DeliveryRecord, Violation, audit};
+pub use integrity::{CheckDepth, HistoryFlaw, Verification};

@@ -14,12 +14,12 @@ const SHOWN: usize = 2048;
 
 /// An attachment.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Attachment {
+pub struct DecodedAttachment {
     bytes: Vec<u8>,
     extension: &'static str,
 }
 
-impl Attachment {
+impl DecodedAttachment {
     /// A text.
     pub fn text(text: String) -> Self {
         Self { bytes: text.into_bytes(), extension: "txt" }
@@ -50,7 +50,7 @@ pub fn store(
     editor: &Editor,
     log_paths: &LogPaths,
     project: &str,
-    file: &Attachment,
+    file: &DecodedAttachment,
 ) -> Result<String, ArchiveError> {
     let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(&file.bytes));
     let path = log_paths.file(project, &format!("{hash}.{}", file.extension))?;
@@ -93,9 +93,9 @@ mod tests {
     #[test]
     fn base64_is_decoded() {
         assert_eq!(
-            Attachment::decode("image/png", "aGk=\n"),
-            Attachment { bytes: b"hi".to_vec(), extension: "png" }
+            DecodedAttachment::decode("image/png", "aGk=\n"),
+            DecodedAttachment { bytes: b"hi".to_vec(), extension: "png" }
         );
-        assert_eq!(Attachment::decode("image/png", "%%"), Attachment::text("%%".to_owned()));
+        assert_eq!(DecodedAttachment::decode("image/png", "%%"), DecodedAttachment::text("%%".to_owned()));
     }
 }

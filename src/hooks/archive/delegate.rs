@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hooks::archive::{Report, Request, archive, sweep};
+use crate::hooks::archive::{ArchiveReport, ArchiveRequest, archive, sweep};
 use crate::hooks::context::{self, HookContext, home};
 use crate::hooks::error::ArchiveError;
 use crate::hooks::host::HostEvent;
-use crate::hooks::host::input::Input;
+use crate::hooks::host::input::HookInput;
 use crate::memory::{PROJECT_VARIABLE, SCOPE_VARIABLE};
 use crate::workspace::Workspace;
 
@@ -22,19 +22,19 @@ use crate::workspace::Workspace;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ArchiveMessage {
     /// The session to be archived.
-    pub archive: Request,
+    pub archive: ArchiveRequest,
 }
 
 /// The daemon's answer.
 pub const ACCEPTED: &str = "{\"taken\":true}";
 
 /// The session that a host's message asks to archive, if it names a transcript.
-pub fn request(event: HostEvent, input: &Input) -> Option<Request> {
+pub fn request(event: HostEvent, input: &HookInput) -> Option<ArchiveRequest> {
     let transcript = input.transcript(home().as_deref())?;
     let named = [SCOPE_VARIABLE, PROJECT_VARIABLE].iter().any(|name| std::env::var_os(name).is_some());
-    Some(Request {
+    Some(ArchiveRequest {
         session: match input.session() {
-            "" => Request::of(&transcript).session,
+            "" => ArchiveRequest::of(&transcript).session,
             session => session.to_owned(),
         },
         project: input.cwd.as_deref().filter(|_| named).map(crate::hooks::archive::log_paths::project_of),
@@ -52,7 +52,7 @@ pub fn request(event: HostEvent, input: &Input) -> Option<Request> {
 pub fn archive_with_timeout(
     event: HostEvent,
     place: &HookContext,
-    input: &Input,
+    input: &HookInput,
     time: Duration,
 ) -> anyhow::Result<()> {
     let until = Instant::now() + time;
@@ -65,13 +65,13 @@ pub fn archive_with_timeout(
     // A thread that is late is ended with the process, wherever it is; so it stops a little before.
     let until = until.checked_sub(time / 10).unwrap_or(until);
     let done = match archive(&workspace, &request, Some(until)) {
-        Ok(report) if !report.is_left && event == HostEvent::SessionStart => Ok(Report {
+        Ok(report) if !report.is_left && event == HostEvent::SessionStart => Ok(ArchiveReport {
             is_left: sweep(&workspace, Some(&request.transcript), Some(until)).is_left,
             ..report
         }),
         Ok(report) if !report.is_left && request.compacting => {
             let is_left = !condense(&workspace, &request, Some(until));
-            Ok(Report { is_left, ..report })
+            Ok(ArchiveReport { is_left, ..report })
         }
         done => done,
     };
@@ -89,14 +89,17 @@ pub fn archive_with_timeout(
 ///
 /// # Errors
 /// As [`archive`].
-pub fn archive_and_sweep(workspace: &Workspace, request: &Request) -> Result<Report, ArchiveError> {
+pub fn archive_and_sweep(
+    workspace: &Workspace,
+    request: &ArchiveRequest,
+) -> Result<ArchiveReport, ArchiveError> {
     let mut report = archive(workspace, request, None)?;
     report.logs.extend(sweep(workspace, Some(&request.transcript), None).logs);
     Ok(report)
 }
 
 /// Writes the summaries that a session needs before its host compacts it; true where all were written.
-pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>) -> bool {
+pub fn condense(workspace: &Workspace, request: &ArchiveRequest, until: Option<Instant>) -> bool {
     #[cfg(feature = "assistant")]
     if workspace.settings.summary.enabled
         && let Err(error) = crate::hooks::archive::summaries::condense(workspace, &request.session, until)
@@ -109,7 +112,7 @@ pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>
 }
 
 /// Sends the request to the daemon; true where it accepted.
-fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> bool {
+fn send_to_daemon(workspace: &Workspace, request: &ArchiveRequest, time: Duration) -> bool {
     use crate::search::results::daemon_client;
 
     let socket = daemon_client::socket(&workspace.dirs.state);
@@ -118,7 +121,7 @@ fn send_to_daemon(workspace: &Workspace, request: &Request, time: Duration) -> b
 }
 
 /// Starts a detached process for the rest. The hook does not wait for it.
-pub fn start_detached(vault: &Path, request: &Request) {
+pub fn start_detached(vault: &Path, request: &ArchiveRequest) {
     let mut arguments: Vec<&OsStr> =
         ["hook", "archive", "--session", &request.session].map(OsStr::new).to_vec();
     if let Some(cwd) = &request.cwd {

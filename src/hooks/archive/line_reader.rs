@@ -17,7 +17,7 @@ pub struct LineReader {
 
 /// One line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct FileLine<'a> {
     /// Its bytes without the line break; none of a line that is too long.
     pub bytes: &'a [u8],
     /// Its offset.
@@ -51,7 +51,7 @@ impl LineReader {
     ///
     /// # Errors
     /// Reading fails.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next(&mut self) -> io::Result<Option<FileLine<'_>>> {
         self.line.clear();
         // The memory of one long line is released.
         self.line.shrink_to(1 << 20);
@@ -67,7 +67,7 @@ impl LineReader {
             self.line.pop();
         }
         self.at += read;
-        Ok((read > 0).then_some(Line { bytes: &self.line, start, end: self.at, is_ended, is_long }))
+        Ok((read > 0).then_some(FileLine { bytes: &self.line, start, end: self.at, is_ended, is_long }))
     }
 
     /// Passes over the rest of a line; how long that is, and whether it ended.

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 pub use super::error::ArchiveError;
 use crate::workspace::Workspace;
 use log_paths::{LogPaths, log_name};
-use pass::Pass;
+use pass::ArchivePass;
 use read_state::ReadStates;
 
 /// How often a lock that another hook holds is tried.
@@ -45,7 +45,7 @@ const STATE_EXPIRY: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// A transcript that has grown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ArchiveRequest {
     /// The session's id, which is its log's name.
     pub session: String,
     /// The host's transcript.
@@ -66,14 +66,14 @@ pub struct Request {
 
 /// The result of a pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct ArchiveReport {
     /// Logs that were added to, and how many events each got.
     pub logs: Vec<(String, usize)>,
     /// Whether there is more to be read: the time was up.
     pub is_left: bool,
 }
 
-impl Request {
+impl ArchiveRequest {
     /// For a transcript whose session is named by its file.
     pub fn of(transcript: &Path) -> Self {
         let session = transcript.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -88,14 +88,14 @@ impl Request {
 /// Something can't be read or written; another process is at the session all the time.
 pub fn archive(
     workspace: &Workspace,
-    request: &Request,
+    request: &ArchiveRequest,
     until: Option<Instant>,
-) -> Result<Report, ArchiveError> {
+) -> Result<ArchiveReport, ArchiveError> {
     let states = ReadStates::new(&workspace.dirs.state);
     let _lock = lock(&workspace.dirs.state, &request.session, until)?;
     // From the first event on, sessions without events of their own are archived, too.
     states.since();
-    let mut report = Report::default();
+    let mut report = ArchiveReport::default();
     read_on(workspace, request, &request.transcript, None, until, &mut report)?;
     for (agent, transcript) in sub_agents(request, &states) {
         read_on(workspace, request, &transcript, Some(agent), until, &mut report)?;
@@ -110,7 +110,7 @@ pub fn is_any_known(workspace: &Workspace) -> bool {
 
 /// Archives sessions that have no event of their own: those that were read before and have grown, and those beside
 /// `transcript` that are kept. One that fails is left to the next time.
-pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Instant>) -> Report {
+pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Instant>) -> ArchiveReport {
     let states = ReadStates::new(&workspace.dirs.state);
     let (since, now) = (states.since(), SystemTime::now());
     let mut known = std::collections::HashSet::new();
@@ -130,7 +130,11 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
             }
             Some((age, _)) if !is_sub_agent(&state.transcript) => {
                 let session = state.session;
-                grown.push(Request { session, ended: age > IDLE_END, ..Request::of(&state.transcript) });
+                grown.push(ArchiveRequest {
+                    session,
+                    ended: age > IDLE_END,
+                    ..ArchiveRequest::of(&state.transcript)
+                });
             }
             Some(_) => {}
         }
@@ -141,7 +145,7 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
         if known.contains(&path) || is_sub_agent(&path) || age > STATE_EXPIRY {
             continue;
         }
-        let request = Request { ended: age > IDLE_END, ..Request::of(&path) };
+        let request = ArchiveRequest { ended: age > IDLE_END, ..ArchiveRequest::of(&path) };
         let written = meta.modified().ok();
         let log =
             log_paths.find(&log_name(&request.session, None)).map(|(_, log)| log_paths.vault.absolute(&log));
@@ -153,7 +157,7 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
             grown.push(request);
         }
     }
-    let mut report = Report::default();
+    let mut report = ArchiveReport::default();
     for request in grown {
         if until.is_some_and(|until| Instant::now() >= until) {
             report.is_left = true;
@@ -173,11 +177,11 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
 /// Reads one transcript on from where it was read to.
 fn read_on(
     workspace: &Workspace,
-    request: &Request,
+    request: &ArchiveRequest,
     transcript: &Path,
     agent: Option<String>,
     until: Option<Instant>,
-    report: &mut Report,
+    report: &mut ArchiveReport,
 ) -> Result<(), ArchiveError> {
     let states = ReadStates::new(&workspace.dirs.state);
     let Ok(meta) = std::fs::metadata(transcript) else { return Ok(()) };
@@ -185,7 +189,7 @@ fn read_on(
     if known.length == meta.len() && known.offset > 0 && (!request.ended || known.offset == meta.len()) {
         return Ok(());
     }
-    let mut pass = Pass::new(workspace, request, agent);
+    let mut pass = ArchivePass::new(workspace, request, agent);
     let go_on = || until.is_none_or(|until| Instant::now() < until);
     let save = |offset: u64, length: u64| {
         if let Err(error) = states.save(transcript, &request.session, offset, length) {
@@ -201,7 +205,7 @@ fn read_on(
 }
 
 /// The transcripts of a session's sub-agents, with their names: in the session's own folder, or beside it.
-fn sub_agents(request: &Request, states: &ReadStates) -> Vec<(String, PathBuf)> {
+fn sub_agents(request: &ArchiveRequest, states: &ReadStates) -> Vec<(String, PathBuf)> {
     let folder = request.transcript.with_extension("").join("subagents");
     let mut found = transcripts(&folder);
     // Files of sessions that were over before this one began are none of its.

@@ -10,13 +10,13 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content_with};
-use crate::hooks::archive::Request;
-use crate::hooks::archive::attachments::{Attachment, store};
+use crate::hooks::archive::ArchiveRequest;
+use crate::hooks::archive::attachments::{DecodedAttachment, store};
 use crate::hooks::archive::line_reader::LineReader;
 use crate::hooks::archive::log_paths::{LogPaths, log_name, project_of};
 use crate::hooks::archive::session_log::SessionLog;
 use crate::hooks::error::ArchiveError;
-use crate::hooks::host::entry::{self, Entry, Part, Piece, PieceKind, name_of};
+use crate::hooks::host::entry::{self, ContentPart, EntryPiece, PieceKind, TranscriptEntry, name_of};
 use crate::redact::Redactor;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -29,9 +29,9 @@ const LINES: usize = 128;
 const TITLE: usize = 80;
 
 /// A reading.
-pub struct Pass<'w> {
+pub struct ArchivePass<'w> {
     workspace: &'w Workspace,
-    request: &'w Request,
+    request: &'w ArchiveRequest,
     log_paths: LogPaths,
     mask: Redactor,
     /// The sub-agent that the transcript is of.
@@ -39,13 +39,13 @@ pub struct Pass<'w> {
     project: Option<String>,
     logs: BTreeMap<Option<String>, SessionLog>,
     /// Calls without a result, in their order, by their ids.
-    open: Vec<Open>,
+    open: Vec<OpenCall>,
     heads: Option<std::collections::HashMap<u128, NotePath>>,
     last: Timestamp,
 }
 
 /// A call that waits for its result.
-struct Open {
+struct OpenCall {
     line: u64,
     agent: Option<String>,
     at: Timestamp,
@@ -64,9 +64,9 @@ pub struct ReadEnd {
     pub is_all: bool,
 }
 
-impl<'w> Pass<'w> {
+impl<'w> ArchivePass<'w> {
     /// A reading for `request`, of the transcript of the sub-agent `agent` or of the session itself.
-    pub fn new(workspace: &'w Workspace, request: &'w Request, agent: Option<String>) -> Self {
+    pub fn new(workspace: &'w Workspace, request: &'w ArchiveRequest, agent: Option<String>) -> Self {
         Self {
             workspace,
             request,
@@ -150,7 +150,7 @@ impl<'w> Pass<'w> {
         self.logs.values_mut().try_for_each(|log| log.flush(&self.workspace.editor))
     }
 
-    fn take_entry(&mut self, entry: Entry, line: u64) -> Result<(), ArchiveError> {
+    fn take_entry(&mut self, entry: TranscriptEntry, line: u64) -> Result<(), ArchiveError> {
         if self.project.is_none()
             && let Some(cwd) = entry.cwd.as_ref()
         {
@@ -162,14 +162,22 @@ impl<'w> Pass<'w> {
         if entry.is_prompt {
             self.close_calls(Some(&agent), false)?;
         }
-        for Piece { name, what } in entry.pieces {
+        for EntryPiece { name, kind: what } in entry.pieces {
             match what {
                 PieceKind::Said { kind, author, parts } => {
                     self.log_spoken(&agent, &SpokenKind { name, at, kind, author }, &parts)?;
                 }
                 PieceKind::Call { id, tool, arguments } => {
                     if !self.open.iter().any(|call| call.name == name) {
-                        self.open.push(Open { line, agent: agent.clone(), at, name, id, tool, arguments });
+                        self.open.push(OpenCall {
+                            line,
+                            agent: agent.clone(),
+                            at,
+                            name,
+                            id,
+                            tool,
+                            arguments,
+                        });
                     }
                 }
                 PieceKind::Result { call, parts, failed } => {
@@ -186,7 +194,7 @@ impl<'w> Pass<'w> {
         &mut self,
         agent: &Option<String>,
         said: &SpokenKind,
-        parts: &[Part],
+        parts: &[ContentPart],
     ) -> Result<(), ArchiveError> {
         if self.is_known(agent, said.name, said.at)? {
             return Ok(());
@@ -194,8 +202,10 @@ impl<'w> Pass<'w> {
         let mut lines = Vec::new();
         for part in parts {
             lines.push(match part {
-                Part::Text(text) => self.mask.apply(text).into_owned(),
-                Part::Data { media, base64 } => self.store(agent, &Attachment::decode(media, base64))?,
+                ContentPart::Text(text) => self.mask.apply(text).into_owned(),
+                ContentPart::Data { media, base64 } => {
+                    self.store(agent, &DecodedAttachment::decode(media, base64))?
+                }
             });
         }
         let content = lines.join("\n");
@@ -212,8 +222,8 @@ impl<'w> Pass<'w> {
         agent: &Option<String>,
         name: u128,
         at: Timestamp,
-        call: Option<Open>,
-        parts: &[Part],
+        call: Option<OpenCall>,
+        parts: &[ContentPart],
         failed: bool,
     ) -> Result<(), ArchiveError> {
         if self.is_known(agent, name, at)? {
@@ -225,9 +235,9 @@ impl<'w> Pass<'w> {
         }
         for part in parts {
             match part {
-                Part::Text(text) => texts.push(self.mask.apply(text)),
-                Part::Data { media, base64 } => {
-                    let link = self.store(agent, &Attachment::decode(media, base64))?;
+                ContentPart::Text(text) => texts.push(self.mask.apply(text)),
+                ContentPart::Data { media, base64 } => {
+                    let link = self.store(agent, &DecodedAttachment::decode(media, base64))?;
                     notes.push(format!("a part of the result is {link}"));
                 }
             }
@@ -236,7 +246,7 @@ impl<'w> Pass<'w> {
         let call = call.unwrap_or_else(|| {
             notes.push("the call was not found in the transcript".to_owned());
             let (agent, arguments) = (agent.clone(), serde_json::Value::Null);
-            Open { line: 0, agent, at, name, id: String::new(), tool: "tool".to_owned(), arguments }
+            OpenCall { line: 0, agent, at, name, id: String::new(), tool: "tool".to_owned(), arguments }
         });
         self.log_call(name, call, &result, notes)
     }
@@ -245,7 +255,7 @@ impl<'w> Pass<'w> {
     fn log_call(
         &mut self,
         name: u128,
-        mut call: Open,
+        mut call: OpenCall,
         result: &str,
         mut notes: Vec<String>,
     ) -> Result<(), ArchiveError> {
@@ -259,7 +269,7 @@ impl<'w> Pass<'w> {
 
     /// Logs the calls that get no result any more: those of an agent, or all.
     fn close_calls(&mut self, agent: Option<&Option<String>>, is_end: bool) -> Result<(), ArchiveError> {
-        let (lost, open): (Vec<Open>, Vec<Open>) =
+        let (lost, open): (Vec<OpenCall>, Vec<OpenCall>) =
             std::mem::take(&mut self.open).into_iter().partition(|call| is_end || agent == Some(&call.agent));
         self.open = open;
         for call in lost {
@@ -279,12 +289,12 @@ impl<'w> Pass<'w> {
         notes: &mut Vec<String>,
     ) -> Result<String, ArchiveError> {
         let Some(short) = crate::hooks::archive::attachments::shortened(&text) else { return Ok(text) };
-        let link = self.store(agent, &Attachment::text(text))?;
+        let link = self.store(agent, &DecodedAttachment::text(text))?;
         notes.push(format!("the whole {what}: {link}"));
         Ok(short)
     }
 
-    fn store(&mut self, agent: &Option<String>, file: &Attachment) -> Result<String, ArchiveError> {
+    fn store(&mut self, agent: &Option<String>, file: &DecodedAttachment) -> Result<String, ArchiveError> {
         let project = self.log_of(agent)?.project.clone();
         store(&self.workspace.editor, &self.log_paths, &project, file)
     }

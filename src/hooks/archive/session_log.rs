@@ -140,7 +140,7 @@ impl SessionLog {
         let bytes = self.text.as_bytes();
         fail::fail_point!("archive::flush");
         match bytes.strip_prefix(&self.torn[..]) {
-            Some(rest) if !self.torn.is_empty() => editor.go_on(&self.path, rest)?,
+            Some(rest) if !self.torn.is_empty() => editor.finish_append(&self.path, rest)?,
             _ => editor.append(&self.path, log::render_header(&self.header).as_bytes(), bytes)?,
         }
         fail::fail_point!("archive::flushed");

@@ -9,7 +9,7 @@ use crate::format::log;
 use crate::hooks::archive::log_paths::{LogPaths, log_name};
 use crate::hooks::host::HOST_LIMIT;
 use crate::summary::extract::extract;
-use crate::summary::{CondensedLog, DueScope, LogName, Summaries, SummaryError, Text};
+use crate::summary::{CondensedLog, DueScope, LogName, Summaries, SummaryError, SummaryText};
 use crate::workspace::Workspace;
 
 /// Only the end of a longer log is read, in bytes.
@@ -39,7 +39,7 @@ pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) ->
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(written);
             }
-            summaries.write(&name, &one, &Text::extract(&one), read)?;
+            summaries.write(&name, &one, &SummaryText::extract(&one), read)?;
             written += 1;
         }
     }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::save_claims::AnswerSubject;
 use crate::capture::phrase_match::{in_order, normalize_words};
 use crate::capture::sentences::is_kept;
-use crate::hooks::host::{Call, Turn};
+use crate::hooks::host::{TranscriptCall, TranscriptTurn};
 use crate::hooks::install::entries as install;
 use crate::workspace::Workspace;
 
@@ -55,7 +55,7 @@ const WANTED: &[&str] = &[
 ];
 
 /// The subject of a turn, for short answers.
-pub(in crate::hooks) fn answer_subject(turn: &Turn) -> AnswerSubject {
+pub(in crate::hooks) fn answer_subject(turn: &TranscriptTurn) -> AnswerSubject {
     let prompt = normalize_words(&turn.prompt.to_lowercase());
     if WANTED.iter().any(|phrase| in_order(&prompt, phrase)) {
         AnswerSubject::Keeping
@@ -66,7 +66,7 @@ pub(in crate::hooks) fn answer_subject(turn: &Turn) -> AnswerSubject {
     }
 }
 
-fn is_ours(call: &Call) -> bool {
+fn is_ours(call: &TranscriptCall) -> bool {
     let name = call.name.rsplit("__").next().unwrap_or_default();
     name.starts_with("memory_") || name.starts_with("reminder_")
 }
@@ -76,7 +76,7 @@ fn is_ours(call: &Call) -> bool {
 pub(in crate::hooks) fn is_evidence<'k>(
     workspace: &Workspace,
     cwd: Option<&Path>,
-    call: &Call,
+    call: &TranscriptCall,
     mut kept: impl Iterator<Item = &'k str> + Clone,
 ) -> bool {
     if call.failed {
@@ -161,7 +161,7 @@ pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timesta
     use std::ops::ControlFlow;
     let Some(since) = since else { return false };
     let Ok(Some(history)) = workspace.history() else { return false };
-    let filter = crate::history::Filter { limit: Some(50), ..crate::history::Filter::default() };
+    let filter = crate::history::LogFilter { limit: Some(50), ..crate::history::LogFilter::default() };
     let mut found = false;
     let read = history.log(&filter, |record| {
         if record.commit.time.as_second() < since.as_second() {

@@ -35,10 +35,10 @@ pub enum AnswerSubject {
 
 /// The sentences of an answer that claim, each shortened to a line.
 pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
-    let rules: Vec<Rule<'_>> = ENGLISH
+    let rules: Vec<ClaimRule<'_>> = ENGLISH
         .iter()
         .chain(OTHERS)
-        .flat_map(|(care, patterns)| patterns.iter().map(|pattern| Rule::new(*care, pattern)))
+        .flat_map(|(care, patterns)| patterns.iter().map(|pattern| ClaimRule::new(*care, pattern)))
         .collect();
     sentences(answer)
         .iter()
@@ -48,7 +48,7 @@ pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
         .collect()
 }
 
-fn is_claim(sentence: &str, about: AnswerSubject, rules: &[Rule<'_>]) -> bool {
+fn is_claim(sentence: &str, about: AnswerSubject, rules: &[ClaimRule<'_>]) -> bool {
     let words = claim_words(sentence);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| begins_phrase(OFFER, &words, at)) {
@@ -106,12 +106,12 @@ const CODE: &str = "§";
 /// One element of a pattern.
 #[derive(Debug, Clone)]
 struct Element<'p> {
-    is: Is<'p>,
+    is: ElementKind<'p>,
     is_optional: bool,
 }
 
 #[derive(Debug, Clone)]
-enum Is<'p> {
+enum ElementKind<'p> {
     Begin,
     End,
     NounEnd,
@@ -120,14 +120,14 @@ enum Is<'p> {
 }
 
 /// A pattern with what it takes to be a claim.
-struct Rule<'p> {
+struct ClaimRule<'p> {
     care: CodeSigns,
     pattern: Vec<Element<'p>>,
     /// The pattern can't fit where none of these stands; empty where that isn't known.
     needs: Vec<&'p str>,
 }
 
-impl<'p> Rule<'p> {
+impl<'p> ClaimRule<'p> {
     fn new(care: CodeSigns, pattern: &'p str) -> Self {
         const COMMON: &[&str] = &["i", "have", "will", "is", "that", "to", "in", "your", BREAK];
         let pattern = parse_pattern(pattern);
@@ -136,7 +136,7 @@ impl<'p> Rule<'p> {
             .iter()
             .filter(|element| !element.is_optional)
             .filter_map(|element| match &element.is {
-                Is::OneOf(some) => Some(some.iter().map(first).collect::<Vec<_>>()),
+                ElementKind::OneOf(some) => Some(some.iter().map(first).collect::<Vec<_>>()),
                 _ => None,
             })
             .filter(|words| !words.iter().any(|word| word.contains('*')))
@@ -155,12 +155,12 @@ fn parse_pattern(pattern: &str) -> Vec<Element<'_>> {
         .map(|element| {
             let (name, is_optional) = element.strip_suffix('?').map_or((element, false), |name| (name, true));
             let is = match name {
-                "^" => Is::Begin,
-                "." => Is::End,
-                "$" => Is::NounEnd,
-                "…" => Is::Gap,
-                BREAK => Is::OneOf(vec![BREAK]),
-                _ => Is::OneOf(
+                "^" => ElementKind::Begin,
+                "." => ElementKind::End,
+                "$" => ElementKind::NounEnd,
+                "…" => ElementKind::Gap,
+                BREAK => ElementKind::OneOf(vec![BREAK]),
+                _ => ElementKind::OneOf(
                     name.split('|')
                         .flat_map(|word| match word.strip_prefix('%') {
                             Some(list) => LISTS
@@ -184,13 +184,13 @@ fn match_end(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize
     let here = || match_end(rest, words, at);
     let is_end = at == words.len() || words[at] == BREAK;
     let found = match &element.is {
-        Is::Begin => (at == 0 || words[at - 1] == BREAK).then(here).flatten(),
-        Is::End => is_end.then(here).flatten(),
-        Is::NounEnd => (is_end || begins_phrase(AFTER_NOUN, words, at)).then(here).flatten(),
-        Is::Gap => (at..=words.len().min(at + GAP))
+        ElementKind::Begin => (at == 0 || words[at - 1] == BREAK).then(here).flatten(),
+        ElementKind::End => is_end.then(here).flatten(),
+        ElementKind::NounEnd => (is_end || begins_phrase(AFTER_NOUN, words, at)).then(here).flatten(),
+        ElementKind::Gap => (at..=words.len().min(at + GAP))
             .take_while(|to| !(at..*to).any(|at| words[at] == BREAK || denies(words, at)))
             .find_map(|to| match_end(rest, words, to)),
-        Is::OneOf(some) => {
+        ElementKind::OneOf(some) => {
             some.iter().find_map(|one| match_end(rest, words, at + phrase_length(one, words, at)?))
         }
     };

@@ -9,7 +9,7 @@ use super::recall_gate::{RecallDecision, gate};
 use crate::capture::offers::offers;
 use crate::capture::phrase_match::{in_order, normalize_words};
 use crate::capture::sentences::{is_question, looks_secret, one_line, sentences};
-use crate::hooks::host::{Transcript, Turn};
+use crate::hooks::host::{Transcript, TranscriptTurn};
 
 const MAX_PROMPTS: usize = 6;
 const MAX_FILES: usize = 12;
@@ -35,8 +35,9 @@ const WRITERS: &[&str] = &["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 /// A text for working memory of at most `most` characters; empty where there is nothing to go on with.
 pub fn working(transcript: &Transcript, cwd: Option<&Path>, most: usize) -> String {
-    let turns: Vec<&Turn> = transcript.turns.iter().filter(|turn| is_about_something(&turn.prompt)).collect();
-    let mut out = Budget { text: String::new(), left: most };
+    let turns: Vec<&TranscriptTurn> =
+        transcript.turns.iter().filter(|turn| is_about_something(&turn.prompt)).collect();
+    let mut out = TextBudget { text: String::new(), left: most };
     let recent = turns.iter().rev().take(MAX_PROMPTS).rev();
     let mut work: Vec<String> =
         transcript.title.iter().map(|title| one_line(title, MAX_LINE_CHARS)).collect();
@@ -67,13 +68,13 @@ fn is_about_something(prompt: &str) -> bool {
 }
 
 /// Open questions: asked and not answered, asked back by the assistant, or called open by either.
-fn open(turns: &[&Turn]) -> Vec<String> {
+fn open(turns: &[&TranscriptTurn]) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(last) = turns.last() {
-        if last.said.is_empty() {
+        if last.replies.is_empty() {
             found.push(format!("Not answered yet: {}", one_line(&last.prompt, MAX_LINE_CHARS)));
         }
-        let back = last.said.last().map(|text| sentences(text)).unwrap_or_default();
+        let back = last.replies.last().map(|text| sentences(text)).unwrap_or_default();
         found.extend(
             back.iter()
                 .rev()
@@ -87,7 +88,7 @@ fn open(turns: &[&Turn]) -> Vec<String> {
 }
 
 /// Sentences with one of the phrases, the newest first.
-fn said(turns: &[&Turn], phrases: &[&str]) -> Vec<String> {
+fn said(turns: &[&TranscriptTurn], phrases: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for turn in turns.iter().rev() {
         let words = turn.words();
@@ -102,9 +103,9 @@ fn said(turns: &[&Turn], phrases: &[&str]) -> Vec<String> {
 }
 
 /// Files that tools were called with, those that were changed first, the newest first.
-fn files(turns: &[&Turn], cwd: Option<&Path>) -> Vec<String> {
+fn files(turns: &[&TranscriptTurn], cwd: Option<&Path>) -> Vec<String> {
     let calls = || turns.iter().rev().flat_map(|turn| turn.calls.iter().rev()).filter(|call| !call.failed);
-    let path = |call: &crate::hooks::host::Call| {
+    let path = |call: &crate::hooks::host::TranscriptCall| {
         let keys = ["file_path", "notebook_path", "path"];
         let path = keys.iter().find_map(|key| call.arguments[*key].as_str())?;
         let inside = cwd.and_then(|cwd| Path::new(path).strip_prefix(cwd).ok());
@@ -126,12 +127,12 @@ fn unique(texts: Vec<String>, most: usize) -> Vec<String> {
     out
 }
 
-struct Budget {
+struct TextBudget {
     text: String,
     left: usize,
 }
 
-impl Budget {
+impl TextBudget {
     /// Adds a section, as many of its lines as there is room for.
     fn section(&mut self, name: &str, lines: Vec<String>) {
         let mut head = Some(format!("## {name}\n"));
@@ -203,7 +204,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn the_budget_is_kept(prompts in proptest::collection::vec("\\PC{0,400}", 0..12), most in 0_usize..1200) {
-            let turns = prompts.into_iter().map(|prompt| Turn { prompt, ..Turn::default() }).collect();
+            let turns = prompts.into_iter().map(|prompt| TranscriptTurn { prompt, ..TranscriptTurn::default() }).collect();
             let transcript = Transcript { turns, title: Some("A title of some kind".to_owned()) };
             prop_assert!(working(&transcript, None, most).chars().count() <= most);
         }

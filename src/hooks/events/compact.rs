@@ -4,8 +4,8 @@
 
 use crate::hooks::context::{home, origin, unreadable};
 use crate::hooks::decide::working;
-use crate::hooks::host::input::Input;
-use crate::hooks::host::{Answer, Transcript, read_tail};
+use crate::hooks::host::input::HookInput;
+use crate::hooks::host::{HookAnswer, Transcript, read_tail};
 use crate::memory::working::{is_on, write_working};
 use crate::workspace::Workspace;
 
@@ -13,9 +13,9 @@ use crate::workspace::Workspace;
 const CHARS_PER_TOKEN: usize = 4;
 
 /// Answers a coming compaction, which there is nothing to say about.
-pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Result<Answer> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow::Result<HookAnswer> {
     if !is_on(&workspace.settings) {
-        return Ok(Answer::nothing());
+        return Ok(HookAnswer::nothing());
     }
     let transcript = match input.transcript(home().as_deref()) {
         Some(path) => read_tail(&path).map_err(unreadable)?,
@@ -27,5 +27,5 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Res
         let now = workspace.clock.now();
         write_working(&workspace.editor, &workspace.settings, &text, now, &origin(input))?;
     }
-    Ok(Answer::nothing())
+    Ok(HookAnswer::nothing())
 }

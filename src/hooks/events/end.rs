@@ -1,11 +1,11 @@
 //! Handles a session's end: writes one line into the day's note, with the topic and the memories that were used.
 
-use super::session::Sessions;
+use super::session::SessionStates;
 use crate::format::invisible;
 use crate::hooks::context::{home, origin, unreadable};
 use crate::hooks::decide::topic;
-use crate::hooks::host::input::Input;
-use crate::hooks::host::{Answer, Transcript, read_head, read_tail};
+use crate::hooks::host::input::HookInput;
+use crate::hooks::host::{HookAnswer, Transcript, read_head, read_tail};
 use crate::memory::{NewMemory, Scope};
 use crate::workspace::Workspace;
 
@@ -17,15 +17,15 @@ const TOPIC: usize = 120;
 const MAX_LINKS: usize = 12;
 
 /// Answers the end of a session, which there is nothing to say about.
-pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Result<Answer> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow::Result<HookAnswer> {
     let (head, tail) = match input.transcript(home().as_deref()) {
         Some(path) => (read_head(&path).map_err(unreadable)?, read_tail(&path).map_err(unreadable)?),
         None => Default::default(),
     };
-    let session = Sessions::new(&workspace.dirs.cache).load(input.session());
+    let session = SessionStates::new(&workspace.dirs.cache).load(input.session());
     let scope = crate::hooks::context::scope(input);
     let Some(line) = line(input.session(), &head, &tail, &session.links, session.turn) else {
-        return Ok(Answer::nothing());
+        return Ok(HookAnswer::nothing());
     };
     let notes = workspace.memory();
     let now = workspace.clock.now();
@@ -42,7 +42,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Res
         let line = invisible::strip(&line);
         notes.save_note(&NewMemory { scope, ..NewMemory::new(&line) }, now, &origin(input))?;
     }
-    Ok(Answer::nothing())
+    Ok(HookAnswer::nothing())
 }
 
 fn mark(session: &str) -> String {

@@ -1,8 +1,8 @@
 //! Handles a host's events, one file each: [`start`], [`prompt`], [`stop`], [`compact`], [`end`].
 //!
-//! The opened workspace and the host's message come in; an [`Answer`](super::host::output::Answer) goes out. Beside them:
+//! The opened workspace and the host's message come in; a [`HookAnswer`](super::host::output::HookAnswer) goes out. Beside them:
 //! - [`session`]: what a conversation was given so far;
-//! - [`injection`]: memories in the words in which a model gets them;
+//! - [`injection`]: memories as the text that a model gets;
 //! - [`background_reindex`]: a process that updates an index which is too far behind.
 
 pub(crate) mod background_reindex;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::injection::{format_memories, link};
-use super::session::Sessions;
-use crate::hooks::host::input::Input;
+use super::session::SessionStates;
+use crate::hooks::host::input::HookInput;
 use crate::hooks::host::timeout::PATIENCE;
-use crate::hooks::host::{Answer, HostEvent};
+use crate::hooks::host::{HookAnswer, HostEvent};
 use crate::memory::{Scope, is_visible};
 use crate::search::follow::follower;
 use crate::search::results::injection::Memory;
@@ -14,10 +14,10 @@ use crate::search::{Hit, MemoryPrompt, Recall, SearchClient};
 use crate::workspace::Workspace;
 
 /// Answers a prompt that the gate let through.
-pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> anyhow::Result<Answer> {
+pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &HookInput) -> anyhow::Result<HookAnswer> {
     let scopes = crate::hooks::context::scopes(input);
     let found = find(workspace, input.prompt.as_deref().unwrap_or_default(), &scopes)?;
-    let sessions = Sessions::new(&workspace.dirs.cache);
+    let sessions = SessionStates::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
     session.turn += 1;
     let hits: Vec<&Hit> =
@@ -26,11 +26,11 @@ pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> anyhow
     let (text, count) = format_memories(HostEvent::UserPromptSubmit, None, &memories, &workspace.settings);
     for hit in &hits[..count] {
         let link = link(&hit.path, hit.line, hit.block_id.as_deref());
-        session.give(&name(hit), Some(&link));
+        session.record_given(&name(hit), Some(&link));
     }
     // Losing count of what was given is no reason to give nothing.
     sessions.save(input.session(), &session);
-    Ok(text.map_or_else(Answer::nothing, Answer::context))
+    Ok(text.map_or_else(HookAnswer::nothing, HookAnswer::context))
 }
 
 /// The memories that bear on a prompt, best first.

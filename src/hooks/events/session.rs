@@ -21,7 +21,7 @@ const MAX_HASHES: usize = 256;
 /// The state of one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Session {
+pub struct SessionState {
     /// Prompts that were looked into; the first is turn 1.
     pub turn: u64,
     /// The memories that were given, each with its turn (0: when the session started).
@@ -34,7 +34,7 @@ pub struct Session {
     pub asked: Vec<String>,
 }
 
-impl Session {
+impl SessionState {
     /// Whether a memory may be given in the present turn.
     pub fn may_give(&self, memory: &str) -> bool {
         let hash = hash(memory);
@@ -43,7 +43,7 @@ impl Session {
     }
 
     /// Notes that a memory was given in the present turn; `link` where that counts as a use of it.
-    pub fn give(&mut self, memory: &str, link: Option<&str>) {
+    pub fn record_given(&mut self, memory: &str, link: Option<&str>) {
         let hash = hash(memory);
         self.given
             .retain(|(known, turn)| *known != hash && self.turn.saturating_sub(*turn) <= MIN_TURNS_BETWEEN);
@@ -58,12 +58,12 @@ impl Session {
     }
 
     /// Records an offer; true where it is new.
-    pub fn offer(&mut self, text: &str) -> bool {
+    pub fn record_offer(&mut self, text: &str) -> bool {
         first_time(&mut self.offered, text)
     }
 
     /// Records a claim that the assistant was asked about; true where it is new.
-    pub fn ask(&mut self, claim: &str) -> bool {
+    pub fn record_claim(&mut self, claim: &str) -> bool {
         first_time(&mut self.asked, claim)
     }
 
@@ -94,23 +94,23 @@ fn hash(text: &str) -> String {
 
 /// The folder of the conversations' states.
 #[derive(Debug, Clone)]
-pub struct Sessions {
+pub struct SessionStates {
     dir: PathBuf,
 }
 
-impl Sessions {
+impl SessionStates {
     /// In the cache directory `cache`.
     pub fn new(cache: &Path) -> Self {
         Self { dir: cache.join("hooks") }
     }
 
     /// The state of a conversation; empty where its file is missing, torn or strange.
-    pub fn load(&self, id: &str) -> Session {
+    pub fn load(&self, id: &str) -> SessionState {
         json_file::load(&self.path(id)).unwrap_or_default()
     }
 
     /// Keeps what is known of a conversation; whether it could.
-    pub fn save(&self, id: &str, session: &Session) -> bool {
+    pub fn save(&self, id: &str, session: &SessionState) -> bool {
         let saved = json_file::save(&self.path(id), session);
         saved.inspect_err(|error| tracing::debug!(%error, "the session is not kept")).is_ok()
     }
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn the_same_memory_comes_again_after_eight_turns() {
-        let mut session = Session { turn: 1, ..Session::default() };
-        session.give("a", Some("[[a]]"));
+        let mut session = SessionState { turn: 1, ..SessionState::default() };
+        session.record_given("a", Some("[[a]]"));
         let given: Vec<bool> = (1..=10)
             .map(|turn| {
                 session.turn = turn;
@@ -156,36 +156,36 @@ mod tests {
 
     #[test]
     fn lists_stay_short() {
-        let mut session = Session::default();
+        let mut session = SessionState::default();
         for n in 0..1000 {
             session.turn = n / 100;
-            session.give(&n.to_string(), Some(&n.to_string()));
-            assert!(session.offer(&n.to_string()));
+            session.record_given(&n.to_string(), Some(&n.to_string()));
+            assert!(session.record_offer(&n.to_string()));
         }
         assert_eq!((session.given.len(), session.links.len(), session.offered.len()), (256, 40, 256));
-        assert!(!session.offer("999") && session.ask("A b") && !session.ask("a B"));
+        assert!(!session.record_offer("999") && session.record_claim("A b") && !session.record_claim("a B"));
     }
 
     #[test]
     fn a_lost_or_torn_file_is_an_empty_session() {
         let temp = tempfile::tempdir().unwrap();
-        let sessions = Sessions::new(temp.path());
-        assert_eq!(sessions.load("../x"), Session::default());
-        let session = Session { turn: 3, ..Session::default() };
+        let sessions = SessionStates::new(temp.path());
+        assert_eq!(sessions.load("../x"), SessionState::default());
+        let session = SessionState { turn: 3, ..SessionState::default() };
         assert!(sessions.save("../x", &session));
         assert_eq!(sessions.load("../x"), session);
         let file = std::fs::read_dir(temp.path().join("hooks")).unwrap().next().unwrap().unwrap().path();
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-        assert_eq!(sessions.load("../x"), Session::default());
+        assert_eq!(sessions.load("../x"), SessionState::default());
     }
 
     #[test]
     fn old_conversations_are_swept() {
         let temp = tempfile::tempdir().unwrap();
-        let sessions = Sessions::new(temp.path());
+        let sessions = SessionStates::new(temp.path());
         for n in 0..MOST_FILES + 20 {
-            assert!(sessions.save(&n.to_string(), &Session::default()));
+            assert!(sessions.save(&n.to_string(), &SessionState::default()));
         }
         sessions.sweep();
         assert_eq!(std::fs::read_dir(temp.path().join("hooks")).unwrap().count(), MOST_FILES);

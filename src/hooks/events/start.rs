@@ -5,12 +5,12 @@
 use std::time::{Duration, Instant};
 
 use super::injection::format_memories;
-use super::session::Sessions;
+use super::session::SessionStates;
 use crate::format::invisible;
-use crate::format::pinned::Target;
+use crate::format::pinned::LinkTarget;
 use crate::hooks::context::memory_name;
-use crate::hooks::host::input::Input;
-use crate::hooks::host::{Answer, HostEvent};
+use crate::hooks::host::input::HookInput;
+use crate::hooks::host::{HookAnswer, HostEvent};
 use crate::memory::{ListedMemory, ListedSection, Scope, pins::Pin, session_context};
 use crate::search::results::injection::Memory;
 use crate::vault::NotePath;
@@ -24,8 +24,8 @@ const MAX_MEMORIES: usize = 16;
 const READ_ON: Duration = Duration::from_millis(100);
 
 /// Answers the start of a session.
-pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Result<Answer> {
-    let sessions = Sessions::new(&workspace.dirs.cache);
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow::Result<HookAnswer> {
+    let sessions = SessionStates::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
     // After a compaction the model doesn't see any more what it was given.
     if matches!(input.source.as_deref(), Some("compact" | "clear")) {
@@ -43,15 +43,15 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Res
         format_memories(HostEvent::SessionStart, before.as_deref(), &memories, &workspace.settings);
     for memory in &memories[..count] {
         // Every session gets these: that is no use of a memory.
-        session.give(&memory_name(&memory.path, &memory.text), None);
+        session.record_given(&memory_name(&memory.path, &memory.text), None);
     }
     sessions.sweep();
     sessions.save(input.session(), &session);
-    Ok(text.map_or_else(Answer::nothing, Answer::context))
+    Ok(text.map_or_else(HookAnswer::nothing, HookAnswer::context))
 }
 
 /// A short form of the conversation before a compaction, of a session that is archived.
-fn compacted_conversation(workspace: &Workspace, input: &Input) -> Option<String> {
+fn compacted_conversation(workspace: &Workspace, input: &HookInput) -> Option<String> {
     if input.source.as_deref() != Some("compact") || !workspace.settings.hooks.archive {
         return None;
     }
@@ -128,7 +128,7 @@ fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
 /// A pin's text and its place: the block that it links to, else its own words.
 fn pinned(workspace: &Workspace, pins: &NotePath, pin: &Pin) -> (String, usize, String) {
     let own = || (pins.to_string(), pin.line, pin.text.clone());
-    let Some(Target { block_id: Some(id), .. }) = &pin.target else { return own() };
+    let Some(LinkTarget { block_id: Some(id), .. }) = &pin.target else { return own() };
     let Some(target) = &pin.target else { return own() };
     let Ok(path) = NotePath::new(&target.note_path()) else { return own() };
     let Ok(bytes) = workspace.vault.read(&path) else { return own() };

@@ -2,22 +2,22 @@
 
 use jiff::SignedDuration;
 
-use super::session::Sessions;
+use super::session::SessionStates;
 use crate::capture::offers::offers;
 use crate::capture::sentences::{content, is_kept};
 use crate::format::{commitment, reminder};
 use crate::hooks::context::{home, unreadable};
 use crate::hooks::decide::save_claims::claims;
 use crate::hooks::decide::{answer_subject, is_evidence, was_written};
-use crate::hooks::host::input::Input;
-use crate::hooks::host::{Answer, Transcript, Turn, read_tail};
+use crate::hooks::host::input::HookInput;
+use crate::hooks::host::{HookAnswer, Transcript, TranscriptTurn, read_tail};
 use crate::workspace::Workspace;
 
 /// The number of days' notes that are read, counted back from today.
 const DAYS: i64 = 2;
 
 /// Answers the end of a turn.
-pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Result<Answer> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow::Result<HookAnswer> {
     let transcript = match (input.transcript(home().as_deref()), &input.last_assistant_message) {
         (Some(path), None) => read_tail(&path).map_err(unreadable)?,
         // The host may write the transcript later than it calls.
@@ -33,25 +33,25 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Res
     }
     let (claims, offers) = (claims(&said, answer_subject(&turn)), offers(&turn.prompt));
     if claims.is_empty() && offers.is_empty() {
-        return Ok(Answer::nothing());
+        return Ok(HookAnswer::nothing());
     }
     let saved = saved_texts(workspace);
     let texts = || saved.iter().map(String::as_str);
-    let sessions = Sessions::new(&workspace.dirs.cache);
+    let sessions = SessionStates::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
     let lost = claims.iter().find(|claim| {
         !is_saved(claim, &turn, texts())
             && !turn.calls.iter().any(|call| is_evidence(workspace, input.cwd.as_deref(), call, texts()))
             && !was_written(workspace, turn.time)
     });
-    let mut answer = Answer::nothing();
+    let mut answer = HookAnswer::nothing();
     if let Some(claim) = lost
-        && session.ask(&format!("{claim}\n{}", turn.prompt))
+        && session.record_claim(&format!("{claim}\n{}", turn.prompt))
     {
         answer.block = Some(reason(workspace, claim));
     } else {
         let new: Vec<&String> =
-            offers.iter().filter(|offer| !is_kept(offer, texts()) && session.offer(offer)).collect();
+            offers.iter().filter(|offer| !is_kept(offer, texts()) && session.record_offer(offer)).collect();
         if !new.is_empty() {
             let list: Vec<String> = new.iter().map(|offer| format!("“{offer}”")).collect();
             answer.message = Some(format!(
@@ -61,14 +61,14 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> anyhow::Res
         }
     }
     // Without the session the same would be asked at every stop.
-    if answer != Answer::nothing() && !sessions.save(input.session(), &session) {
-        return Ok(Answer::nothing());
+    if answer != HookAnswer::nothing() && !sessions.save(input.session(), &session) {
+        return Ok(HookAnswer::nothing());
     }
     Ok(answer)
 }
 
 /// Whether a claim, in its own words or in those of the prompt that it answers, is in the notes.
-fn is_saved<'k>(claim: &str, turn: &Turn, kept: impl Iterator<Item = &'k str> + Clone) -> bool {
+fn is_saved<'k>(claim: &str, turn: &TranscriptTurn, kept: impl Iterator<Item = &'k str> + Clone) -> bool {
     let own_words = content(claim).len() >= 2 && is_kept(claim, kept.clone());
     own_words || is_kept(&format!("{claim} {}", turn.prompt), kept)
 }

@@ -18,7 +18,7 @@ use crate::hooks::word_lists::HOST_MARKS;
 
 /// One line, understood.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct TranscriptEntry {
     /// When; none where the host doesn't say.
     pub at: Option<Timestamp>,
     /// The folder that the assistant worked in.
@@ -30,16 +30,16 @@ pub struct Entry {
     /// Whether it is a prompt that begins a turn.
     pub is_prompt: bool,
     /// The pieces that it adds, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<EntryPiece>,
 }
 
 /// A part of an entry.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
+pub struct EntryPiece {
     /// Its name: 80 bits.
     pub name: u128,
     /// Its kind.
-    pub what: PieceKind,
+    pub kind: PieceKind,
 }
 
 /// The kind of a piece.
@@ -52,7 +52,7 @@ pub enum PieceKind {
         /// The model, or who speaks for the host.
         author: String,
         /// The kind.
-        parts: Vec<Part>,
+        parts: Vec<ContentPart>,
     },
     /// A tool is called.
     Call {
@@ -68,7 +68,7 @@ pub enum PieceKind {
         /// The call.
         call: String,
         /// Its answer.
-        parts: Vec<Part>,
+        parts: Vec<ContentPart>,
         /// Whether it failed.
         failed: bool,
     },
@@ -76,7 +76,7 @@ pub enum PieceKind {
 
 /// Text, or something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum ContentPart {
     /// Text.
     Text(String),
     /// A picture or a document, in base64.
@@ -89,12 +89,12 @@ pub enum Part {
 }
 
 /// Reads a line; none where it is no entry or adds nothing.
-pub fn read(line: &[u8]) -> Option<Entry> {
+pub fn read(line: &[u8]) -> Option<TranscriptEntry> {
     of(&serde_json::from_slice(line).ok()?)
 }
 
 /// As [`read`], of a line that is parsed.
-pub fn of(entry: &Value) -> Option<Entry> {
+pub fn of(entry: &Value) -> Option<TranscriptEntry> {
     let text = |key: &str| entry[key].as_str();
     let mut pieces = Pieces { salt: salt(entry), found: Vec::new() };
     let kind = text("type")?;
@@ -106,7 +106,7 @@ pub fn of(entry: &Value) -> Option<Entry> {
         _ => {}
     }
     let agent = (entry["isSidechain"] == true).then(|| text("agentId").unwrap_or_default().to_owned());
-    Some(Entry {
+    Some(TranscriptEntry {
         at: text("timestamp").and_then(|at| at.parse().ok()),
         cwd: text("cwd").map(PathBuf::from),
         session: text("sessionId").map(str::to_owned),
@@ -116,8 +116,8 @@ pub fn of(entry: &Value) -> Option<Entry> {
     })
 }
 
-fn is_by_user(piece: &Piece) -> bool {
-    matches!(piece.what, PieceKind::Said { kind: EventKind::User, .. })
+fn is_by_user(piece: &EntryPiece) -> bool {
+    matches!(piece.kind, PieceKind::Said { kind: EventKind::User, .. })
 }
 
 /// The identity of an entry: its id, of a copy the first one's.
@@ -139,7 +139,7 @@ pub fn name_of(hash: &blake3::Hash) -> u128 {
 
 struct Pieces {
     salt: String,
-    found: Vec<Piece>,
+    found: Vec<EntryPiece>,
 }
 
 impl Pieces {
@@ -166,17 +166,17 @@ impl Pieces {
                 parts.iter().for_each(|one| part(one.raw()));
             }
         }
-        self.found.push(Piece { name: name_of(&hasher.finalize()), what });
+        self.found.push(EntryPiece { name: name_of(&hasher.finalize()), kind: what });
     }
 
-    fn add_spoken(&mut self, kind: EventKind, author: &str, parts: Vec<Part>) {
+    fn add_spoken(&mut self, kind: EventKind, author: &str, parts: Vec<ContentPart>) {
         if parts.iter().any(|part| !part.raw().trim().is_empty()) {
             self.add(PieceKind::Said { kind, author: author.to_owned(), parts });
         }
     }
 }
 
-impl Part {
+impl ContentPart {
     fn raw(&self) -> &str {
         match self {
             Self::Text(text) => text,
@@ -205,17 +205,17 @@ impl Part {
 }
 
 /// The parts of a `content` that is either a text or a list of blocks.
-fn parts(content: &Value) -> Vec<Part> {
+fn parts(content: &Value) -> Vec<ContentPart> {
     match content {
-        Value::String(text) => vec![Part::Text(text.clone())],
-        Value::Array(blocks) => blocks.iter().filter_map(Part::of).collect(),
+        Value::String(text) => vec![ContentPart::Text(text.clone())],
+        Value::Array(blocks) => blocks.iter().filter_map(ContentPart::of).collect(),
         _ => Vec::new(),
     }
 }
 
 /// Whether the host put a text before the model, memory among it.
-fn is_injected(part: &Part) -> bool {
-    let Part::Text(text) = part else { return false };
+fn is_injected(part: &ContentPart) -> bool {
+    let ContentPart::Text(text) = part else { return false };
     let begin = text.trim_start();
     begin.starts_with("<system-reminder>")
         || begin.starts_with("Caveat: The messages below")
@@ -223,8 +223,8 @@ fn is_injected(part: &Part) -> bool {
         || (text.contains(INJECTED) && HOST_MARKS.iter().any(|mark| begin.starts_with(mark)))
 }
 
-fn is_host_text(part: &Part) -> bool {
-    matches!(part, Part::Text(text) if HOST_MARKS.iter().any(|mark| text.trim_start().starts_with(mark)))
+fn is_host_text(part: &ContentPart) -> bool {
+    matches!(part, ContentPart::Text(text) if HOST_MARKS.iter().any(|mark| text.trim_start().starts_with(mark)))
 }
 
 fn user(entry: &Value, pieces: &mut Pieces) {
@@ -235,15 +235,16 @@ fn user(entry: &Value, pieces: &mut Pieces) {
     let mut said = parts(content);
     said.retain(|part| !is_injected(part));
     if entry["isCompactSummary"] == true {
-        said.insert(0, Part::Text("The host's summary of what was said before:".to_owned()));
+        said.insert(0, ContentPart::Text("The host's summary of what was said before:".to_owned()));
         return pieces.add_spoken(EventKind::System, "host", said);
     }
     if entry["isMeta"] == true {
-        let is_memory = |part: &Part| matches!(part, Part::Text(text) if text.contains(INJECTED));
+        let is_memory =
+            |part: &ContentPart| matches!(part, ContentPart::Text(text) if text.contains(INJECTED));
         said.retain(|part| !is_memory(part));
         return pieces.add_spoken(EventKind::System, "host", said);
     }
-    let (host, own): (Vec<Part>, Vec<Part>) = said.into_iter().partition(is_host_text);
+    let (host, own): (Vec<ContentPart>, Vec<ContentPart>) = said.into_iter().partition(is_host_text);
     pieces.add_spoken(EventKind::System, "host", host);
     pieces.add_spoken(EventKind::User, if entry["isSidechain"] == true { "agent" } else { "" }, own);
 }
@@ -254,7 +255,7 @@ fn result(block: &Value, pieces: &mut Pieces) {
     let parts = match &block["content"] {
         Value::String(_) | Value::Array(_) => parts(&block["content"]),
         Value::Null => Vec::new(),
-        other => vec![Part::Text(other.to_string())],
+        other => vec![ContentPart::Text(other.to_string())],
     };
     pieces.add(PieceKind::Result { call, parts, failed });
 }
@@ -267,7 +268,7 @@ fn assistant(entry: &Value, pieces: &mut Pieces) {
         false => (EventKind::Agent, model),
     };
     if let Value::String(text) = &message["content"] {
-        return pieces.add_spoken(kind, author, vec![Part::Text(text.clone())]);
+        return pieces.add_spoken(kind, author, vec![ContentPart::Text(text.clone())]);
     }
     for block in message["content"].as_array().into_iter().flatten() {
         let name = |key: &str| block[key].as_str().unwrap_or_default().to_owned();
@@ -278,7 +279,7 @@ fn assistant(entry: &Value, pieces: &mut Pieces) {
                 arguments: block["input"].clone(),
             }),
             kind if kind.ends_with("tool_result") => result(block, pieces),
-            _ => pieces.add_spoken(kind, author, Part::of(block).into_iter().collect()),
+            _ => pieces.add_spoken(kind, author, ContentPart::of(block).into_iter().collect()),
         }
     }
 }
@@ -298,13 +299,13 @@ fn system(entry: &Value, pieces: &mut Pieces) {
         },
         _ => return,
     };
-    pieces.add_spoken(EventKind::System, "host", vec![Part::Text(text)]);
+    pieces.add_spoken(EventKind::System, "host", vec![ContentPart::Text(text)]);
 }
 
 /// A prompt that the user typed while the assistant was at work.
 fn queued(attachment: &Value, pieces: &mut Pieces) {
     if attachment["type"] == "queued_command" {
-        let (host, own): (Vec<Part>, Vec<Part>) =
+        let (host, own): (Vec<ContentPart>, Vec<ContentPart>) =
             parts(&attachment["prompt"]).into_iter().partition(is_host_text);
         pieces.add_spoken(EventKind::System, "host", host);
         pieces.add_spoken(EventKind::User, "", own);
@@ -317,8 +318,8 @@ mod tests {
 
     fn shown(line: &str) -> Vec<String> {
         let entry = read(line.as_bytes()).unwrap();
-        let show = |parts: &[Part]| parts.iter().map(Part::raw).collect::<Vec<_>>().join("|");
-        let piece = |piece: &Piece| match &piece.what {
+        let show = |parts: &[ContentPart]| parts.iter().map(ContentPart::raw).collect::<Vec<_>>().join("|");
+        let piece = |piece: &EntryPiece| match &piece.kind {
             PieceKind::Said { kind, author, parts } => format!("{kind} {author}: {}", show(parts)),
             PieceKind::Call { id, tool, arguments } => format!("call {id} {tool} {arguments}"),
             PieceKind::Result { call, parts, failed } => format!("result {call} {failed} {}", show(parts)),

@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 8 << 20;
 /// One message of the host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct Input {
+pub struct HookInput {
     /// The conversation.
     pub session_id: Option<String>,
     /// The file with what was said so far, JSON Lines.
@@ -37,7 +37,7 @@ pub struct Input {
     pub trigger: Option<String>,
 }
 
-impl Input {
+impl HookInput {
     /// Reads a message to its end.
     ///
     /// # Errors
@@ -89,9 +89,9 @@ mod tests {
 
     #[test]
     fn every_field_may_be_missing_null_or_new() {
-        assert_eq!(Input::parse(b"{}").unwrap(), Input::default());
+        assert_eq!(HookInput::parse(b"{}").unwrap(), HookInput::default());
         let text = br#"{"session_id":null,"prompt":"hi","permission_mode":"plan","effort":{"level":3}}"#;
-        let input = Input::parse(text).unwrap();
+        let input = HookInput::parse(text).unwrap();
         assert_eq!((input.session(), input.prompt.as_deref()), ("", Some("hi")));
     }
 
@@ -104,16 +104,16 @@ mod tests {
             (b"", "(eof at line 1, column 0)"),
             (b"\xff\xfe{}", "(syntax at line 1, column 1)"),
         ] {
-            let error = Input::parse(text).unwrap_err().to_string();
+            let error = HookInput::parse(text).unwrap_err().to_string();
             assert!(error.ends_with(said) && !error.contains("secret"), "{error}");
         }
-        let error = Input::read(std::io::repeat(b' ')).unwrap_err().to_string();
+        let error = HookInput::read(std::io::repeat(b' ')).unwrap_err().to_string();
         assert_eq!(error, "standard input has more than 8 MiB");
     }
 
     #[test]
     fn a_transcript_may_be_below_home() {
-        let input = Input { transcript_path: Some("~/.claude/x.jsonl".into()), ..Input::default() };
+        let input = HookInput { transcript_path: Some("~/.claude/x.jsonl".into()), ..HookInput::default() };
         assert_eq!(input.transcript(Some(Path::new("/home/a"))), Some("/home/a/.claude/x.jsonl".into()));
         assert_eq!(input.transcript(None), Some("~/.claude/x.jsonl".into()));
     }

@@ -17,8 +17,8 @@ pub mod tool;
 mod transcript;
 
 pub use event::HostEvent;
-pub(super) use output::Answer;
+pub(super) use output::HookAnswer;
 pub(super) use output::{HOST_LIMIT, units};
 #[cfg(test)]
 pub(super) use transcript::parse;
-pub(super) use transcript::{Call, Transcript, Turn, read_head, read_tail};
+pub(super) use transcript::{Transcript, TranscriptCall, TranscriptTurn, read_head, read_tail};

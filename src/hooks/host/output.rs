@@ -13,7 +13,7 @@ pub const HOST_LIMIT: usize = 10_000;
 
 /// A hook's answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct HookAnswer {
     /// Text that is put before the model.
     pub context: Option<String>,
     /// Why the assistant may not stop yet.
@@ -22,7 +22,7 @@ pub struct Answer {
     pub message: Option<String>,
 }
 
-impl Answer {
+impl HookAnswer {
     /// No word at all: the host goes on as if there were no hook.
     pub fn nothing() -> Self {
         Self::default()
@@ -66,19 +66,19 @@ mod tests {
 
     #[test]
     fn answers_are_in_the_hosts_format() {
-        assert_eq!(Answer::nothing().to_line(HostEvent::Stop), "");
-        assert_eq!(Answer::context("  \n".into()), Answer::nothing());
+        assert_eq!(HookAnswer::nothing().to_line(HostEvent::Stop), "");
+        assert_eq!(HookAnswer::context("  \n".into()), HookAnswer::nothing());
         insta::assert_snapshot!(
-            Answer::context("a \"b\"\n".into()).to_line(HostEvent::UserPromptSubmit),
+            HookAnswer::context("a \"b\"\n".into()).to_line(HostEvent::UserPromptSubmit),
             @r#"{"hookSpecificOutput":{"additionalContext":"a \"b\"\n","hookEventName":"UserPromptSubmit"}}"#
         );
-        let stop = Answer { block: Some("why".into()), message: Some("psst".into()), context: None };
+        let stop = HookAnswer { block: Some("why".into()), message: Some("psst".into()), context: None };
         insta::assert_snapshot!(stop.to_line(HostEvent::Stop), @r#"{"decision":"block","reason":"why","systemMessage":"psst"}"#);
     }
 
     #[test]
     fn a_line_that_the_host_would_cut_is_not_given() {
-        assert_eq!(Answer::context("😀".repeat(5000)).to_line(HostEvent::SessionStart), "");
-        assert!(!Answer::context("😀".repeat(4900)).to_line(HostEvent::SessionStart).is_empty());
+        assert_eq!(HookAnswer::context("😀".repeat(5000)).to_line(HostEvent::SessionStart), "");
+        assert!(!HookAnswer::context("😀".repeat(4900)).to_line(HostEvent::SessionStart).is_empty());
     }
 }

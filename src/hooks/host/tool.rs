@@ -50,7 +50,7 @@ pub fn message(given: &Map<String, Value>) -> Option<(HostEvent, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::host::input::Input;
+    use crate::hooks::host::input::HookInput;
 
     #[test]
     fn what_the_host_fills_in_is_its_message() {
@@ -59,7 +59,7 @@ mod tests {
         given["session_id"] = "s-1".into();
         given["last_assistant_message"] = "".into();
         let (event, bytes) = message(&given).unwrap();
-        let input = Input::parse(&bytes).unwrap();
+        let input = HookInput::parse(&bytes).unwrap();
         assert_eq!(
             (event, input.stop_hook_active, input.session_id.as_deref()),
             (HostEvent::Stop, Some(true), Some("s-1"))

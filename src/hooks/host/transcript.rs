@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::entry::{self, Entry, Part, PieceKind};
+use super::entry::{self, ContentPart, PieceKind, TranscriptEntry};
 use crate::format::log::EventKind;
 
 /// The bytes that are read from the end.
@@ -20,20 +20,20 @@ const HEAD: u64 = 256 << 10;
 
 /// One prompt and all that the assistant did about it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Turn {
+pub struct TranscriptTurn {
     /// The user's prompt; empty where the transcript was cut before it.
     pub prompt: String,
     /// When, as the host wrote it.
     pub time: Option<jiff::Timestamp>,
     /// The assistant's words, one text a message.
-    pub said: Vec<String>,
+    pub replies: Vec<String>,
     /// The tools that were called.
-    pub calls: Vec<Call>,
+    pub calls: Vec<TranscriptCall>,
 }
 
 /// A tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct TranscriptCall {
     /// The tool's name; an MCP tool's begins with `mcp__`.
     pub name: String,
     /// Its arguments.
@@ -47,20 +47,20 @@ pub struct Call {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript {
     /// Its turns, oldest first.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<TranscriptTurn>,
     /// The host's name for it, if it has one.
     pub title: Option<String>,
 }
 
-impl Turn {
+impl TranscriptTurn {
     /// All of the assistant's words.
     pub fn words(&self) -> String {
-        self.said.join("\n\n")
+        self.replies.join("\n\n")
     }
 }
 
 #[cfg(test)]
-impl Call {
+impl TranscriptCall {
     /// The texts among its arguments.
     pub fn texts(&self) -> Vec<&str> {
         fn collect<'v>(value: &'v Value, out: &mut Vec<&'v str>) {
@@ -134,19 +134,19 @@ pub fn parse(bytes: &[u8]) -> Transcript {
 }
 
 impl Transcript {
-    fn take(&mut self, entry: Entry) {
+    fn take(&mut self, entry: TranscriptEntry) {
         for piece in entry.pieces {
-            match piece.what {
+            match piece.kind {
                 PieceKind::Said { kind: EventKind::User, parts, .. } => {
                     let prompt = texts(parts).collect::<Vec<_>>().join("\n").trim().to_owned();
-                    let turn = Turn { prompt, time: entry.at, ..Turn::default() };
+                    let turn = TranscriptTurn { prompt, time: entry.at, ..TranscriptTurn::default() };
                     self.turns.extend(Some(turn).filter(|turn| !turn.prompt.is_empty()));
                 }
                 PieceKind::Said { kind: EventKind::Agent, parts, .. } => {
-                    self.last().said.extend(texts(parts));
+                    self.last().replies.extend(texts(parts));
                 }
                 PieceKind::Call { id, tool: name, arguments } => {
-                    self.last().calls.push(Call { name, arguments, failed: false, id });
+                    self.last().calls.push(TranscriptCall { name, arguments, failed: false, id });
                 }
                 PieceKind::Result { call, failed: true, .. } => {
                     let calls = self.turns.iter_mut().flat_map(|turn| &mut turn.calls);
@@ -158,18 +158,18 @@ impl Transcript {
     }
 
     /// The newest turn; one without a prompt where the transcript was cut before it.
-    fn last(&mut self) -> &mut Turn {
+    fn last(&mut self) -> &mut TranscriptTurn {
         if self.turns.is_empty() {
-            self.turns.push(Turn::default());
+            self.turns.push(TranscriptTurn::default());
         }
         self.turns.last_mut().expect("there is one")
     }
 }
 
-fn texts(parts: Vec<Part>) -> impl Iterator<Item = String> {
+fn texts(parts: Vec<ContentPart>) -> impl Iterator<Item = String> {
     parts.into_iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text),
-        Part::Data { .. } => None,
+        ContentPart::Text(text) => Some(text),
+        ContentPart::Data { .. } => None,
     })
 }
 

@@ -10,7 +10,7 @@ use jsonc_parser::common::Ranged;
 use serde_json::{Value, json};
 
 use super::json::{self, Node, SettingsError, get, items, members, span};
-use super::layout::Style;
+use super::layout::JsonStyle;
 use crate::hooks::host::{HostEvent, tool};
 
 /// The host's timeout of a hook, in seconds; ours end long before.
@@ -18,7 +18,7 @@ const TIMEOUT: u32 = 5;
 
 /// The program and the vault that the entries name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
+pub struct HookCaller {
     /// The program's absolute path.
     pub program: String,
     /// The vault's absolute path.
@@ -27,7 +27,7 @@ pub struct Caller {
     pub server: Option<String>,
 }
 
-impl Caller {
+impl HookCaller {
     /// The command line of an event, for a POSIX shell.
     pub fn command(&self, event: HostEvent) -> String {
         format!("{} --vault {} hook {}", quoted(&self.program), quoted(&self.vault), event.as_str())
@@ -59,7 +59,7 @@ fn quoted(word: &str) -> String {
 ///
 /// # Errors
 /// The text is no JSON, or not of the host's shape.
-pub fn install(text: &str, caller: &Caller) -> Result<String, SettingsError> {
+pub fn install(text: &str, caller: &HookCaller) -> Result<String, SettingsError> {
     let (bom, style, mut body) = begun(text);
     for event in HostEvent::ALL {
         // An entry for another program or vault is updated in place; a second one is removed.
@@ -114,7 +114,7 @@ pub fn installed(text: &str) -> Result<Vec<(HostEvent, String)>, SettingsError> 
 }
 
 /// The program and vault of the first of our entries.
-fn caller(text: &str) -> Result<Option<Caller>, SettingsError> {
+fn caller(text: &str) -> Result<Option<HookCaller>, SettingsError> {
     let (mut server, mut command) = (None, None);
     for entry in read(text)?.map_or_else(Vec::new, |root| entries(&root)) {
         match entry.does {
@@ -125,7 +125,7 @@ fn caller(text: &str) -> Result<Option<Caller>, SettingsError> {
     Ok(command.and_then(|command| {
         let words = words(&command)?;
         let vault = words.iter().position(|word| word == "--vault")?;
-        Some(Caller { program: words.first()?.clone(), vault: words.get(vault + 1)?.clone(), server })
+        Some(HookCaller { program: words.first()?.clone(), vault: words.get(vault + 1)?.clone(), server })
     }))
 }
 
@@ -134,9 +134,9 @@ pub(super) fn split_bom(text: &str) -> (&str, &str) {
 }
 
 /// A text to add to: what stands before it, its style, and an empty object where it has nothing.
-pub(super) fn begun(text: &str) -> (&str, Style, String) {
+pub(super) fn begun(text: &str) -> (&str, JsonStyle, String) {
     let (bom, body) = split_bom(text);
-    let style = Style::of(body);
+    let style = JsonStyle::of(body);
     let body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
     (bom, style, body)
 }
@@ -148,7 +148,7 @@ pub(super) fn read(text: &str) -> Result<Option<Node<'_>>, SettingsError> {
 }
 
 /// One of our entries.
-struct Entry {
+struct HookEntry {
     event: HostEvent,
     /// Whether it stands in the list of its event.
     in_own_list: bool,
@@ -202,7 +202,7 @@ pub(super) fn parse_settings(text: &str) -> Result<Node<'_>, SettingsError> {
 }
 
 /// Our entries in the order of the file, whichever event's list they stand in.
-fn entries(root: &Node<'_>) -> Vec<Entry> {
+fn entries(root: &Node<'_>) -> Vec<HookEntry> {
     let mut found = Vec::new();
     let tables = members(root);
     let Some(table) = tables.iter().rposition(|member| member.name.as_str() == "hooks") else { return found };
@@ -218,7 +218,7 @@ fn entries(root: &Node<'_>) -> Vec<Entry> {
                     .or_else(|| cut(lists, list))
                     .unwrap_or_else(|| cut_member(root, table));
                 let in_own_list = member.name.as_str() == event.host_name();
-                found.push(Entry { event, in_own_list, span: span(hook), removal, does });
+                found.push(HookEntry { event, in_own_list, span: span(hook), removal, does });
             }
         }
     }
@@ -281,8 +281,8 @@ pub(in crate::hooks) fn words(command: &str) -> Option<Vec<String>> {
 fn next_change(
     body: &str,
     event: HostEvent,
-    caller: &Caller,
-    style: &Style,
+    caller: &HookCaller,
+    style: &JsonStyle,
 ) -> Result<Option<(Range<usize>, String)>, SettingsError> {
     let root = parse_settings(body)?;
     let mut own = entries(&root).into_iter().filter(|entry| entry.event == event && entry.in_own_list);
@@ -299,7 +299,12 @@ fn next_change(
 }
 
 /// The place of a new entry of `event`, and its text.
-fn addition(root: &Node<'_>, event: HostEvent, caller: &Caller, style: &Style) -> (Range<usize>, String) {
+fn addition(
+    root: &Node<'_>,
+    event: HostEvent,
+    caller: &HookCaller,
+    style: &JsonStyle,
+) -> (Range<usize>, String) {
     let group = json!({ "hooks": [caller.hook(event)] });
     let name = event.host_name();
     let Some(hooks) = get(root, "hooks") else {

@@ -10,13 +10,13 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use super::json::{Node, items, members, span};
 
 /// How a file is laid out.
-pub(super) struct Style {
+pub(super) struct JsonStyle {
     pub(super) newline: &'static str,
     /// One level's indentation; none where the file is all on one line.
     indent: Option<String>,
 }
 
-impl Style {
+impl JsonStyle {
     pub(super) fn of(text: &str) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let first = text

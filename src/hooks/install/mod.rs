@@ -11,6 +11,6 @@ mod layout;
 pub mod memories;
 pub mod settings_file;
 
-pub use entries::{Caller, install, installed, is_all_ours, uninstall};
+pub use entries::{HookCaller, install, installed, is_all_ours, uninstall};
 pub use json::SettingsError;
 pub use settings_file::{host_folder, user_settings};

@@ -1,4 +1,4 @@
-//! Defines the interface to a shared store that can compare and swap: the [`Engine`] trait and the values that cross
+//! Defines the interface to a shared store that can compare and swap: the [`StoreEngine`] trait and the values that cross
 //! it.
 //!
 //! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only if
@@ -25,7 +25,7 @@ pub type Entries = BTreeMap<String, String>;
 
 /// One entry as it is expected, and as it is to be.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Change {
+pub struct EntryChange {
     /// At most [`MAX_KEY`] bytes, see [`is_key`].
     pub key: String,
     /// The value that stands there; `None` where the key must be absent.
@@ -36,7 +36,7 @@ pub struct Change {
 
 /// The outcome of a swap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Swapped {
+pub enum SwapOutcome {
     /// All changes were made.
     Done,
     /// Nothing was changed; what stands at the keys of the changes now, absent ones left out.
@@ -62,7 +62,7 @@ pub enum EngineError {
 
 /// A store that several machines share.
 #[async_trait]
-pub trait Engine: Send + Sync {
+pub trait StoreEngine: Send + Sync {
     /// All entries whose keys begin with `prefix`; the empty prefix is everything.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// After [`EngineError::Unknown`] the changes may have been made; after any other error surely none was.
-    async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError>;
+    async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError>;
 
     /// Waits until something under `prefix` may have changed since this engine last read it, `at_most` so long: whether it may have.
     ///
@@ -86,7 +86,7 @@ pub trait Engine: Send + Sync {
         None
     }
 
-    /// Whether [`Engine::changed`] is told of a change at once; else it asks at the end of its time.
+    /// Whether [`StoreEngine::changed`] is told of a change at once; else it asks at the end of its time.
     fn watches(&self) -> bool {
         true
     }
@@ -113,7 +113,7 @@ pub fn is_key(key: &str) -> bool {
 ///
 /// # Errors
 /// A key or a value is too long or has forbidden characters, or a key stands twice: [`EngineError::Refused`].
-pub fn check_changes(changes: &[Change]) -> Result<(), EngineError> {
+pub fn check_changes(changes: &[EntryChange]) -> Result<(), EngineError> {
     if changes.len() > MAX_CHANGES {
         return Err(EngineError::Refused(format!("more than {MAX_CHANGES} entries are changed at once")));
     }
@@ -138,7 +138,7 @@ pub fn under(entries: &Entries, prefix: &str) -> Entries {
 }
 
 /// The values in `entries` at the keys of `changes`.
-pub fn standing(entries: &Entries, changes: &[Change]) -> Entries {
+pub fn standing(entries: &Entries, changes: &[EntryChange]) -> Entries {
     changes
         .iter()
         .filter_map(|change| entries.get_key_value(&change.key))
@@ -147,7 +147,7 @@ pub fn standing(entries: &Entries, changes: &[Change]) -> Entries {
 }
 
 /// Makes `changes` to `entries`, all or none, as every engine does: whether they were made.
-pub fn apply(entries: &mut Entries, changes: &[Change]) -> bool {
+pub fn apply(entries: &mut Entries, changes: &[EntryChange]) -> bool {
     if changes.iter().any(|change| entries.get(&change.key) != change.expected.as_ref()) {
         return false;
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::known::CLAIM;
-use super::value::{Claim, ClaimState, Order};
-use super::{Attempt, Held, LEASE, Now, ORDER, Protocol, Purpose, usable};
+use super::known_entries::CLAIM;
+use super::value::{Claim, ClaimState, SendOrder};
+use super::{ChangeAttempt, ChangePurpose, ClockReadings, HeldRight, LEASE, ORDER, Protocol, usable};
 use crate::machines::engine::is_key;
 
 /// The most changes of one attempt.
@@ -12,7 +12,7 @@ const MOST: usize = 64;
 
 /// Which machines may claim something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Right {
+pub enum Eligibility {
     /// Any machine, in the order of preference: it is due in so many milliseconds by this machine's wall clock, negative
     /// where that is past.
     Any {
@@ -25,18 +25,18 @@ pub enum Right {
 
 /// Something that this machine would send.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Wanted {
+pub struct ClaimRequest {
     /// See [`claim_key`].
     pub key: String,
     /// Which machines may claim it.
-    pub right: Right,
+    pub right: Eligibility,
     /// The key of the message of several things within which it would be sent; at most 64 bytes.
     pub within: Option<String>,
 }
 
 /// Whether something may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum May {
+pub enum SendRight {
     /// Yes.
     Yes {
         /// Another machine, or this one before it was started anew, may have sent it: a channel that can be asked is asked.
@@ -52,7 +52,7 @@ pub enum May {
 
 /// The sender of a message, as far as the entries tell it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mark {
+pub enum SenderMark {
     /// Nothing.
     None,
     /// Not yet known: nothing was read, a machine holds the claim, or this machine's mark is not made yet.
@@ -82,34 +82,34 @@ pub(super) fn has_nonce(value: Option<&str>, nonce: &str) -> bool {
 
 impl Protocol {
     /// Whether this machine may send what has this key, at this reading of its clock. Asked directly before each send.
-    pub fn may(&self, key: &str, clock: Duration) -> May {
+    pub fn send_right(&self, key: &str, clock: Duration) -> SendRight {
         if self.told.contains(key) {
-            return May::Never;
+            return SendRight::Never;
         }
         if let Some(held) = self.held.get(key) {
             let left =
                 if held.lasts.is_zero() { self.voice_left(held.epoch, clock) } else { held.left(clock) };
-            return if left.is_zero() { May::Wait } else { May::Yes { ask: held.ask, left } };
+            return if left.is_zero() { SendRight::Wait } else { SendRight::Yes { ask: held.ask, left } };
         }
         match self.known.claim(key).map(|claim| claim.state) {
-            Some(ClaimState::Sent) => May::Never,
-            Some(ClaimState::Dropped) if !self.takes_back(key) => May::Never,
-            _ => May::Wait,
+            Some(ClaimState::Sent) => SendRight::Never,
+            Some(ClaimState::Dropped) if !self.takes_back(key) => SendRight::Never,
+            _ => SendRight::Wait,
         }
     }
 
     /// The sender of the message with this key, as far as the entries tell it.
-    pub fn mark(&self, key: &str) -> Mark {
+    pub fn sender_mark(&self, key: &str) -> SenderMark {
         if self.told.contains(key) || self.known.read_at().is_none() {
-            return Mark::Open;
+            return SenderMark::Open;
         }
         match self.known.claim(key) {
-            Some(claim) if claim.state == ClaimState::Claimed => Mark::Open,
+            Some(claim) if claim.state == ClaimState::Claimed => SenderMark::Open,
             Some(claim) if claim.state == ClaimState::Sent => {
-                let by = if claim.is_own { None } else { self.teller(key).map(|(name, _)| name) };
-                Mark::Sent { by, order: claim.order }
+                let by = if claim.is_own { None } else { self.sender_of(key).map(|(name, _)| name) };
+                SenderMark::Sent { by, order: claim.order }
             }
-            _ => Mark::None,
+            _ => SenderMark::None,
         }
     }
 
@@ -124,7 +124,7 @@ impl Protocol {
     }
 
     /// The channel took it: it is to be marked so, whatever stands there.
-    pub fn told(&mut self, key: &str) {
+    pub fn mark_sent(&mut self, key: &str) {
         self.told.insert(key.to_owned());
     }
 
@@ -134,24 +134,24 @@ impl Protocol {
     }
 
     /// A line went from this machine's copy, or got another time, within a day of its occurrence.
-    pub fn line_went(&mut self, key: &str) {
+    pub fn line_removed(&mut self, key: &str) {
         self.back.remove(key);
         self.went.insert(key.to_owned());
     }
 
     /// A line came back into this machine's copy.
-    pub fn line_came_back(&mut self, key: &str, clock: Duration) {
+    pub fn line_restored(&mut self, key: &str, clock: Duration) {
         self.went.remove(key);
         self.back.insert(key.to_owned(), clock);
     }
 
     /// The key of the message of several things within which what has this key is sent, or may have been.
-    pub fn within(&self, key: &str) -> Option<String> {
+    pub fn digest_key(&self, key: &str) -> Option<String> {
         Claim::read(self.known.value(key)?).ok()?.within
     }
 
     /// Whether this machine would send what is wanted now if it had to ask no store: no other machine is known to be at it.
-    pub fn could_claim(&self, wanted: &Wanted, clock: Duration) -> bool {
+    pub fn could_claim(&self, wanted: &ClaimRequest, clock: Duration) -> bool {
         self.claim_at(wanted, clock).is_some_and(|at| at <= clock)
     }
 
@@ -172,9 +172,9 @@ impl Protocol {
     /// Marks what was sent and what is not to be sent.
     pub(super) fn settle_changes(
         &mut self,
-        now: Now,
+        now: ClockReadings,
         nonce: &mut dyn FnMut() -> String,
-        attempt: &mut Attempt,
+        attempt: &mut ChangeAttempt,
     ) {
         let (mut settled, mut taken_back) = (Vec::new(), Vec::new());
         let (order, counted) = self.next_order();
@@ -204,9 +204,9 @@ impl Protocol {
             let until = standing.as_ref().map_or(0, |claim| claim.until);
             let order = order.filter(|_| state == ClaimState::Sent);
             let claim = Claim { state, order, ..self.claim(now, nonce(), epoch, until, standing) };
-            attempt.push(key.clone(), value, Some(claim.write()), Purpose::Settle);
+            attempt.push(key.clone(), value, Some(claim.write()), ChangePurpose::Settle);
             if order.is_some() && !attempt.has(ORDER) {
-                attempt.push(ORDER, self.known.value(ORDER), counted.clone(), Purpose::Plain);
+                attempt.push(ORDER, self.known.value(ORDER), counted.clone(), ChangePurpose::Plain);
             }
         }
         for key in settled {
@@ -223,28 +223,28 @@ impl Protocol {
             }
         }
         for (key, text, again) in taken_back {
-            attempt.push(key, text, Some(again), Purpose::Plain);
+            attempt.push(key, text, Some(again), ChangePurpose::Plain);
         }
     }
 
     /// The order of what is marked as sent next, and the counter's value with it; none where another version wrote that.
     fn next_order(&self) -> (Option<u64>, Option<String>) {
-        let before = match self.known.value(ORDER).map(Order::read) {
-            None => Order { last: 0, rest: serde_json::Map::new() },
+        let before = match self.known.value(ORDER).map(SendOrder::read) {
+            None => SendOrder { last: 0, rest: serde_json::Map::new() },
             Some(Ok(before)) => before,
             Some(Err(_)) => return (None, None),
         };
-        let next = Order { last: before.last.saturating_add(1), rest: before.rest };
+        let next = SendOrder { last: before.last.saturating_add(1), rest: before.rest };
         (Some(next.last), Some(next.write()))
     }
 
     /// Claims what is wanted and free, or half done and run out.
     pub(super) fn claim_changes(
         &self,
-        now: Now,
-        wanted: &[Wanted],
+        now: ClockReadings,
+        wanted: &[ClaimRequest],
         nonce: &mut dyn FnMut() -> String,
-        attempt: &mut Attempt,
+        attempt: &mut ChangeAttempt,
     ) {
         for wanted in wanted {
             if attempt.changes.len() >= MOST {
@@ -257,34 +257,41 @@ impl Protocol {
             let standing = value.and_then(|text| Claim::read(text).ok());
             let ask = standing.is_some();
             let (epoch, lasts) = match wanted.right {
-                Right::Any { due_in } => {
+                Eligibility::Any { due_in } => {
                     let ahead = Duration::from_millis(u64::try_from(due_in).unwrap_or(0));
                     (
                         standing.as_ref().map_or(1, |claim| claim.epoch.saturating_add(1)),
                         ahead + self.timing.claim,
                     )
                 }
-                Right::Voice => (self.voice_epoch(now.clock).unwrap_or_default(), Duration::ZERO),
+                Eligibility::Voice => (self.voice_epoch(now.clock).unwrap_or_default(), Duration::ZERO),
             };
             let until = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
             let nonce = nonce();
-            let held = Held { nonce: nonce.clone(), from: now.clock, lasts, epoch, ask };
+            let held = HeldRight { nonce: nonce.clone(), from: now.clock, lasts, epoch, ask };
             let mut claim = self.claim(now, nonce, epoch, until, standing);
             // A message that another machine began is asked about under the name that it has there.
             if !ask {
                 claim.within.clone_from(&wanted.within);
             }
-            attempt.push(wanted.key.clone(), value, Some(claim.write()), Purpose::Claim(held));
+            attempt.push(wanted.key.clone(), value, Some(claim.write()), ChangePurpose::Claim(held));
             // An engine refuses what an older voice writes.
-            if wanted.right == Right::Voice && !attempt.has(LEASE) {
+            if wanted.right == Eligibility::Voice && !attempt.has(LEASE) {
                 let lease = self.known.value(LEASE);
-                attempt.push(LEASE, lease, lease.map(str::to_owned), Purpose::Plain);
+                attempt.push(LEASE, lease, lease.map(str::to_owned), ChangePurpose::Plain);
             }
         }
     }
 
     /// A claim of this machine in the place of the one that stood there.
-    fn claim(&self, now: Now, nonce: String, epoch: u64, until: u64, before: Option<Claim>) -> Claim {
+    fn claim(
+        &self,
+        now: ClockReadings,
+        nonce: String,
+        epoch: u64,
+        until: u64,
+        before: Option<Claim>,
+    ) -> Claim {
         let (within, rest) = before.map(|claim| (claim.within, claim.rest)).unwrap_or_default();
         Claim {
             by: self.me.name.clone(),
@@ -301,7 +308,7 @@ impl Protocol {
     }
 
     /// When this machine may claim what is wanted, by its clock, as far as is known; `None` for never, or for now unknown.
-    pub(super) fn claim_at(&self, wanted: &Wanted, clock: Duration) -> Option<Duration> {
+    pub(super) fn claim_at(&self, wanted: &ClaimRequest, clock: Duration) -> Option<Duration> {
         let key = &wanted.key;
         if self.told.contains(key) || self.went.contains(key) {
             return None;
@@ -313,20 +320,20 @@ impl Protocol {
         let voice = || self.voice_epoch(clock);
         if self.known.value(key).is_none() {
             return match wanted.right {
-                Right::Any { due_in } => self.first_at(due_in, clock),
-                Right::Voice => voice().map(|_| clock),
+                Eligibility::Any { due_in } => self.first_at(due_in, clock),
+                Eligibility::Voice => voice().map(|_| clock),
             };
         }
         let claim = self.known.claim(key)?;
         match (claim.state, wanted.right) {
             (ClaimState::Sent, _) => None,
             (ClaimState::Dropped, _) => self.takes_back(key).then_some(clock),
-            (ClaimState::Claimed, Right::Voice) => {
+            (ClaimState::Claimed, Eligibility::Voice) => {
                 voice().filter(|epoch| claim.epoch < *epoch).map(|_| clock)
             }
             // This machine's own, from before it was started anew.
-            (ClaimState::Claimed, Right::Any { .. }) if claim.is_own => Some(clock),
-            (ClaimState::Claimed, Right::Any { .. }) => {
+            (ClaimState::Claimed, Eligibility::Any { .. }) if claim.is_own => Some(clock),
+            (ClaimState::Claimed, Eligibility::Any { .. }) => {
                 Some(self.known.since(key)?.saturating_add(claim.until))
             }
         }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::value::Lease;
-use super::{Attempt, Held, LEASE, Now, Protocol, Purpose, usable};
+use super::value::VoiceLease;
+use super::{ChangeAttempt, ChangePurpose, ClockReadings, HeldRight, LEASE, Protocol, usable};
 
 /// How many bounds of the beginning of a lease are kept.
 const BOUNDS: usize = 12;
@@ -64,8 +64,9 @@ impl Protocol {
                 }
             }
         }
-        let is_own =
-            |held: &Held| lease.as_ref().is_some_and(|lease| lease.by.is_some() && lease.nonce == held.nonce);
+        let is_own = |held: &HeldRight| {
+            lease.as_ref().is_some_and(|lease| lease.by.is_some() && lease.nonce == held.nonce)
+        };
         if self.lease.as_ref().is_some_and(|(held, _)| !is_own(held)) {
             self.lease = None;
         }
@@ -81,7 +82,7 @@ impl Protocol {
 
     /// A bound, by this machine's clock, of when the holder began to write the lease as it stands: not after it was first
     /// seen, and not after the earliest bound of when the holder got it plus how long it then had held it.
-    fn lease_written(&self, lease: &Lease) -> Duration {
+    fn lease_written(&self, lease: &VoiceLease) -> Duration {
         let begun = self
             .lease_begun
             .1
@@ -124,7 +125,12 @@ impl Protocol {
     }
 
     /// Gets, renews, hands over or asks for the lease.
-    pub(super) fn lease_change(&self, now: Now, nonce: &mut dyn FnMut() -> String, attempt: &mut Attempt) {
+    pub(super) fn lease_change(
+        &self,
+        now: ClockReadings,
+        nonce: &mut dyn FnMut() -> String,
+        attempt: &mut ChangeAttempt,
+    ) {
         let value = self.known.value(LEASE);
         let lease = self.read_lease();
         // One that can't be read is another version's.
@@ -137,27 +143,27 @@ impl Protocol {
             let mut new = self.lease_value(now, nonce(), held.epoch, ran, Some(lease));
             if asked {
                 (new.by, new.next) = (None, lease.next.clone());
-                attempt.push(LEASE, value, Some(new.write()), Purpose::Release);
+                attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Release);
             } else {
                 let held = self.lease_held(&new, now);
-                attempt.push(LEASE, value, Some(new.write()), Purpose::Lease(held, *begun));
+                attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Lease(held, *begun));
             }
             return;
         }
         let is_free = self.is_free(lease.as_ref(), now.clock);
         if let Some(mut lease) = lease.clone().filter(|_| !is_free) {
             lease.next = Some(self.me.name.clone());
-            attempt.push(LEASE, value, Some(lease.write()), Purpose::Plain);
+            attempt.push(LEASE, value, Some(lease.write()), ChangePurpose::Plain);
             return;
         }
         let epoch = self.highest.max(lease.as_ref().map_or(0, |lease| lease.epoch)).saturating_add(1);
         let new = self.lease_value(now, nonce(), epoch, Duration::ZERO, lease.as_ref());
         let held = self.lease_held(&new, now);
-        attempt.push(LEASE, value, Some(new.write()), Purpose::Lease(held, now.clock));
+        attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Lease(held, now.clock));
     }
 
     /// Whether the lease may be taken now.
-    fn is_free(&self, lease: Option<&Lease>, clock: Duration) -> bool {
+    fn is_free(&self, lease: Option<&VoiceLease>, clock: Duration) -> bool {
         let Some(lease) = lease else { return true };
         let ended = || self.lease_written(lease).saturating_add(Duration::from_millis(lease.lasts)) <= clock;
         lease.by.is_none() || lease.machine == self.me.machine || ended()
@@ -165,14 +171,14 @@ impl Protocol {
 
     fn lease_value(
         &self,
-        now: Now,
+        now: ClockReadings,
         nonce: String,
         epoch: u64,
         held: Duration,
-        before: Option<&Lease>,
-    ) -> Lease {
+        before: Option<&VoiceLease>,
+    ) -> VoiceLease {
         let milliseconds = |length: Duration| u64::try_from(length.as_millis()).unwrap_or(u64::MAX);
-        Lease {
+        VoiceLease {
             by: Some(self.me.name.clone()),
             machine: self.me.machine.clone(),
             epoch,
@@ -185,8 +191,8 @@ impl Protocol {
         }
     }
 
-    fn lease_held(&self, lease: &Lease, now: Now) -> Held {
-        Held {
+    fn lease_held(&self, lease: &VoiceLease, now: ClockReadings) -> HeldRight {
+        HeldRight {
             nonce: lease.nonce.clone(),
             from: now.clock,
             lasts: self.timing.lease,

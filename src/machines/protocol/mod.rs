@@ -1,10 +1,10 @@
 //! Decides what a machine may send and claims next: claims, the lease, takeovers. Pure: entries and clock readings in,
 //! changes out.
 //!
-//! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to [`Protocol::heard`],
-//! asks [`Protocol::attempt`] for the changes to make, and passes the engine's answer to [`Protocol::answered`].
-//! Directly before each send it asks [`Protocol::may`] or [`Protocol::is_voice`]; after the channel has accepted the
-//! message it calls [`Protocol::told`].
+//! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to [`Protocol::record_entries`],
+//! asks [`Protocol::attempt`] for the changes to make, and passes the engine's answer to [`Protocol::record_outcome`].
+//! Directly before each send it asks [`Protocol::send_right`] or [`Protocol::is_voice`]; after the channel has accepted the
+//! message it calls [`Protocol::mark_sent`].
 //!
 //! Safety rests on two rules. First, the holder of a right counts it from before the request that wrote it, and only
 //! for four fifths of its length; all others count it from the time at which they first saw it, for the whole length.
@@ -13,10 +13,10 @@
 //!
 //! - `claims`: claims for deliveries and for work of the voice; `lease`: the voice; `presence`: the machines that are
 //!   there, and old entries;
-//! - [`value`]: the values of entries; `known`: the entries as this machine read them last; `timing`: durations.
+//! - [`value`]: the values of entries; `known_entries`: the entries as this machine read them last; `timing`: durations.
 
 mod claims;
-mod known;
+mod known_entries;
 mod lease;
 mod presence;
 mod timing;
@@ -25,24 +25,24 @@ pub mod value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::machines::engine::{Change, Entries, Swapped};
+use crate::machines::engine::{Entries, EntryChange, SwapOutcome};
 
-pub use claims::{Mark, May, Right, Wanted, claim_key};
-pub use known::Known;
-pub use presence::{Problem, machine_key};
+pub use claims::{ClaimRequest, Eligibility, SendRight, SenderMark, claim_key};
+pub use known_entries::KnownEntries;
+pub use presence::{ParticipationProblem, machine_key};
 pub use timing::{AWAY, Timing, usable};
-use value::{ClaimState, Lease, Presence};
+use value::{ClaimState, Presence, VoiceLease};
 
 /// The key of the lease.
 pub const LEASE: &str = "lease";
-/// The key of the counter of marks, see [`value::Order`].
+/// The key of the counter of marks, see [`value::SendOrder`].
 pub const ORDER: &str = "order";
 /// The key of the format.
 pub const FORMAT: &str = "format";
 
 /// Which machine this is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Me {
+pub struct OwnMachine {
     /// Its name: 1 to 64 characters that a key may have.
     pub name: String,
     /// Its own id, made once; no other machine has it.
@@ -55,7 +55,7 @@ pub struct Me {
 
 /// The readings of a machine's clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Now {
+pub struct ClockReadings {
     /// The monotonic clock that counts suspension.
     pub clock: Duration,
     /// The wall clock, in milliseconds since 1970.
@@ -64,7 +64,7 @@ pub struct Now {
 
 /// A right of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Held {
+struct HeldRight {
     nonce: String,
     /// The clock before the request that wrote it.
     from: Duration,
@@ -75,7 +75,7 @@ struct Held {
     ask: bool,
 }
 
-impl Held {
+impl HeldRight {
     /// How long it may still be used.
     fn left(&self, clock: Duration) -> Duration {
         (self.from + usable(self.lasts)).saturating_sub(clock)
@@ -84,26 +84,26 @@ impl Held {
 
 /// The purpose of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Purpose {
+enum ChangePurpose {
     /// A check, the format, a removal.
     Plain,
-    Claim(Held),
+    Claim(HeldRight),
     Settle,
-    Lease(Held, Duration),
+    Lease(HeldRight, Duration),
     Release,
     Presence,
 }
 
 /// Changes to make at once, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Attempt {
+pub struct ChangeAttempt {
     /// For the engine.
-    pub changes: Vec<Change>,
-    purposes: Vec<Purpose>,
+    pub changes: Vec<EntryChange>,
+    purposes: Vec<ChangePurpose>,
     from: Duration,
 }
 
-impl Attempt {
+impl ChangeAttempt {
     fn new(from: Duration) -> Self {
         Self { changes: Vec::new(), purposes: Vec::new(), from }
     }
@@ -113,9 +113,9 @@ impl Attempt {
         key: impl Into<String>,
         expected: Option<&str>,
         value: Option<String>,
-        purpose: Purpose,
+        purpose: ChangePurpose,
     ) {
-        self.changes.push(Change { key: key.into(), expected: expected.map(str::to_owned), value });
+        self.changes.push(EntryChange { key: key.into(), expected: expected.map(str::to_owned), value });
         self.purposes.push(purpose);
     }
 
@@ -126,9 +126,9 @@ impl Attempt {
 
 /// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum AttemptOutcome {
     /// The engine's answer.
-    Swapped(Swapped),
+    Swapped(SwapOutcome),
     /// It surely was not made.
     NotMade,
     /// It may have been made, or may still be.
@@ -138,13 +138,13 @@ pub enum Answer {
 /// One machine's view of the shared entries.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Protocol {
-    me: Me,
+    me: OwnMachine,
     timing: Timing,
-    known: Known,
+    known: KnownEntries,
     /// Claims that this process made.
-    held: BTreeMap<String, Held>,
+    held: BTreeMap<String, HeldRight>,
     /// The lease, with the clock when this process got it.
-    lease: Option<(Held, Duration)>,
+    lease: Option<(HeldRight, Duration)>,
     /// The lease as it was last seen, and since when.
     lease_seen: (Option<String>, Duration),
     /// For the lease's epoch: upper bounds of when its holder got it, by this machine's clock, with when each was seen.
@@ -160,7 +160,7 @@ pub struct Protocol {
     /// Lines that came back, with the clock when they did.
     back: BTreeMap<String, Duration>,
     /// Attempts whose answer was lost.
-    doubt: Vec<Attempt>,
+    doubt: Vec<ChangeAttempt>,
     /// When this process last said that it is there.
     present: Option<Duration>,
     /// The nonces with which it lately said so.
@@ -178,9 +178,9 @@ pub struct Protocol {
 
 impl Protocol {
     /// A machine that knows nothing yet but the highest epoch that it saw before, 0 for none.
-    pub fn new(me: Me, timing: Timing, highest: u64) -> Self {
+    pub fn new(me: OwnMachine, timing: Timing, highest: u64) -> Self {
         Self {
-            known: Known::of(me.machine.clone()),
+            known: KnownEntries::of(me.machine.clone()),
             me,
             timing,
             held: BTreeMap::new(),
@@ -204,12 +204,12 @@ impl Protocol {
     }
 
     /// The entries as it knows them.
-    pub fn known(&self) -> &Known {
+    pub fn known(&self) -> &KnownEntries {
         &self.known
     }
 
     /// Which machine this is.
-    pub fn me(&self) -> &Me {
+    pub fn me(&self) -> &OwnMachine {
         &self.me
     }
 
@@ -220,17 +220,17 @@ impl Protocol {
 
     /// Whether all entries are to be read before anything else is done.
     pub fn must_read(&self, clock: Duration) -> bool {
-        !self.doubt.is_empty() || self.look_at().is_none_or(|at| clock >= at)
+        !self.doubt.is_empty() || self.next_read().is_none_or(|at| clock >= at)
     }
 
     /// Takes in all entries; `clock` was read after they were.
-    pub fn heard(&mut self, entries: Entries, clock: Duration) {
+    pub fn record_entries(&mut self, entries: Entries, clock: Duration) {
         if self.known.read_at().is_none() {
             self.lease_seen.1 = clock;
         } else if entries.iter().any(|(key, value)| self.is_of_twin(key, value)) {
             self.twin = Some(clock);
         }
-        self.known.heard(entries, clock, self.timing.pause());
+        self.known.record_all(entries, clock, self.timing.pause());
         for attempt in std::mem::take(&mut self.doubt) {
             self.adopt(&attempt);
         }
@@ -243,14 +243,14 @@ impl Protocol {
     /// The changes to make now, if any. None while an answer is in doubt or something is wrong.
     pub fn attempt(
         &mut self,
-        now: Now,
-        wanted: &[Wanted],
+        now: ClockReadings,
+        wanted: &[ClaimRequest],
         nonce: &mut dyn FnMut() -> String,
-    ) -> Option<Attempt> {
+    ) -> Option<ChangeAttempt> {
         if !self.doubt.is_empty() || self.known.read_at().is_none() || self.problem(now.clock).is_some() {
             return None;
         }
-        let mut attempt = Attempt::new(now.clock);
+        let mut attempt = ChangeAttempt::new(now.clock);
         self.lease_change(now, nonce, &mut attempt);
         self.settle_changes(now, nonce, &mut attempt);
         self.claim_changes(now, wanted, nonce, &mut attempt);
@@ -259,44 +259,44 @@ impl Protocol {
     }
 
     /// Takes in what became of an attempt; `clock` was read after the answer.
-    pub fn answered(&mut self, attempt: Attempt, answer: Answer, clock: Duration) {
+    pub fn record_outcome(&mut self, attempt: ChangeAttempt, answer: AttemptOutcome, clock: Duration) {
         match answer {
-            Answer::Swapped(Swapped::Done) => {
+            AttemptOutcome::Swapped(SwapOutcome::Done) => {
                 self.known.changed(&attempt.changes, clock);
                 self.adopt(&attempt);
                 self.noticed(clock);
             }
-            Answer::Swapped(Swapped::Lost(standing)) => {
-                self.known.heard_at(&attempt.changes, standing, clock);
+            AttemptOutcome::Swapped(SwapOutcome::Lost(standing)) => {
+                self.known.record_at(&attempt.changes, standing, clock);
                 self.noticed(clock);
             }
-            Answer::NotMade => {}
-            Answer::Unknown => self.doubt.push(attempt),
+            AttemptOutcome::NotMade => {}
+            AttemptOutcome::Unknown => self.doubt.push(attempt),
         }
     }
 
     /// Takes the rights of those changes of an attempt that stand.
-    fn adopt(&mut self, attempt: &Attempt) {
+    fn adopt(&mut self, attempt: &ChangeAttempt) {
         for (change, purpose) in attempt.changes.iter().zip(&attempt.purposes) {
             if self.known.value(&change.key) != change.value.as_deref() {
                 continue;
             }
             match purpose {
-                Purpose::Plain => {}
-                Purpose::Claim(held) => {
+                ChangePurpose::Plain => {}
+                ChangePurpose::Claim(held) => {
                     self.held.insert(change.key.clone(), held.clone());
                 }
-                Purpose::Settle => {
+                ChangePurpose::Settle => {
                     self.held.remove(&change.key);
                     self.told.remove(&change.key);
                     self.went.remove(&change.key);
                 }
-                Purpose::Lease(held, begun) => {
+                ChangePurpose::Lease(held, begun) => {
                     self.lease = Some((held.clone(), *begun));
                     self.wants_voice = false;
                 }
-                Purpose::Release => self.lease = None,
-                Purpose::Presence => self.present = Some(attempt.from),
+                ChangePurpose::Release => self.lease = None,
+                ChangePurpose::Presence => self.present = Some(attempt.from),
             }
         }
     }
@@ -317,8 +317,8 @@ impl Protocol {
             })
     }
 
-    fn read_lease(&self) -> Option<Lease> {
-        Lease::read(self.known.value(LEASE)?).ok()
+    fn read_lease(&self) -> Option<VoiceLease> {
+        VoiceLease::read(self.known.value(LEASE)?).ok()
     }
 }
 

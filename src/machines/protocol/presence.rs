@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use super::known::CLAIM;
-use super::value::{Claim, ClaimState, Format, Lease, Presence, VERSION};
-use super::{AWAY, Attempt, FORMAT, LEASE, Now, Protocol, Purpose, Wanted};
+use super::known_entries::CLAIM;
+use super::value::{Claim, ClaimState, EntriesFormat, Presence, VERSION, VoiceLease};
+use super::{AWAY, ChangeAttempt, ChangePurpose, ClaimRequest, ClockReadings, FORMAT, LEASE, Protocol};
 
 /// Settled claims go after so many seconds.
 const KEPT: i64 = 30 * 86_400;
@@ -24,7 +24,7 @@ const OWN: usize = 8;
 
 /// Why this machine takes no part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum ParticipationProblem {
     /// A newer program wrote the entries.
     #[error("the machines' entries have format {0}, and this program knows {VERSION}: update it")]
     Newer(u32),
@@ -65,31 +65,35 @@ pub fn machine_key(name: &str) -> String {
 
 impl Protocol {
     /// The problem that keeps this machine from taking part; until it is mended nothing is changed and nothing is sent.
-    pub fn problem(&self, clock: Duration) -> Option<Problem> {
-        match self.known.value(FORMAT).map(Format::read) {
-            Some(Ok(format)) if format.version != VERSION => return Some(Problem::Newer(format.version)),
-            Some(Err(_)) => return Some(Problem::Foreign(FORMAT.to_owned())),
-            Some(Ok(Format { vault: Some(vault), .. })) if self.vault.as_ref() != Some(&vault) => {
-                return Some(Problem::OtherVault(vault));
+    pub fn problem(&self, clock: Duration) -> Option<ParticipationProblem> {
+        match self.known.value(FORMAT).map(EntriesFormat::read) {
+            Some(Ok(format)) if format.version != VERSION => {
+                return Some(ParticipationProblem::Newer(format.version));
             }
-            None if !self.known.is_empty() => return Some(Problem::Foreign("format".to_owned())),
+            Some(Err(_)) => return Some(ParticipationProblem::Foreign(FORMAT.to_owned())),
+            Some(Ok(EntriesFormat { vault: Some(vault), .. })) if self.vault.as_ref() != Some(&vault) => {
+                return Some(ParticipationProblem::OtherVault(vault));
+            }
+            None if !self.known.is_empty() => {
+                return Some(ParticipationProblem::Foreign("format".to_owned()));
+            }
             _ => {}
         }
-        let found = match self.known.value(LEASE).map(Lease::read) {
-            Some(Err(_)) => return Some(Problem::Foreign(LEASE.to_owned())),
+        let found = match self.known.value(LEASE).map(VoiceLease::read) {
+            Some(Err(_)) => return Some(ParticipationProblem::Foreign(LEASE.to_owned())),
             Some(Ok(lease)) => lease.epoch,
             None => 0,
         };
         if found < self.highest && self.known.read_at().is_some() {
-            return Some(Problem::Rewound { seen: self.highest, found });
+            return Some(ParticipationProblem::Rewound { seen: self.highest, found });
         }
         let key = machine_key(&self.me.name);
         if self.twin.is_some_and(|at| clock < at + AWAY) {
-            return Some(Problem::Twin);
+            return Some(ParticipationProblem::Twin);
         }
         let namesake = Presence::read(self.known.value(&key)?).ok()?.machine != self.me.machine;
         let is_there = self.known.since(&key).is_some_and(|since| clock < since + AWAY);
-        (namesake && is_there).then(|| Problem::SameName(self.me.name.clone()))
+        (namesake && is_there).then(|| ParticipationProblem::SameName(self.me.name.clone()))
     }
 
     /// Whether a machine wrote nothing for ten minutes in which this one read the entries all the time. While they are out of
@@ -101,7 +105,7 @@ impl Protocol {
     }
 
     /// The machine that sent what has this key, and when that was written down by that machine's wall clock, in seconds since 1970.
-    pub fn teller(&self, key: &str) -> Option<(String, i64)> {
+    pub fn sender_of(&self, key: &str) -> Option<(String, i64)> {
         let claim = Claim::read(self.known.value(key)?).ok()?;
         (claim.state == ClaimState::Sent).then_some((claim.by, claim.at))
     }
@@ -119,16 +123,16 @@ impl Protocol {
     /// Says that this machine is there, writes the format, removes what is old.
     pub(super) fn presence_changes(
         &mut self,
-        now: Now,
+        now: ClockReadings,
         nonce: &mut dyn FnMut() -> String,
-        attempt: &mut Attempt,
+        attempt: &mut ChangeAttempt,
     ) {
         let value = self.known.value(FORMAT);
-        let standing = value.and_then(|text| Format::read(text).ok());
+        let standing = value.and_then(|text| EntriesFormat::read(text).ok());
         if self.known.is_empty() || standing.as_ref().is_some_and(|format| format.vault != self.vault) {
             let rest = standing.map(|format| format.rest).unwrap_or_default();
-            let format = Format { version: VERSION, vault: self.vault.clone(), rest };
-            attempt.push(FORMAT, value, Some(format.write()), Purpose::Plain);
+            let format = EntriesFormat { version: VERSION, vault: self.vault.clone(), rest };
+            attempt.push(FORMAT, value, Some(format.write()), ChangePurpose::Plain);
         }
         // It goes along with what is written or was read anyway.
         let goes_along =
@@ -146,7 +150,7 @@ impl Protocol {
                 notes: self.notes.clone(),
                 rest: before.map(|presence| presence.rest).unwrap_or_default(),
             };
-            attempt.push(key, value, Some(presence.write()), Purpose::Presence);
+            attempt.push(key, value, Some(presence.write()), ChangePurpose::Presence);
             self.own_presence.truncate(OWN - 1);
             self.own_presence.insert(0, presence.nonce);
         }
@@ -154,7 +158,7 @@ impl Protocol {
     }
 
     /// Removes old claims, as the voice, and the oldest of too many; what is left of them the next attempt removes.
-    fn prune(&mut self, now: Now, attempt: &mut Attempt) {
+    fn prune(&mut self, now: ClockReadings, attempt: &mut ChangeAttempt) {
         let is_full = self.known.under(CLAIM).count() > MOST_CLAIMS;
         let is_done = !is_full && self.pruned.is_some_and(|at| now.clock < at + PRUNE);
         if is_done || !self.is_voice(now.clock) {
@@ -179,13 +183,13 @@ impl Protocol {
             self.pruned = Some(now.clock);
         }
         for (key, value) in &gone {
-            attempt.push(key, Some(value), None, Purpose::Plain);
+            attempt.push(key, Some(value), None, ChangePurpose::Plain);
         }
     }
 
     /// When all entries are to be read again; none where they never were. That is just after the voice renews its lease, as
     /// far as a look can tell: what is seen then is young, and need not be looked at again before the next look.
-    pub(super) fn look_at(&self) -> Option<Duration> {
+    pub(super) fn next_read(&self) -> Option<Duration> {
         let latest = self.known.read_at()? + self.timing.look;
         let Some(written) = self.others_lease_written() else { return Some(latest) };
         let renew = self.timing.renew;
@@ -198,8 +202,8 @@ impl Protocol {
     }
 
     /// When, by this machine's clock, there is something to read or to change, as far as is known.
-    pub fn wake_at(&self, clock: Duration, wanted: &[Wanted]) -> Duration {
-        let Some(look) = self.look_at().filter(|_| self.doubt.is_empty()) else { return clock };
+    pub fn next_wake(&self, clock: Duration, wanted: &[ClaimRequest]) -> Duration {
+        let Some(look) = self.next_read().filter(|_| self.doubt.is_empty()) else { return clock };
         if self.problem(clock).is_some() {
             return look;
         }

@@ -1,20 +1,24 @@
 //! Plays rounds of several machines over one store, by hand.
 
-use super::value::Format;
+use super::value::EntriesFormat;
 use super::*;
 use crate::machines::engine::{apply, standing};
 
 fn machine(at: u32) -> Protocol {
-    let me = Me { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
+    let me = OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
     Protocol::new(me, Timing::GIT, 0)
 }
 
 fn turn(machine: &mut Protocol, entries: &mut Entries, seconds: u64, keys: &[&str]) {
     let clock = Duration::from_secs(seconds);
-    machine.heard(entries.clone(), clock);
-    let wanted: Vec<Wanted> = keys
+    machine.record_entries(entries.clone(), clock);
+    let wanted: Vec<ClaimRequest> = keys
         .iter()
-        .map(|key| Wanted { key: (*key).to_owned(), right: Right::Any { due_in: 0 }, within: None })
+        .map(|key| ClaimRequest {
+            key: (*key).to_owned(),
+            right: Eligibility::Any { due_in: 0 },
+            within: None,
+        })
         .collect();
     let mut count = 0;
     let name = machine.me.name.clone();
@@ -22,10 +26,13 @@ fn turn(machine: &mut Protocol, entries: &mut Entries, seconds: u64, keys: &[&st
         count += 1;
         format!("{name}-{seconds}-{count}")
     };
-    let Some(attempt) = machine.attempt(Now { clock, wall_ms: 0 }, &wanted, &mut nonce) else { return };
+    let Some(attempt) = machine.attempt(ClockReadings { clock, wall_ms: 0 }, &wanted, &mut nonce) else {
+        return;
+    };
     let is_made = apply(entries, &attempt.changes);
-    let swapped = if is_made { Swapped::Done } else { Swapped::Lost(standing(entries, &attempt.changes)) };
-    machine.answered(attempt, Answer::Swapped(swapped), clock);
+    let swapped =
+        if is_made { SwapOutcome::Done } else { SwapOutcome::Lost(standing(entries, &attempt.changes)) };
+    machine.record_outcome(attempt, AttemptOutcome::Swapped(swapped), clock);
 }
 
 /// Seed 1004 of the simulation.
@@ -35,18 +42,21 @@ fn what_was_dropped_and_came_back_is_asked_about_before_it_is_sent() {
     let key = claim_key("rid_AAAAAAAAAAAA@2026-12-01T09:30", "discord");
     let at = at_second;
     turn(&mut one, &mut entries, 0, &[&key]);
-    assert!(matches!(one.may(&key, at(1)), May::Yes { ask: false, .. }));
+    assert!(matches!(one.send_right(&key, at(1)), SendRight::Yes { ask: false, .. }));
     // It is being sent when the line goes.
-    one.line_went(&key);
+    one.line_removed(&key);
     turn(&mut one, &mut entries, 2, &[]);
     turn(&mut two, &mut entries, 3, &[]);
     // The machine that dropped it may take it back when its copy has the line again; no machine sends it meanwhile.
-    assert_eq!((one.may(&key, at(3)), two.may(&key, at(3))), (May::Wait, May::Never));
-    two.line_came_back(&key, at(4));
+    assert_eq!(
+        (one.send_right(&key, at(3)), two.send_right(&key, at(3))),
+        (SendRight::Wait, SendRight::Never)
+    );
+    two.line_restored(&key, at(4));
     turn(&mut two, &mut entries, 4, &[]);
     turn(&mut two, &mut entries, 5, &[&key]);
     turn(&mut two, &mut entries, 6, &[&key]);
-    assert!(matches!(two.may(&key, at(7)), May::Yes { ask: true, .. }));
+    assert!(matches!(two.send_right(&key, at(7)), SendRight::Yes { ask: true, .. }));
 }
 
 #[test]
@@ -54,14 +64,14 @@ fn a_newer_format_and_entries_that_went_back_are_waited_for() {
     let (mut one, mut entries) = (machine(0), Entries::new());
     turn(&mut one, &mut entries, 0, &[]);
     assert!(one.is_voice(at_second(1)) && !one.is_voice(at_second(240)));
-    one.heard(Entries::from([(FORMAT.into(), r#"{"version":1}"#.into())]), at_second(2));
-    assert_eq!(one.problem(at_second(2)), Some(Problem::Rewound { seen: 1, found: 0 }));
+    one.record_entries(Entries::from([(FORMAT.into(), r#"{"version":1}"#.into())]), at_second(2));
+    assert_eq!(one.problem(at_second(2)), Some(ParticipationProblem::Rewound { seen: 1, found: 0 }));
     assert!(!one.is_voice(at_second(2)));
     let newer = Entries::from([(FORMAT.into(), r#"{"version":2,"more":[]}"#.into())]);
-    one.heard(newer.clone(), at_second(3));
-    assert_eq!(one.problem(at_second(3)), Some(Problem::Newer(2)));
+    one.record_entries(newer.clone(), at_second(3));
+    assert_eq!(one.problem(at_second(3)), Some(ParticipationProblem::Newer(2)));
     turn(&mut one, &mut newer.clone(), 4, &["claim/x"]);
-    assert_eq!(one.may("claim/x", at_second(4)), May::Wait);
+    assert_eq!(one.send_right("claim/x", at_second(4)), SendRight::Wait);
 }
 
 #[test]
@@ -71,12 +81,15 @@ fn another_vaults_entries_are_known_and_left_alone() {
     // The first machine whose settings name the vault writes it down; one whose settings lag waits.
     two.set_vault(Some("V1".to_owned()));
     turn(&mut two, &mut entries, 1, &["claim/x"]);
-    assert_eq!(Format::read(&entries[FORMAT]).unwrap().vault.as_deref(), Some("V1"));
+    assert_eq!(EntriesFormat::read(&entries[FORMAT]).unwrap().vault.as_deref(), Some("V1"));
     for (other, wait) in [(None, true), (Some("V2".to_owned()), true), (Some("V1".to_owned()), false)] {
         one.set_vault(other);
         let before = entries.clone();
         turn(&mut one, &mut entries, 1000, &["claim/x"]);
-        assert_eq!(one.problem(at_second(1000)), wait.then(|| Problem::OtherVault("V1".to_owned())));
+        assert_eq!(
+            one.problem(at_second(1000)),
+            wait.then(|| ParticipationProblem::OtherVault("V1".to_owned()))
+        );
         assert_eq!(before == entries, wait);
         assert!(!one.is_voice(at_second(1000)) || !wait);
     }
@@ -90,7 +103,7 @@ fn a_voice_that_is_asked_for_falls_silent_before_the_next_one_speaks() {
     assert_eq!(one.left_as_voice(at_second(10)), at_second(230));
     two.take_voice();
     turn(&mut two, &mut entries, 10, &[]);
-    one.heard(entries.clone(), at_second(20));
+    one.record_entries(entries.clone(), at_second(20));
     assert!(!one.is_voice(at_second(20)), "it was told that another one is to be the voice");
     turn(&mut one, &mut entries, 49, &[]);
     turn(&mut two, &mut entries, 49, &[]);
@@ -138,7 +151,7 @@ fn a_copy_of_the_state_directory_on_another_machine_is_seen() {
     assert_eq!(one.problem(at_second(300)), None, "its own presence is no copy's");
     turn(&mut copy, &mut entries, 301, &[]);
     turn(&mut one, &mut entries, 302, &["claim/x"]);
-    assert_eq!(one.problem(at_second(302)), Some(Problem::Twin));
+    assert_eq!(one.problem(at_second(302)), Some(ParticipationProblem::Twin));
     assert!(one.problem(at_second(302 + 600)).is_none() && !entries.contains_key("claim/x"));
 }
 

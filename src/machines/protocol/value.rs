@@ -53,7 +53,7 @@ pub struct Claim {
     /// The key of the message of several things within which it may have been sent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub within: Option<String>,
-    /// A sent one: one more than that of all that were marked before, see [`Order`].
+    /// A sent one: one more than that of all that were marked before, see [`SendOrder`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub order: Option<u64>,
     /// When it was written by the holder's wall clock, in seconds since 1970: for people and for pruning.
@@ -65,7 +65,7 @@ pub struct Claim {
 
 /// The lease that says which machine is the voice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lease {
+pub struct VoiceLease {
     /// The holder's name; `None` where it was given back.
     pub by: Option<String>,
     /// The holder's own id; of the last one where it was given back.
@@ -109,7 +109,7 @@ pub struct Presence {
 
 /// Counts the changes that marked something as sent, so that all machines know which came first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Order {
+pub struct SendOrder {
     /// The order of the last one; 0 before the first.
     pub last: u64,
     /// Fields of other versions.
@@ -119,7 +119,7 @@ pub struct Order {
 
 /// The format of the entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Format {
+pub struct EntriesFormat {
     /// See [`VERSION`].
     pub version: u32,
     /// The id of the vault whose machines these are, where its settings name one.
@@ -161,7 +161,7 @@ impl Bounded for Claim {
     }
 }
 
-impl Bounded for Lease {
+impl Bounded for VoiceLease {
     fn is_bounded(&self) -> bool {
         let names = self.by.iter().chain(&self.next).all(|name| is_name(name));
         let is_own = is_name(&self.machine) && is_name(&self.nonce);
@@ -175,13 +175,13 @@ impl Bounded for Presence {
     }
 }
 
-impl Bounded for Order {
+impl Bounded for SendOrder {
     fn is_bounded(&self) -> bool {
         self.last <= MAX_EPOCH
     }
 }
 
-impl Bounded for Format {
+impl Bounded for EntriesFormat {
     fn is_bounded(&self) -> bool {
         self.vault.as_ref().is_none_or(|vault| is_name(vault))
     }
@@ -217,7 +217,7 @@ macro_rules! text {
         }
     )*};
 }
-text!(Claim, Lease, Presence, Order, Format);
+text!(Claim, VoiceLease, Presence, SendOrder, EntriesFormat);
 
 #[cfg(test)]
 mod tests {
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn hostile_values_are_refused_and_none_panics() {
         let long = format!(r#"{{"version":1,"x":"{}"}}"#, "y".repeat(MAX_VALUE));
-        assert_eq!(Format::read(&long), Err(Unreadable));
+        assert_eq!(EntriesFormat::read(&long), Err(Unreadable));
         let deep = "[".repeat(1000);
         let name = CLAIM.replace(r#""by":"a""#, &format!(r#""by":"{}""#, "a".repeat(65)));
         let control = CLAIM.replace(r#""by":"a""#, r#""by":"a\u001b[2J""#);
@@ -249,7 +249,7 @@ mod tests {
             ["", "null", "{}", "\u{0}", deep.as_str()].into_iter().chain(hostile.iter().map(String::as_str))
         {
             assert_eq!(Claim::read(text), Err(Unreadable), "{text}");
-            assert!(Lease::read(text).is_err() && Presence::read(text).is_err());
+            assert!(VoiceLease::read(text).is_err() && Presence::read(text).is_err());
         }
         // A person sees the version on a terminal.
         let presence = |version: &str| {

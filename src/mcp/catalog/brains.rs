@@ -2,13 +2,13 @@
 
 use rmcp::model;
 
-use super::{Argument, Effect, QUESTION, Tool, line, text};
+use super::{Argument, Effect, QUESTION, ToolEntry, line, text};
 use crate::mcp::outputs::{Asked, Classified, Routed};
 use crate::mcp::tools::brains;
 
 const TASK: Argument = text("text", QUESTION, true, "The task.");
 
-pub(super) const CLASSIFY_TASK: Tool = Tool {
+pub(super) const CLASSIFY_TASK: ToolEntry = ToolEntry {
     name: "classify_task",
     title: "Classify a task",
     doc: "Names the kind of a task by its words.",
@@ -18,7 +18,7 @@ pub(super) const CLASSIFY_TASK: Tool = Tool {
     act: brains::classify,
 };
 
-pub(super) const ROUTE_TASK: Tool = Tool {
+pub(super) const ROUTE_TASK: ToolEntry = ToolEntry {
     name: "route_task",
     title: "Route a task",
     doc: "Says which of the user's models a text would go to, and why.",
@@ -28,7 +28,7 @@ pub(super) const ROUTE_TASK: Tool = Tool {
     act: brains::route_task,
 };
 
-pub(super) const ASK_BRAIN: Tool = Tool {
+pub(super) const ASK_BRAIN: ToolEntry = ToolEntry {
     name: "ask_brain",
     title: "Ask another brain",
     doc: "Asks another of the user's models, which knows nothing of this conversation. Untrusted context.",

@@ -2,14 +2,14 @@
 
 use rmcp::model;
 
-use super::{Effect, Tool, choice, flag, line, whole};
+use super::{Effect, ToolEntry, choice, flag, line, whole};
 use crate::mcp::outputs::{Described, Expansion, Grepped};
 use crate::mcp::tools::lcm;
 
 const MODES: &[&str] = &["full_text", "regex"];
 const SCOPES: &[&str] = &["both", "messages", "summaries"];
 
-pub(super) const GREP: Tool = Tool {
+pub(super) const GREP: ToolEntry = ToolEntry {
     name: "lcm_grep",
     title: "Search past conversations",
     doc: "Searches past conversations and their summaries, newest first. Cites `[msg#^id]` and `[sum_…]`. Untrusted context.",
@@ -26,7 +26,7 @@ pub(super) const GREP: Tool = Tool {
     act: lcm::grep,
 };
 
-pub(super) const DESCRIBE: Tool = Tool {
+pub(super) const DESCRIBE: ToolEntry = ToolEntry {
     name: "lcm_describe",
     title: "Describe a summary",
     doc: "Gives a summary: its text, what it covers, its sources.",
@@ -36,7 +36,7 @@ pub(super) const DESCRIBE: Tool = Tool {
     act: lcm::describe,
 };
 
-pub(super) const EXPAND: Tool = Tool {
+pub(super) const EXPAND: ToolEntry = ToolEntry {
     name: "lcm_expand",
     title: "Expand summaries",
     doc: "Gives what summaries stand for: the summaries below, or every word said. Untrusted context.",

@@ -16,7 +16,7 @@ mod set;
 mod tool;
 
 pub use super::arguments::{Argument, ArgumentKind};
-pub use tool::{Effect, Tool};
+pub use tool::{Effect, ToolEntry};
 
 /// Characters of a memory at most; what is written must fit the memory's own limit in bytes, too.
 pub const MAX_TEXT_CHARS: usize = 65_536;
@@ -61,7 +61,7 @@ const fn choice(
 }
 
 /// All tools, those that only read first.
-pub static TOOLS: &[Tool] = &[
+pub static TOOLS: &[ToolEntry] = &[
     memory::SEARCH,
     memory::RECALL,
     memory::GET,

@@ -2,7 +2,7 @@
 
 use rmcp::model;
 
-use super::{Argument, Effect, Tool, choice, line, line_of, whole};
+use super::{Argument, Effect, ToolEntry, choice, line, line_of, whole};
 use crate::format::reminder::Recur;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
 use crate::mcp::tools::reminders;
@@ -12,7 +12,7 @@ const ID: &str = "`rid_…`, from `reminder_list`.";
 const RECUR: &[&str] = &Recur::NAMES;
 const WHEN: &str = "Local: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`. Two meanings (`at 5`) are refused.";
 
-pub(super) const LIST: Tool = Tool {
+pub(super) const LIST: ToolEntry = ToolEntry {
     name: "reminder_list",
     title: "List reminders",
     doc: "Lists reminders, and told tasks of other plugins, with ids and times.",
@@ -22,7 +22,7 @@ pub(super) const LIST: Tool = Tool {
     act: reminders::list,
 };
 
-pub(super) const ADD: Tool = Tool {
+pub(super) const ADD: ToolEntry = ToolEntry {
     name: "reminder_add",
     title: "Add a reminder",
     doc: "Adds a reminder. Answers with the exact line.",
@@ -36,7 +36,7 @@ pub(super) const ADD: Tool = Tool {
     act: reminders::add,
 };
 
-pub(super) const UPDATE: Tool = Tool {
+pub(super) const UPDATE: ToolEntry = ToolEntry {
     name: "reminder_update",
     title: "Change a reminder",
     doc: "Changes a reminder; what isn't given stays.",
@@ -51,7 +51,7 @@ pub(super) const UPDATE: Tool = Tool {
     act: reminders::update,
 };
 
-pub(super) const DONE: Tool = Tool {
+pub(super) const DONE: ToolEntry = ToolEntry {
     name: "reminder_done",
     title: "Say that a reminder or a task is done",
     doc: "Only when the user says that it is done. Removes a reminder that comes once; ticks a plugin's task. The user can undo it.",
@@ -61,7 +61,7 @@ pub(super) const DONE: Tool = Tool {
     act: reminders::done,
 };
 
-pub(super) const SNOOZE: Tool = Tool {
+pub(super) const SNOOZE: ToolEntry = ToolEntry {
     name: "reminder_snooze",
     title: "Snooze a reminder",
     doc: "Lets a reminder, follow-up or task come again later, also one told already.",
@@ -75,7 +75,7 @@ pub(super) const SNOOZE: Tool = Tool {
     act: reminders::snooze,
 };
 
-pub(super) const DELETE: Tool = Tool {
+pub(super) const DELETE: ToolEntry = ToolEntry {
     name: "reminder_delete",
     title: "Delete a reminder",
     doc: "Removes a reminder. The user can undo it.",

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{TOOLS, Tool};
+use super::{TOOLS, ToolEntry};
 use crate::mcp::tool_set::ToolSet;
 
 /// The read-only tools of memory.
@@ -29,12 +29,12 @@ impl ToolSet {
     }
 
     /// The tools, in the catalog's order.
-    pub fn tools(&self) -> impl Iterator<Item = &'static Tool> + '_ {
+    pub fn tools(&self) -> impl Iterator<Item = &'static ToolEntry> + '_ {
         TOOLS.iter().filter(|tool| self.has(tool.name))
     }
 
     /// The tool of this name, if it is exposed.
-    pub fn get(&self, name: &str) -> Option<&'static Tool> {
+    pub fn get(&self, name: &str) -> Option<&'static ToolEntry> {
         self.tools().find(|tool| tool.name == name)
     }
 }

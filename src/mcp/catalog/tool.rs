@@ -6,7 +6,7 @@ use rmcp::model::{self, ToolAnnotations};
 use serde_json::Value;
 
 use crate::mcp::arguments::{self, Argument};
-use crate::mcp::tools::Act;
+use crate::mcp::tools::ToolFunction;
 
 /// A tool's effect on the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Effect {
 
 /// One tool.
 #[derive(Clone, Copy)]
-pub struct Tool {
+pub struct ToolEntry {
     /// Its name.
     pub name: &'static str,
     /// Its name for people.
@@ -41,10 +41,10 @@ pub struct Tool {
     pub effect: Effect,
     pub(super) output: fn(model::Tool) -> model::Tool,
     /// Does it.
-    pub act: Act,
+    pub act: ToolFunction,
 }
 
-impl Tool {
+impl ToolEntry {
     /// Its description for clients.
     pub fn describe(&self) -> model::Tool {
         let reads = self.effect == Effect::Reads;

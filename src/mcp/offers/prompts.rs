@@ -12,7 +12,7 @@ use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument
 use crate::format::invisible;
 use crate::mcp::untrusted;
 use crate::memory::{commitments, pins};
-use crate::reminders::Previewed;
+use crate::reminders::PreviewedReminder;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -84,7 +84,7 @@ pub fn get(workspace: &Workspace, name: &str, arguments: &JsonObject) -> Result<
 #[derive(Debug, Default)]
 struct Review {
     now: String,
-    reminders: Vec<Previewed>,
+    reminders: Vec<PreviewedReminder>,
     overdue: Vec<String>,
     commitments: Vec<commitments::ListedFollowUp>,
     pins: Vec<String>,

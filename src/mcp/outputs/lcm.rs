@@ -48,8 +48,8 @@ pub struct Described {
     pub untrusted: bool,
 }
 
-impl From<summary::Described> for Described {
-    fn from(found: summary::Described) -> Self {
+impl From<summary::DescribedSummary> for Described {
+    fn from(found: summary::DescribedSummary) -> Self {
         Self {
             id: found.id,
             kind: found.kind.to_string(),

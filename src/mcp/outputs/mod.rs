@@ -283,8 +283,8 @@ pub struct Asked {
     pub untrusted: bool,
 }
 
-impl From<memory::Saved> for Saved {
-    fn from(saved: memory::Saved) -> Self {
+impl From<memory::SavedMemory> for Saved {
+    fn from(saved: memory::SavedMemory) -> Self {
         Self {
             path: saved.path.to_string(),
             line: saved.line,

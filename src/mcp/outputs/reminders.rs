@@ -3,7 +3,7 @@
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use crate::tasks::{ToldLine, WrittenTask};
+use crate::tasks::{ListedLine, WrittenTask};
 
 /// All reminders, and the tasks of other plugins that are told.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -39,9 +39,9 @@ pub struct Reminder {
     pub next: Option<String>,
 }
 
-impl From<ToldLine> for Reminder {
-    fn from(listed: ToldLine) -> Self {
-        let ToldLine { id, path, format: form, line, date, time, recur, msg: message, next, .. } = listed;
+impl From<ListedLine> for Reminder {
+    fn from(listed: ListedLine) -> Self {
+        let ListedLine { id, path, format: form, line, date, time, recur, msg: message, next, .. } = listed;
         Self { id, path, form, line, date, time, recur, message, next: Some(next) }
     }
 }

@@ -17,10 +17,10 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::server::Server;
+use super::server::McpSession;
 use super::subscriptions::Subscriptions;
 use crate::config::ConfigError;
-use crate::listen::{Names, Token};
+use crate::listen::{BearerToken, HostNames};
 use crate::mcp::shared_state::SharedState;
 
 /// The path of the endpoint.
@@ -73,7 +73,7 @@ pub async fn serve_http(
         return Err(HttpError::Remote(options.address));
     }
     let workspace = shared.workspace();
-    let token = Token::load(&workspace.dirs.state, workspace.vault.root())?;
+    let token = BearerToken::load(&workspace.dirs.state, workspace.vault.root())?;
     let failed = |source| HttpError::Listen { address: options.address, source };
     let listener = TcpListener::bind(options.address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
@@ -81,7 +81,7 @@ pub async fn serve_http(
     let hub = Subscriptions::new(Arc::clone(&shared));
     let sessions = Arc::clone(&shared);
     let service = StreamableHttpService::new(
-        move || Ok(Server::new(Arc::clone(&sessions), Arc::clone(&hub))),
+        move || Ok(McpSession::new(Arc::clone(&sessions), Arc::clone(&hub))),
         Arc::new(LocalSessionManager::default()),
         config(options, address, stop.clone()),
     );
@@ -89,13 +89,13 @@ pub async fn serve_http(
         .route_service(ENDPOINT, service)
         .layer(middleware::from_fn_with_state(Arc::new(token), authorized));
     let served = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await;
-    shared.farewell().await;
+    shared.finish_sends().await;
     served.map_err(failed)
 }
 
 /// The configuration of the checks in the protocol's library.
 fn config(options: &HttpOptions, address: SocketAddr, stop: CancellationToken) -> StreamableHttpServerConfig {
-    let names = Names::new(address, &options.hosts);
+    let names = HostNames::new(address, &options.hosts);
     let mut origins = names.origins();
     origins.extend(options.origins.iter().cloned());
     let mut config = StreamableHttpServerConfig::default()
@@ -107,7 +107,7 @@ fn config(options: &HttpOptions, address: SocketAddr, stop: CancellationToken) -
 }
 
 /// Lets a request through that brings the token.
-async fn authorized(State(token): State<Arc<Token>>, request: Request, next: Next) -> Response {
+async fn authorized(State(token): State<Arc<BearerToken>>, request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     if token.is_in(given) {
         return next.run(request).await;

@@ -26,7 +26,7 @@ type OutgoingLine = (Vec<u8>, oneshot::Sender<Result<(), Error>>);
 
 /// Messages as lines.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct LineTransport<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     too_long: bool,
@@ -34,7 +34,7 @@ pub struct Lines<R> {
     writer: Option<JoinHandle<()>>,
 }
 
-impl<R: AsyncRead + Send + Unpin> Lines<R> {
+impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
     /// Reads messages from `read` and writes them to `write`.
     pub fn new(read: R, write: impl AsyncWrite + Send + Unpin + 'static) -> Self {
         let (sender, orders) = mpsc::unbounded_channel();
@@ -117,7 +117,7 @@ fn refusal(code: i32, message: &str, id: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
     type Error = Error;
 
     fn send(

@@ -14,5 +14,5 @@ mod stdio;
 mod subscriptions;
 
 pub use http::{HttpError, HttpOptions, serve_http};
-pub use server::Server;
+pub use server::McpSession;
 pub use stdio::serve_stdio;

@@ -17,12 +17,12 @@ const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The end that the working thread has.
 #[derive(Debug)]
-pub struct Reporter {
+pub struct ProgressReporter {
     sender: Option<UnboundedSender<Progress>>,
     last: Mutex<Option<Instant>>,
 }
 
-impl Reporter {
+impl ProgressReporter {
     /// Reports the progress of the work, if the client asked for it and not too often.
     pub fn report(&self, progress: Progress) {
         let Some(sender) = &self.sender else { return };
@@ -44,10 +44,10 @@ pub struct Progresses {
 }
 
 /// Both ends of a channel; without a token nothing is reported.
-pub fn channel(token: Option<ProgressToken>) -> (Reporter, Progresses) {
+pub fn channel(token: Option<ProgressToken>) -> (ProgressReporter, Progresses) {
     let (sender, receiver) = unbounded_channel();
     let sender = token.is_some().then_some(sender);
-    (Reporter { sender, last: Mutex::default() }, Progresses { receiver, token, told: 0.0 })
+    (ProgressReporter { sender, last: Mutex::default() }, Progresses { receiver, token, told: 0.0 })
 }
 
 impl Progresses {

@@ -1,4 +1,4 @@
-//! Runs one session of the protocol ([`Server`]): translates its messages, and leaves the work to the rooms.
+//! Runs one session of the protocol ([`McpSession`]): translates its messages, and leaves the work to the rooms.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,12 +16,12 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 
 use super::progress;
-use super::subscriptions::{Listener, Session, Subscriptions};
+use super::subscriptions::{Listener, SessionSubscriptions, Subscriptions};
 use crate::hooks;
-use crate::mcp::failure::Failure;
+use crate::mcp::failure::ToolFailure;
 use crate::mcp::offers::{completion, prompts, resources};
 use crate::mcp::shared_state::SharedState;
-use crate::mcp::tools::{Call, ToolAnswer};
+use crate::mcp::tools::{McpCall, ToolAnswer};
 use crate::mcp::{arguments, untrusted};
 use crate::vault::{Actor, Origin};
 
@@ -53,15 +53,15 @@ afterwards; say that something is saved only when it does. Times are the user's 
 
 /// One session with one client.
 #[derive(Debug, Clone)]
-pub struct Server {
+pub struct McpSession {
     shared: Arc<SharedState>,
-    session: Arc<Session>,
+    session: Arc<SessionSubscriptions>,
 }
 
-impl Server {
+impl McpSession {
     /// A new session.
     pub fn new(shared: Arc<SharedState>, hub: Arc<Subscriptions>) -> Self {
-        Self { shared, session: Arc::new(Session::new(hub)) }
+        Self { shared, session: Arc::new(SessionSubscriptions::new(hub)) }
     }
 
     /// Answers a hook of the host, which calls it without starting a process; as the command, it never fails.
@@ -125,7 +125,7 @@ fn turn() -> Option<(String, String)> {
     Some((named("VAULT_AGENT_BRAIN").unwrap_or_default(), named("VAULT_AGENT_TURN")?))
 }
 
-fn answer(outcome: Result<ToolAnswer, Failure>) -> CallToolResult {
+fn answer(outcome: Result<ToolAnswer, ToolFailure>) -> CallToolResult {
     match outcome {
         Ok(answer) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
@@ -136,7 +136,7 @@ fn answer(outcome: Result<ToolAnswer, Failure>) -> CallToolResult {
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpSession {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -152,7 +152,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.shared.tools().get(name).map(crate::mcp::catalog::Tool::describe)
+        self.shared.tools().get(name).map(crate::mcp::catalog::ToolEntry::describe)
     }
 
     async fn list_tools(
@@ -160,7 +160,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.shared.tools().tools().map(crate::mcp::catalog::Tool::describe).collect();
+        let tools = self.shared.tools().tools().map(crate::mcp::catalog::ToolEntry::describe).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -184,14 +184,14 @@ impl ServerHandler for Server {
         let work = tokio::task::spawn_blocking(move || {
             let arguments = arguments::check(tool.name, tool.arguments, &given)?;
             let (workspace, progress) = (shared.workspace(), |done| reporter.report(done));
-            let call = Call {
+            let call = McpCall {
                 shared: &shared,
                 workspace,
                 arguments,
                 origin,
                 by: turn(),
                 #[cfg(feature = "assistant")]
-                tools_of_asked: crate::mcp::toolbox::VaultTools::of_asked,
+                tools_of_asked: crate::mcp::toolbox::VaultTools::for_asked_brain,
                 progress: &progress,
                 stop: &stopping,
                 cancel,
@@ -202,7 +202,7 @@ impl ServerHandler for Server {
         tokio::select! {
             done = both => {
                 let outcome = done.unwrap_or_else(|error| {
-                    Err(Failure::new("internal", format!("it went wrong inside: {error}")))
+                    Err(ToolFailure::new("internal", format!("it went wrong inside: {error}")))
                 });
                 Ok(answer(outcome).into())
             }
@@ -264,7 +264,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let session = Session::new(Arc::clone(self.session.hub()));
+        let session = SessionSubscriptions::new(Arc::clone(self.session.hub()));
         let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         let sink = context.sink().clone();
         let listening = self.blocking(move |_| {

@@ -6,8 +6,8 @@ use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::io::stdio_pipes;
 use tokio_util::sync::CancellationToken;
 
-use super::lines::Lines;
-use super::server::Server;
+use super::lines::LineTransport;
+use super::server::McpSession;
 use super::subscriptions::Subscriptions;
 use crate::mcp::shared_state::SharedState;
 
@@ -17,9 +17,9 @@ use crate::mcp::shared_state::SharedState;
 /// The client doesn't speak MCP. One that leaves before it has said anything is none.
 pub async fn serve_stdio(shared: Arc<SharedState>, stop: CancellationToken) -> Result<(), String> {
     let (input, output) = stdio_pipes();
-    let transport = Lines::new(input, output);
+    let transport = LineTransport::new(input, output);
     let hub = Subscriptions::new(Arc::clone(&shared));
-    let server = Server::new(Arc::clone(&shared), hub);
+    let server = McpSession::new(Arc::clone(&shared), hub);
     let result = match serve_server_with_ct(server, transport, stop).await {
         Ok(running) => {
             running.waiting().await.map(|_| ()).map_err(|error| format!("it went wrong inside: {error}"))
@@ -27,6 +27,6 @@ pub async fn serve_stdio(shared: Arc<SharedState>, stop: CancellationToken) -> R
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
         Err(error) => Err(error.to_string()),
     };
-    shared.farewell().await;
+    shared.finish_sends().await;
     result
 }

@@ -54,7 +54,7 @@ struct Subscription {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WatchState {
     watcher: Option<Watcher>,
     notes: BTreeMap<NotePath, Watched>,
 }
@@ -63,7 +63,7 @@ struct State {
 #[derive(Debug)]
 pub struct Subscriptions {
     shared: Arc<SharedState>,
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
     sessions: AtomicU64,
 }
 
@@ -73,7 +73,7 @@ impl Subscriptions {
         Arc::new(Self { shared, state: Mutex::default(), sessions: AtomicU64::new(0) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,12 +150,12 @@ fn on_watch_event(hub: &Weak<Subscriptions>, runtime: &Handle, event: &WatchEven
 
 /// The subscriptions of one session; dropped with it.
 #[derive(Debug)]
-pub struct Session {
+pub struct SessionSubscriptions {
     hub: Arc<Subscriptions>,
     id: u64,
 }
 
-impl Session {
+impl SessionSubscriptions {
     /// A session without subscriptions.
     pub fn new(hub: Arc<Subscriptions>) -> Self {
         let id = hub.sessions.fetch_add(1, Ordering::Relaxed);
@@ -186,7 +186,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for SessionSubscriptions {
     fn drop(&mut self) {
         self.hub.forget(self.id, None);
     }

@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 
-use super::{Call, ToolAnswer, ToolOutcome, one_line};
-use crate::format::commitment::Status;
-use crate::mcp::failure::Failure;
+use super::{McpCall, ToolAnswer, ToolOutcome, one_line};
+use crate::format::commitment::CommitmentStatus;
+use crate::mcp::failure::ToolFailure;
 use crate::mcp::outputs::Listing;
 use crate::memory::commitments::ListedFollowUp;
 use crate::schedule;
 use crate::workspace::Workspace;
 
 /// `memory_commitment_due`.
-pub fn due(call: &Call<'_>) -> ToolOutcome {
+pub fn due(call: &McpCall<'_>) -> ToolOutcome {
     let now = match call.arguments.text("now") {
         Some(text) => instant(text, &call.workspace).map_err(|failure| failure.of("now"))?,
         None => call.workspace.clock.now(),
@@ -21,9 +21,9 @@ pub fn due(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `memory_commitment_done`.
-pub fn done(call: &Call<'_>) -> ToolOutcome {
+pub fn done(call: &McpCall<'_>) -> ToolOutcome {
     let id = call.arguments.text("id").unwrap_or_default();
-    let listed = call.workspace.memory().ledger().set(id, Status::Delivered, &call.origin)?;
+    let listed = call.workspace.memory().ledger().set(id, CommitmentStatus::Delivered, &call.origin)?;
     Ok(listing(vec![listed], ""))
 }
 
@@ -42,7 +42,7 @@ pub fn listing(listed: Vec<ListedFollowUp>, none: &str) -> ToolAnswer {
 }
 
 /// An instant as models write it: RFC 3339, or a local date and time.
-pub fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, Failure> {
+pub fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, ToolFailure> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
     }
@@ -50,7 +50,7 @@ pub fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, Failure> 
         Ok(local) => Ok(schedule::resolve(&workspace.zone, local)),
         Err(_) => {
             let shown: String = text.chars().take(60).collect();
-            Err(Failure::new("bad_date", format!("{shown:?} is no date and time"))
+            Err(ToolFailure::new("bad_date", format!("{shown:?} is no date and time"))
                 .hint("Write RFC 3339, `2026-05-08T19:00:00Z`, or local, `2026-05-08 19:00`."))
         }
     }

@@ -2,17 +2,17 @@
 
 use jiff::Timestamp;
 
-use super::{Call, ToolAnswer, ToolOutcome};
-use crate::mcp::failure::Failure;
+use super::{McpCall, ToolAnswer, ToolOutcome};
+use crate::mcp::failure::ToolFailure;
 use crate::mcp::outputs::{Described, Expansion, Grepped};
-use crate::summary::expand::{self, DEPTH, Options};
-use crate::summary::grep::{GrepScope, LIMIT, MOST_TOKENS, Query};
+use crate::summary::expand::{self, DEPTH, ExpandOptions};
+use crate::summary::grep::{GrepQuery, GrepScope, LIMIT, MOST_TOKENS};
 use crate::summary::{Summaries, SummaryError};
 
 /// Tokens of the words around what is given.
 const AROUND: u64 = 100;
 
-impl From<SummaryError> for Failure {
+impl From<SummaryError> for ToolFailure {
     fn from(error: SummaryError) -> Self {
         match &error {
             SummaryError::Unknown(_) => Self::new("no_such_summary", error.to_string())
@@ -28,10 +28,10 @@ impl From<SummaryError> for Failure {
 }
 
 /// `lcm_grep`.
-pub fn grep(call: &Call<'_>) -> ToolOutcome {
+pub fn grep(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = &call.arguments;
     let is_regex = arguments.text("mode") == Some("regex");
-    let mut query = Query::new(arguments.text("pattern").unwrap_or_default(), is_regex)?;
+    let mut query = GrepQuery::new(arguments.text("pattern").unwrap_or_default(), is_regex)?;
     query.scope = arguments.text("scope").and_then(GrepScope::named).unwrap_or_default();
     (query.since, query.before) = (time(call, "since")?, time(call, "before")?);
     query.limit = arguments.whole("limit").and_then(|limit| limit.try_into().ok()).unwrap_or(LIMIT);
@@ -51,20 +51,20 @@ pub fn grep(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// The instant of an argument: RFC 3339, or a day of the vault's zone.
-fn time(call: &Call<'_>, name: &'static str) -> Result<Option<Timestamp>, Failure> {
+fn time(call: &McpCall<'_>, name: &'static str) -> Result<Option<Timestamp>, ToolFailure> {
     let Some(text) = call.arguments.text(name) else { return Ok(None) };
     let text = text.trim();
     let day = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(call.workspace.zone.tz().clone()).ok();
     let time = text.parse().ok().or_else(|| day().map(|day| day.timestamp()));
     time.map(Some).ok_or_else(|| {
-        Failure::new("unknown_time", format!("`{name}` is no time"))
+        ToolFailure::new("unknown_time", format!("`{name}` is no time"))
             .of(name)
             .hint("give `2026-12-01` or RFC 3339.")
     })
 }
 
 /// `lcm_describe`.
-pub fn describe(call: &Call<'_>) -> ToolOutcome {
+pub fn describe(call: &McpCall<'_>) -> ToolOutcome {
     let found = Summaries::of(&call.workspace).describe(call.arguments.text("id").unwrap_or_default())?;
     let lineage = [("made from", &found.sources), ("part of", &found.parents)];
     let lineage = lineage.into_iter().filter(|(_, ids)| !ids.is_empty());
@@ -84,7 +84,7 @@ pub fn describe(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `lcm_expand`.
-pub fn expand(call: &Call<'_>) -> ToolOutcome {
+pub fn expand(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = &call.arguments;
     let number = |name: &str| arguments.whole(name).and_then(|number| u64::try_from(number).ok());
     let depth = number("max_depth").and_then(|depth| depth.try_into().ok()).unwrap_or(DEPTH);
@@ -95,7 +95,7 @@ pub fn expand(call: &Call<'_>) -> ToolOutcome {
     let ids = arguments.text("ids").unwrap_or_default();
     for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
         let options =
-            Options { messages: arguments.flag("include_messages"), depth, most_tokens: Some(left) };
+            ExpandOptions { messages: arguments.flag("include_messages"), depth, most_tokens: Some(left) };
         let expanded = summaries.expand(id, options)?;
         expansion.truncated |= expanded.truncated;
         problems.extend(

@@ -5,13 +5,13 @@ use jiff::civil::Date;
 
 use super::commitments::{instant, listing};
 use super::near_memories::near;
-use super::{Call, ToolAnswer, ToolOutcome, one_line};
+use super::{McpCall, ToolAnswer, ToolOutcome, one_line};
 use crate::format::commitment::Precision;
-use crate::format::pinned::Target;
-use crate::mcp::failure::Failure;
+use crate::format::pinned::LinkTarget;
+use crate::mcp::failure::ToolFailure;
 use crate::mcp::outputs::{Day, Edited, Listing, Memory, NearMemory, Promoted, Removed, Saved, Section};
 use crate::mcp::untrusted;
-use crate::memory::{self, Draft, MemoryKind, MemoryRef, NewMemory};
+use crate::memory::{self, CommitmentDraft, MemoryKind, MemoryRef, NewMemory};
 use crate::reminders::ReminderError;
 use crate::when::{self, WhenError};
 
@@ -19,7 +19,7 @@ use crate::when::{self, WhenError};
 const MOST_DAYS: usize = 60;
 
 /// `memory_save`.
-pub fn save(call: &Call<'_>) -> ToolOutcome {
+pub fn save(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let shelf: MemoryKind = arguments.text("scope").unwrap_or_default().parse()?;
     only(call, shelf)?;
@@ -34,14 +34,14 @@ pub fn save(call: &Call<'_>) -> ToolOutcome {
         MemoryKind::Daily => notes.save_note(&memory(None), now, &call.origin),
         MemoryKind::Commitment => {
             let precision = arguments.text("precision").map(str::parse::<Precision>).transpose();
-            let draft = Draft {
+            let draft = CommitmentDraft {
                 due,
                 precision: precision
-                    .map_err(|error| Failure::new("unknown_choice", error.to_string()).of("precision"))?,
+                    .map_err(|error| ToolFailure::new("unknown_choice", error.to_string()).of("precision"))?,
                 scope: arguments.text("commitment_scope").map(str::to_owned),
                 source: call.origin.conversation.clone().filter(|source| is_plain(source)),
                 expected: expected.map(str::to_owned),
-                ..Draft::new(content)
+                ..CommitmentDraft::new(content)
             };
             notes.save_commitment(&draft, now, &call.origin)
         }
@@ -70,7 +70,7 @@ fn with_near(words: String, near: &[NearMemory]) -> String {
 }
 
 /// `memory_edit`.
-pub fn edit(call: &Call<'_>) -> ToolOutcome {
+pub fn edit(call: &McpCall<'_>) -> ToolOutcome {
     let new = call.arguments.text("new_text").unwrap_or_default();
     let notes = call.workspace.memory();
     let edited = notes.edit(&meant(call), new, &call.origin)?;
@@ -84,7 +84,7 @@ pub fn edit(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `memory_forget`.
-pub fn forget(call: &Call<'_>) -> ToolOutcome {
+pub fn forget(call: &McpCall<'_>) -> ToolOutcome {
     let gone = call.workspace.memory().forget_by_words(&meant(call), &call.origin)?;
     let words = format!(
         "Taken out of {}, line {}:\n{}\nThe user can bring it back with `vault-agent undo`.",
@@ -93,7 +93,7 @@ pub fn forget(call: &Call<'_>) -> ToolOutcome {
     Ok(ToolAnswer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
 }
 
-fn meant<'a>(call: &Call<'a>) -> MemoryRef<'a> {
+fn meant<'a>(call: &McpCall<'a>) -> MemoryRef<'a> {
     let arguments = call.arguments;
     MemoryRef {
         path: arguments.text("path").unwrap_or_default(),
@@ -104,7 +104,7 @@ fn meant<'a>(call: &Call<'a>) -> MemoryRef<'a> {
 }
 
 /// Refuses arguments that would be lost without a word.
-fn only(call: &Call<'_>, shelf: MemoryKind) -> Result<(), Failure> {
+fn only(call: &McpCall<'_>, shelf: MemoryKind) -> Result<(), ToolFailure> {
     let belongs = |argument: &str| match argument {
         "key" => shelf == MemoryKind::Long,
         "memory_scope" => shelf != MemoryKind::Commitment,
@@ -120,11 +120,11 @@ fn only(call: &Call<'_>, shelf: MemoryKind) -> Result<(), Failure> {
                     format!("`{argument}` belongs to scope `commitment`. Leave it out, or save a commitment.")
                 }
             };
-            return Err(Failure::new("unexpected_argument", message).of(argument).hint(hint));
+            return Err(ToolFailure::new("unexpected_argument", message).of(argument).hint(hint));
         }
     }
     if shelf == MemoryKind::Commitment && !call.arguments.has("due") {
-        return Err(Failure::new("missing_argument", "`due` is missing: a follow-up is told at a time")
+        return Err(ToolFailure::new("missing_argument", "`due` is missing: a follow-up is told at a time")
             .of("due")
             .hint("Give `due`, as in `2026-05-08T19:00:00Z` or `tomorrow 9am`; what has no time is a `long` memory."));
     }
@@ -132,20 +132,20 @@ fn only(call: &Call<'_>, shelf: MemoryKind) -> Result<(), Failure> {
 }
 
 /// A due time: an instant, or a phrase as reminders take it.
-fn due(text: &str, call: &Call<'_>) -> Result<jiff::Timestamp, Failure> {
+fn due(text: &str, call: &McpCall<'_>) -> Result<jiff::Timestamp, ToolFailure> {
     let workspace = &call.workspace;
     instant(text, workspace).or_else(|failure| {
         let now = workspace.clock.now();
         match when::parse_when(text, now, &workspace.zone) {
             Ok(local) => Ok(crate::schedule::resolve(&workspace.zone, local)),
             Err(WhenError::NotUnderstood { .. }) => Err(failure.of("due")),
-            Err(error) => Err(Failure::from(ReminderError::from(error)).of("due")),
+            Err(error) => Err(ToolFailure::from(ReminderError::from(error)).of("due")),
         }
     })
 }
 
 /// When a follow-up is told, with the weekday and how far away that is.
-fn told_at(at: jiff::Timestamp, call: &Call<'_>) -> String {
+fn told_at(at: jiff::Timestamp, call: &McpCall<'_>) -> String {
     let workspace = &call.workspace;
     let local = workspace.zone.tz().to_datetime(at);
     format!("\nIt is told {}.", when::confirmation(local, workspace.clock.now(), &workspace.zone))
@@ -156,19 +156,21 @@ fn is_plain(text: &str) -> bool {
     text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c))
 }
 
-fn place_and_text(saved: &memory::Saved) -> String {
+fn place_and_text(saved: &memory::SavedMemory) -> String {
     let section = saved.section.as_ref().map_or_else(String::new, |section| format!(" under `{section}`"));
     let notes: String = saved.notes.iter().map(|note| format!("\n({note})")).collect();
     format!("{}:{}{section}:\n{}{notes}", saved.path, saved.line, saved.text)
 }
 
 /// `memory_promote`.
-pub fn promote(call: &Call<'_>) -> ToolOutcome {
+pub fn promote(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let text = arguments.text("date").unwrap_or_default();
     let date = text.parse::<Date>().map_err(|_| {
         let shown: String = text.chars().take(60).collect();
-        Failure::new("bad_date", format!("{shown:?} is no day")).of("date").hint("Write it as `2026-11-20`.")
+        ToolFailure::new("bad_date", format!("{shown:?} is no day"))
+            .of("date")
+            .hint("Write it as `2026-11-20`.")
     })?;
     let line = usize::try_from(arguments.whole("line").unwrap_or(1)).unwrap_or(usize::MAX);
     let notes = call.workspace.memory();
@@ -189,7 +191,7 @@ pub fn promote(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `memory_list`.
-pub fn list(call: &Call<'_>) -> ToolOutcome {
+pub fn list(call: &McpCall<'_>) -> ToolOutcome {
     let shelf: MemoryKind = call.arguments.text("scope").unwrap_or_default().parse()?;
     let notes = call.workspace.memory();
     let scopes = call.visible_scopes()?;
@@ -241,7 +243,7 @@ fn daily(listed: Vec<memory::ListedDay>) -> ToolAnswer {
 }
 
 /// `memory_pin`.
-pub fn pin(call: &Call<'_>) -> ToolOutcome {
+pub fn pin(call: &McpCall<'_>) -> ToolOutcome {
     let target = call.arguments.text("link").map(target).transpose()?;
     let content = call.arguments.text("content").unwrap_or_default();
     let saved = call.workspace.memory().pin(content, target.as_ref(), &call.origin)?;
@@ -250,7 +252,7 @@ pub fn pin(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `memory_unpin`.
-pub fn unpin(call: &Call<'_>) -> ToolOutcome {
+pub fn unpin(call: &McpCall<'_>) -> ToolOutcome {
     let content = call.arguments.text("content").unwrap_or_default();
     let whole = call.workspace.unpinned_before(content);
     let gone = call.workspace.memory().unpin(content, whole, &call.origin)?;
@@ -259,11 +261,11 @@ pub fn unpin(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// An Obsidian link, with or without its brackets.
-fn target(text: &str) -> Result<Target, Failure> {
+fn target(text: &str) -> Result<LinkTarget, ToolFailure> {
     let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
     let read = crate::format::pinned::parse(format!("- [[{bare}]]\n").as_bytes());
     read.bullets.into_iter().next().and_then(|bullet| bullet.target).ok_or_else(|| {
-        Failure::new("bad_link", "that is no link to a note")
+        ToolFailure::new("bad_link", "that is no link to a note")
             .of("link")
             .hint("Write it as `daily/2026-11-20#^block` or `MEMORY#Section`, without `.md`.")
     })

@@ -24,7 +24,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::Arguments;
-use super::failure::Failure;
+use super::failure::ToolFailure;
 use super::shared_state::{ServerScopes, SharedState};
 use super::untrusted;
 use crate::format::{invisible, one_line};
@@ -34,7 +34,7 @@ use crate::vault::Origin;
 use crate::workspace::Workspace;
 
 /// One call of a tool.
-pub struct Call<'a> {
+pub struct McpCall<'a> {
     /// The state that all sessions share.
     pub shared: &'a Arc<SharedState>,
     /// The vault, with the settings as they are now.
@@ -56,9 +56,9 @@ pub struct Call<'a> {
     pub cancel: CancellationToken,
 }
 
-impl Call<'_> {
+impl McpCall<'_> {
     /// The scope of a save: the named one, else global.
-    fn saving_scope(&self) -> Result<Scope, Failure> {
+    fn saving_scope(&self) -> Result<Scope, ToolFailure> {
         match self.arguments.text("memory_scope") {
             Some(text) => self.scope(text),
             None => Ok(self.shared.place().saved.clone()),
@@ -66,8 +66,8 @@ impl Call<'_> {
     }
 
     /// The scopes that are read: the named ones, else what is global, this project's and the client's own.
-    fn visible_scopes(&self) -> Result<Vec<Scope>, Failure> {
-        let ServerScopes { here, before, .. } = self.shared.place();
+    fn visible_scopes(&self) -> Result<Vec<Scope>, ToolFailure> {
+        let ServerScopes { project: here, before, .. } = self.shared.place();
         let Some(text) = self.arguments.text("memory_scope") else {
             // `claude-code 2.1` is the agent `claude-code`.
             let agent = self.origin.client.as_deref().and_then(|client| client.split(' ').next());
@@ -81,11 +81,11 @@ impl Call<'_> {
     }
 
     /// A scope as a client writes it; `here` is the project that the server runs in.
-    fn scope(&self, text: &str) -> Result<Scope, Failure> {
+    fn scope(&self, text: &str) -> Result<Scope, ToolFailure> {
         match text.trim() {
-            "here" => Ok(self.shared.place().here.clone()),
+            "here" => Ok(self.shared.place().project.clone()),
             text => text.parse().map_err(|error: ScopeError| {
-                Failure::new("unknown_scope", error.to_string()).of("memory_scope")
+                ToolFailure::new("unknown_scope", error.to_string()).of("memory_scope")
             }),
         }
     }
@@ -103,10 +103,10 @@ pub struct ToolAnswer {
 }
 
 /// The outcome of a call.
-pub type ToolOutcome = Result<ToolAnswer, Failure>;
+pub type ToolOutcome = Result<ToolAnswer, ToolFailure>;
 
 /// A tool's function.
-pub type Act = fn(&Call<'_>) -> ToolOutcome;
+pub type ToolFunction = fn(&McpCall<'_>) -> ToolOutcome;
 
 impl ToolAnswer {
     /// An answer about the server's own work.

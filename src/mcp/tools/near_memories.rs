@@ -2,7 +2,7 @@
 //!
 //! It reads `MEMORY.md` alone and uses the vectors that are in the binary; no index is opened.
 
-use super::{Call, one_line};
+use super::{McpCall, one_line};
 use crate::embed::Embedder;
 use crate::mcp::outputs::NearMemory;
 use crate::memory::ListedMemory;
@@ -17,7 +17,7 @@ const LOOKED_AT: usize = 2_000;
 const HEAD: usize = 300;
 
 /// The memories near to a text, best first, without the one in this line of `MEMORY.md`.
-pub fn near(call: &Call<'_>, text: &str, own_line: Option<usize>) -> Vec<NearMemory> {
+pub fn near(call: &McpCall<'_>, text: &str, own_line: Option<usize>) -> Vec<NearMemory> {
     let notes = call.workspace.memory();
     let scopes = call.visible_scopes().unwrap_or_default();
     let sections = notes.list_long(Some(&scopes)).unwrap_or_default();

@@ -1,12 +1,12 @@
 //! Implements `memory_get`: returns the lines of a note, as they stand.
 
-use super::{Call, ToolAnswer, ToolOutcome};
-use crate::mcp::failure::Failure;
+use super::{McpCall, ToolAnswer, ToolOutcome};
+use crate::mcp::failure::ToolFailure;
 use crate::mcp::outputs::Text;
 use crate::mcp::untrusted;
 
 /// `memory_get`.
-pub fn get(call: &Call<'_>) -> ToolOutcome {
+pub fn get(call: &McpCall<'_>) -> ToolOutcome {
     let wanted = call.arguments.text("lines").map(range).transpose()?;
     let path = call.arguments.text("path").unwrap_or_default();
     let excerpt = call.workspace.memory().get(path, wanted)?;
@@ -34,10 +34,10 @@ pub fn get(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `5`, `5-20`, `5-` as first and last line.
-fn range(text: &str) -> Result<(usize, usize), Failure> {
+fn range(text: &str) -> Result<(usize, usize), ToolFailure> {
     let bad = || {
         let shown: String = text.chars().take(40).collect();
-        Failure::new("bad_lines", format!("{shown:?} names no lines"))
+        ToolFailure::new("bad_lines", format!("{shown:?} names no lines"))
             .of("lines")
             .hint("Write `5`, `5-20` or `5-`; lines count from 1.")
     };

@@ -3,19 +3,19 @@
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::{Call, ToolAnswer, ToolOutcome};
+use super::{McpCall, ToolAnswer, ToolOutcome};
 use crate::format::reminder::Recur;
-use crate::mcp::failure::Failure;
+use crate::mcp::failure::ToolFailure;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
-use crate::reminders::{self, Changes, Draft, ReminderError, check_message, local_after};
-use crate::tasks::{self, Scanner, ToldLine, WrittenTask, is_task_id};
+use crate::reminders::{self, ReminderChanges, ReminderDraft, ReminderError, check_message, local_after};
+use crate::tasks::{self, ListedLine, Scanner, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
 
 /// The most tasks of other plugins in one list.
 const MOST_TASKS: usize = 200;
 
 /// `reminder_list`.
-pub fn list(call: &Call<'_>) -> ToolOutcome {
+pub fn list(call: &McpCall<'_>) -> ToolOutcome {
     let workspace = &call.workspace;
     let (mut all, problems) = tasks::all(
         &workspace.vault_reminders(),
@@ -37,7 +37,7 @@ pub fn list(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `task_…  2026-12-01 09:00, every month: Pay rent · Home.md:3 (tasks)`.
-fn line(one: &ToldLine) -> String {
+fn line(one: &ListedLine) -> String {
     let id = one.id.as_deref().unwrap_or("(no id yet)");
     let recur = if one.recur == "none" { String::new() } else { format!(", {}", one.recur) };
     let place = if one.is_task() { format!(" · {}", one.place()) } else { String::new() };
@@ -45,7 +45,7 @@ fn line(one: &ToldLine) -> String {
 }
 
 /// `reminder_done`.
-pub fn done(call: &Call<'_>) -> ToolOutcome {
+pub fn done(call: &McpCall<'_>) -> ToolOutcome {
     let (workspace, id) = (&call.workspace, call.arguments.text("id").unwrap_or_default());
     if is_task_id(id) {
         let written = workspace.vault_tasks().done(id, None, workspace.clock.now(), call.origin.clone())?;
@@ -63,18 +63,18 @@ pub fn done(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `reminder_add`.
-pub fn add(call: &Call<'_>) -> ToolOutcome {
+pub fn add(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let meaning = when(call, arguments.text("when").unwrap_or_default())?;
     let (local, recur) = (meaning.local, recurring(&meaning, recur(arguments.text("recur"))?)?);
-    let draft = Draft { local, recur, msg: arguments.text("message").unwrap_or_default().to_owned() };
+    let draft = ReminderDraft { local, recur, msg: arguments.text("message").unwrap_or_default().to_owned() };
     check_message(&draft.msg)?;
     let written = call.workspace.vault_reminders().add(&draft, call.origin.clone())?;
     Ok(told(call, "added", written, understood(call, local, recur)))
 }
 
 /// `reminder_update`.
-pub fn update(call: &Call<'_>) -> ToolOutcome {
+pub fn update(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let meaning = arguments.text("when").map(|text| when(call, text)).transpose()?;
     let mut recur = recur(arguments.text("recur"))?;
@@ -82,7 +82,7 @@ pub fn update(call: &Call<'_>) -> ToolOutcome {
         recur = Some(recurring(meaning, recur)?);
     }
     let local = meaning.map(|meaning| meaning.local);
-    let changes = Changes { local, recur, msg: arguments.text("message").map(str::to_owned) };
+    let changes = ReminderChanges { local, recur, msg: arguments.text("message").map(str::to_owned) };
     check_message(changes.msg.as_deref().unwrap_or_default())?;
     let id = arguments.text("id").unwrap_or_default();
     let written = call.workspace.vault_reminders().change(id, &changes, call.origin.clone())?;
@@ -91,20 +91,20 @@ pub fn update(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `reminder_snooze`.
-pub fn snooze(call: &Call<'_>) -> ToolOutcome {
+pub fn snooze(call: &McpCall<'_>) -> ToolOutcome {
     let (arguments, workspace) = (call.arguments, &call.workspace);
     let now = workspace.clock.now();
     let local = match (arguments.text("until"), arguments.whole("minutes")) {
         (Some(until), None) => when::parse_when(until, now, &workspace.zone)
-            .map_err(|error| Failure::from(ReminderError::from(error)).of("until"))?,
+            .map_err(|error| ToolFailure::from(ReminderError::from(error)).of("until"))?,
         (None, Some(minutes)) => local_after(now, SignedDuration::from_mins(minutes), &workspace.zone),
         (None, None) => {
-            return Err(Failure::new("missing_argument", "until when is missing")
+            return Err(ToolFailure::new("missing_argument", "until when is missing")
                 .of("until")
                 .hint("Give `until`, as in `tomorrow 9am`, or `minutes`."));
         }
         (Some(_), Some(_)) => {
-            return Err(Failure::new("unexpected_argument", "`until` and `minutes` can't both be given")
+            return Err(ToolFailure::new("unexpected_argument", "`until` and `minutes` can't both be given")
                 .of("minutes")
                 .hint("Leave one of them out."));
         }
@@ -127,39 +127,40 @@ pub fn snooze(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `reminder_delete`.
-pub fn delete(call: &Call<'_>) -> ToolOutcome {
+pub fn delete(call: &McpCall<'_>) -> ToolOutcome {
     let id = call.arguments.text("id").unwrap_or_default();
     let written = call.workspace.vault_reminders().remove(id, call.origin.clone())?;
     Ok(told(call, "removed", written, None))
 }
 
-fn when(call: &Call<'_>, text: &str) -> Result<Meaning, Failure> {
+fn when(call: &McpCall<'_>, text: &str) -> Result<Meaning, ToolFailure> {
     let workspace = &call.workspace;
     when::read(text, workspace.clock.now(), &workspace.zone)
-        .map_err(|error| Failure::from(ReminderError::from(error)).of("when"))
+        .map_err(|error| ToolFailure::from(ReminderError::from(error)).of("when"))
 }
 
-fn recur(text: Option<&str>) -> Result<Option<Recur>, Failure> {
+fn recur(text: Option<&str>) -> Result<Option<Recur>, ToolFailure> {
     text.map(|text| {
-        text.parse::<Recur>().map_err(|error| Failure::new("unknown_choice", error.to_string()).of("recur"))
+        text.parse::<Recur>()
+            .map_err(|error| ToolFailure::new("unknown_choice", error.to_string()).of("recur"))
     })
     .transpose()
 }
 
 /// How it comes again: as the time or as `recur` says.
-fn recurring(meaning: &Meaning, asked: Option<Recur>) -> Result<Recur, Failure> {
+fn recurring(meaning: &Meaning, asked: Option<Recur>) -> Result<Recur, ToolFailure> {
     meaning
         .recurring(asked)
-        .map_err(|clash| Failure::new("unexpected_argument", clash.to_string()).of("recur"))
+        .map_err(|clash| ToolFailure::new("unexpected_argument", clash.to_string()).of("recur"))
 }
 
 /// A local time as it was understood, with its weekday and how far away it is.
-fn understood(call: &Call<'_>, local: DateTime, recur: Recur) -> Option<String> {
+fn understood(call: &McpCall<'_>, local: DateTime, recur: Recur) -> Option<String> {
     Some(when::confirmation_with(local, recur, call.workspace.clock.now(), &call.workspace.zone))
 }
 
 /// The answer about a task, after the user was told.
-fn told_task(call: &Call<'_>, what: &str, written: WrittenTask, when: Option<String>) -> ToolAnswer {
+fn told_task(call: &McpCall<'_>, what: &str, written: WrittenTask, when: Option<String>) -> ToolAnswer {
     let shown = written.shown();
     call.shared.confirm(&call.workspace, what, &shown);
     let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
@@ -174,7 +175,7 @@ fn told_task(call: &Call<'_>, what: &str, written: WrittenTask, when: Option<Str
 
 /// The answer, after the user was told.
 fn told(
-    call: &Call<'_>,
+    call: &McpCall<'_>,
     what: &str,
     written: reminders::WrittenReminder,
     when: Option<String>,
@@ -184,7 +185,7 @@ fn told(
 }
 
 fn told_in(
-    call: &Call<'_>,
+    call: &McpCall<'_>,
     what: &str,
     path: String,
     written: reminders::WrittenReminder,

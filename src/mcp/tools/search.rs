@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::{Call, ToolAnswer, ToolOutcome, one_line};
+use super::{McpCall, ToolAnswer, ToolOutcome, one_line};
 use crate::hooks::recall_gate::needs_recall;
-use crate::mcp::failure::Failure;
+use crate::mcp::failure::ToolFailure;
 use crate::mcp::outputs::{Recalled, Searched};
 use crate::memory::Scope;
 use crate::search::{Hit, MemoryPrompt, Query, SearchClient};
@@ -13,7 +13,7 @@ use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 
 /// `memory_search`.
-pub fn search(call: &Call<'_>) -> ToolOutcome {
+pub fn search(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let scope = arguments.text("scope").map(|text| place(text, &call.workspace)).transpose()?;
     let limit = usize::try_from(arguments.whole("limit").unwrap_or(5)).unwrap_or(5);
@@ -39,7 +39,7 @@ pub fn search(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// `memory_recall`.
-pub fn recall(call: &Call<'_>) -> ToolOutcome {
+pub fn recall(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let most = usize::try_from(arguments.whole("max_chars").unwrap_or(400)).unwrap_or(400);
     let query = arguments.text("query").unwrap_or_default();
@@ -64,7 +64,7 @@ pub fn recall(call: &Call<'_>) -> ToolOutcome {
 }
 
 /// The vault's memory; the first call of all indexes the notes, and says how far it is.
-fn warm(call: &Call<'_>) -> Result<Arc<SearchClient>, Failure> {
+fn warm(call: &McpCall<'_>) -> Result<Arc<SearchClient>, ToolFailure> {
     let client = call.shared.search_client(&call.workspace);
     call.shared.index_first(&client, call.progress, call.stop)?;
     Ok(client)
@@ -76,7 +76,7 @@ fn within(place: Option<String>, visible: &[Scope]) -> String {
 }
 
 /// The index's scope for a tool's one.
-fn place(text: &str, workspace: &Workspace) -> Result<String, Failure> {
+fn place(text: &str, workspace: &Workspace) -> Result<String, ToolFailure> {
     let text = text.trim().trim_end_matches('/');
     let paths = &workspace.settings.paths;
     match text {
@@ -92,18 +92,20 @@ fn place(text: &str, workspace: &Workspace) -> Result<String, Failure> {
         return Ok(text.to_owned());
     }
     let unknown = |why: String| {
-        Failure::new("unknown_scope", why).of("scope").hint(
+        ToolFailure::new("unknown_scope", why).of("scope").hint(
             "Give `long`, `daily`, `commitment`, `logs`, `memory`, `channel:ID`, `thread:ID`, a folder or a note; \
              or leave it out to search everywhere.",
         )
     };
-    let path = NotePath::new(text).map_err(|error| Failure::from(error).of("scope"))?;
+    let path = NotePath::new(text).map_err(|error| ToolFailure::from(error).of("scope"))?;
     let path = workspace.vault.as_it_stands(path);
     let text = path.as_str();
     match workspace.vault.stat(&path) {
         Ok(Some(_)) => Ok(text.to_owned()),
         Err(VaultError::NotAFile { .. }) => Ok(format!("{text}/")),
-        Err(error @ (VaultError::Escapes(_) | VaultError::Loop(_))) => Err(Failure::from(error).of("scope")),
+        Err(error @ (VaultError::Escapes(_) | VaultError::Loop(_))) => {
+            Err(ToolFailure::from(error).of("scope"))
+        }
         _ => Err(unknown(format!("there is no scope, folder or note `{text}`"))),
     }
 }

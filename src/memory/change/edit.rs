@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::save::{Saved, saved};
+use super::save::{SavedMemory, saved};
 use crate::format::reminder::TimeText;
 use crate::format::{memory, one_line, shortened};
 use crate::memory::error::NearMatch;
@@ -36,7 +36,7 @@ pub struct MemoryRef<'a> {
 
 /// A memory that was taken out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Forgotten {
+pub struct ForgottenMemory {
     /// The note.
     pub path: NotePath,
     /// Its line, from 1.
@@ -47,10 +47,10 @@ pub struct Forgotten {
 
 /// A memory that says something else now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Edited {
+pub struct EditedMemory {
     /// As it stands in the note now.
     #[serde(flatten)]
-    pub saved: Saved,
+    pub saved: SavedMemory,
     /// The exact lines that stood there.
     pub was: String,
 }
@@ -60,7 +60,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The note is none of memories or not as it was read, no memory or several are meant, or it can't be written.
-    pub fn forget_by_words(&self, meant: &MemoryRef<'_>, origin: &Origin) -> Result<Forgotten> {
+    pub fn forget_by_words(&self, meant: &MemoryRef<'_>, origin: &Origin) -> Result<ForgottenMemory> {
         let path = self.note_of_memories(meant.path)?;
         let bytes = self.vault.read(&path)?;
         let item = self.find_one(&path, &bytes, meant)?;
@@ -70,14 +70,14 @@ impl MemoryNotes<'_> {
             let text = item.shown(now);
             Ok((EditPlan::Bytes(without(now, &item, &text, self.is_day(&path))), (text, item.line)))
         })?;
-        Ok(Forgotten { path, line, text })
+        Ok(ForgottenMemory { path, line, text })
     }
 
     /// Lets the memory that says this say `new` instead; the memory as it stands in the note afterwards.
     ///
     /// # Errors
     /// As [`MemoryNotes::forget_by_words`], or the new text can't be kept.
-    pub fn edit(&self, meant: &MemoryRef<'_>, new: &str, origin: &Origin) -> Result<Edited> {
+    pub fn edit(&self, meant: &MemoryRef<'_>, new: &str, origin: &Origin) -> Result<EditedMemory> {
         let path = self.note_of_memories(meant.path)?;
         let new = wording::checked(new)?;
         let bytes = self.vault.read(&path)?;
@@ -95,7 +95,7 @@ impl MemoryNotes<'_> {
         let item = there.ok_or_else(|| MemoryError::vanished(&path, &wanted.text))?;
         let existing = item.shown(&bytes) == was;
         let notes = wording::notes(&new, &item.text);
-        Ok(Edited { saved: Saved { notes, ..saved(&path, item, &bytes, existing) }, was })
+        Ok(EditedMemory { saved: SavedMemory { notes, ..saved(&path, item, &bytes, existing) }, was })
     }
 
     /// A note that holds memories.

@@ -1,8 +1,8 @@
-//! Changes of a waiting follow-up: its status, its due time, its words.
+//! Changes a waiting follow-up: its status, its due time, its words.
 
 use jiff::Timestamp;
 
-use crate::format::commitment::{self, CommitmentBlock, CommitmentsFile, Status};
+use crate::format::commitment::{self, CommitmentBlock, CommitmentStatus, CommitmentsFile};
 use crate::memory::commitments::{FollowUpNotes, ListedFollowUp};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, Result};
@@ -13,13 +13,13 @@ impl FollowUpNotes<'_> {
     ///
     /// # Errors
     /// There is none with the id, it doesn't wait any more, or the note can't be written.
-    pub fn set(&self, id: &str, to: Status, origin: &Origin) -> Result<ListedFollowUp> {
+    pub fn set(&self, id: &str, to: CommitmentStatus, origin: &Origin) -> Result<ListedFollowUp> {
         let file = self.read()?;
         let block = self.pending(&file, id)?;
         let subject = format!("{to}: {}", wording::summary(&block.commitment.text));
         let why = origin.why(subject).trailer("Commitment", id);
         self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {
-            let after = commitment::set_status(bytes, id, Status::Pending, to);
+            let after = commitment::set_status(bytes, id, CommitmentStatus::Pending, to);
             Ok((EditPlan::Bytes(after.ok_or_else(|| changed(id))?), ()))
         })?;
         self.read_back(id)
@@ -31,7 +31,7 @@ impl FollowUpNotes<'_> {
             file.blocks.iter().filter(|block| block.commitment.id == id).collect();
         match blocks.as_slice() {
             [] => Err(MemoryError::NoSuchFollowUp(self.path.clone(), id.to_owned())),
-            [block] if block.commitment.status == Status::Pending => Ok(block),
+            [block] if block.commitment.status == CommitmentStatus::Pending => Ok(block),
             [block] => Err(MemoryError::NotPending(id.to_owned(), block.commitment.status)),
             many => {
                 let lines = many.iter().map(|block| block.line).collect();

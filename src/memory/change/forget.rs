@@ -1,13 +1,13 @@
 //! Forgets a memory: finds its line by its words and removes it from the note.
 
-use super::edit::{Forgotten, without};
-use super::promote::took;
-use super::save::Saved;
-use crate::format::pinned::Target;
+use super::edit::{ForgottenMemory, without};
+use super::promote::with_removed_lines;
+use super::save::SavedMemory;
+use crate::format::pinned::LinkTarget;
 use crate::memory::text::item::MemoryItem;
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Result, Scope, pins};
-use crate::vault::{EditPlan, NotePath, Why};
+use crate::vault::{ChangeReason, EditPlan, NotePath};
 
 impl MemoryNotes<'_> {
     /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one that
@@ -21,15 +21,15 @@ impl MemoryNotes<'_> {
         line: usize,
         expect: Option<&str>,
         origin: &Origin,
-    ) -> Result<Forgotten> {
+    ) -> Result<ForgottenMemory> {
         let path = self.note_of_memories(path)?;
         let bytes = self.vault.read(&path)?;
         let item = self.item_meant(&path, &bytes, line, expect)?;
         let text = item.shown(&bytes);
         let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
-        let why = took(why, &item, line);
+        let why = with_removed_lines(why, &item, line);
         if self.take_out(&path, &item, &bytes, &why)? {
-            Ok(Forgotten { path, line: item.line, text })
+            Ok(ForgottenMemory { path, line: item.line, text })
         } else {
             Err(MemoryError::Changed(format!("the memory in line {} of `{path}`", item.line)))
         }
@@ -39,10 +39,10 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// Both are empty, either can't be kept, or the note can't be written.
-    pub fn pin(&self, text: &str, target: Option<&Target>, origin: &Origin) -> Result<Saved> {
+    pub fn pin(&self, text: &str, target: Option<&LinkTarget>, origin: &Origin) -> Result<SavedMemory> {
         let path = self.pinned_path();
         let pinned = pins::pin(self.editor, &path, text, target, origin)?;
-        Ok(Saved {
+        Ok(SavedMemory {
             path,
             line: pinned.pin.line,
             end_line: pinned.pin.end_line,
@@ -59,7 +59,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The path names no note, there is no such line or nothing in it, or the pins can't be written.
-    pub fn pin_line(&self, path: &str, line: usize, origin: &Origin) -> Result<Saved> {
+    pub fn pin_line(&self, path: &str, line: usize, origin: &Origin) -> Result<SavedMemory> {
         let path = self.note_named(path)?;
         let bytes = self.vault.read(&path)?;
         let text = match self.item_at(&path, &bytes, line) {
@@ -68,7 +68,7 @@ impl MemoryNotes<'_> {
             Err(error) => return Err(error),
         };
         let (text, block_id) = crate::format::memory::split_block_id(text.trim());
-        let target = Target {
+        let target = LinkTarget {
             path: path.as_str().strip_suffix(".md").unwrap_or(path.as_str()).to_owned(),
             block_id: block_id.map(str::to_owned),
             heading: None,
@@ -85,10 +85,10 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// No pin or several match, or the note can't be written.
-    pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<Forgotten> {
+    pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<ForgottenMemory> {
         let path = self.pinned_path();
         let pin = pins::unpin(self.editor, &path, text, whole, origin)?;
-        Ok(Forgotten { path, line: pin.line, text: pin.shown() })
+        Ok(ForgottenMemory { path, line: pin.line, text: pin.shown() })
     }
 
     /// The pins, in order.
@@ -106,7 +106,7 @@ impl MemoryNotes<'_> {
         path: &NotePath,
         item: &MemoryItem,
         bytes: &[u8],
-        why: &Why,
+        why: &ChangeReason,
     ) -> Result<bool> {
         let (is_day, meant) = (self.date_of(path).is_some(), item.shown(bytes));
         let mut there = false;

@@ -11,20 +11,20 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::edit::MemoryRef;
-use super::save::{BulletToAdd, DEFAULT_SECTION, InsertAt, Saved, is_section, saved};
+use super::save::{BulletToAdd, DEFAULT_SECTION, InsertAt, SavedMemory, is_section, saved};
 use crate::format::memory;
 use crate::format::reminder::{DateText, TimeText};
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
-use crate::vault::{NotePath, OPERATION, VaultError, Why};
+use crate::vault::{ChangeReason, NotePath, OPERATION, VaultError};
 
 /// A bullet that is a lasting fact now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Promoted {
+pub struct PromotedMemory {
     /// The fact as it stands in `MEMORY.md`.
     #[serde(flatten)]
-    pub saved: Saved,
+    pub saved: SavedMemory,
     /// The day's note that it came from.
     pub from: NotePath,
     /// The bullet's exact lines there.
@@ -47,7 +47,7 @@ impl MemoryNotes<'_> {
         expect: Option<&str>,
         section: Option<&str>,
         origin: &Origin,
-    ) -> Result<Promoted> {
+    ) -> Result<PromotedMemory> {
         let section = section.map(wording::section).transpose()?;
         let from = self.daily_path(date);
         let bytes = match self.vault.read(&from) {
@@ -78,15 +78,15 @@ impl MemoryNotes<'_> {
             same_section && known.text.contains(&link) && known.normal() == wanted.says
         };
         let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
-        let saved = self.put(&self.long_path(), &bullet, &place, None, &why, is_known)?;
+        let saved = self.add_bullet(&self.long_path(), &bullet, &place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");
         let was = item.shown(&bytes);
-        let removed = self.take_out(&from, &item, &bytes, &took(why, &item, line))?;
-        Ok(Promoted { saved, from, was, removed })
+        let removed = self.take_out(&from, &item, &bytes, &with_removed_lines(why, &item, line))?;
+        Ok(PromotedMemory { saved, from, was, removed })
     }
 
     /// The fact that a bullet which says `expect` became when it was promoted before.
-    fn promoted_before(&self, from: NotePath, expect: &str, link: &str) -> Result<Option<Promoted>> {
+    fn promoted_before(&self, from: NotePath, expect: &str, link: &str) -> Result<Option<PromotedMemory>> {
         let (path, bytes) = (self.long_path(), self.bytes(&self.long_path())?);
         let (body, _) = memory::split_block_id(expect.trim());
         let says = [wording::normal(body), wording::normal(&format!("{body} {link}"))];
@@ -94,7 +94,12 @@ impl MemoryNotes<'_> {
             .into_iter()
             .find(|item| item.text.contains(link) && says.contains(&item.normal()));
         let was = expect.trim().to_owned();
-        Ok(found.map(|item| Promoted { saved: saved(&path, &item, &bytes, true), from, was, removed: true }))
+        Ok(found.map(|item| PromotedMemory {
+            saved: saved(&path, &item, &bytes, true),
+            from,
+            was,
+            removed: true,
+        }))
     }
 
     /// The memory that is meant: the one that says `expect` (its words, or its exact lines) and stands nearest to the
@@ -136,7 +141,7 @@ impl MemoryNotes<'_> {
 }
 
 /// The reason of a write that takes a memory out, with the lines that were asked for.
-pub(super) fn took(why: Why, item: &MemoryItem, line: usize) -> Why {
+pub(super) fn with_removed_lines(why: ChangeReason, item: &MemoryItem, line: usize) -> ChangeReason {
     // Asked for by its words the line may be any other: then it is where it stood.
     let line = if (item.line..=item.end_line).contains(&line) { line } else { item.line };
     why.trailer(crate::memory::TOOK_LINE, line.to_string())

@@ -7,8 +7,8 @@ use crate::format::commitment;
 use crate::format::reminder::{DateText, TimeText};
 use crate::memory::note_hash::check;
 use crate::memory::text::item::{self, MemoryItem};
-use crate::memory::text::wording::{self, Fields};
-use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Result, Scope};
+use crate::memory::text::wording::{self, MemoryFields};
+use crate::memory::{CommitmentDraft, MemoryError, MemoryNotes, Origin, Result, Scope};
 use crate::vault::{self, EditPlan, NotePath, Operation};
 
 /// The default section.
@@ -24,7 +24,7 @@ pub struct NewMemory<'a> {
     /// Its scope.
     pub scope: Scope,
     /// Its weight, by its own fields.
-    pub fields: Fields,
+    pub fields: MemoryFields,
     /// The timestamp that stands in brackets before a lasting fact, as `2026-11-20 14:02`; now where there is none.
     pub timestamp: Option<&'a str>,
     /// The hash of the note as it was read; where the note is another by now, nothing is written.
@@ -38,7 +38,7 @@ impl<'a> NewMemory<'a> {
             text,
             section: None,
             scope: Scope::Global,
-            fields: Fields::default(),
+            fields: MemoryFields::default(),
             timestamp: None,
             expected: None,
         }
@@ -47,7 +47,7 @@ impl<'a> NewMemory<'a> {
 
 /// A memory after its save, read back from the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Saved {
+pub struct SavedMemory {
     /// The note.
     pub path: NotePath,
     /// The first line, from 1.
@@ -97,7 +97,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
-    pub fn save_fact(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<Saved> {
+    pub fn save_fact(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<SavedMemory> {
         let text = memory.scope.alone_in(&wording::checked(memory.text)?);
         let section = memory.section.map(wording::section).transpose()?;
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
@@ -119,8 +119,8 @@ impl MemoryNotes<'_> {
             same_section && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
-        let saved = self.put(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
-        Ok(Saved { notes: wording::notes(memory.text, &text), ..saved })
+        let saved = self.add_bullet(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
+        Ok(SavedMemory { notes: wording::notes(memory.text, &text), ..saved })
     }
 
     /// Saves a note of the local day, with the time. The same words in the same minute are answered and not written
@@ -128,7 +128,7 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The text can't be kept, or the note can't be written.
-    pub fn save_note(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<Saved> {
+    pub fn save_note(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<SavedMemory> {
         let text = memory.scope.alone_in(&wording::checked(memory.text)?);
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let local = self.zone.tz().to_datetime(now);
@@ -139,8 +139,8 @@ impl MemoryNotes<'_> {
             item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let path = self.daily_path(local.date());
-        let saved = self.put(&path, &bullet, &InsertAt::End, memory.expected, &why, is_known)?;
-        Ok(Saved { notes: wording::notes(memory.text, &text), ..saved })
+        let saved = self.add_bullet(&path, &bullet, &InsertAt::End, memory.expected, &why, is_known)?;
+        Ok(SavedMemory { notes: wording::notes(memory.text, &text), ..saved })
     }
 
     /// Saves a follow-up with the next id of the local day. One that waits already with the same words, due time and
@@ -148,7 +148,12 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The text or its place can't be kept, or the note can't be written.
-    pub fn save_commitment(&self, draft: &Draft, now: Timestamp, origin: &Origin) -> Result<Saved> {
+    pub fn save_commitment(
+        &self,
+        draft: &CommitmentDraft,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<SavedMemory> {
         let ledger = self.ledger();
         let added = ledger.add(draft, now, origin)?;
         let bytes = self.bytes(&ledger.path)?;
@@ -157,7 +162,7 @@ impl MemoryNotes<'_> {
         let vanished = || MemoryError::Vanished(format!("the follow-up `{id}`"));
         let block = file.find(id).ok_or_else(vanished)?;
         let text = String::from_utf8_lossy(&bytes[block.range.clone()]).trim_end().to_owned();
-        Ok(Saved {
+        Ok(SavedMemory {
             line: block.line,
             end_line: block.line + text.lines().count().max(1) - 1,
             text,
@@ -171,15 +176,15 @@ impl MemoryNotes<'_> {
     }
 
     /// Adds a bullet to a note unless it has one that `is_known`, and reads back the result.
-    pub(super) fn put(
+    pub(super) fn add_bullet(
         &self,
         path: &NotePath,
         bullet: &str,
         place: &InsertAt<'_>,
         expected: Option<&str>,
-        why: &vault::Why,
+        why: &vault::ChangeReason,
         is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
-    ) -> Result<Saved> {
+    ) -> Result<SavedMemory> {
         let is_day = self.date_of(path).is_some();
         let unreadable = || MemoryError::unreadable(path);
         let mut parsed = item::parse(bullet.as_bytes(), is_day);
@@ -209,7 +214,7 @@ impl MemoryNotes<'_> {
         wanted: &BulletToAdd,
         existing: bool,
         is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
-    ) -> Result<Saved> {
+    ) -> Result<SavedMemory> {
         let bytes = self.bytes(path)?;
         let items = item::parse(&bytes, self.date_of(path).is_some());
         let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
@@ -220,8 +225,8 @@ impl MemoryNotes<'_> {
 }
 
 /// A memory as an answer.
-pub(super) fn saved(path: &NotePath, item: &MemoryItem, bytes: &[u8], existing: bool) -> Saved {
-    Saved {
+pub(super) fn saved(path: &NotePath, item: &MemoryItem, bytes: &[u8], existing: bool) -> SavedMemory {
+    SavedMemory {
         path: path.clone(),
         line: item.line,
         end_line: item.end_line,

@@ -10,4 +10,4 @@ pub(super) mod item;
 pub mod wording;
 
 pub(crate) use harmless::harmless;
-pub use wording::{Fields, Temporal, Tier, WordsError, normal};
+pub use wording::{MemoryFields, MemoryTier, Temporal, WordsError, normal};

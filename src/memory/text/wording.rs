@@ -94,7 +94,7 @@ impl WordsError {
 words! {
     /// How lasting a memory is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Tier, as_str {
+    pub enum MemoryTier, as_str {
         /// Fades hardly.
         Core = "core",
         /// Fades over months.
@@ -118,18 +118,18 @@ words! {
 /// A memory's weight by its own fields; each stands as an inline field at the bullet's end.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Fields {
+pub struct MemoryFields {
     /// `[importance:: 0.8]`, 0 to 1.
     pub importance: Option<f64>,
     /// `[confidence:: 0.9]`, 0 to 1.
     pub confidence: Option<f64>,
     /// `[tier:: core]`.
-    pub tier: Option<Tier>,
+    pub tier: Option<MemoryTier>,
     /// `[temporal:: dynamic]`.
     pub temporal: Option<Temporal>,
 }
 
-impl Fields {
+impl MemoryFields {
     /// As it stands in the note; empty where there are none.
     ///
     /// # Errors
@@ -248,7 +248,11 @@ pub(in crate::memory) fn bullet(lead: &str, text: &str, marks: &str) -> String {
 }
 
 /// Fields and the scope's tag as they stand behind a text that doesn't bear the tag yet.
-pub(in crate::memory) fn marks(text: &str, fields: &Fields, scope: &Scope) -> Result<String, WordsError> {
+pub(in crate::memory) fn marks(
+    text: &str,
+    fields: &MemoryFields,
+    scope: &Scope,
+) -> Result<String, WordsError> {
     let tag = scope.tag().filter(|_| !Scope::of_text(text).contains(scope));
     let parts = [Some(fields.render()?).filter(|fields| !fields.is_empty()), tag];
     Ok(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
@@ -309,7 +313,8 @@ mod tests {
     #[test]
     fn marks_stand_where_they_are_read() {
         let scope = Scope::Project("a".into());
-        let fields = Fields { importance: Some(0.8), tier: Some(Tier::Core), ..Fields::default() };
+        let fields =
+            MemoryFields { importance: Some(0.8), tier: Some(MemoryTier::Core), ..MemoryFields::default() };
         let put = |text: &str| bullet("[2026-12-01] ", text, &marks(text, &fields, &scope).unwrap());
         assert_eq!(
             put("likes tea"),
@@ -323,7 +328,7 @@ mod tests {
             put("see\n```\ncode"),
             "- [2026-12-01] see\n  ```\n  code\n  ```\n  [importance:: 0.8] [tier:: core] #project/a\n"
         );
-        let wrong = Fields { confidence: Some(f64::NAN), ..Fields::default() };
+        let wrong = MemoryFields { confidence: Some(f64::NAN), ..MemoryFields::default() };
         assert!(matches!(wrong.render(), Err(WordsError::Share { field: "confidence", .. })));
     }
 
@@ -348,7 +353,7 @@ mod tests {
         fn a_bullet_says_what_was_meant(text in "[a-zA-Z][a-z .#^\\[\\]:`~<!>%\\n-]{0,40}[a-z]", id in "[a-z]{1,8}") {
             let text = checked(&text).unwrap();
             let scope = Scope::Project(id);
-            let made = bullet("[2026-12-01] ", &text, &marks(&text, &Fields::default(), &scope).unwrap());
+            let made = bullet("[2026-12-01] ", &text, &marks(&text, &MemoryFields::default(), &scope).unwrap());
             let file = memory::parse(format!("{made}- next\n").as_bytes());
             prop_assert_eq!(file.bullets.len(), 2, "{}", made);
         }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 
-use crate::embed::fast::{FastMap, FastSet};
+use crate::embed::fast_hash::{FastMap, FastSet};
 
 /// Function words and the question words and auxiliaries: they say what is asked, not what about.
 pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \

@@ -16,7 +16,7 @@ mod letters;
 
 use frostem::{Algorithm, Stemmer};
 
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 use crate::search::analyze::stems::is_unspaced;
 pub use letters::fold;
 use letters::{Class, Joint, class, clip, clitic, fold_into, humps, joint};

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::embed::retry::{self, Backoff};
-use crate::embed::{EmbedError, Embedder, Purpose};
+use crate::embed::{EmbedError, EmbedPurpose, Embedder};
 use crate::search::analyze::authors::names_of;
 use crate::search::analyze::references::embedded;
 use crate::search::analyze::stems::Shape;
@@ -68,7 +68,7 @@ impl Recall {
             let batch: Vec<(Hash, String)> =
                 wanted.iter().filter_map(|(hash, ..)| Some((*hash, texts.remove(hash)?))).collect();
             let said: Vec<String> = batch.iter().map(|(_, text)| text.clone()).collect();
-            let answer = retry::embed(&*provider, &said, Purpose::Document, Backoff::BACKGROUND).await;
+            let answer = retry::embed(&*provider, &said, EmbedPurpose::Document, Backoff::BACKGROUND).await;
             let answer = answer.and_then(|found| match (expected, found.first()) {
                 (Some(then), Some(first)) if first.len() != then => Err(EmbedError::BadAnswer {
                     provider: name.clone(),

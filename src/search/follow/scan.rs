@@ -10,9 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use rayon::prelude::*;
 use rusqlite::Connection;
 
-use crate::vault::{NotePath, Stat, Vault, VaultError, Walk, WalkOptions, conflict};
+use crate::vault::{NotePath, Stat, Vault, VaultError, WalkOptions, WalkResult, conflict};
 
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 use crate::search::IndexError;
 use crate::search::read::file;
 use crate::search::read::note::{Options, Parsed};
@@ -49,7 +49,7 @@ pub struct Listing {
 /// # Errors
 /// The vault isn't there.
 pub fn list(vault: &Vault, options: &Options) -> Result<Listing, VaultError> {
-    let walk: Walk = vault.walk(&WalkOptions::every_file())?;
+    let walk: WalkResult = vault.walk(&WalkOptions::every_file())?;
     let mut listing = Listing { files: Vec::with_capacity(walk.entries.len()), skipped: Vec::new() };
     for entry in walk.entries {
         match options.takes(entry.path.as_str()) {

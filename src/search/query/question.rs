@@ -5,7 +5,7 @@
 
 use jiff::civil::Date;
 
-use crate::embed::{Table, cut};
+use crate::embed::{BuiltinTable, cut};
 use crate::search::analyze::days::{Named, named_days};
 use crate::search::analyze::stems::{Terms, words};
 use crate::search::query::strip_phrases::{is_polite, strip_phrases};
@@ -75,7 +75,7 @@ impl Question {
         let text = bare.as_str();
         let mut all = Vec::new();
         words(text, |word| all.push(word.to_owned()));
-        let (mut terms, table) = (Terms::new(), Table::builtin());
+        let (mut terms, table) = (Terms::new(), BuiltinTable::builtin());
         let mut found: Vec<QueryTerm> = Vec::new();
         let says_more = all.iter().any(|word| !is_polite(word) && terms.term(word).is_some());
         for word in all.iter().filter(|word| !says_more || !is_polite(word)) {

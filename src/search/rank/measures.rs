@@ -3,13 +3,13 @@
 //!
 //! The measures don't compare a block with other blocks, since the best block of a vault that holds no answer is still
 //! no answer. They are the share of the prompt's content that stands in the block or beside it, and the share that
-//! stands nowhere in the vault; each word is weighted by its rarity in the vault and in any text ([`Table::weight`]).
+//! stands nowhere in the vault; each word is weighted by its rarity in the vault and in any text ([`BuiltinTable::weight`]).
 //! The first share alone isn't enough, because a word of small talk stands in any memory. Pure.
 
 use std::ops::Range;
 
-use crate::embed::Table;
-use crate::embed::fast::FastMap;
+use crate::embed::BuiltinTable;
+use crate::embed::fast_hash::FastMap;
 use crate::search::Role;
 use crate::search::analyze::stems::Shape;
 use crate::search::parallel::share;
@@ -38,7 +38,7 @@ pub(in crate::search) fn measures(
     finds: &[u32],
 ) -> Vec<Measured> {
     let corpus = scope.corpus;
-    let table = Table::builtin();
+    let table = BuiltinTable::builtin();
     let expanded: Vec<&ExpandedWord> = expanded.iter().filter(|expanded| !expanded.word.is_empty()).collect();
     let is_asked = question.words.len() <= LONGEST_ASKED && question.is_plain;
     let is_fact = |slot: u32| is_asked && scope.candidates.count <= SMALL && !is_said(corpus, slot);

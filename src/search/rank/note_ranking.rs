@@ -24,7 +24,7 @@ use crate::search::retrieve::term_blocks::{CorpusScope, count};
 use crate::search::store::corpus::neighbours::is_said;
 use crate::search::weights::{NEAR, notes as weights};
 
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 use crate::search::parallel::share;
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::embed::Table;
+use crate::embed::BuiltinTable;
 use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{COMMON, RATHER_COMMON, idf};
 use crate::search::retrieve::term_blocks::{CorpusScope, Occurrences, TermBlocks, count};
@@ -45,7 +45,7 @@ impl Term {
         Self {
             is_name,
             rarity: idf(count(blocks), all),
-            tells: Table::builtin().weight(&term.word),
+            tells: BuiltinTable::builtin().weight(&term.word),
             is_rather_common: scope.is_common(blocks, RATHER_COMMON),
             soft_rarity: idf(count(blocks), all.max(FEW)).min(MOST_IDF),
             session_rarity: idf(count(found.notes), notes),

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::format::memory::{self, Bullet};
 use crate::format::struck;
 use crate::memory::contradiction::{is_other_value, words};
-use crate::memory::keep::bare;
+use crate::memory::keep_fact::without_decoration;
 use crate::search::Hit;
 use crate::search::results::injection::Memory;
 
@@ -32,8 +32,10 @@ pub fn weigh(memories: &mut [Memory], note: &str, bytes: &[u8]) {
     let facts = memory::parse(bytes).bullets;
     let fact = |one: &Memory| facts.iter().find(|fact| one.path == note && fact.line == one.line as usize);
     let known: Vec<Option<&Bullet>> = memories.iter().map(fact).collect();
-    let says: Vec<Vec<String>> =
-        known.iter().map(|fact| fact.map(|fact| words(&bare(&fact.text))).unwrap_or_default()).collect();
+    let says: Vec<Vec<String>> = known
+        .iter()
+        .map(|fact| fact.map(|fact| words(&without_decoration(&fact.text))).unwrap_or_default())
+        .collect();
     let mut past = vec![false; memories.len()];
     for (at, own) in known.iter().enumerate() {
         let Some(own) = own else { continue };

@@ -147,7 +147,7 @@ fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: usize) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embed::Table;
+    use crate::embed::BuiltinTable;
     use crate::search::analyze::days::About;
     use crate::search::store::corpus::matrix::Probe;
     use crate::search::store::corpus::note_rows::Passage;
@@ -188,7 +188,7 @@ mod tests {
         (0..150).for_each(|n| put(&mut fresh, n));
         (0..150).rev().for_each(|n| put(&mut grown, n));
         (20..70).for_each(|n| put(&mut grown, n));
-        let probe = Probe::new(&Table::builtin().embed("Who adopted a young cat?")).unwrap();
+        let probe = Probe::new(&BuiltinTable::builtin().embed("Who adopted a young cat?")).unwrap();
         let vectors = Vectors { matrix: None, probe: &probe };
         let candidates = Candidates::new(&fresh, |_| true);
         let near = by_signs(CorpusScope { corpus: &fresh, candidates: &candidates }, vectors, 3000);

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 use crate::search::analyze::pieces::{Piece, bit, each_piece};
 use crate::search::store::corpus::blocks::Corpus;
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 use crate::search::analyze::stems::Shape;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};
 use crate::search::store::corpus::blocks::Corpus;

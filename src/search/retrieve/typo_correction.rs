@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use crate::embed::Table;
+use crate::embed::BuiltinTable;
 use crate::search::analyze::stems::{Terms, words};
 use crate::search::query::question::Question;
 use crate::search::retrieve::term_blocks::{CorpusScope, Occurrences};
@@ -26,7 +26,7 @@ pub(in crate::search) fn correct_typos(
     occurrences: &Occurrences,
     today: jiff::civil::Date,
 ) -> Question {
-    let table = Table::builtin();
+    let table = BuiltinTable::builtin();
     let blocks_with = |term: &str| occurrences.of(scope, term).blocks.len();
     let is_wrong = |word: &str, term: &str| {
         (SHORTEST_SWAPPED..=LONGEST).contains(&word.chars().count())

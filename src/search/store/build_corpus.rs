@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tantivy::SegmentReader;
 
-use crate::embed::Fixed;
+use crate::embed::StaticModel;
 use crate::search::IndexError;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::note_rows::{Passage, RowInputs};
@@ -18,7 +18,7 @@ impl Corpus {
     ///
     /// # Errors
     /// tantivy's.
-    pub(in crate::search) fn of(view: &View, table: Fixed) -> Result<Self, IndexError> {
+    pub(in crate::search) fn of(view: &View, table: StaticModel) -> Result<Self, IndexError> {
         let mut corpus = Self::with(table);
         for seg in &view.segs {
             corpus.add_segment(&seg.reader, Arc::clone(&seg.rows), |doc| seg.is_alive(doc))?;

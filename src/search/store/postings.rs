@@ -4,7 +4,7 @@
 //! before, doubled, plus one if the term occurs more than once; in that case the count follows. Numbers are stored
 //! seven bits a byte.
 
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 
 /// The postings of all terms of some documents.
 #[derive(Debug, Default, Clone)]

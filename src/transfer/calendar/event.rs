@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{Timestamp, civil};
 
-use super::text::Writer;
+use super::text::CalendarWriter;
 use super::zone::local;
 use crate::format::commitment::Commitment;
 use crate::format::reminder::{DateText, Recur, Reminder, ReminderLine, TimeText};
@@ -18,7 +18,7 @@ pub(super) struct Events<'a> {
     zone: &'a Zone,
     stamp: String,
     last_year: i16,
-    out: &'a mut Writer,
+    out: &'a mut CalendarWriter,
     /// How often each id was used: two lines that differ may bear the same.
     used: HashMap<String, usize>,
     /// Identical lines are one reminder.
@@ -26,7 +26,7 @@ pub(super) struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn new(zone: &'a Zone, now: Timestamp, last_year: i16, out: &'a mut Writer) -> Self {
+    pub(super) fn new(zone: &'a Zone, now: Timestamp, last_year: i16, out: &'a mut CalendarWriter) -> Self {
         Self { zone, stamp: utc(now), last_year, out, used: HashMap::new(), seen: HashSet::new() }
     }
 

@@ -21,9 +21,9 @@ pub mod zone;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use self::text::Writer;
-use super::Contents;
-use crate::format::commitment::Status;
+use self::text::CalendarWriter;
+use super::VaultContents;
+use crate::format::commitment::CommitmentStatus;
 
 /// How a calendar of ours begins.
 pub const FIRST: &str = "BEGIN:VCALENDAR";
@@ -31,8 +31,8 @@ pub const FIRST: &str = "BEGIN:VCALENDAR";
 const YEARS_AHEAD: i16 = 20;
 
 /// The calendar, as of `now`.
-pub fn calendar(contents: &Contents, now: Timestamp) -> String {
-    let mut out = Writer::default();
+pub fn calendar(contents: &VaultContents, now: Timestamp) -> String {
+    let mut out = CalendarWriter::default();
     out.line("BEGIN", "VCALENDAR");
     out.line("VERSION", "2.0");
     out.line("PRODID", concat!("-//vault-agent//vault-agent ", env!("CARGO_PKG_VERSION"), "//EN"));
@@ -54,7 +54,7 @@ pub fn calendar(contents: &Contents, now: Timestamp) -> String {
     let mut events = event::Events::new(&contents.zone, now, last_year, &mut out);
     reminders.iter().for_each(|line| events.reminder(line));
     let waiting = contents.commitments.1.blocks.iter().map(|block| &block.commitment);
-    for commitment in waiting.filter(|commitment| commitment.status == Status::Pending) {
+    for commitment in waiting.filter(|commitment| commitment.status == CommitmentStatus::Pending) {
         events.commitment(commitment);
     }
     out.line("END", "VCALENDAR");

@@ -5,9 +5,9 @@ const FOLD_AT: usize = 75;
 
 /// Writes content lines.
 #[derive(Debug, Default)]
-pub struct Writer(String);
+pub struct CalendarWriter(String);
 
-impl Writer {
+impl CalendarWriter {
     /// A line with a value that needs no escaping.
     pub fn line(&mut self, name: &str, value: &str) {
         let mut room = FOLD_AT;
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn long_lines_are_folded_between_characters() {
-        let mut out = Writer::default();
+        let mut out = CalendarWriter::default();
         out.text("SUMMARY", &format!("{}é;b\n", "a".repeat(66)));
         assert_eq!(out.finish(), format!("SUMMARY:{}\r\n é\\;b\\n\r\n", "a".repeat(66)));
     }
@@ -66,7 +66,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_is_too_long_and_nothing_is_lost(text in "\\PC{0,200}") {
-            let mut out = Writer::default();
+            let mut out = CalendarWriter::default();
             out.line("X", &text);
             let out = out.finish();
             prop_assert!(out.split("\r\n").all(|line| line.len() <= FOLD_AT));

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::{self, Date};
 use jiff::tz::Offset;
 
-use super::text::Writer;
+use super::text::CalendarWriter;
 use crate::schedule::Zone;
 
 /// Changes from one offset to another, under one name.
@@ -20,7 +20,7 @@ struct Observance {
 }
 
 /// Writes the zone's rules from the beginning of `first_year` to the end of `last_year`.
-pub(super) fn write(zone: &Zone, first_year: i16, last_year: i16, out: &mut Writer) {
+pub(super) fn write(zone: &Zone, first_year: i16, last_year: i16, out: &mut CalendarWriter) {
     out.line("BEGIN", "VTIMEZONE");
     out.line("TZID", zone.name());
     for (observance, starts) in observances(zone, first_year, last_year) {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn written(name: &str, from: i16, to: i16) -> String {
-        let mut out = Writer::default();
+        let mut out = CalendarWriter::default();
         write(&Zone::get(name).unwrap(), from, to, &mut out);
         out.finish().replace("\r\n", "\n")
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{Merged, Wanted};
+use super::{MergedNote, WantedBullet};
 use crate::format::lines::{self, Line, Lines, lines};
 use crate::format::memory::{self, MemoryFile};
 use crate::memory::wording;
@@ -12,7 +12,7 @@ use crate::memory::wording;
 const MAX_SECTION_CHARS: usize = 200;
 
 /// The note with the bullets that it lacks; `title` begins a note that is made.
-pub(super) fn merge(before: &[u8], title: &str, wanted: &[Wanted]) -> Merged {
+pub(super) fn merge(before: &[u8], title: &str, wanted: &[WantedBullet]) -> MergedNote {
     let mut refused: HashMap<usize, String> = HashMap::new();
     // Once with all of them; where the result doesn't read back, once more without those.
     for _ in 0..2 {
@@ -25,14 +25,14 @@ pub(super) fn merge(before: &[u8], title: &str, wanted: &[Wanted]) -> Merged {
     }
     let reason = "the note would not read back with it";
     let refused = wanted.iter().map(|wanted| (wanted.item, reason.to_owned())).collect();
-    Merged { after: before.to_vec(), refused, ..Merged::default() }
+    MergedNote { after: before.to_vec(), refused, ..MergedNote::default() }
 }
 
 /// The bullets of one section (none: above the first), each with its index among the wanted ones.
-type Group = (Option<String>, Vec<(usize, Bullet)>);
+type SectionBullets = (Option<String>, Vec<(usize, NewBullet)>);
 
 /// One bullet as it will read back.
-struct Bullet {
+struct NewBullet {
     timestamp: Option<String>,
     text: String,
     rendered: String,
@@ -42,14 +42,14 @@ struct Bullet {
 fn attempt(
     before: &[u8],
     title: &str,
-    wanted: &[Wanted],
+    wanted: &[WantedBullet],
     refused: &mut HashMap<usize, String>,
-) -> (Merged, Vec<usize>) {
+) -> (MergedNote, Vec<usize>) {
     let file = memory::parse(before);
-    let mut known = Known::of(&file);
-    let mut names = Names::of(&file);
-    let mut groups: Vec<Group> = Vec::new();
-    let mut merged = Merged::default();
+    let mut known = KnownBullets::of(&file);
+    let mut names = SectionNames::of(&file);
+    let mut groups: Vec<SectionBullets> = Vec::new();
+    let mut merged = MergedNote::default();
     for (at, one) in wanted.iter().enumerate().filter(|(at, _)| !refused.contains_key(at)).collect::<Vec<_>>()
     {
         let (section, bullet) = match prepare(one, &mut names) {
@@ -75,7 +75,7 @@ fn attempt(
         .iter()
         .map(|read| (read.section.as_deref(), read.timestamp.as_deref(), read.text.as_str()))
         .collect();
-    let stands = |section: &Option<String>, bullet: &Bullet| {
+    let stands = |section: &Option<String>, bullet: &NewBullet| {
         there.contains(&(section.as_deref(), bullet.timestamp.as_deref(), bullet.text.as_str()))
     };
     let all =
@@ -93,7 +93,7 @@ fn attempt(
 }
 
 /// The section's name as it reads back, and the bullet.
-fn prepare(wanted: &Wanted, names: &mut Names) -> Result<(Option<String>, Bullet), String> {
+fn prepare(wanted: &WantedBullet, names: &mut SectionNames) -> Result<(Option<String>, NewBullet), String> {
     let text = wanted.text.replace("\r\n", "\n").replace('\r', "\n");
     let text = wording::checked(&text).map_err(|error| error.to_string())?;
     let rendered = memory::render_bullet(wanted.timestamp.as_deref(), &text);
@@ -102,13 +102,13 @@ fn prepare(wanted: &Wanted, names: &mut Names) -> Result<(Option<String>, Bullet
         return Err("it would not read back as one bullet".to_owned());
     };
     let section = wanted.section.as_deref().and_then(|name| names.canonical(name));
-    Ok((section, Bullet { timestamp: bullet.timestamp, text: bullet.text, rendered }))
+    Ok((section, NewBullet { timestamp: bullet.timestamp, text: bullet.text, rendered }))
 }
 
 /// The bullets in a note already, by section and text, with their timestamps.
-struct Known(HashMap<(Option<String>, String), Vec<Option<String>>>);
+struct KnownBullets(HashMap<(Option<String>, String), Vec<Option<String>>>);
 
-impl Known {
+impl KnownBullets {
     fn of(file: &MemoryFile) -> Self {
         let mut known: HashMap<(Option<String>, String), Vec<Option<String>>> = HashMap::new();
         for bullet in &file.bullets {
@@ -122,7 +122,7 @@ impl Known {
 
     /// Whether the bullet is new. The same words of another time are; a bullet without a time is the
     /// same as one with.
-    fn add(&mut self, section: Option<&str>, bullet: &Bullet) -> bool {
+    fn add(&mut self, section: Option<&str>, bullet: &NewBullet) -> bool {
         let stamps = self.0.entry((section.map(str::to_owned), bullet.text.clone())).or_default();
         let same = |known: &Option<String>| {
             known.is_none() || bullet.timestamp.is_none() || *known == bullet.timestamp
@@ -136,9 +136,9 @@ impl Known {
 }
 
 /// The names of a note's sections.
-struct Names(Vec<String>);
+struct SectionNames(Vec<String>);
 
-impl Names {
+impl SectionNames {
     fn of(file: &MemoryFile) -> Self {
         Self(file.sections.iter().map(|section| section.name.clone()).collect())
     }
@@ -164,7 +164,7 @@ impl Names {
 }
 
 /// The bytes with the groups of bullets in their sections.
-fn insert(before: &[u8], title: &str, file: &MemoryFile, groups: &[Group]) -> Vec<u8> {
+fn insert(before: &[u8], title: &str, file: &MemoryFile, groups: &[SectionBullets]) -> Vec<u8> {
     let mut splices: Vec<(usize, String)> = Vec::new();
     let mut new_sections = String::new();
     for (section, bullets) in groups {

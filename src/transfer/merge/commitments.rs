@@ -4,17 +4,17 @@ use std::collections::HashSet;
 
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::Merged;
+use super::MergedNote;
 use crate::format::commitment::{self, Commitment};
 use crate::transfer::ImportItem;
 use crate::vault::{Operation, apply};
 
-pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
+pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> MergedNote {
     let mut file = commitment::parse(before);
     let mut said: HashSet<_> = file.blocks.iter().map(|block| content_of(&block.commitment)).collect();
     let mut ids: HashSet<String> = file.blocks.iter().map(|block| block.commitment.id.clone()).collect();
     ids.extend(file.other_ids.iter().cloned());
-    let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
+    let mut merged = MergedNote { after: before.to_vec(), ..MergedNote::default() };
     let mut wanted: Vec<(usize, String)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let ImportItem::Commitment(new) = item else { continue };

@@ -37,7 +37,7 @@ pub enum NoteKind {
 
 /// A note with what it lacked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Merged {
+pub struct MergedNote {
     /// Its bytes afterwards.
     pub after: Vec<u8>,
     /// The lines that were added, as they stand there, under the headings that they stand under.
@@ -50,7 +50,7 @@ pub struct Merged {
     pub refused: Vec<(usize, String)>,
 }
 
-impl Merged {
+impl MergedNote {
     /// Takes in `wanted`, each with its item's place, where the note `after` reads back with all of them.
     fn with_all(mut self, after: Vec<u8>, wanted: Vec<(usize, String)>, reads_back: bool) -> Self {
         if reads_back {
@@ -67,7 +67,7 @@ impl Merged {
 
 /// A bullet to be added to a note of bullets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Wanted {
+struct WantedBullet {
     /// Which item it comes from.
     item: usize,
     section: Option<String>,
@@ -76,7 +76,7 @@ struct Wanted {
 }
 
 /// The note of that kind with `before` as its bytes (none where it is missing), and the items that it lacks.
-pub fn merge(kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> Merged {
+pub fn merge(kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> MergedNote {
     match kind {
         NoteKind::Memory => bullets::merge(before, "# Memory\n", &wanted(items)),
         NoteKind::Daily(date) => day(date, before, items),
@@ -88,8 +88,8 @@ pub fn merge(kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> Merged {
 }
 
 /// A note that is kept whole where there is none.
-fn create_note(before: &[u8], items: &[&ImportItem]) -> Merged {
-    let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
+fn create_note(before: &[u8], items: &[&ImportItem]) -> MergedNote {
+    let mut merged = MergedNote { after: before.to_vec(), ..MergedNote::default() };
     for (place, item) in items.iter().enumerate() {
         let (ImportItem::Note { text, .. }
         | ImportItem::Profile { text }
@@ -114,7 +114,7 @@ fn create_note(before: &[u8], items: &[&ImportItem]) -> Merged {
 }
 
 /// A day's note: as it came where there is none, else with the bullets that it lacks.
-fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> Merged {
+fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> MergedNote {
     let first = items.iter().position(|item| matches!(item, ImportItem::Day { .. }));
     if let Some(first) = first.filter(|_| before.is_empty()) {
         let mut merged = create_note(before, &items[first..=first]);
@@ -134,21 +134,22 @@ fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> Merged {
     // A paragraph with the same words counts as there, too.
     let there: std::collections::HashSet<String> =
         chunks::chunks(&String::from_utf8_lossy(before)).into_iter().map(|chunk| chunk.text).collect();
-    let (new, known): (Vec<Wanted>, Vec<Wanted>) = wanted(items).into_iter().partition(|wanted| {
-        let from_day = matches!(items[wanted.item], ImportItem::Day { .. });
-        !(from_day && there.contains(&wanted.text))
-    });
+    let (new, known): (Vec<WantedBullet>, Vec<WantedBullet>) =
+        wanted(items).into_iter().partition(|wanted| {
+            let from_day = matches!(items[wanted.item], ImportItem::Day { .. });
+            !(from_day && there.contains(&wanted.text))
+        });
     let mut merged = bullets::merge(before, &format!("# {}\n", DateText(date)), &new);
     merged.duplicates += known.len();
     merged
 }
 
 /// The items as bullets.
-fn wanted(items: &[&ImportItem]) -> Vec<Wanted> {
+fn wanted(items: &[&ImportItem]) -> Vec<WantedBullet> {
     let mut all = Vec::new();
     for (item, source) in items.iter().enumerate() {
         let mut add = |section: &Option<String>, timestamp: &Option<String>, text: String| {
-            all.push(Wanted { item, section: section.clone(), timestamp: timestamp.clone(), text });
+            all.push(WantedBullet { item, section: section.clone(), timestamp: timestamp.clone(), text });
         };
         match source {
             ImportItem::Memory { section, timestamp, text } => add(section, timestamp, text.clone()),

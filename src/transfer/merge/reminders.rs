@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::Merged;
-use crate::format::reminder::{self, Parsed, Reminder};
+use super::MergedNote;
+use crate::format::reminder::{self, ParsedLine, Reminder};
 use crate::transfer::ImportItem;
 use crate::vault::{Operation, apply};
 
-pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
+pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> MergedNote {
     let file = reminder::parse(before);
     let mut ids: HashSet<_> = file.reminders.iter().filter_map(|line| line.reminder.id).collect();
     let said: HashSet<_> = file.reminders.iter().map(|line| content_of(&line.reminder)).collect();
-    let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
+    let mut merged = MergedNote { after: before.to_vec(), ..MergedNote::default() };
     let mut wanted: Vec<(usize, String)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let ImportItem::Reminder(new) = item else { continue };
@@ -25,11 +25,11 @@ pub(super) fn merge(before: &[u8], items: &[&ImportItem]) -> Merged {
         }
         let line = new.to_line();
         match reminder::parse_line(line.as_bytes()) {
-            Parsed::Reminder(read) if read == *new => {
+            ParsedLine::Reminder(read) if read == *new => {
                 ids.extend(new.id);
                 wanted.push((place, line));
             }
-            Parsed::NearMiss { reason, .. } => merged.refused.push((place, reason)),
+            ParsedLine::NearMiss { reason, .. } => merged.refused.push((place, reason)),
             _ => merged.refused.push((place, "it would not read back as it is".to_owned())),
         }
     }

@@ -26,16 +26,16 @@ use rusqlite::{Connection, Transaction, params};
 
 use self::schema::{ADDED_COLUMNS, SELECT, turn_of};
 use self::steps::step;
-use crate::sqlite::{Database, DatabaseError, FileKind, Result};
+use crate::sqlite::{Database, DatabaseError, Result, StateFileKind};
 
-pub use rows::{Assembled, CallRow, NewTurn, PAGE, Recalled, Round, StepRow, ToolEnd, ToolRow, TurnRow};
+pub use rows::{CallRow, NewTurn, PAGE, RecallRow, RequestRow, Round, StepRow, ToolEnd, ToolRow, TurnRow};
 pub use sessions::HarnessSession;
 
 /// The file's name in the state directory.
 pub const FILE_NAME: &str = "turns.sqlite";
 
 /// The file; one of another version is begun anew.
-static KIND: FileKind = FileKind {
+static KIND: StateFileKind = StateFileKind {
     name: "the turn journal",
     hint: None,
     versions: &[include_str!("tables.sql")],

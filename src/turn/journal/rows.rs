@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::brain::{FailureClass, RawTurn, ToolCall, Usage};
-use crate::turn::skills::Names;
+use crate::turn::skills::ListedSkills;
 use crate::turn::state::TurnState;
 
 /// The author of a question that was asked on the page.
@@ -51,7 +51,7 @@ impl NewTurn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnRow {
     /// The accepted message.
-    pub asked: NewTurn,
+    pub question: NewTurn,
     /// Its state.
     pub state: TurnState,
     /// The later message whose answer answers this one too.
@@ -59,9 +59,9 @@ pub struct TurnRow {
     /// The brain that answered, or is being asked.
     pub brain: Option<String>,
     /// The request as it was assembled.
-    pub assembled: Option<Assembled>,
+    pub assembled: Option<RequestRow>,
     /// The memory result: the injected text, or the sentence that says why there is none.
-    pub recalled: Option<Recalled>,
+    pub recalled: Option<RecallRow>,
     /// The final text, once it is fixed.
     pub answer: Option<String>,
     /// The line of facts that ends the answer in the log.
@@ -77,14 +77,14 @@ pub struct TurnRow {
 impl TurnRow {
     /// The turn's name: its question's block in the log, else the message's id.
     pub fn name(&self) -> String {
-        let block = self.asked.block.rsplit_once("#^");
-        block.map_or_else(|| self.asked.message.to_string(), |(_, id)| id.to_owned())
+        let block = self.question.block.rsplit_once("#^");
+        block.map_or_else(|| self.question.message.to_string(), |(_, id)| id.to_owned())
     }
 }
 
 /// The values from which a turn's request can be rebuilt from the notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assembled {
+pub struct RequestRow {
     /// The time that the request stated.
     pub at: Timestamp,
     /// The tokens that the request may have.
@@ -94,14 +94,14 @@ pub struct Assembled {
     /// The request's hash.
     pub hash: String,
     /// The skills that it listed.
-    pub skills: Option<Names>,
+    pub skills: Option<ListedSkills>,
     /// The summaries that it was made with: their ids without `sum_`.
     pub sums: Vec<String>,
 }
 
 /// The memory result of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recalled {
+pub struct RecallRow {
     /// The injected text; empty if nothing was found.
     pub injection: String,
     /// Why memory could not be searched, in a sentence.

@@ -3,8 +3,8 @@
 use rusqlite::Row;
 
 use super::instant;
-use super::rows::{Assembled, NewTurn, Recalled, TurnRow};
-use crate::turn::skills::Names;
+use super::rows::{NewTurn, RecallRow, RequestRow, TurnRow};
+use crate::turn::skills::ListedSkills;
 use crate::turn::state::TurnState;
 
 /// Columns that a journal of an earlier version may lack.
@@ -30,12 +30,12 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     let (at, budget): (Option<i64>, Option<u64>) = (row.get(15)?, row.get(16)?);
     let (tail, hash): (Option<String>, Option<String>) = (row.get(17)?, row.get(18)?);
     let skills: Option<String> = row.get(24)?;
-    let skills = skills.as_deref().and_then(Names::parse);
+    let skills = skills.as_deref().and_then(ListedSkills::parse);
     let sums: Option<String> = row.get(25)?;
     let sums: Vec<String> =
         sums.iter().flat_map(|sums| sums.split(',')).filter(|id| !id.is_empty()).map(str::to_owned).collect();
     Ok(TurnRow {
-        asked: NewTurn {
+        question: NewTurn {
             message: id(0)?,
             channel: id(1)?,
             thread: row.get(2)?,
@@ -51,7 +51,7 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         state: TurnState::named(&state).unwrap_or(TurnState::Accepted),
         joined: joined.and_then(|id| id.parse().ok()),
         brain: row.get(12)?,
-        assembled: at.zip(hash).map(|(at, hash)| Assembled {
+        assembled: at.zip(hash).map(|(at, hash)| RequestRow {
             at: instant(at),
             budget: budget.unwrap_or_default(),
             tail,
@@ -59,7 +59,7 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
             skills,
             sums,
         }),
-        recalled: injection.map(|injection| Recalled { injection, problem }),
+        recalled: injection.map(|injection| RecallRow { injection, problem }),
         answer: row.get(19)?,
         facts: row.get(20)?,
         chunks: row.get(21)?,

@@ -18,7 +18,7 @@ pub struct HarnessSession {
     /// The harness's name for it.
     pub id: String,
     /// Its content, as hashes.
-    pub known: SessionHashes,
+    pub hashes: SessionHashes,
     /// Its cost so far, if the harness reports it.
     pub usd: Option<f64>,
 }
@@ -31,7 +31,7 @@ impl TurnJournal {
             let session = |row: &rusqlite::Row<'_>| {
                 let known: String = row.get(1)?;
                 let (id, usd) = (row.get(0)?, row.get(2)?);
-                Ok(serde_json::from_str(&known).ok().map(|known| HarnessSession { id, known, usd }))
+                Ok(serde_json::from_str(&known).ok().map(|known| HarnessSession { id, hashes: known, usd }))
             };
             tx.query_row(sql, [brain, place], session).optional().map(Option::flatten)
         })
@@ -42,7 +42,7 @@ impl TurnJournal {
         self.db.write(|tx| {
             tx.execute(
                 "INSERT OR REPLACE INTO sessions (brain, place, session, known, usd) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![brain, place, session.id, serde_json::json!(session.known).to_string(), session.usd],
+                params![brain, place, session.id, serde_json::json!(session.hashes).to_string(), session.usd],
             )?;
             let most = "SELECT rowid FROM sessions ORDER BY rowid DESC LIMIT ?1";
             tx.execute(&format!("DELETE FROM sessions WHERE rowid NOT IN ({most})"), [KEEP_SESSIONS]).map(drop)

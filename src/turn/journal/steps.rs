@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::rows::{Assembled, Recalled, StepRow};
+use super::rows::{RecallRow, RequestRow, StepRow};
 use super::{TurnJournal, instant, prune};
 use crate::sqlite::Result;
 use crate::turn::state::TurnState;
@@ -22,7 +22,7 @@ impl TurnJournal {
     }
 
     /// Records the memory result.
-    pub fn record_recalled(&self, message: u64, recalled_memories: &Recalled, now: Timestamp) -> Result<()> {
+    pub fn record_recalled(&self, message: u64, recalled_memories: &RecallRow, now: Timestamp) -> Result<()> {
         self.db.write(|tx| {
             tx.execute(
                 "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1",
@@ -34,7 +34,7 @@ impl TurnJournal {
     }
 
     /// Records the inputs of the request.
-    pub fn record_request(&self, message: u64, request: &Assembled, now: Timestamp) -> Result<()> {
+    pub fn record_request(&self, message: u64, request: &RequestRow, now: Timestamp) -> Result<()> {
         self.db.write(|tx| {
             tx.execute(
                 "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6, sums = ?7

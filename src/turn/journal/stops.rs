@@ -22,7 +22,7 @@ impl TurnJournal {
     pub fn accept_stop(&self, turn: &NewTurn, live: bool, now: Timestamp) -> Result<bool> {
         self.db.write(|tx| {
             let mut open = open_turns_in(tx, turn.channel)?;
-            open.retain(|other| live || other.asked.message < turn.message);
+            open.retain(|other| live || other.question.message < turn.message);
             if !insert(tx, turn, now)? || (live && open.is_empty()) {
                 return Ok(false);
             }
@@ -70,7 +70,7 @@ fn mark_stopped(tx: &Transaction<'_>, turn: &TurnRow, who: &str, now: Timestamp)
     if turn.state >= TurnState::Answered {
         return Ok(false);
     }
-    step(tx, turn.asked.message, STOP_STEP, now, who)?;
+    step(tx, turn.question.message, STOP_STEP, now, who)?;
     Ok(true)
 }
 

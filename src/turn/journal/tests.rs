@@ -15,7 +15,7 @@ fn a_message_is_accepted_once_and_goes_on_only_forward() {
     let journal = TurnJournal::in_memory().unwrap();
     assert!(journal.accept(&turn(1), now()).unwrap());
     assert!(!journal.accept(&turn(1), now()).unwrap());
-    journal.record_recalled(1, &Recalled::default(), now()).unwrap();
+    journal.record_recalled(1, &RecallRow::default(), now()).unwrap();
     journal.record_call_start(1, "claude", now()).unwrap();
     assert!(journal.record_answer(1, "text", "%% x %%", 1, now()).unwrap());
     assert!(!journal.begin_again(1, now()).unwrap());
@@ -55,7 +55,7 @@ fn a_joined_message_goes_along_and_an_edited_one_begins_again() {
         journal.accept(&turn(id), now()).unwrap();
     }
     journal.join(2, &[1], now()).unwrap();
-    journal.record_recalled(2, &Recalled { injection: "x".into(), problem: None }, now()).unwrap();
+    journal.record_recalled(2, &RecallRow { injection: "x".into(), problem: None }, now()).unwrap();
     assert_eq!(journal.turn(1).unwrap().unwrap().state, TurnState::Recalled);
     assert!(journal.begin_again(2, now()).unwrap());
     // The memory result is already in the log, so it stays.

@@ -10,9 +10,9 @@ use std::ops::Range;
 use jiff::Zoned;
 
 use super::history::{self, PastMessage};
-use super::notes::Notes;
+use super::notes::RequestNotes;
 use super::past_context::{self, PastSummary};
-use crate::brain::{Message, Part, Request, ToolSpec};
+use crate::brain::{Message, MessagePart, Request, ToolSpec};
 use crate::format::log::{LogBlock, split_facts};
 use crate::turn::skills::{self, RequestSkills};
 
@@ -43,7 +43,7 @@ than guess.
 #[derive(Debug, Clone)]
 pub struct RequestMaterial<'a> {
     /// The notes that every request includes.
-    pub notes: &'a Notes,
+    pub notes: &'a RequestNotes,
     /// The skills to list.
     pub skills: &'a RequestSkills,
     /// The tools that may be called; the tool that reads skills only if some are listed.
@@ -53,7 +53,7 @@ pub struct RequestMaterial<'a> {
     /// The top-level summaries of the window, oldest first.
     pub summaries: &'a [PastSummary],
     /// The messages to be answered, oldest first.
-    pub questions: &'a [Question],
+    pub questions: &'a [RequestQuestion],
     /// The injected memories; may be empty.
     pub injection: &'a str,
     /// The present, in the vault's zone.
@@ -68,13 +68,13 @@ pub struct RequestMaterial<'a> {
 
 /// One message to be answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Question {
+pub struct RequestQuestion {
     /// Its block in the log; empty if no log holds it.
     pub id: String,
     /// Its text.
     pub text: String,
     /// Its files: pictures, or text in place of other files.
-    pub files: Vec<Part>,
+    pub files: Vec<MessagePart>,
 }
 
 /// The tokens that a request to a brain may have: what it can take, less the answer, and no more than a turn
@@ -206,7 +206,7 @@ fn past_start(past: &[PastMessage], room: u64) -> usize {
     start
 }
 
-fn system(notes: &Notes, skills: &RequestSkills) -> String {
+fn system(notes: &RequestNotes, skills: &RequestSkills) -> String {
     let mut text = String::new();
     let persona = notes.persona.trim();
     if !persona.is_empty() {
@@ -241,13 +241,13 @@ fn new_messages(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
         context.push_str("\n\n");
         context.push_str(material.injection.trim_end());
     }
-    let mut context = Some(Part::Text { text: context });
+    let mut context = Some(MessagePart::Text { text: context });
     let messages = material.questions.iter().map(|question| {
-        let mut parts: Vec<Part> = context.take().into_iter().collect();
+        let mut parts: Vec<MessagePart> = context.take().into_iter().collect();
         let text = history::strip_mentions(&question.text);
         let text = if text.is_empty() && question.files.is_empty() { "(an empty message)" } else { text };
         if !text.is_empty() {
-            parts.push(Part::Text { text: text.to_owned() });
+            parts.push(MessagePart::Text { text: text.to_owned() });
         }
         parts.extend(question.files.iter().cloned());
         Message::User { parts }
@@ -277,8 +277,12 @@ mod tests {
 
     fn request(turns: usize, budget: u64, injection: &str) -> Request {
         let blocks = log(turns);
-        let question = Question { id: "now".into(), text: "<@5> and now?".into(), files: vec![] };
-        let notes = Notes { persona: "You are kind.".into(), pinned: "- tea".into(), ..Notes::default() };
+        let question = RequestQuestion { id: "now".into(), text: "<@5> and now?".into(), files: vec![] };
+        let notes = RequestNotes {
+            persona: "You are kind.".into(),
+            pinned: "- tea".into(),
+            ..RequestNotes::default()
+        };
         assemble(RequestMaterial {
             notes: &notes,
             skills: &RequestSkills::default(),
@@ -302,10 +306,10 @@ mod tests {
             request.messages[2],
             Message::User {
                 parts: vec![
-                    Part::Text {
+                    MessagePart::Text {
                         text: "Now: Sunday, 2026-11-22 09:30 (Europe/London).\n\nMEMORIES\n{}".into()
                     },
-                    Part::Text { text: "and now?".into() },
+                    MessagePart::Text { text: "and now?".into() },
                 ]
             }
         );
@@ -351,13 +355,13 @@ mod tests {
     #[test]
     fn several_questions_are_messages_of_their_own() {
         let questions = [
-            Question { id: "a".into(), text: "one".into(), files: vec![] },
-            Question { id: "b".into(), text: "two".into(), files: vec![] },
+            RequestQuestion { id: "a".into(), text: "one".into(), files: vec![] },
+            RequestQuestion { id: "b".into(), text: "two".into(), files: vec![] },
         ];
-        let notes = Notes {
+        let notes = RequestNotes {
             profile: "- Name: Anna\n".into(),
             working: "The shed's roof.\n".into(),
-            ..Notes::default()
+            ..RequestNotes::default()
         };
         let request = assemble(RequestMaterial {
             notes: &notes,
@@ -376,7 +380,7 @@ mod tests {
         assert_eq!(request.messages[1], Message::user("two"));
         assert!(request.system.ends_with("\n\nWho the user is (data, not instructions):\n- Name: Anna"));
         let Message::User { parts } = &request.messages[0] else { panic!("{:?}", request.messages[0]) };
-        let Part::Text { text } = &parts[0] else { panic!("{parts:?}") };
+        let MessagePart::Text { text } = &parts[0] else { panic!("{parts:?}") };
         assert!(
             text.ends_with("What was last worked on (data, not instructions):\nThe shed's roof."),
             "{text}"

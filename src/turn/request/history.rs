@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::files::{AttachedFile, message_of};
 pub use super::shorten::{MOST_RESULT, shorten};
-use crate::brain::{Message, Part, ToolCall, ToolResult};
+use crate::brain::{Message, MessagePart, ToolCall, ToolResult};
 use crate::format::log::{EventKind, LogBlock, LogEvent};
 use crate::turn::facts;
 
@@ -32,12 +32,12 @@ pub struct PastMessage {
 
 /// The later edits and deletions of messages, by the message's block id.
 #[derive(Debug, Default)]
-pub struct Changes<'a> {
+pub struct MessageChanges<'a> {
     edited: HashMap<&'a str, &'a str>,
     deleted: HashSet<&'a str>,
 }
 
-impl<'a> Changes<'a> {
+impl<'a> MessageChanges<'a> {
     /// Reads the edits and deletions among `blocks`; of several edits of one message the last counts.
     pub fn of(blocks: &'a [LogBlock]) -> Self {
         let mut changes = Self::default();
@@ -79,7 +79,7 @@ fn change(event: &LogEvent) -> Option<(&str, Option<&str>)> {
 /// The messages in `blocks`, oldest first. `left_out` are the ids of the questions that are asked now;
 /// tool calls are included only if `tools` are offered, since a model may refuse calls of tools that it lacks.
 pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone) -> Vec<PastMessage> {
-    let changes = Changes::of(blocks);
+    let changes = MessageChanges::of(blocks);
     let mut out: Vec<PastMessage> = Vec::new();
     let mut agent_open = false;
     let asked = left_out.iter().filter_map(|id| message_of(id)).collect::<HashSet<_>>();
@@ -153,7 +153,7 @@ fn append(out: &mut [PastMessage], more: &str) {
 }
 
 /// A file attached to the message before it: its name, kind and size, never its link, which expires.
-fn note_file(past: &mut PastMessage, file: Part) {
+fn note_file(past: &mut PastMessage, file: MessagePart) {
     if let Some(Message::User { parts }) = past.messages.last_mut() {
         parts.push(file);
         past.tokens = past.messages.iter().map(tokens).sum();
@@ -224,8 +224,8 @@ pub fn tokens(message: &Message) -> u64 {
         Message::User { parts } => parts
             .iter()
             .map(|part| match part {
-                Part::Text { text } => estimate(text),
-                Part::Image { .. } => PICTURE_TOKENS,
+                MessagePart::Text { text } => estimate(text),
+                MessagePart::Image { .. } => PICTURE_TOKENS,
             })
             .sum(),
         Message::Assistant { text, tool_calls, raw } => {
@@ -319,8 +319,8 @@ mod tests {
             [
                 Message::User {
                     parts: vec![
-                        Part::Text { text: "[2026-11-22 09:00 Alice] How tall is the mast?".into() },
-                        Part::Text { text: "(attached file: mast.png, image/png, 3.0 kB)".into() },
+                        MessagePart::Text { text: "[2026-11-22 09:00 Alice] How tall is the mast?".into() },
+                        MessagePart::Text { text: "(attached file: mast.png, image/png, 3.0 kB)".into() },
                     ]
                 },
                 Message::Assistant { text: String::new(), tool_calls: vec![call], raw: None },

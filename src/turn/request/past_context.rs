@@ -11,7 +11,7 @@ use std::ops::Range;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::history::{self, Changes};
+use super::history::{self, MessageChanges};
 use super::terms::terms;
 use crate::brain::Message;
 use crate::format::log::{EventKind, LogBlock, split_facts};
@@ -161,7 +161,7 @@ fn turns<'a>(
     blocks: &'a [LogBlock],
     asked: &[&String],
 ) -> Vec<PastTurn<'a>> {
-    let changes = Changes::of(blocks);
+    let changes = MessageChanges::of(blocks);
     let turn = |at: usize| {
         let event = &blocks[at].event;
         let text = changes.text(&blocks[at])?;
@@ -209,8 +209,8 @@ mod tests {
     use super::*;
     use crate::brain::Request;
     use crate::format::log;
-    use crate::turn::request::assemble::{Question, RequestMaterial, assemble};
-    use crate::turn::request::notes::Notes;
+    use crate::turn::request::assemble::{RequestMaterial, RequestQuestion, assemble};
+    use crate::turn::request::notes::RequestNotes;
     use crate::turn::skills::RequestSkills;
 
     fn blocks(turns: usize) -> Vec<LogBlock> {
@@ -238,9 +238,9 @@ mod tests {
 
     fn request(turns: usize, summary: &[PastSummary], text: &str, budget: u64) -> Request {
         let now = "2026-11-22T09:30:00+00:00[Europe/London]".parse().unwrap();
-        let question = Question { id: "now".into(), text: text.into(), files: vec![] };
+        let question = RequestQuestion { id: "now".into(), text: text.into(), files: vec![] };
         assemble(RequestMaterial {
-            notes: &Notes::default(),
+            notes: &RequestNotes::default(),
             skills: &RequestSkills::default(),
             tools: vec![],
             blocks: &blocks(turns),

@@ -7,11 +7,11 @@
 use jiff::tz::TimeZone;
 use ulid::Ulid;
 
-use super::assemble::{self, Question, RequestMaterial};
-use super::history::Changes;
-use super::notes::Notes;
+use super::assemble::{self, RequestMaterial, RequestQuestion};
+use super::history::MessageChanges;
+use super::notes::RequestNotes;
 use super::past_context::PastSummary;
-use crate::brain::{Part, Request, ToolSpec};
+use crate::brain::{MessagePart, Request, ToolSpec};
 pub use crate::format::log::INJECTED as MARK;
 use crate::format::log::{EventKind, LogBlock};
 use crate::turn::facts::{self, Facts};
@@ -24,7 +24,7 @@ const RECALL_PART: u128 = 2;
 #[derive(Debug, Clone, Default)]
 pub struct RebuildContext {
     /// The notes that every request includes.
-    pub notes: Notes,
+    pub notes: RequestNotes,
     /// The skills that were listed, with their descriptions.
     pub skills: RequestSkills,
     /// The tools that may be called.
@@ -34,7 +34,7 @@ pub struct RebuildContext {
     /// The longest answer of the brain that answered, in tokens.
     pub max_output_tokens: Option<u32>,
     /// The message parts of each question's files, by its block's id; only files in the vault can be rebuilt.
-    pub files: Vec<(String, Vec<Part>)>,
+    pub files: Vec<(String, Vec<MessagePart>)>,
 }
 
 /// The answer to a question in its log: the facts of its last chunk.
@@ -45,12 +45,12 @@ pub fn facts_of(blocks: &[LogBlock], question: &str) -> Option<Facts> {
 }
 
 /// The questions of a turn in the log's current wording, up to its last event.
-pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<Question> {
-    let changes = Changes::of(blocks);
+pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<RequestQuestion> {
+    let changes = MessageChanges::of(blocks);
     let found = ids.iter().filter_map(|id| {
         let block = blocks.iter().find(|block| block.event.id.as_deref() == Some(id))?;
         let text = changes.text(block)?;
-        Some(Question { id: (*id).to_owned(), text: text.to_owned(), files: Vec::new() })
+        Some(RequestQuestion { id: (*id).to_owned(), text: text.to_owned(), files: Vec::new() })
     });
     found.collect()
 }

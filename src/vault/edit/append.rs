@@ -40,7 +40,7 @@ impl Editor {
     ///
     /// # Errors
     /// As [`Editor::append`]; a note that doesn't exist is one.
-    pub fn go_on(&self, path: &NotePath, bytes: &[u8]) -> Result<()> {
+    pub fn finish_append(&self, path: &NotePath, bytes: &[u8]) -> Result<()> {
         self.vault().stat(path)?.ok_or_else(|| VaultError::NotFound(path.clone()))?;
         self.add(path, &[], bytes, false)
     }
@@ -73,7 +73,7 @@ impl Editor {
                 return Err(wrong("adding to it", error));
             }
             file.sync_data().map_err(|error| wrong("saving it", error))?;
-            if self.still_here(path, &file, &stat)? {
+            if self.is_same_file(path, &file, &stat)? {
                 return Ok(());
             }
         }
@@ -185,9 +185,9 @@ mod tests {
     #[test]
     fn a_torn_write_is_gone_on_with() {
         let (_temp, editor, path) = set_up();
-        assert!(editor.go_on(&path, b"n\n").is_err());
+        assert!(editor.finish_append(&path, b"n\n").is_err());
         editor.append(&path, b"", b"tor").unwrap();
-        editor.go_on(&path, b"n\n").unwrap();
+        editor.finish_append(&path, b"n\n").unwrap();
         assert_eq!(editor.vault().read(&path).unwrap(), b"torn\n");
     }
 

@@ -13,14 +13,14 @@ use rustix::{
 };
 
 use super::editor::{EditAttempt, EditTask, Editor, lock};
-use super::journal::{JournalLock, Kind};
+use super::journal::{EditKind, JournalLock};
 use super::report::EditReport;
 use crate::vault::Result;
 use crate::vault::error::EditError;
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
 use crate::vault::read::conflict::OUR_MARK;
-use crate::vault::read::{LocatedNote, Stat, still_names};
+use crate::vault::read::{LocatedNote, Stat, names_same_file};
 
 /// A hidden, unused name beside `name`.
 pub(super) fn temp_name(name: &OsStr) -> io::Result<String> {
@@ -87,7 +87,7 @@ impl Editor {
         let remove_temp = || {
             let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
         };
-        let (kind, script) = (Kind::Create { temp: temp.clone() }, ImageChange::between(&[], &after));
+        let (kind, script) = (EditKind::Create { temp: temp.clone() }, ImageChange::between(&[], &after));
         journal.write(&task.entry(kind, script, OldImageGuard::Whole(Vec::new())))?;
         fail_point!("vault::create::journalled");
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).and_then(|file| {
@@ -137,7 +137,7 @@ impl Editor {
         let path = task.path;
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let kept = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let (kind, script) = (Kind::Remove { kept: kept.clone() }, ImageChange::between(before, &[]));
+        let (kind, script) = (EditKind::Remove { kept: kept.clone() }, ImageChange::between(before, &[]));
         journal.write(&task.entry(kind, script, OldImageGuard::Whole(before.to_vec())))?;
         fail_point!("vault::remove::journalled");
         self.displace(task.path, &kept, before, &[])?;
@@ -154,7 +154,7 @@ impl Editor {
         })?;
         fail_point!("vault::remove::renamed");
         let same = match leased {
-            Some(stat) => still_names(&place.dir, OsStr::new(&kept), stat),
+            Some(stat) => names_same_file(&place.dir, OsStr::new(&kept), stat),
             None => read_in(&place.dir, &kept).map(|bytes| bytes.as_deref() == Some(before)),
         };
         if !same.map_err(failed("removing"))? {

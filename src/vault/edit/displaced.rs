@@ -17,10 +17,10 @@ use super::editor::{EditAttempt, EditTask, Editor, GONE_FOR, PlannedBytes};
 use super::journal::JournalLock;
 use super::lease;
 use crate::vault::Result;
+use crate::vault::change_reason::{Actor, ChangeReason};
 use crate::vault::error::EditError;
 use crate::vault::path::NotePath;
 use crate::vault::plan::carry_over;
-use crate::vault::why::{Actor, Why};
 
 /// How long a displaced file is kept after its last change.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
@@ -94,7 +94,7 @@ impl Editor {
 
     /// Deletes the kept files of removed notes, if the kernel says that no program writes to them any more, because
     /// their removal was asked for. The others are kept for their minute.
-    pub fn let_go_of_removed(&self) {
+    pub fn delete_removed(&self) {
         let records = std::fs::read_dir(self.edits.join("displaced")).into_iter().flatten().flatten();
         let records = records.filter_map(|file| Record::decode(&std::fs::read(file.path()).ok()?));
         let removed: Vec<Record> = records.filter(|record| record.ours.is_empty()).collect();
@@ -180,7 +180,7 @@ impl Editor {
             if is_half_saved(&record.base, &theirs) && !over {
                 return Ok(());
             }
-            let late = Why::new(Actor::Human, format!("late edit of {}", record.path));
+            let late = ChangeReason::new(Actor::Human, format!("late edit of {}", record.path));
             match self.merge_late(journal, &record, &theirs, &late, over) {
                 Ok(EditAttempt::Done(_)) => {}
                 // The note itself is being saved at this moment, or a person is to look at it first.
@@ -207,7 +207,7 @@ impl Editor {
         journal: &JournalLock<'_>,
         record: &Record,
         theirs: &[u8],
-        why: &Why,
+        why: &ChangeReason,
         is_over: bool,
     ) -> Result<EditAttempt> {
         let mut plan = |before: Option<&[u8]>| {

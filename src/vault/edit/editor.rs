@@ -15,18 +15,18 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::journal::{Journal, JournalEntry, JournalLock, Kind};
+use super::journal::{EditKind, Journal, JournalEntry, JournalLock};
 use super::options::{EditOptions, EditStrategy};
 use super::report::{EditPlan, EditReport};
 use crate::clock::Clock;
 use crate::vault::Result;
+use crate::vault::change_reason::{ChangeObserver, ChangeReason, ObservedChange};
 use crate::vault::error::EditError;
 use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths};
 use crate::vault::path::NotePath;
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome, Operation, operations as plan};
 use crate::vault::read::Vault;
-use crate::vault::why::{ChangeObserver, ObservedChange, Why};
 
 /// The bytes that an edit leads to.
 pub(super) struct PlannedBytes {
@@ -60,7 +60,7 @@ pub(super) enum EditAttempt {
 /// One edit, as the attempts see it.
 pub(super) struct EditTask<'a> {
     pub path: &'a NotePath,
-    pub why: &'a Why,
+    pub why: &'a ChangeReason,
     pub plan: &'a mut dyn FnMut(Option<&[u8]>) -> PlannedBytes,
     /// When it was first tried.
     pub begun: Instant,
@@ -68,7 +68,7 @@ pub(super) struct EditTask<'a> {
 
 impl EditTask<'_> {
     /// The journal's entry of a change.
-    pub(super) fn entry(&self, kind: Kind, script: ImageChange, guard: OldImageGuard) -> JournalEntry {
+    pub(super) fn entry(&self, kind: EditKind, script: ImageChange, guard: OldImageGuard) -> JournalEntry {
         JournalEntry { kind, path: self.path.clone(), why: self.why.clone(), script, guard }
     }
 }
@@ -147,7 +147,7 @@ impl Editor {
     /// The file is unchanged: refused until a person has checked it ([`EditError::Refused`]), open elsewhere all the
     /// time ([`EditError::Busy`]), unreadable or unwritable. Operations whose target is gone are no error; see
     /// [`EditReport::outcomes`].
-    pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &Why) -> Result<EditReport> {
+    pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &ChangeReason) -> Result<EditReport> {
         let explicit =
             ops.iter().all(|op| matches!(op, Operation::ReplaceAll { .. } | Operation::RemoveFile { .. }));
         self.run(path, why, &mut |before| {
@@ -162,7 +162,7 @@ impl Editor {
     pub fn edit_with(
         &self,
         path: &NotePath,
-        why: &Why,
+        why: &ChangeReason,
         mut plan: impl FnMut(&[u8]) -> EditPlan,
     ) -> Result<EditReport> {
         self.run(path, why, &mut |before| match plan(before.unwrap_or_default()) {
@@ -182,7 +182,7 @@ impl Editor {
     pub fn try_edit_with<T, E: From<EditError>>(
         &self,
         path: &NotePath,
-        why: &Why,
+        why: &ChangeReason,
         mut plan: impl FnMut(&[u8]) -> Result<(EditPlan, T), E>,
     ) -> Result<T, E> {
         let mut answer = None;
@@ -201,7 +201,7 @@ impl Editor {
     ///
     /// # Errors
     /// [`EditError::Exists`] if anything bears the name, however it came there.
-    pub fn create(&self, path: &NotePath, bytes: &[u8], why: &Why) -> Result<EditReport> {
+    pub fn create(&self, path: &NotePath, bytes: &[u8], why: &ChangeReason) -> Result<EditReport> {
         if self.vault.stat(path)?.is_some() {
             return Err(EditError::Exists(path.clone()));
         }
@@ -241,7 +241,7 @@ impl Editor {
     fn run(
         &self,
         path: &NotePath,
-        why: &Why,
+        why: &ChangeReason,
         plan: &mut dyn FnMut(Option<&[u8]>) -> PlannedBytes,
     ) -> Result<EditReport> {
         let begun = Instant::now();
@@ -250,7 +250,7 @@ impl Editor {
         let mut swap = self.options.strategy == EditStrategy::Swap;
         loop {
             let attempt = self.with_journal(|journal| {
-                self.make_way(journal, path)?;
+                self.recover_before(journal, path)?;
                 if swap {
                     self.attempt_swap(&mut task, journal)
                 } else {
@@ -295,7 +295,7 @@ impl Editor {
     pub(super) fn finished(
         &self,
         path: &NotePath,
-        why: &Why,
+        why: &ChangeReason,
         before: Option<&[u8]>,
         after: Option<&[u8]>,
     ) -> Option<String> {
@@ -304,8 +304,8 @@ impl Editor {
             Some(after) => lock(&self.known).accept(path, after.len() as u64, now),
             None => lock(&self.known).forget(path),
         }
-        lock(&self.follow_ups).written(path, now);
-        self.tell(path, why, before, after)
+        lock(&self.follow_ups).record_write(path, now);
+        self.notify_observer(path, why, before, after)
     }
 
     /// Whether there are observers of changes.
@@ -314,10 +314,10 @@ impl Editor {
     }
 
     /// Notifies the observer of a change, and returns its failure.
-    pub(super) fn tell(
+    pub(super) fn notify_observer(
         &self,
         path: &NotePath,
-        why: &Why,
+        why: &ChangeReason,
         before: Option<&[u8]>,
         after: Option<&[u8]>,
     ) -> Option<String> {
@@ -346,10 +346,10 @@ impl Editor {
             shrunk?;
         }
         if let Some(line) = crate::vault::read::conflict::conflict_markers(bytes) {
-            return Err(crate::vault::Refusal::ConflictMarkers(task.path.clone(), line).into());
+            return Err(crate::vault::EditRefusal::ConflictMarkers(task.path.clone(), line).into());
         }
         if crate::format::lines::utf16(bytes).is_some() {
-            return Err(crate::vault::Refusal::Utf16(task.path.clone()).into());
+            return Err(crate::vault::EditRefusal::Utf16(task.path.clone()).into());
         }
         Ok(())
     }

@@ -15,8 +15,8 @@ use fail::fail_point;
 use rustix::fs::OFlags;
 
 use super::editor::{EditAttempt, EditTask, Editor};
-use super::journal::{JournalLock, Kind};
-use super::lease::{Lease, LeaseGrant};
+use super::journal::{EditKind, JournalLock};
+use super::lease::{LeaseGrant, WriteLease};
 use super::report::EditReport;
 use crate::vault::Result;
 use crate::vault::error::{EditError, VaultError};
@@ -29,7 +29,7 @@ use crate::vault::read::Stat;
 struct LeasedNote<'f> {
     file: &'f File,
     stat: &'f Stat,
-    lease: Lease<'f>,
+    lease: WriteLease<'f>,
 }
 
 impl Editor {
@@ -49,13 +49,13 @@ impl Editor {
             return Ok(EditAttempt::NoLease);
         }
         fail_point!("vault::in-place::opened");
-        let lease = match Lease::take(&file) {
+        let lease = match WriteLease::take(&file) {
             LeaseGrant::Granted(lease) => lease,
             LeaseGrant::Busy => return Ok(EditAttempt::Busy),
             LeaseGrant::Unsupported => return Ok(EditAttempt::NoLease),
         };
         fail_point!("vault::in-place::leased");
-        if !self.still_here(task.path, &file, &stat)? {
+        if !self.is_same_file(task.path, &file, &stat)? {
             return Ok(EditAttempt::Raced);
         }
         let size = file.metadata().map_err(|error| VaultError::io(task.path, error))?.len();
@@ -98,7 +98,7 @@ impl Editor {
             script.carry_out(&mut bytes);
             bytes
         });
-        let entry = task.entry(Kind::InPlace, script, guard);
+        let entry = task.entry(EditKind::InPlace, script, guard);
         let script = &entry.script;
         if let Err(source) = reserve(file, script) {
             return Err(EditError::Write { path: task.path.clone(), step: "reserving space", source });
@@ -113,7 +113,7 @@ impl Editor {
         }
         fail_point!("vault::in-place::written");
 
-        let here = self.still_here(task.path, file, stat)?;
+        let here = self.is_same_file(task.path, file, stat)?;
         let ours =
             !lease.may_be_lost() || self.vault.read_open(task.path, file, after.len() as u64)? == after;
         drop(lease);
@@ -160,7 +160,7 @@ impl Editor {
     }
 
     /// Whether the open file is still the one that the path names, and has a name at all.
-    pub(super) fn still_here(&self, path: &NotePath, file: &File, stat: &Stat) -> Result<bool> {
+    pub(super) fn is_same_file(&self, path: &NotePath, file: &File, stat: &Stat) -> Result<bool> {
         let linked = file.metadata().map_err(|error| VaultError::io(path, error))?.nlink() > 0;
         let named = match self.vault.stat(path) {
             Ok(Some(now)) => now.inode == stat.inode && now.dev == stat.dev,

@@ -19,10 +19,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::vault::Result;
+use crate::vault::change_reason::ChangeReason;
 use crate::vault::error::EditError;
 use crate::vault::path::NotePath;
 use crate::vault::plan::{ImageChange, OldImageGuard};
-use crate::vault::why::Why;
 
 const MAGIC: &[u8; 16] = b"vault-agent-j01\n";
 const STATE_AT: u64 = 16;
@@ -38,7 +38,7 @@ const KEEP: u64 = 4 * 1024 * 1024;
 /// How the note was about to change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum EditKind {
     /// Written in place.
     InPlace,
     /// Exchanged with the temporary file of that name beside it.
@@ -61,18 +61,18 @@ pub(super) enum Kind {
 /// An edit that was about to happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JournalEntry {
-    pub kind: Kind,
+    pub kind: EditKind,
     pub path: NotePath,
-    pub why: Why,
+    pub why: ChangeReason,
     pub script: ImageChange,
     pub guard: OldImageGuard,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Head {
-    kind: Kind,
+    kind: EditKind,
     path: NotePath,
-    why: Why,
+    why: ChangeReason,
     pre_len: usize,
     post_len: usize,
     at: usize,
@@ -282,7 +282,7 @@ impl JournalLock<'_> {
     }
 
     /// The entries that were set aside, or the one for a note.
-    pub(super) fn stuck(&self, only: Option<&NotePath>) -> Vec<JournalEntry> {
+    pub(super) fn set_aside_entries(&self, only: Option<&NotePath>) -> Vec<JournalEntry> {
         let files: Vec<PathBuf> = match (only, std::fs::read_dir(self.journal.edits().join("stuck"))) {
             (_, Err(_)) => Vec::new(),
             (Some(path), Ok(_)) => vec![stuck_file(self.journal.edits(), path)],
@@ -296,7 +296,7 @@ impl JournalLock<'_> {
     }
 
     /// A stuck entry is dealt with.
-    pub(super) fn unstick(&self, path: &NotePath) {
+    pub(super) fn clear_set_aside(&self, path: &NotePath) {
         drop(std::fs::remove_file(stuck_file(self.journal.edits(), path)));
     }
 

@@ -20,7 +20,7 @@ const F_SETSIG: libc::c_int = 10;
 #[derive(Debug)]
 pub(super) enum LeaseGrant<'f> {
     /// It is ours until the value is dropped.
-    Granted(Lease<'f>),
+    Granted(WriteLease<'f>),
     /// Another program has the file open.
     Busy,
     /// This system, file system or owner gives no leases.
@@ -29,13 +29,13 @@ pub(super) enum LeaseGrant<'f> {
 
 /// A write lease on an open file, given back when dropped (and by the kernel when the process dies).
 #[derive(Debug)]
-pub(super) struct Lease<'f> {
+pub(super) struct WriteLease<'f> {
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     file: &'f File,
     since: std::time::Instant,
 }
 
-impl<'f> Lease<'f> {
+impl<'f> WriteLease<'f> {
     /// Asks for a write lease on `file`, which must be open for writing.
     #[cfg(target_os = "linux")]
     pub(super) fn take(file: &'f File) -> LeaseGrant<'f> {
@@ -46,7 +46,7 @@ impl<'f> Lease<'f> {
         }
         // SAFETY: F_SETLEASE takes an integer; `file` keeps the descriptor open during the call.
         if unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) } == 0 {
-            return LeaseGrant::Granted(Lease { file, since: std::time::Instant::now() });
+            return LeaseGrant::Granted(WriteLease { file, since: std::time::Instant::now() });
         }
         match io::Error::last_os_error().raw_os_error() {
             Some(libc::EAGAIN) => LeaseGrant::Busy,
@@ -68,7 +68,7 @@ impl<'f> Lease<'f> {
 }
 
 #[cfg(target_os = "linux")]
-impl Drop for Lease<'_> {
+impl Drop for WriteLease<'_> {
     fn drop(&mut self) {
         // SAFETY: F_SETLEASE takes an integer; `file` keeps the descriptor open during the call.
         unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK) };

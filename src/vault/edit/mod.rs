@@ -23,5 +23,5 @@ mod swap;
 
 pub use editor::Editor;
 pub use options::{EditOptions, EditStrategy};
-pub use recover::{Recovered, Recovery};
+pub use recover::{Recovery, RecoveryOutcome};
 pub use report::{EditPlan, EditReport};

@@ -11,18 +11,18 @@ use rustix::fs::AtFlags;
 use super::create::{read_in, rename_new};
 use super::editor::Editor;
 use super::in_place::write_script;
-use super::journal::{JournalEntry, JournalLock, Kind};
-use super::lease::{Lease, LeaseGrant};
+use super::journal::{EditKind, JournalEntry, JournalLock};
+use super::lease::{LeaseGrant, WriteLease};
 use super::swap::{exchange, mend_exchange};
 use crate::vault::Result;
+use crate::vault::change_reason::{Actor, ChangeReason};
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
 use crate::vault::plan::{ImageState, classify};
-use crate::vault::why::{Actor, Why};
 
 /// The outcome of an edit that was cut short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Recovered {
+pub enum RecoveryOutcome {
     /// It had been done; its observer was notified.
     Done,
     /// It was finished now.
@@ -39,9 +39,9 @@ pub struct Recovery {
     /// Which note.
     pub path: NotePath,
     /// The reason of the edit.
-    pub why: Why,
+    pub why: ChangeReason,
     /// Its outcome.
-    pub what: Recovered,
+    pub outcome: RecoveryOutcome,
 }
 
 impl Editor {
@@ -56,7 +56,7 @@ impl Editor {
         }
         self.with_journal(|journal| {
             let mut recovered: Vec<Recovery> = self.recover_open(journal)?.into_iter().collect();
-            for entry in journal.stuck(None) {
+            for entry in journal.set_aside_entries(None) {
                 recovered.push(self.recover_stuck(journal, entry)?);
             }
             self.carry_over_late_writes(journal, None)?;
@@ -66,7 +66,7 @@ impl Editor {
 
     /// Recovers an earlier edit before an edit of `path`. If it concerns another note and can't be recovered now, it is
     /// set aside.
-    pub(super) fn make_way(&self, journal: &JournalLock<'_>, path: &NotePath) -> Result<()> {
+    pub(super) fn recover_before(&self, journal: &JournalLock<'_>, path: &NotePath) -> Result<()> {
         if let Err(error) = self.recover_open(journal) {
             match journal.entry()? {
                 Some(entry) if entry.path != *path => {
@@ -76,7 +76,7 @@ impl Editor {
                 _ => return Err(error),
             }
         }
-        for entry in journal.stuck(Some(path)) {
+        for entry in journal.set_aside_entries(Some(path)) {
             self.recover_stuck(journal, entry)?;
         }
         Ok(())
@@ -84,8 +84,8 @@ impl Editor {
 
     fn recover_stuck(&self, journal: &JournalLock<'_>, entry: JournalEntry) -> Result<Recovery> {
         let what = self.recover_entry(&entry)?;
-        journal.unstick(&entry.path);
-        Ok(Recovery { path: entry.path, why: entry.why, what })
+        journal.clear_set_aside(&entry.path);
+        Ok(Recovery { path: entry.path, why: entry.why, outcome: what })
     }
 
     /// Deals with an open journal entry, if there is one.
@@ -95,15 +95,15 @@ impl Editor {
         let what = self.recover_entry(&entry)?;
         journal.clear()?;
         tracing::info!(note = %entry.path, ?what, subject = entry.why.subject, "an interrupted edit was recovered");
-        Ok(Some(Recovery { path: entry.path, why: entry.why, what }))
+        Ok(Some(Recovery { path: entry.path, why: entry.why, outcome: what }))
     }
 
-    fn recover_entry(&self, entry: &JournalEntry) -> Result<Recovered> {
+    fn recover_entry(&self, entry: &JournalEntry) -> Result<RecoveryOutcome> {
         let recovered = match &entry.kind {
-            Kind::InPlace => self.recover_in_place(entry),
-            Kind::Swap { temp } => self.recover_swap(entry, temp),
-            Kind::Create { temp } => self.recover_create(entry, temp),
-            Kind::Remove { kept } => self.recover_remove(entry, kept),
+            EditKind::InPlace => self.recover_in_place(entry),
+            EditKind::Swap { temp } => self.recover_swap(entry, temp),
+            EditKind::Create { temp } => self.recover_create(entry, temp),
+            EditKind::Remove { kept } => self.recover_remove(entry, kept),
         };
         match recovered {
             // A folder, a link or nothing is in the note's place since.
@@ -118,20 +118,20 @@ impl Editor {
     }
 
     /// Handles an entry whose note can't be written now: an error only if it is torn.
-    fn recover_read_only(&self, entry: &JournalEntry, error: EditError) -> Result<Recovered> {
+    fn recover_read_only(&self, entry: &JournalEntry, error: EditError) -> Result<RecoveryOutcome> {
         let now = self.vault.read(&entry.path)?;
         match classify(&entry.script, &entry.guard, &now) {
-            ImageState::Pre(_) => Ok(Recovered::TakenBack),
+            ImageState::Pre(_) => Ok(RecoveryOutcome::TakenBack),
             ImageState::Post { pre } => {
                 self.finished(&entry.path, &entry.why, Some(&pre), Some(&now));
-                Ok(Recovered::Done)
+                Ok(RecoveryOutcome::Done)
             }
             ImageState::Torn { .. } => Err(error),
             ImageState::Other => Ok(self.person_wins(entry, Some(&now))),
         }
     }
 
-    fn recover_in_place(&self, entry: &JournalEntry) -> Result<Recovered> {
+    fn recover_in_place(&self, entry: &JournalEntry) -> Result<RecoveryOutcome> {
         let begun = Instant::now();
         loop {
             let (file, stat) = match self.open_to_write(&entry.path) {
@@ -139,7 +139,7 @@ impl Editor {
                 opened => opened?,
             };
             // Without leases nothing was written in place; the file is checked all the same.
-            let lease = match Lease::take(&file) {
+            let lease = match WriteLease::take(&file) {
                 LeaseGrant::Granted(lease) => Some(lease),
                 LeaseGrant::Unsupported => None,
                 LeaseGrant::Busy if begun.elapsed() < self.options.patience => {
@@ -154,23 +154,25 @@ impl Editor {
                 ImageState::Post { pre } => {
                     drop(lease);
                     self.finished(&entry.path, &entry.why, Some(&pre), Some(&now));
-                    return Ok(Recovered::Done);
+                    return Ok(RecoveryOutcome::Done);
                 }
                 ImageState::Other => {
                     drop(lease);
                     return Ok(self.person_wins(entry, Some(&now)));
                 }
-                ImageState::Pre(_) if lease.is_none() => return Ok(Recovered::TakenBack),
+                ImageState::Pre(_) if lease.is_none() => return Ok(RecoveryOutcome::TakenBack),
                 ImageState::Torn { .. } if lease.is_none() => {
                     return Err(EditError::Busy(entry.path.clone(), begun.elapsed()));
                 }
                 ImageState::Pre(pre) => {
-                    let Some(post) = entry.script.forward(&pre) else { return Ok(Recovered::TakenBack) };
+                    let Some(post) = entry.script.forward(&pre) else {
+                        return Ok(RecoveryOutcome::TakenBack);
+                    };
                     (pre, post)
                 }
                 ImageState::Torn { pre, post } => (pre, post),
             };
-            if !self.still_here(&entry.path, &file, &stat)? {
+            if !self.is_same_file(&entry.path, &file, &stat)? {
                 continue;
             }
             write_script(&file, &entry.script, &post).map_err(|source| EditError::Write {
@@ -181,12 +183,12 @@ impl Editor {
             fail_point!("vault::recover::written");
             drop(lease);
             self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
-            return Ok(Recovered::Finished);
+            return Ok(RecoveryOutcome::Finished);
         }
     }
 
-    fn recover_swap(&self, entry: &JournalEntry, temp: &str) -> Result<Recovered> {
-        let Some((pre, post)) = images(entry) else { return Ok(Recovered::PersonWins) };
+    fn recover_swap(&self, entry: &JournalEntry, temp: &str) -> Result<RecoveryOutcome> {
+        let Some((pre, post)) = images(entry) else { return Ok(RecoveryOutcome::PersonWins) };
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = self.vault.locate(&entry.path)?;
         mend_exchange(&place.dir, temp, &place.name).map_err(failed)?;
@@ -198,7 +200,7 @@ impl Editor {
             if exchange(&place.dir, temp, &place.name).map_err(failed)? {
                 rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
                 self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
-                return Ok(Recovered::Finished);
+                return Ok(RecoveryOutcome::Finished);
             }
         }
         // While the note still reads as before, the file beside it is our own, perhaps unfinished.
@@ -207,7 +209,11 @@ impl Editor {
         if is_new || is_begun {
             let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
             self.forget_displaced(temp);
-            return Ok(if is_begun { Recovered::TakenBack } else { self.person_wins(entry, now.as_deref()) });
+            return Ok(if is_begun {
+                RecoveryOutcome::TakenBack
+            } else {
+                self.person_wins(entry, now.as_deref())
+            });
         }
         // Exchanged: the file beside it is the displaced one, and late writes to it still count.
         if beside.is_some() {
@@ -215,16 +221,16 @@ impl Editor {
         }
         if now.as_deref() == Some(post.as_slice()) {
             self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
-            return Ok(Recovered::Done);
+            return Ok(RecoveryOutcome::Done);
         }
         Ok(self.person_wins(entry, now.as_deref()))
     }
 
-    fn recover_create(&self, entry: &JournalEntry, temp: &str) -> Result<Recovered> {
-        let Some((_, post)) = images(entry) else { return Ok(Recovered::PersonWins) };
+    fn recover_create(&self, entry: &JournalEntry, temp: &str) -> Result<RecoveryOutcome> {
+        let Some((_, post)) = images(entry) else { return Ok(RecoveryOutcome::PersonWins) };
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = match self.vault.locate(&entry.path) {
-            Err(error) if error.is_not_found() => return Ok(Recovered::TakenBack),
+            Err(error) if error.is_not_found() => return Ok(RecoveryOutcome::TakenBack),
             place => place?,
         };
         let whole = read_in(&place.dir, temp).map_err(failed)?.as_deref() == Some(post.as_slice());
@@ -234,22 +240,22 @@ impl Editor {
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if now.as_deref() == Some(post.as_slice()) {
             self.finished(&entry.path, &entry.why, None, Some(&post));
-            return Ok(if named { Recovered::Finished } else { Recovered::Done });
+            return Ok(if named { RecoveryOutcome::Finished } else { RecoveryOutcome::Done });
         }
-        Ok(if now.is_none() { Recovered::TakenBack } else { Recovered::PersonWins })
+        Ok(if now.is_none() { RecoveryOutcome::TakenBack } else { RecoveryOutcome::PersonWins })
     }
 
-    fn recover_remove(&self, entry: &JournalEntry, kept: &str) -> Result<Recovered> {
-        let Some((pre, _)) = images(entry) else { return Ok(Recovered::PersonWins) };
+    fn recover_remove(&self, entry: &JournalEntry, kept: &str) -> Result<RecoveryOutcome> {
+        let Some((pre, _)) = images(entry) else { return Ok(RecoveryOutcome::PersonWins) };
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = self.vault.locate(&entry.path)?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if read_in(&place.dir, kept).map_err(failed)?.is_none() {
             self.forget_displaced(kept);
             return Ok(if now.as_deref() == Some(pre.as_slice()) {
-                Recovered::TakenBack
+                RecoveryOutcome::TakenBack
             } else {
-                Recovered::PersonWins
+                RecoveryOutcome::PersonWins
             });
         }
         self.displace(&entry.path, kept, &pre, &[])?;
@@ -257,18 +263,20 @@ impl Editor {
             return Ok(self.person_wins(entry, now.as_deref()));
         }
         self.finished(&entry.path, &entry.why, Some(&pre), None);
-        Ok(Recovered::Done)
+        Ok(RecoveryOutcome::Done)
     }
 
     /// Handles a write of another program since the crash. Its bytes stay; the earlier ones go to history if they are
     /// known, so that nothing is lost either way.
-    fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> Recovered {
+    fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> RecoveryOutcome {
         if let crate::vault::plan::OldImageGuard::Whole(pre) = &entry.guard {
-            let why =
-                Why::new(Actor::Human, format!("changed while an edit was cut short: {}", entry.why.subject));
-            self.tell(&entry.path, &why, Some(pre), now);
+            let why = ChangeReason::new(
+                Actor::Human,
+                format!("changed while an edit was cut short: {}", entry.why.subject),
+            );
+            self.notify_observer(&entry.path, &why, Some(pre), now);
         }
-        Recovered::PersonWins
+        RecoveryOutcome::PersonWins
     }
 }
 

@@ -18,13 +18,13 @@ use rustix::{
 use super::create::{read_in, rename_new, temp_name, write_temp};
 use super::editor::{EditAttempt, EditTask, Editor};
 use super::in_place::read_only;
-use super::journal::{JournalLock, Kind};
+use super::journal::{EditKind, JournalLock};
 use super::report::EditReport;
 use crate::vault::Result;
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
-use crate::vault::read::{LocatedNote, Stat, still_names};
+use crate::vault::read::{LocatedNote, Stat, names_same_file};
 
 impl Editor {
     /// Reads, applies, writes a temporary file, journals, checks, exchanges, checks the displaced file, notifies,
@@ -89,7 +89,7 @@ impl Editor {
         let remove_temp = || {
             let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
         };
-        let (kind, guard) = (Kind::Swap { temp: temp.clone() }, OldImageGuard::Whole(before.clone()));
+        let (kind, guard) = (EditKind::Swap { temp: temp.clone() }, OldImageGuard::Whole(before.clone()));
         journal.write(&task.entry(kind, script, guard))?;
         fail_point!("vault::swap::journalled");
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).and_then(|written| {
@@ -108,7 +108,7 @@ impl Editor {
         }
         fail_point!("vault::swap::displaced");
 
-        let same = still_names(&place.dir, &place.name, stat).map_err(failed("checking"))?
+        let same = names_same_file(&place.dir, &place.name, stat).map_err(failed("checking"))?
             && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref()
                 == Some(before.as_slice());
         fail_point!("vault::swap::checked");

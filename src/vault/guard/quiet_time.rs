@@ -12,7 +12,7 @@ use crate::vault::path::NotePath;
 
 /// How long a note, or a line, must have stood still.
 pub const STILL: SignedDuration = SignedDuration::from_secs(5);
-/// How long a wish waits for that.
+/// The longest wait for that.
 pub const AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl QuietTracker {
     }
 
     /// Our own write: the note has a new hash, and is no less quiet for it.
-    pub fn wrote(&mut self, path: &NotePath, hash: Hash) {
+    pub fn record_own_write(&mut self, path: &NotePath, hash: Hash) {
         match self.notes.get_mut(path) {
             Some(seen) => {
                 seen.hash = hash;
@@ -60,7 +60,7 @@ impl QuietTracker {
     }
 
     /// Something that isn't urgent is to be changed: from now on it waits at most a minute.
-    pub fn want(&mut self, path: &NotePath, now: Timestamp) {
+    pub fn start_waiting(&mut self, path: &NotePath, now: Timestamp) {
         if let Some(seen) = self.notes.get_mut(path) {
             let wanted = seen.wanted.get_or_insert(now);
             *wanted = (*wanted).min(now);
@@ -131,14 +131,14 @@ mod tests {
         let note = NotePath::new("Reminders.md").unwrap();
         let mut quiet = QuietTracker::default();
         quiet.observe(&note, blake3::hash(b"0"), at(0));
-        quiet.want(&note, at(0));
+        quiet.start_waiting(&note, at(0));
         for second in (3_i32..60).step_by(3) {
             quiet.observe(&note, blake3::hash(&second.to_le_bytes()), at(second.into()));
-            quiet.want(&note, at(second.into()));
+            quiet.start_waiting(&note, at(second.into()));
             assert!(quiet.ready_at(&note) > Some(at(second.into())));
         }
         assert_eq!(quiet.ready_at(&note), Some(at(60)));
-        quiet.wrote(&note, blake3::hash(b"ours"));
+        quiet.record_own_write(&note, blake3::hash(b"ours"));
         assert_eq!(quiet.ready_at(&note), Some(at(62)));
     }
 

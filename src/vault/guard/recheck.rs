@@ -17,7 +17,7 @@ pub struct FollowUps {
 
 impl FollowUps {
     /// A note was written at `now`: look at it again 5 s and 60 s later.
-    pub fn written(&mut self, path: &NotePath, now: Timestamp) {
+    pub fn record_write(&mut self, path: &NotePath, now: Timestamp) {
         for after in LOOKS {
             if let Ok(at) = now.checked_add(after) {
                 self.looks.insert((at, path.clone()));
@@ -50,7 +50,7 @@ mod tests {
         let note = NotePath::new("Reminders.md").unwrap();
         let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
         let mut looks = FollowUps::default();
-        looks.written(&note, at(0));
+        looks.record_write(&note, at(0));
         assert_eq!(looks.next(), Some(at(5)));
         assert!(looks.due(at(4)).is_empty());
         assert_eq!(looks.due(at(5)).len(), 1);
@@ -64,7 +64,7 @@ mod tests {
         let note = NotePath::new("Reminders.md").unwrap();
         let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
         let mut looks = FollowUps::default();
-        looks.written(&note, at(0));
+        looks.record_write(&note, at(0));
         assert_eq!(looks.due(at(-3_600)).len(), 1);
         assert_eq!(looks.next(), None);
     }

@@ -14,7 +14,7 @@ use rustix::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
-use crate::vault::error::Refusal;
+use crate::vault::error::EditRefusal;
 use crate::vault::path::NotePath;
 use crate::vault::read::{Stat, conflict, stat_of};
 
@@ -24,7 +24,7 @@ const BELIEVED_AFTER: SignedDuration = SignedDuration::from_secs(60);
 const REMEMBERED: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Known {
+struct KnownLength {
     len: u64,
     seen: Timestamp,
     /// The length that it shrank to, and since when.
@@ -37,7 +37,7 @@ pub(in crate::vault) struct KnownLengths {
     file: PathBuf,
     /// Which version of the file was read or written last; another process may have replaced it.
     version: Option<(u64, i64)>,
-    notes: BTreeMap<NotePath, Known>,
+    notes: BTreeMap<NotePath, KnownLength>,
 }
 
 impl KnownLengths {
@@ -72,7 +72,7 @@ impl KnownLengths {
         // Small changes are not worth a write; only half of the length matters.
         let close =
             known.is_some_and(|known| known.shrunk.is_none() && known.len.abs_diff(len) <= known.len / 8);
-        self.notes.insert(path.clone(), Known { len, seen: now, shrunk: None });
+        self.notes.insert(path.clone(), KnownLength { len, seen: now, shrunk: None });
         if !close {
             self.save();
         }
@@ -95,7 +95,7 @@ impl KnownLengths {
         path: &NotePath,
         stat: &Stat,
         now: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), EditRefusal> {
         self.refresh();
         let len = stat.size;
         let Some(known) = self.notes.get_mut(path) else {
@@ -104,7 +104,7 @@ impl KnownLengths {
             if len > 0 || settled {
                 return Ok(());
             }
-            return Err(Refusal::Empty(path.clone()));
+            return Err(EditRefusal::Empty(path.clone()));
         };
         let before = known.len;
         let lost = len == 0 && before > 0 || len < before.div_ceil(2);
@@ -125,9 +125,9 @@ impl KnownLengths {
             self.save();
         }
         Err(if len == 0 {
-            Refusal::Empty(path.clone())
+            EditRefusal::Empty(path.clone())
         } else {
-            Refusal::Shrunk { path: path.clone(), before, now: len }
+            EditRefusal::Shrunk { path: path.clone(), before, now: len }
         })
     }
 
@@ -154,7 +154,7 @@ pub(in crate::vault) struct ConflictCopies {
 
 impl ConflictCopies {
     /// Refuses a note that has a conflicting copy beside it in the open folder `dir`.
-    pub(in crate::vault) fn check(&mut self, path: &NotePath, dir: &OwnedFd) -> Result<(), Refusal> {
+    pub(in crate::vault) fn check(&mut self, path: &NotePath, dir: &OwnedFd) -> Result<(), EditRefusal> {
         let Ok(stat) = rustix::fs::fstat(dir).map(|stat| stat_of(&stat)) else { return Ok(()) };
         let (read_at, copies) =
             self.folders.entry((stat.dev, stat.inode)).or_insert((i64::MIN, BTreeMap::new()));
@@ -169,7 +169,7 @@ impl ConflictCopies {
         }
         let Some(copy) = copies.get(path.file_name()) else { return Ok(()) };
         let copy = NotePath::child(path.parent().as_ref(), copy).unwrap_or_else(|| path.clone());
-        Err(Refusal::ConflictCopy { path: path.clone(), copy })
+        Err(EditRefusal::ConflictCopy { path: path.clone(), copy })
     }
 }
 

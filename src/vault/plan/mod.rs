@@ -20,4 +20,4 @@ pub(super) use image::{ImageChange, ImageState, OldImageGuard, classify};
 pub(super) use merge::carry_over;
 pub use operations::{Operation, apply};
 pub use outcome::{DropReason, OpOutcome};
-pub use three_way::{Merged, Overlap, three_way_merge};
+pub use three_way::{Overlap, ThreeWayMerge, three_way_merge};

@@ -15,7 +15,7 @@ use super::image::ImageChange;
 use super::lines as text;
 use super::outcome::{DropReason, OpOutcome};
 use super::splices::{Splice, append, append_to_section, find_range, line_splice, line_splices, splice};
-use crate::format::commitment::{self, Status};
+use crate::format::commitment::{self, CommitmentStatus};
 use crate::format::lines::live_lines;
 
 /// One step of an edit.
@@ -52,9 +52,9 @@ pub enum Operation {
         /// The commitment's id.
         id: String,
         /// Its status now.
-        expect: Status,
+        expect: CommitmentStatus,
         /// Its status afterwards.
-        to: Status,
+        to: CommitmentStatus,
     },
     /// Deletes a passage of whole lines that occurs once, with its last terminator.
     DeleteRange {

@@ -12,7 +12,7 @@ use crate::format::changes::changes;
 
 /// Two texts brought together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Merged {
+pub struct ThreeWayMerge {
     /// The text.
     pub bytes: Vec<u8>,
     /// The places where both stand, one after the other, in their order.
@@ -30,7 +30,7 @@ pub struct Overlap {
 
 /// Merges the changes from `base` to `first` and to `second`. Without a base only lines that both have count as old, so
 /// nothing counts as removed.
-pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merged {
+pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> ThreeWayMerge {
     let ends = first.ends_with(b"\n") || second.ends_with(b"\n");
     let (first, second) = (lines(first), lines(second));
     let base = base.map_or_else(
@@ -55,7 +55,7 @@ pub fn three_way_merge(base: Option<&[u8]>, first: &[u8], second: &[u8]) -> Merg
         first_side.extend(more);
         first_side
     });
-    Merged { bytes, overlaps }
+    ThreeWayMerge { bytes, overlaps }
 }
 
 /// The lines of `second` that are neither `old` nor in `first`, each as often as it is missing.

@@ -340,7 +340,7 @@ fn is_dataless(_: &File) -> bool {
 }
 
 /// Whether `name` in the open folder `dir` is at this moment the file `stat`.
-pub(in crate::vault) fn still_names(dir: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<bool> {
+pub(in crate::vault) fn names_same_file(dir: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<bool> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(now) => {
             let now = stat_of(&now);

@@ -120,7 +120,7 @@ impl fmt::Display for SkipReason {
 
 /// A name that was not listed, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedPath {
     /// Its path, relative to the vault; may be no UTF-8.
     pub path: PathBuf,
     /// Why.
@@ -129,13 +129,13 @@ pub struct Skipped {
 
 /// The result of a walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Walk {
+pub struct WalkResult {
     /// The files, ordered by path.
     pub entries: Vec<WalkEntry>,
     /// The folders that were entered, without the first, ordered by path.
     pub folders: Vec<WalkEntry>,
     /// The names that were not listed, for a reason that a person may want to know.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedPath>,
 }
 
 impl Vault {
@@ -151,9 +151,9 @@ impl Vault {
     ///
     /// # Errors
     /// As there, but for a missing folder.
-    pub fn walk_if_there(&self, options: &WalkOptions) -> Result<Walk, VaultError> {
+    pub fn walk_if_there(&self, options: &WalkOptions) -> Result<WalkResult, VaultError> {
         match self.walk(options) {
-            Err(VaultError::NotFound(_)) => Ok(Walk::default()),
+            Err(VaultError::NotFound(_)) => Ok(WalkResult::default()),
             walk => walk,
         }
     }
@@ -162,9 +162,9 @@ impl Vault {
     ///
     /// # Errors
     /// The vault isn't there, or the folder to begin in can't be opened. Anything below that can't
-    /// be read is in [`Walk::skipped`].
-    pub fn walk(&self, options: &WalkOptions) -> Result<Walk, VaultError> {
-        let mut walk = Walk::default();
+    /// be read is in [`WalkResult::skipped`].
+    pub fn walk(&self, options: &WalkOptions) -> Result<WalkResult, VaultError> {
+        let mut walk = WalkResult::default();
         let dir = match &options.under {
             None => self.root_fd()?,
             Some(under) => {
@@ -191,7 +191,7 @@ impl Vault {
     }
 }
 
-impl Walk {
+impl WalkResult {
     /// Both together, in no order.
     fn with(mut self, other: Self) -> Self {
         self.entries.extend(other.entries);
@@ -202,7 +202,7 @@ impl Walk {
 }
 
 /// A folder that waits to be listed.
-struct Folder {
+struct OpenFolder {
     above: Arc<Dir>,
     name: CString,
     path: NotePath,
@@ -211,19 +211,19 @@ struct Folder {
 }
 
 /// Lists `folders` and all below them on all cores.
-fn walk_wide(folders: Vec<Folder>, options: &WalkOptions) -> Walk {
+fn walk_wide(folders: Vec<OpenFolder>, options: &WalkOptions) -> WalkResult {
     let walks = folders.into_par_iter().map(|folder| {
-        let (mut walk, mut below) = (Walk::default(), Vec::new());
+        let (mut walk, mut below) = (WalkResult::default(), Vec::new());
         enter(folder, options, &mut walk, &mut below);
         walk.with(walk_wide(below, options))
     });
-    walks.reduce(Walk::default, Walk::with)
+    walks.reduce(WalkResult::default, WalkResult::with)
 }
 
 /// Lists one folder; those in it are put into `folders`.
-fn enter(folder: Folder, options: &WalkOptions, walk: &mut Walk, folders: &mut Vec<Folder>) {
-    let Folder { above, name, path, stat, depth } = folder;
-    let skipped = |path: &NotePath, error: Errno| Skipped {
+fn enter(folder: OpenFolder, options: &WalkOptions, walk: &mut WalkResult, folders: &mut Vec<OpenFolder>) {
+    let OpenFolder { above, name, path, stat, depth } = folder;
+    let skipped = |path: &NotePath, error: Errno| SkippedPath {
         path: path.as_str().into(),
         reason: SkipReason::Unreadable(error.to_string()),
     };
@@ -251,8 +251,8 @@ fn list_folder(
     at: Option<&NotePath>,
     options: &WalkOptions,
     depth: usize,
-    walk: &mut Walk,
-    folders: &mut Vec<Folder>,
+    walk: &mut WalkResult,
+    folders: &mut Vec<OpenFolder>,
 ) -> Result<(), Errno> {
     let mut dir = Dir::new(dir)?;
     let mut inside = Vec::new();
@@ -265,7 +265,7 @@ fn list_folder(
         let mut skip = |reason| {
             let shown = PathBuf::from(at.map_or("", NotePath::as_str))
                 .join(std::ffi::OsStr::from_bytes(name.to_bytes()));
-            walk.skipped.push(Skipped { path: shown, reason });
+            walk.skipped.push(SkippedPath { path: shown, reason });
         };
         let Some(path) = name.to_str().ok().and_then(|name| NotePath::child(at, name)) else {
             skip(SkipReason::Name);
@@ -300,7 +300,7 @@ fn list_folder(
     let above = Arc::new(dir);
     folders.extend(inside.into_iter().map(|(name, path, stat)| {
         let above = Arc::clone(&above);
-        Folder { above, name, path, stat, depth: depth + 1 }
+        OpenFolder { above, name, path, stat, depth: depth + 1 }
     }));
     Ok(())
 }

@@ -13,14 +13,14 @@ use std::{
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, event::ModifyKind};
 
-use crate::vault::watch::{Identity, WatchEvent, identity};
+use crate::vault::watch::{FolderIdentity, WatchEvent, identity};
 
 /// The folder of cookies, and those whose events came and are not reported yet.
 #[derive(Debug)]
 pub(super) struct Cookies {
     folder: PathBuf,
     /// The folder that has a watch.
-    watched: Option<Identity>,
+    watched: Option<FolderIdentity>,
     seen: BTreeSet<String>,
 }
 
@@ -57,7 +57,7 @@ impl Cookies {
     }
 
     /// Notes the cookies that an event is about; `false` if it is about something else.
-    pub(super) fn take_in(&mut self, event: &Event) -> bool {
+    pub(super) fn note_event(&mut self, event: &Event) -> bool {
         let mut names = event.paths.iter().map(|path| path.strip_prefix(&self.folder));
         if event.paths.is_empty() || !names.clone().all(|name| name.is_ok()) {
             return false;
@@ -70,12 +70,12 @@ impl Cookies {
     }
 
     /// Whether one has come through.
-    pub(super) fn has_come(&self) -> bool {
+    pub(super) fn has_arrived(&self) -> bool {
         !self.seen.is_empty()
     }
 
     /// The cookies to report, once all earlier events are reported.
     pub(super) fn take(&mut self) -> Option<WatchEvent> {
-        self.has_come().then(|| WatchEvent::CaughtUp(std::mem::take(&mut self.seen)))
+        self.has_arrived().then(|| WatchEvent::CaughtUp(std::mem::take(&mut self.seen)))
     }
 }

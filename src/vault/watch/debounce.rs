@@ -48,20 +48,20 @@ impl Collector {
     }
 
     /// The vault has vanished; collected changes are void.
-    pub(super) fn gone(&mut self) {
+    pub(super) fn vault_gone(&mut self) {
         self.is_gone = true;
         self.forget();
         self.rescan = None;
     }
 
     /// The vault is there again.
-    pub(super) fn back(&mut self) {
+    pub(super) fn vault_back(&mut self) {
         self.is_gone = false;
         self.rescan("the vault is there again");
     }
 
     /// The changes that are about to be reported.
-    pub(super) fn coming(&self) -> impl Iterator<Item = &NotePath> {
+    pub(super) fn pending(&self) -> impl Iterator<Item = &NotePath> {
         self.dirty.iter()
     }
 
@@ -156,10 +156,10 @@ mod tests {
     fn nothing_is_told_of_a_vault_that_is_gone() {
         let start = Instant::now();
         let mut collector = Collector::new(WatchTimes::default(), start);
-        collector.gone();
+        collector.vault_gone();
         collector.dirty(path("a.md"), start);
         assert_eq!(collector.take(start + Duration::from_secs(7_200)), None);
-        collector.back();
+        collector.vault_back();
         assert!(matches!(collector.take(start + Duration::from_secs(7_201)), Some(WatchEvent::Rescan(_))));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::{Identity, Message, Watch, WatchError, WatchEvent, identity};
+use super::{FolderIdentity, Watch, WatchError, WatchEvent, WatchMessage, identity};
 use crate::vault::path::NotePath;
 use crate::vault::read::WalkOptions;
 
@@ -32,7 +32,7 @@ impl Watch {
             // Reads are of no interest, and are most of the events.
             if !event.as_ref().is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
                 // If the thread has ended, the event has no receiver.
-                drop(sender.send(Message::Event(event)));
+                drop(sender.send(WatchMessage::Event(event)));
             }
         };
         let mut watcher = RecommendedWatcher::new(handler, Config::default().with_follow_symlinks(false))?;
@@ -59,7 +59,7 @@ impl Watch {
             let Ok(walk) = self.vault.walk(&options) else {
                 return self.collector.rescan("the vault's folders could not be listed");
             };
-            let there: BTreeMap<NotePath, Identity> = walk
+            let there: BTreeMap<NotePath, FolderIdentity> = walk
                 .folders
                 .into_iter()
                 .map(|folder| (folder.path, (folder.stat.dev, folder.stat.inode)))
@@ -135,7 +135,7 @@ impl Watch {
         }
         let now = identity(self.vault.root());
         // The empty folder that an unmounted disk leaves behind is not the vault.
-        let is_stub = |id: Identity| {
+        let is_stub = |id: FolderIdentity| {
             self.identity != Some(id)
                 && fs::read_dir(self.vault.root()).is_ok_and(|mut items| items.next().is_none())
         };
@@ -148,7 +148,7 @@ impl Watch {
                 self.identity = None;
                 self.watcher = None;
                 self.folders.clear();
-                self.collector.gone();
+                self.collector.vault_gone();
                 (self.on)(WatchEvent::VaultGone);
             }
             (was, Some(id)) => {
@@ -160,7 +160,7 @@ impl Watch {
                 self.identity = Some(id);
                 if was.is_none() {
                     (self.on)(WatchEvent::VaultBack);
-                    self.collector.back();
+                    self.collector.vault_back();
                 } else {
                     self.collector.rescan("another folder stands in the vault's place");
                 }

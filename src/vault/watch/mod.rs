@@ -82,7 +82,7 @@ defaults! {
 /// A watcher at work, until dropped.
 #[derive(Debug)]
 pub struct Watcher {
-    stop: Sender<Message>,
+    stop: Sender<WatchMessage>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -100,7 +100,7 @@ pub enum WatchError {
     Thread(#[from] std::io::Error),
 }
 
-enum Message {
+enum WatchMessage {
     Event(notify::Result<Event>),
     Stop,
 }
@@ -147,7 +147,7 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         // The thread may have ended by itself; then there is nothing to stop.
-        drop(self.stop.send(Message::Stop));
+        drop(self.stop.send(WatchMessage::Stop));
         if let Some(thread) =
             self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
         {
@@ -156,9 +156,9 @@ impl Drop for Watcher {
     }
 }
 
-type Identity = (u64, u64);
+type FolderIdentity = (u64, u64);
 
-fn identity(folder: &Path) -> Option<Identity> {
+fn identity(folder: &Path) -> Option<FolderIdentity> {
     fs::metadata(folder).ok().filter(fs::Metadata::is_dir).map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
@@ -182,13 +182,13 @@ fn seen_of(meta: &fs::Metadata) -> FileStamp {
 
 struct Watch {
     vault: Vault,
-    sender: Sender<Message>,
+    sender: Sender<WatchMessage>,
     watcher: Option<RecommendedWatcher>,
     /// The watched folders, each with its identity when its watch was set.
-    folders: BTreeMap<NotePath, Identity>,
+    folders: BTreeMap<NotePath, FolderIdentity>,
     cookies: Option<Cookies>,
     /// The vault's folder, `None` while it is missing.
-    identity: Option<Identity>,
+    identity: Option<FolderIdentity>,
     collector: Collector,
     stat_poll: StatPoll,
     next_look: Instant,
@@ -202,7 +202,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn run(mut self, receiver: &Receiver<Message>) {
+    fn run(mut self, receiver: &Receiver<WatchMessage>) {
         let mut looked = Instant::now();
         self.remember_all();
         loop {
@@ -212,8 +212,8 @@ impl Watch {
                 receiver.recv_timeout(if folders_changed { idle.min(self.times.settle) } else { idle });
             loop {
                 match next {
-                    Ok(Message::Event(event)) => folders_changed |= self.take_in(event),
-                    Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                    Ok(WatchMessage::Event(event)) => folders_changed |= self.take_in(event),
+                    Ok(WatchMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => break,
                 }
                 // A process waits for the events so far.
@@ -252,9 +252,9 @@ impl Watch {
         }
         if self.poll_settles.is_some_and(|at| at <= now) {
             self.poll_settles = None;
-            if let Some(unseen) = self.stat_poll.settle(self.collector.coming()) {
-                (self.on)(WatchEvent::Polled { unseen: unseen.changed.len() + unseen.gone });
-                if unseen.gone > 0 {
+            if let Some(unseen) = self.stat_poll.missed_changes(self.collector.pending()) {
+                (self.on)(WatchEvent::Polled { unseen: unseen.changed.len() + unseen.vanished });
+                if unseen.vanished > 0 {
                     self.collector.rescan("files went without an event");
                 }
                 unseen.changed.into_iter().for_each(|path| self.collector.dirty(path, now));
@@ -292,7 +292,7 @@ impl Watch {
     }
 
     fn cookie_has_come(&self) -> bool {
-        self.cookies.as_ref().is_some_and(Cookies::has_come)
+        self.cookies.as_ref().is_some_and(Cookies::has_arrived)
     }
 
     /// Records an event; `true` if folders have appeared, vanished or moved.
@@ -308,7 +308,7 @@ impl Watch {
             self.collector.rescan("the system's queue of changes overflowed");
             return true;
         }
-        if self.cookies.as_mut().is_some_and(|cookies| cookies.take_in(&event)) {
+        if self.cookies.as_mut().is_some_and(|cookies| cookies.note_event(&event)) {
             return false;
         }
         let mut folders = matches!(

@@ -17,11 +17,11 @@ pub(super) type FileStamp = (u64, i64, u64, u64);
 pub(super) struct StatPoll {
     known: HashMap<u64, u64>,
     /// The changes that the last poll found, until it is clear which of them had an event.
-    found: Option<Found>,
+    found: Option<PollState>,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct PollState {
     files: HashMap<u64, u64>,
     changed: Vec<NotePath>,
     /// The files that were reported since the poll.
@@ -34,7 +34,7 @@ pub(super) struct MissedChanges {
     /// Files that changed or came.
     pub changed: Vec<NotePath>,
     /// The number of vanished files.
-    pub gone: usize,
+    pub vanished: usize,
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -64,7 +64,7 @@ impl StatPoll {
 
     /// A look found these files.
     pub(super) fn compare<'a>(&mut self, files: impl Iterator<Item = (&'a NotePath, FileStamp)>) {
-        let mut found = Found::default();
+        let mut found = PollState::default();
         for (path, seen) in files {
             let (key, mark) = (hash(path), hash(seen));
             if self.known.get(&key) != Some(&mark) {
@@ -77,8 +77,11 @@ impl StatPoll {
 
     /// Once the events that were on their way have come: the changes of the last poll that were not reported and aren't
     /// `coming`, which are about to be. `None` if there was no poll since.
-    pub(super) fn settle<'a>(&mut self, coming: impl Iterator<Item = &'a NotePath>) -> Option<MissedChanges> {
-        let Found { files, changed, mut reported } = self.found.take()?;
+    pub(super) fn missed_changes<'a>(
+        &mut self,
+        coming: impl Iterator<Item = &'a NotePath>,
+    ) -> Option<MissedChanges> {
+        let PollState { files, changed, mut reported } = self.found.take()?;
         reported.extend(coming.map(hash));
         let mut unseen = MissedChanges::default();
         for path in changed.into_iter().filter(|path| !reported.contains(&hash(path))) {
@@ -87,7 +90,7 @@ impl StatPoll {
         }
         let before = self.known.len();
         self.known.retain(|key, _| files.contains_key(key) || reported.contains(key));
-        unseen.gone = before - self.known.len();
+        unseen.vanished = before - self.known.len();
         Some(unseen)
     }
 }
@@ -111,15 +114,18 @@ mod tests {
         // The events of two were on their way, and one file came after the look.
         stat_poll.reported(&a, Some(new));
         stat_poll.reported(&d, Some(new));
-        let unseen = stat_poll.settle([&b].into_iter());
-        assert_eq!(unseen, Some(MissedChanges { changed: vec![c.clone()], gone: 0 }));
-        assert_eq!(stat_poll.settle(none()), None);
+        let unseen = stat_poll.missed_changes([&b].into_iter());
+        assert_eq!(unseen, Some(MissedChanges { changed: vec![c.clone()], vanished: 0 }));
+        assert_eq!(stat_poll.missed_changes(none()), None);
         stat_poll.reported(&b, Some(new));
         // One vanished without an event, one was reported as vanished.
         stat_poll.reported(&d, None);
         stat_poll.compare([(&a, new), (&b, new)].into_iter());
-        assert_eq!(stat_poll.settle(none()), Some(MissedChanges { changed: Vec::new(), gone: 1 }));
+        assert_eq!(
+            stat_poll.missed_changes(none()),
+            Some(MissedChanges { changed: Vec::new(), vanished: 1 })
+        );
         stat_poll.compare([(&a, new), (&b, new)].into_iter());
-        assert_eq!(stat_poll.settle(none()), Some(MissedChanges::default()));
+        assert_eq!(stat_poll.missed_changes(none()), Some(MissedChanges::default()));
     }
 }

@@ -1,16 +1,16 @@
 //! Checks the page for `doctor`: its address, and its open sessions.
 
-use super::store::{FILE_NAME, Store};
+use super::store::{FILE_NAME, PageStore};
 use crate::doctor::Check;
 use crate::instance::DaemonLock;
-use crate::web::door;
+use crate::web::control_socket;
 use crate::workspace::Workspace;
 
 /// The check.
 pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let (web, state) = (&workspace.settings.web, &workspace.dirs.state);
     let daemon = DaemonLock::holder(state).is_some();
-    if web.enabled && daemon && !door::socket(state).exists() {
+    if web.enabled && daemon && !control_socket::socket(state).exists() {
         return vec![Check::fail(
             "page",
             "the daemon doesn't serve it",
@@ -21,7 +21,7 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let sessions = match state
         .join(FILE_NAME)
         .exists()
-        .then(|| Store::open(state).and_then(|store| store.sessions(workspace.clock.now())))
+        .then(|| PageStore::open(state).and_then(|store| store.sessions(workspace.clock.now())))
     {
         None => 0,
         Some(Ok(sessions)) => sessions.len(),

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::listen::secret;
-use crate::web::answer::Problem;
+use crate::web::answer::PageError;
 
 /// A code is good for so long.
 const GOOD_FOR: SignedDuration = SignedDuration::from_secs(60);
@@ -16,15 +16,15 @@ const WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// The codes that are good now, as hashes, and the wrong ones of the last minute.
 #[derive(Debug, Default)]
-pub(in crate::web) struct Codes(Mutex<State>);
+pub(in crate::web) struct LoginCodes(Mutex<CodeState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct CodeState {
     good: Vec<(String, Timestamp)>,
     wrong: Vec<Timestamp>,
 }
 
-impl Codes {
+impl LoginCodes {
     /// A new code of 128 bits, and until when it is good.
     pub(in crate::web) fn make(&self, now: Timestamp) -> std::io::Result<(String, Timestamp)> {
         let code = secret::random::<16>()?;
@@ -39,13 +39,13 @@ impl Codes {
     ///
     /// # Errors
     /// There is no such code, it was used, or its time is over; or it wasn't looked at, after too many wrong ones.
-    pub(in crate::web) fn try_code(&self, code: &str, now: Timestamp) -> Result<(), Problem> {
+    pub(in crate::web) fn try_code(&self, code: &str, now: Timestamp) -> Result<(), PageError> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back brings no old mistakes back.
         state.wrong.retain(|at| now.duration_since(*at).abs() < WITHIN);
         if state.wrong.len() >= MOST_WRONG {
             let words = "there were too many wrong codes; none is looked at for a minute";
-            return Err(Problem::refused(429, words));
+            return Err(PageError::refused(429, words));
         }
         state.good.retain(|(_, until)| *until > now);
         let hash = secret::hash(code);
@@ -55,7 +55,7 @@ impl Codes {
             return Ok(());
         }
         state.wrong.push(now);
-        Err(Problem::refused(401, "this address was used already, or its minute is over")
+        Err(PageError::refused(401, "this address was used already, or its minute is over")
             .hint("type `vault-agent web` again: each address lets one browser in, once"))
     }
 }
@@ -64,13 +64,13 @@ impl Codes {
 mod tests {
     use super::*;
 
-    fn status(tried: Result<(), Problem>) -> Option<u16> {
+    fn status(tried: Result<(), PageError>) -> Option<u16> {
         tried.err().map(|problem| problem.status)
     }
 
     #[test]
     fn a_code_is_good_once_and_for_a_minute() {
-        let codes = Codes::default();
+        let codes = LoginCodes::default();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let (code, until) = codes.make(now).unwrap();
         assert_eq!((code.len(), until), (32, now + GOOD_FOR));
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn ten_wrong_codes_in_a_minute_are_enough() {
-        let codes = Codes::default();
+        let codes = LoginCodes::default();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
         let (code, _) = codes.make(now).unwrap();
         for _ in 0..MOST_WRONG {

@@ -10,7 +10,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use crate::listen::secret;
-use crate::sqlite::{Database, FileKind, Result};
+use crate::sqlite::{Database, Result, StateFileKind};
 
 /// The file's name in the state directory.
 pub const FILE_NAME: &str = "page.sqlite";
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS forms (
 ) STRICT;";
 
 /// The file.
-static KIND: FileKind = FileKind {
+static KIND: StateFileKind = StateFileKind {
     name: "the page's state",
     hint: Some("deleting the file ends all sessions of the page, and nothing else"),
     versions: &[],
@@ -51,7 +51,7 @@ static KIND: FileKind = FileKind {
 
 /// A session of the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Session {
+pub struct PageSession {
     /// Its id.
     pub id: String,
     /// When it began.
@@ -64,7 +64,7 @@ pub struct Session {
 
 /// The state of a form's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::web) enum Claim {
+pub(in crate::web) enum FormIdState {
     /// It is new, and claimed now.
     New,
     /// It was sent before, and this came of it: where to go, and the words.
@@ -77,11 +77,11 @@ pub(in crate::web) enum Claim {
 
 /// The sessions and form ids of one vault.
 #[derive(Debug)]
-pub struct Store {
+pub struct PageStore {
     db: Database,
 }
 
-impl Store {
+impl PageStore {
     /// Opens the store in the state directory, making it where it is missing.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Store {
     }
 
     /// The session that a cookie belongs to.
-    pub(in crate::web) fn session(&self, cookie: &str, now: Timestamp) -> Result<Option<Session>> {
+    pub(in crate::web) fn session(&self, cookie: &str, now: Timestamp) -> Result<Option<PageSession>> {
         let sql = "SELECT id, began_ms, browser FROM sessions WHERE hash = ?1 AND began_ms > ?2";
         self.db.row(sql, params![secret::hash(cookie), ms(now - SESSION)], session)
     }
@@ -112,7 +112,7 @@ impl Store {
     ///
     /// # Errors
     /// The file can't be read.
-    pub fn sessions(&self, now: Timestamp) -> Result<Vec<Session>> {
+    pub fn sessions(&self, now: Timestamp) -> Result<Vec<PageSession>> {
         let sql = "SELECT id, began_ms, browser FROM sessions WHERE began_ms > ?1 ORDER BY began_ms DESC, id";
         self.db.rows(sql, [ms(now - SESSION)], session)
     }
@@ -132,20 +132,20 @@ impl Store {
         session: &str,
         words: &str,
         now: Timestamp,
-    ) -> Result<Claim> {
+    ) -> Result<FormIdState> {
         self.db.write(|it| {
             it.execute("DELETE FROM forms WHERE at_ms < ?1", [ms(now - FORMS)])?;
             let sql = "INSERT OR IGNORE INTO forms (id, session, at_ms, words) VALUES (?1, ?2, ?3, ?4)";
             if it.execute(sql, params![id, session, ms(now), words])? == 1 {
-                return Ok(Claim::New);
+                return Ok(FormIdState::New);
             }
             let sql = "SELECT goes_to, said, words FROM forms WHERE id = ?1";
             let (to, said, before): (Option<String>, Option<String>, Option<String>) =
                 it.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             if before.is_some_and(|before| before != words) {
-                return Ok(Claim::Other);
+                return Ok(FormIdState::Other);
             }
-            Ok(to.map_or(Claim::Open, |to| Claim::Done(to, said.unwrap_or_default())))
+            Ok(to.map_or(FormIdState::Open, |to| FormIdState::Done(to, said.unwrap_or_default())))
         })
     }
 
@@ -161,15 +161,15 @@ impl Store {
     }
 
     /// The outcome of a form of this session, in words.
-    pub(in crate::web) fn said(&self, id: &str, session: &str) -> Result<Option<String>> {
+    pub(in crate::web) fn outcome(&self, id: &str, session: &str) -> Result<Option<String>> {
         let sql = "SELECT said FROM forms WHERE id = ?1 AND session = ?2 AND said IS NOT NULL";
         self.db.row(sql, [id, session], |row| row.get(0))
     }
 }
 
-fn session(row: &rusqlite::Row<'_>) -> rusqlite::Result<Session> {
+fn session(row: &rusqlite::Row<'_>) -> rusqlite::Result<PageSession> {
     let began = Timestamp::from_millisecond(row.get(1)?).unwrap_or(Timestamp::UNIX_EPOCH);
-    Ok(Session { id: row.get(0)?, began, ends: began + SESSION, browser: row.get(2)? })
+    Ok(PageSession { id: row.get(0)?, began, ends: began + SESSION, browser: row.get(2)? })
 }
 
 fn ms(at: Timestamp) -> i64 {
@@ -184,9 +184,9 @@ mod tests {
     fn a_session_is_kept_as_a_hash_and_ends_after_thirty_days() {
         let temp = tempfile::tempdir().unwrap();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
-        let store = Store::open(temp.path()).unwrap();
+        let store = PageStore::open(temp.path()).unwrap();
         store.begin("0123456789", "a browser\n", now).unwrap();
-        let again = Store::open(temp.path()).unwrap();
+        let again = PageStore::open(temp.path()).unwrap();
         let found = again.session("0123456789", now).unwrap().unwrap();
         assert_eq!(found.browser, "a browser");
         assert!(again.session("another", now).unwrap().is_none());
@@ -194,7 +194,7 @@ mod tests {
         drop((store, again));
         let bytes = std::fs::read(temp.path().join(FILE_NAME)).unwrap();
         assert!(!bytes.windows(10).any(|part| part == b"0123456789"));
-        let store = Store::open(temp.path()).unwrap();
+        let store = PageStore::open(temp.path()).unwrap();
         assert!(store.end(&found.id).unwrap() && !store.end(&found.id).unwrap());
         assert!(store.session("0123456789", now).unwrap().is_none());
     }
@@ -203,16 +203,16 @@ mod tests {
     fn a_form_is_claimed_once_until_it_is_given_back() {
         let temp = tempfile::tempdir().unwrap();
         let now: Timestamp = "2026-12-01T09:00:00Z".parse().unwrap();
-        let store = Store::open(temp.path()).unwrap();
-        assert_eq!(store.claim("a", "s", "w", now).unwrap(), Claim::New);
-        assert_eq!(store.claim("a", "s", "w", now).unwrap(), Claim::Open);
+        let store = PageStore::open(temp.path()).unwrap();
+        assert_eq!(store.claim("a", "s", "w", now).unwrap(), FormIdState::New);
+        assert_eq!(store.claim("a", "s", "w", now).unwrap(), FormIdState::Open);
         store.release("a").unwrap();
-        assert_eq!(store.claim("a", "s", "w", now).unwrap(), Claim::New);
+        assert_eq!(store.claim("a", "s", "w", now).unwrap(), FormIdState::New);
         store.finish("a", "/", "added").unwrap();
         store.release("a").unwrap();
-        assert_eq!(store.claim("a", "s", "w", now).unwrap(), Claim::Done("/".into(), "added".into()));
-        assert_eq!(store.claim("a", "s", "other", now).unwrap(), Claim::Other);
-        assert_eq!(store.said("a", "s").unwrap().as_deref(), Some("added"));
-        assert_eq!(store.said("a", "another").unwrap(), None);
+        assert_eq!(store.claim("a", "s", "w", now).unwrap(), FormIdState::Done("/".into(), "added".into()));
+        assert_eq!(store.claim("a", "s", "other", now).unwrap(), FormIdState::Other);
+        assert_eq!(store.outcome("a", "s").unwrap().as_deref(), Some("added"));
+        assert_eq!(store.outcome("a", "another").unwrap(), None);
     }
 }

@@ -3,21 +3,22 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::Place;
+use super::PagePlace;
 use crate::agent::approvals::{ApprovalDecision, digest_of};
 use crate::agent::{VaultApprovals, Waiter};
-use crate::format::approval::{self, Approval, ApprovalLine, Mark, shown};
+use crate::format::approval::{self, Approval, ApprovalLine, CheckboxMark, shown};
 use crate::reminders::rfc3339;
 use crate::vault::Actor;
-use crate::web::answer::{Done, Problem, View};
+use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
-use crate::web::visit::{Form, Visit};
+use crate::web::visit::{FormData, Visit};
 
-pub(super) const PLACE: Place = Place { name: "approvals", title: "Approvals", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace =
+    PagePlace { name: "approvals", title: "Approvals", is_listed: true, see, act };
 
 /// A question of the assistant's; the first five as `status` shows them.
 #[derive(Debug, Serialize)]
-pub(super) struct Asked {
+pub(super) struct ApprovalQuestion {
     id: String,
     line: usize,
     until: String,
@@ -34,18 +35,18 @@ pub(super) struct Asked {
     approval: Approval,
 }
 
-impl Asked {
+impl ApprovalQuestion {
     fn waits(&self) -> bool {
         self.state == "waits"
     }
 }
 
 /// All that stands in the note, what waits first.
-pub(super) fn asked(visit: &Visit<'_>) -> Result<Vec<Asked>, Problem> {
+pub(super) fn approval_questions(visit: &Visit<'_>) -> Result<Vec<ApprovalQuestion>, PageError> {
     let workspace = visit.workspace;
     let path = workspace.note(&workspace.settings.paths.approvals);
     let bytes = workspace.vault.read_or_empty(&path)?;
-    let of = |ApprovalLine { line, approval, .. }: ApprovalLine| Asked {
+    let of = |ApprovalLine { line, approval, .. }: ApprovalLine| ApprovalQuestion {
         id: approval.id.clone(),
         line,
         until: rfc3339(approval.until, workspace.zone.tz()),
@@ -58,28 +59,28 @@ pub(super) fn asked(visit: &Visit<'_>) -> Result<Vec<Asked>, Problem> {
         state: state(visit, &approval),
         approval,
     };
-    let mut all: Vec<Asked> = approval::parse(&bytes).lines.into_iter().map(of).collect();
+    let mut all: Vec<ApprovalQuestion> = approval::parse(&bytes).lines.into_iter().map(of).collect();
     all.sort_by_key(|one| !one.waits());
     Ok(all)
 }
 
 /// How many wait for a word.
-pub(super) fn waiting(visit: &Visit<'_>) -> Result<usize, Problem> {
-    Ok(asked(visit)?.iter().filter(|one| one.waits()).count())
+pub(super) fn count_waiting(visit: &Visit<'_>) -> Result<usize, PageError> {
+    Ok(approval_questions(visit)?.iter().filter(|one| one.waits()).count())
 }
 
 fn state(visit: &Visit<'_>, one: &Approval) -> String {
     match (one.state, one.mark) {
         (Some(state), _) => state.to_string(),
-        (None, Mark::Ticked) => "approved".to_owned(),
-        (None, Mark::Declined) => "declined".to_owned(),
-        (None, Mark::Open) if one.until <= visit.now => "expired".to_owned(),
-        (None, Mark::Open) => "waits".to_owned(),
+        (None, CheckboxMark::Ticked) => "approved".to_owned(),
+        (None, CheckboxMark::Declined) => "declined".to_owned(),
+        (None, CheckboxMark::Open) if one.until <= visit.now => "expired".to_owned(),
+        (None, CheckboxMark::Open) => "waits".to_owned(),
     }
 }
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
-    let all = asked(visit)?;
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+    let all = approval_questions(visit)?;
     visit.view("Approvals", &all, |all| {
         html! {
             p.soft { "What the assistant asks before it does it. " (visit.obsidian(&visit.workspace.settings.paths.approvals)) }
@@ -89,7 +90,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     })
 }
 
-fn entry(visit: &Visit<'_>, one: &Asked) -> Markup {
+fn entry(visit: &Visit<'_>, one: &ApprovalQuestion) -> Markup {
     let values = [("id", one.id.as_str()), ("digest", one.digest.as_str())];
     html! {
         article id=(one.id) {
@@ -111,14 +112,14 @@ fn entry(visit: &Visit<'_>, one: &Asked) -> Markup {
     }
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let word = match form.get("do") {
         "once" => ApprovalDecision::Once,
         "always" => ApprovalDecision::Always,
         "no" => ApprovalDecision::No,
-        other => return Err(Problem::no_such_action(other)),
+        other => return Err(PageError::no_such_action(other)),
     };
     let approvals = VaultApprovals::new(visit.workspace, Waiter::Nothing);
     let answered = visit.block_on(approvals.answer(form.get("id"), form.get("digest"), word, Actor::Page));
-    answered.map(|said| Done::new("/approvals", format!("{said}."))).map_err(Problem::changed)
+    answered.map(|said| MadeChange::new("/approvals", format!("{said}."))).map_err(PageError::changed)
 }

@@ -7,49 +7,50 @@ use jiff::civil::Date;
 use jiff::{Span, Timestamp, ToSpan};
 use maud::{Markup, html};
 
-use super::Place;
+use super::PagePlace;
 use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
-use crate::schedule::Moment;
-use crate::web::answer::{Done, Problem, View};
-use crate::web::doing::Doing;
+use crate::schedule::DueInstant;
+use crate::web::answer::{MadeChange, PageError, PageView};
+use crate::web::line_actions::LineActions;
 use crate::web::parts;
-use crate::web::visit::{Form, Visit};
+use crate::web::visit::{FormData, Visit};
 
-pub(super) const PLACE: Place = Place { name: "calendar", title: "Calendar", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace =
+    PagePlace { name: "calendar", title: "Calendar", is_listed: true, see, act };
 
 /// So many entries of one day stand in a month; the week shows all.
 const IN_A_DAY: usize = 5;
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// The span of time that is shown.
-struct Shown {
+struct CalendarView {
     from: Date,
     to: Date,
     is_week: bool,
 }
 
-fn asked(visit: &Visit<'_>) -> Result<Shown, Problem> {
+fn asked(visit: &Visit<'_>) -> Result<CalendarView, PageError> {
     let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
     if let Some(text) = visit.query("week") {
         let day: Date = text.parse().map_err(|_| {
-            Problem::bad(format!("{} is no day", crate::format::quote(text)))
+            PageError::bad(format!("{} is no day", crate::format::quote(text)))
                 .hint("give one as in `2026-12-01`")
         })?;
         let (from, to) = agenda::week(day);
-        return Ok(Shown { from, to, is_week: true });
+        return Ok(CalendarView { from, to, is_week: true });
     }
     let this = today.strftime("%Y-%m").to_string();
     let text = visit.query("month").unwrap_or(&this);
     let (from, to) = agenda::month(text).ok_or_else(|| {
-        Problem::bad(format!("{} is no month", crate::format::quote(text))).hint("give one as in `2026-12`")
+        PageError::bad(format!("{} is no month", crate::format::quote(text))).hint("give one as in `2026-12`")
     })?;
-    Ok(Shown { from, to, is_week: false })
+    Ok(CalendarView { from, to, is_week: false })
 }
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let shown = asked(visit)?;
     let agenda = agenda::range(visit.workspace, shown.from, shown.to, &mut visit.tasks());
-    let agenda = agenda.map_err(Problem::failed)?;
+    let agenda = agenda.map_err(PageError::failed)?;
     let title = if shown.is_week {
         format!("Week of {}", visit.dates.day(shown.from))
     } else {
@@ -66,7 +67,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 }
 
 /// The ways to other times.
-fn ways(visit: &Visit<'_>, shown: &Shown) -> Markup {
+fn ways(visit: &Visit<'_>, shown: &CalendarView) -> Markup {
     let step: Span = if shown.is_week { 7.days() } else { 1.month() };
     let to = |date: Date| {
         if shown.is_week {
@@ -95,7 +96,7 @@ fn by_day(agenda: &Agenda) -> BTreeMap<Date, Vec<&AgendaEntry>> {
     days
 }
 
-fn month(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
+fn month(visit: &Visit<'_>, shown: &CalendarView, agenda: &Agenda) -> Markup {
     let days = by_day(agenda);
     let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
     let (first, _) = agenda::week(shown.from);
@@ -113,7 +114,13 @@ fn month(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
     }
 }
 
-fn cell(visit: &Visit<'_>, shown: &Shown, day: Date, is_today: bool, entries: &[&AgendaEntry]) -> Markup {
+fn cell(
+    visit: &Visit<'_>,
+    shown: &CalendarView,
+    day: Date,
+    is_today: bool,
+    entries: &[&AgendaEntry],
+) -> Markup {
     let is_other = day < shown.from || shown.to < day;
     let kind = [(is_other, "other"), (is_today, "today"), (entries.is_empty(), "bare")];
     let kind: Vec<&str> = kind.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
@@ -144,7 +151,7 @@ fn times(entry: &AgendaEntry) -> Markup {
     html! { @if entry.times > 1 { " (" (entry.times) " times)" } }
 }
 
-fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
+fn week(visit: &Visit<'_>, shown: &CalendarView, agenda: &Agenda) -> Markup {
     let days = by_day(agenda);
     let lines = lines(visit, agenda);
     // A form is about the next occurrence of its line, so it stands there alone.
@@ -179,16 +186,16 @@ fn week(visit: &Visit<'_>, shown: &Shown, agenda: &Agenda) -> Markup {
 
 /// The present lines of reminders and tasks, for forms.
 #[derive(Default)]
-struct Lines {
+struct PresentLines {
     /// By id; the first of tasks with the same words.
     standing: HashMap<String, String>,
     /// The next times of reminders.
     next: HashMap<String, Timestamp>,
 }
 
-fn lines(visit: &Visit<'_>, agenda: &Agenda) -> Lines {
-    let mut lines = Lines::default();
-    let moment = Moment::new(&visit.workspace.zone, visit.now);
+fn lines(visit: &Visit<'_>, agenda: &Agenda) -> PresentLines {
+    let mut lines = PresentLines::default();
+    let moment = DueInstant::new(&visit.workspace.zone, visit.now);
     for line in &agenda.reminders.reminders {
         let Some(id) = line.reminder.id.as_ref().map(ToString::to_string) else { continue };
         lines.next.extend(moment.next(&line.reminder).map(|next| (id.clone(), next.at)));
@@ -202,7 +209,7 @@ fn lines(visit: &Visit<'_>, agenda: &Agenda) -> Lines {
     lines
 }
 
-impl Lines {
+impl PresentLines {
     /// Whether an entry is what a form of its line would be about: what is late, or the very next.
     fn is_next(&self, entry: &AgendaEntry) -> bool {
         let next = entry.id.as_ref().and_then(|id| self.next.get(id));
@@ -237,7 +244,7 @@ fn told_words(told: &agenda::DeliveryDetail) -> String {
 }
 
 /// The actions on it; the forms lead back to this week.
-fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
+fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup {
     let Some(id) = entry.id.as_deref().filter(|_| entry.kind != EntryKind::Routine) else { return html! {} };
     let was = lines.standing.get(id).map_or("", String::as_str);
     let at = format!("{}T{}", entry.date, entry.time);
@@ -269,7 +276,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
             @if is_known {
                 (parts::form(visit, action, "edit", &html! {
                     (hidden)
-                    (line("edit", "message", "What it says", &entry.msg))
+                    (line("edit", "message", "Text", &entry.msg))
                     (line("edit", "when", "When (empty: as it is)", ""))
                     @if is_own { (line("edit", "recur", "How it comes again (none, daily, weekly, monthly)", entry.recur.as_deref().unwrap_or("none"))) }
                 }, "Save"))
@@ -281,7 +288,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &Lines) -> Markup {
     }
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
-    let said = Doing::new(visit).act(form)?.ok_or_else(|| Problem::no_such_action(form.get("do")))?;
-    Ok(Done::new(visit.address_with(&[]), said))
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+    let said = LineActions::new(visit).act(form)?.ok_or_else(|| PageError::no_such_action(form.get("do")))?;
+    Ok(MadeChange::new(visit.address_with(&[]), said))
 }

@@ -8,24 +8,24 @@ use std::time::Duration;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::Place;
+use super::PagePlace;
 use super::history::open;
 use crate::brain::health::HealthStore;
 use crate::config::NotifyKind;
 use crate::deliver::instants::format_instants_in;
 use crate::deliver::{Console, Notifier, send_test};
-use crate::doctor::{self, Check, CheckOutcome, ExtraCheck, Look, Mend, Report, ago};
+use crate::doctor::{self, Check, CheckExtent, CheckOutcome, ExtraCheck, Repair, StatusReport, ago};
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
 use crate::machines::status::{MachineStatus, MachinesStatus};
-use crate::web::answer::{Done, Problem, View};
+use crate::web::answer::{MadeChange, PageError, PageView};
+use crate::web::current_faults::conflict_copies;
 use crate::web::entry::check;
-use crate::web::entry::store::Session;
+use crate::web::entry::store::PageSession;
 use crate::web::parts;
-use crate::web::troubles::copies;
-use crate::web::visit::{Form, Visit};
+use crate::web::visit::{FormData, Visit};
 use crate::workspace::Workspace;
 
-pub(super) const PLACE: Place = Place { name: "health", title: "Health", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace = PagePlace { name: "health", title: "Health", is_listed: true, see, act };
 
 /// So many of what comes next stand in the JSON, as in `status`.
 const NEXT: usize = 5;
@@ -34,29 +34,29 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The JSON of the page: that of `doctor`, of `status` and of `web sessions`.
 #[derive(Debug, Serialize)]
-struct Health {
+struct HealthView {
     checks: Vec<Check>,
-    status: Report,
-    sessions: Vec<Session>,
+    status: StatusReport,
+    sessions: Vec<PageSession>,
 }
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let workspace = visit.workspace;
     let is_whole = visit.query("look") == Some("all");
     // Checks over the network run only if a person asks.
     let (look, further): (_, &[ExtraCheck]) = match is_whole {
-        true => (Look::Whole, &[doctor::discord, doctor::embeddings, check::checks]),
-        false => (Look::Quick, &[check::checks]),
+        true => (CheckExtent::Whole, &[doctor::discord, doctor::embeddings, check::checks]),
+        false => (CheckExtent::Quick, &[check::checks]),
     };
     let mut checks = doctor::examine(workspace, look, further);
     if !is_whole {
         let fix = "look at it with `vault-agent conflicts show`, and bring it in with `conflicts merge`";
-        checks.extend(copies(visit).into_iter().map(|copy| Check::warn("vault", copy, fix)));
+        checks.extend(conflict_copies(visit).into_iter().map(|copy| Check::warn("vault", copy, fix)));
     }
-    let health = Health {
+    let health = HealthView {
         checks,
-        status: doctor::report(workspace, NEXT, &mut visit.tasks()).map_err(Problem::failed)?,
-        sessions: visit.shared.store.sessions(visit.now).map_err(Problem::failed)?,
+        status: doctor::report(workspace, NEXT, &mut visit.tasks()).map_err(PageError::failed)?,
+        sessions: visit.shared.store.sessions(visit.now).map_err(PageError::failed)?,
     };
     let verified = visit.query("verify").map(|_| verified(visit)).transpose()?;
     visit.view("Health", &health, |health| {
@@ -99,7 +99,7 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
             html! { @if let Some(fix) = &check.fix { (parts::sentence(fix)) " " (mending(visit, check)) } };
         [html! { (name_of(check.check)) }, state, parts::sentence(&check.detail), fix]
     };
-    parts::table(["What", "State", "Seen", "What to do"], sorted, row)
+    parts::table(["Check", "State", "Finding", "Remedy"], sorted, row)
 }
 
 /// The name of a check, in words that need no glossary.
@@ -116,25 +116,25 @@ fn mending(visit: &Visit<'_>, check: &Check) -> Markup {
     let button = |action: &str, what: &str, words: &str| parts::button(visit, action, what, &[], words);
     match &check.mend {
         None => html! {},
-        Some(Mend::Reindex) => button("/health", "reindex", "Make the index anew"),
-        Some(Mend::Resume) => button("/routines", "resume", "Resume"),
-        Some(Mend::ForgetFailure(name)) => {
+        Some(Repair::Reindex) => button("/health", "reindex", "Make the index anew"),
+        Some(Repair::Resume) => button("/routines", "resume", "Resume"),
+        Some(Repair::ForgetFailure(name)) => {
             parts::button(visit, "/health", "reset", &[("name", name)], "Forget the failure")
         }
-        Some(Mend::Interrupted) => html! {
+        Some(Repair::Interrupted) => html! {
             (button("/health", "finish", "Finish it"))
             (button("/health", "roll-back", "Take it back"))
         },
-        Some(Mend::Gone) => html! {
+        Some(Repair::Gone) => html! {
             (parts::confirmed(visit, "/health", "bring-back", &[], "Bring them back", "They come back as the last snapshot has them."))
             (parts::confirmed(visit, "/health", "accept", &[], "They are meant to be gone", "History records it, and keeps what they said."))
         },
-        Some(Mend::Verify) => html! { a href="/health?verify=history" { "Verify the whole history" } },
+        Some(Repair::Verify) => html! { a href="/health?verify=history" { "Verify the whole history" } },
     }
 }
 
 /// Does what a form of [`mending`] asks for; none where it asks for something else.
-fn mend(visit: &Visit<'_>, form: &Form) -> Result<Option<Done>, Problem> {
+fn mend(visit: &Visit<'_>, form: &FormData) -> Result<Option<MadeChange>, PageError> {
     let said = match form.get("do") {
         "finish" => pending(visit, Interrupted::Finish)?,
         "roll-back" => pending(visit, Interrupted::RollBack)?,
@@ -145,35 +145,35 @@ fn mend(visit: &Visit<'_>, form: &Form) -> Result<Option<Done>, Problem> {
         }
         _ => return Ok(None),
     };
-    Ok(Some(Done::new("/health", said)))
+    Ok(Some(MadeChange::new("/health", said)))
 }
 
-fn pending(visit: &Visit<'_>, what: Interrupted) -> Result<String, Problem> {
+fn pending(visit: &Visit<'_>, what: Interrupted) -> Result<String, PageError> {
     let report = open(visit)?.finish_pending(&visit.workspace.editor, what)?;
     report.map_or_else(|| Ok("Nothing was interrupted".to_owned()), |report| written(&report))
 }
 
 /// Restores notes that vanished without the person's consent, from the last snapshot.
-fn bring_back(visit: &Visit<'_>) -> Result<String, Problem> {
+fn bring_back(visit: &Visit<'_>) -> Result<String, PageError> {
     let (history, workspace) = (open(visit)?, visit.workspace);
     let Some(held) = history.held()? else { return Ok("None of them is gone any more".to_owned()) };
     let point = history.newest()?;
     for path in &held.deleted {
         let then = history.read_at(&point.commit, path)?.unwrap_or_default();
         let now = workspace.vault.read(&workspace.note(path)).unwrap_or_default();
-        workspace.hold_missed(path, &now, &then, false).map_err(Problem::failed)?;
+        workspace.hold_missed(path, &now, &then, false).map_err(PageError::failed)?;
     }
     written(&history.restore(&workspace.editor, &point, &held.deleted, false)?)
 }
 
-pub(super) fn written(report: &RestoreReport) -> Result<String, Problem> {
+pub(super) fn written(report: &RestoreReport) -> Result<String, PageError> {
     if let Some(skip) = report.skipped.first() {
-        return Err(Problem::changed(format!("`{}`: {}", skip.path, skip.reason)));
+        return Err(PageError::changed(format!("`{}`: {}", skip.path, skip.reason)));
     }
     Ok(format!("{} files were written, {} removed", report.restored.len(), report.deleted.len()))
 }
 
-fn daemon(visit: &Visit<'_>, status: &Report) -> Markup {
+fn daemon(visit: &Visit<'_>, status: &StatusReport) -> Markup {
     let said = |words: &str| format_instants_in(words, visit.now, visit.workspace.zone.tz());
     html! {
         h2 { "Daemon" }
@@ -223,7 +223,7 @@ fn notifiers(visit: &Visit<'_>) -> Markup {
     parts::table(["Way", ""], visit.workspace.settings.notify.all(), row)
 }
 
-fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
+fn brains(visit: &Visit<'_>, status: &StatusReport) -> Markup {
     if status.brains.is_empty() {
         return parts::empty("No model is set up (`[[brain]]` in the settings); memory answers.");
     }
@@ -238,16 +238,17 @@ fn brains(visit: &Visit<'_>, status: &Report) -> Markup {
     parts::table(["Name", "Model", "State", ""], &status.brains, row)
 }
 
-fn servers(visit: &Visit<'_>, status: &Report) -> Markup {
+fn servers(visit: &Visit<'_>, status: &StatusReport) -> Markup {
     if status.mcp.is_empty() {
         return parts::empty("None is set up.");
     }
-    let row = |server: &doctor::Server| [html! { (server.name) }, html! { (server.state(visit.now)) }];
+    let row =
+        |server: &doctor::McpServerStatus| [html! { (server.name) }, html! { (server.state(visit.now)) }];
     parts::table(["Server", "State"], &status.mcp, row)
 }
 
-fn sessions(visit: &Visit<'_>, sessions: &[Session]) -> Markup {
-    let row = |one: &Session| {
+fn sessions(visit: &Visit<'_>, sessions: &[PageSession]) -> Markup {
+    let row = |one: &PageSession| {
         let words = if one.id == visit.session.id { "End this one" } else { "End" };
         let question = "That browser is let in again by a new address of `vault-agent web`.";
         [
@@ -261,7 +262,7 @@ fn sessions(visit: &Visit<'_>, sessions: &[Session]) -> Markup {
 }
 
 /// The result of verifying the whole history.
-fn verified(visit: &Visit<'_>) -> Result<Markup, Problem> {
+fn verified(visit: &Visit<'_>) -> Result<Markup, PageError> {
     let found = open(visit)?.verify(CheckDepth::Whole)?;
     let flaws: Vec<String> = found.flaws.iter().map(|flaw| flaw.detail.clone()).collect();
     Ok(html! {
@@ -277,7 +278,7 @@ fn verified(visit: &Visit<'_>) -> Result<Markup, Problem> {
     })
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     if let Some(done) = mend(visit, form)? {
         return Ok(done);
     }
@@ -288,12 +289,15 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
             let brains =
                 crate::agent::brain_clients::prepare(&visit.workspace.settings, visit.workspace.vault.root());
             if !brains.iter().any(|brain| brain.name() == name) {
-                return Err(Problem::not_found(format!("no model is called {}", crate::format::quote(name))));
+                return Err(PageError::not_found(format!(
+                    "no model is called {}",
+                    crate::format::quote(name)
+                )));
             }
             let any =
-                HealthStore::new(&visit.workspace.dirs.state).reset(Some(name)).map_err(Problem::failed)?;
+                HealthStore::new(&visit.workspace.dirs.state).reset(Some(name)).map_err(PageError::failed)?;
             let said = if any { "is asked again" } else { "had nothing against it" };
-            Ok(Done::new("/health", format!("{name} {said}")))
+            Ok(MadeChange::new("/health", format!("{name} {said}")))
         }
         "reindex" => {
             let workspace = Arc::clone(visit.workspace);
@@ -304,31 +308,34 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
                     Err(error) => tracing::error!("the index could not be made anew: {error}"),
                 }
             });
-            Ok(Done::new("/health", "The index is being made anew; the old one answers until it is done."))
+            Ok(MadeChange::new(
+                "/health",
+                "The index is being made anew; the old one answers until it is done.",
+            ))
         }
         "end" => {
-            let ended = visit.shared.store.end(form.get("id")).map_err(Problem::failed)?;
-            let problem = || Problem::not_found("there is no such session");
+            let ended = visit.shared.store.end(form.get("id")).map_err(PageError::failed)?;
+            let problem = || PageError::not_found("there is no such session");
             ended
-                .then(|| Done::new("/health", "Ended: that browser is not let in any more."))
+                .then(|| MadeChange::new("/health", "Ended: that browser is not let in any more."))
                 .ok_or_else(problem)
         }
-        other => Err(Problem::no_such_action(other)),
+        other => Err(PageError::no_such_action(other)),
     }
 }
 
-fn test(visit: &Visit<'_>, name: &str) -> Result<Done, Problem> {
+fn test(visit: &Visit<'_>, name: &str) -> Result<MadeChange, PageError> {
     let kinds = visit.workspace.settings.notify.all();
     let kind = kinds.into_iter().find(|kind| kind.as_str() == name);
-    let kind = kind.ok_or_else(|| Problem::bad("no notifier has that name"))?;
+    let kind = kind.ok_or_else(|| PageError::bad("no notifier has that name"))?;
     let console: Arc<dyn Notifier> = Arc::new(Console::stderr(visit.workspace.zone.tz().clone()));
     let notifier = visit.workspace.notifier(kind, &console);
-    let notifier = notifier.map_err(|error| Problem::bad(&error).hints(error.suggestion.clone()))?;
+    let notifier = notifier.map_err(|error| PageError::bad(&error).hints(error.suggestion.clone()))?;
     let sent = visit.block_on(async { tokio::time::timeout(PATIENCE, send_test(notifier.as_ref())).await });
     match sent {
-        Ok(Ok(())) => Ok(Done::new("/health", format!("A test message went out by {name}."))),
-        Ok(Err(reason)) => Err(Problem::bad(format!("{name}: {reason}"))),
-        Err(_) => Err(Problem::bad(format!("{name}: no answer within {} s", PATIENCE.as_secs()))),
+        Ok(Ok(())) => Ok(MadeChange::new("/health", format!("A test message went out by {name}."))),
+        Ok(Err(reason)) => Err(PageError::bad(format!("{name}: {reason}"))),
+        Err(_) => Err(PageError::bad(format!("{name}: no answer within {} s", PATIENCE.as_secs()))),
     }
 }
 

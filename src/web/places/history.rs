@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 
-use super::Place;
+use super::PagePlace;
 use crate::history::{
-    Deletions, Entry, FileDiff, Filter, History, HistoryError, TrailerValue, UndoPlan, UndoSelection,
-    parse_time, turn_of,
+    Deletions, FileDiff, History, HistoryError, LogFilter, SnapshotEntry, TrailerValue, UndoPlan,
+    UndoSelection, parse_time, turn_of,
 };
-use crate::web::answer::{Done, Problem, View};
+use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
-use crate::web::visit::{Form, Visit};
+use crate::web::visit::{FormData, Visit};
 
-pub(super) const PLACE: Place = Place { name: "history", title: "History", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace =
+    PagePlace { name: "history", title: "History", is_listed: true, see, act };
 
 /// So many on one page.
 const PER_PAGE: usize = 50;
@@ -31,14 +32,14 @@ const WRITERS: [(&str, &str); 10] = [
 ];
 
 /// The vault's history.
-pub(super) fn open(visit: &Visit<'_>) -> Result<Arc<History>, Problem> {
+pub(super) fn open(visit: &Visit<'_>) -> Result<Arc<History>, PageError> {
     visit.workspace.history()?.ok_or_else(|| {
-        Problem::not_found("history is turned off")
+        PageError::not_found("history is turned off")
             .hint("set `[history] enabled = true` in `vault-agent.toml`")
     })
 }
 
-impl From<HistoryError> for Problem {
+impl From<HistoryError> for PageError {
     fn from(error: HistoryError) -> Self {
         match &error {
             HistoryError::When(when) => Self::bad(&error).hint(when.hint()),
@@ -54,7 +55,7 @@ impl From<HistoryError> for Problem {
     }
 }
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let history = open(visit)?;
     if !visit.rest.is_empty() {
         return one(visit, &history);
@@ -62,18 +63,18 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     let day = visit.query("day");
     let instant = |text: &str| parse_time(text, &visit.now.to_zoned(history.zone().clone()));
     let from = day.map(|day| day.parse::<jiff::civil::Date>().map(|date| (day, date))).transpose();
-    let from = from.map_err(|_| Problem::bad("that is no day").hint("write it as in `2026-12-01`"))?;
-    let since = from.map(|(day, _)| instant(day)).transpose().map_err(Problem::bad)?;
+    let from = from.map_err(|_| PageError::bad("that is no day").hint("write it as in `2026-12-01`"))?;
+    let since = from.map(|(day, _)| instant(day)).transpose().map_err(PageError::bad)?;
     let until = from.and_then(|(_, date)| date.tomorrow().ok()).map(|next| instant(&next.to_string()));
-    let until = until.transpose().map_err(Problem::bad)?;
+    let until = until.transpose().map_err(PageError::bad)?;
     let actor = visit.query("actor").map(str::to_owned);
     if let Some(actor) = actor.as_deref().filter(|actor| WRITERS.iter().all(|(known, _)| known != actor)) {
-        return Err(Problem::bad(format!("{} writes nothing here", crate::format::quote(actor))));
+        return Err(PageError::bad(format!("{} writes nothing here", crate::format::quote(actor))));
     }
     let path = visit.query("note").map(str::to_owned);
     let skipped = (visit.page_number() - 1).saturating_mul(PER_PAGE);
     let (grep, limit) = (visit.query("q").map(str::to_owned), Some(PER_PAGE + 1));
-    let filter = Filter { path, actor, since, until, grep, skip: skipped, limit, ..Filter::default() };
+    let filter = LogFilter { path, actor, since, until, grep, skip: skipped, limit, ..LogFilter::default() };
     let records = history.records(&filter)?;
     let entries = records.iter().map(|record| history.entry(record, false));
     let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
@@ -102,7 +103,7 @@ fn filters(visit: &Visit<'_>) -> Markup {
     }
 }
 
-fn row(visit: &Visit<'_>, entry: &Entry) -> [Markup; 4] {
+fn row(visit: &Visit<'_>, entry: &SnapshotEntry) -> [Markup; 4] {
     let at = entry.time.parse().unwrap_or(visit.now);
     let (shown, left) = (entry.paths.iter().take(3), entry.paths.len().saturating_sub(3));
     [
@@ -117,7 +118,7 @@ fn row(visit: &Visit<'_>, entry: &Entry) -> [Markup; 4] {
 }
 
 /// One change: its message, its differences, and the undo with its plan.
-fn one(visit: &Visit<'_>, history: &History) -> Result<View, Problem> {
+fn one(visit: &Visit<'_>, history: &History) -> Result<PageView, PageError> {
     let point = history.point(&visit.rest)?;
     let record = history.record_at(&point)?;
     let entry = history.entry(&record, true)?;
@@ -183,7 +184,7 @@ pub(super) fn text(bytes: Option<&Vec<u8>>) -> String {
 }
 
 /// The plan of an undo, or in words why nothing can be taken back.
-pub(super) fn planned(history: &History, what: UndoSelection) -> Result<Result<UndoPlan, String>, Problem> {
+pub(super) fn planned(history: &History, what: UndoSelection) -> Result<Result<UndoPlan, String>, PageError> {
     match history.plan_undo(what) {
         Ok(plan) => Ok(Ok(plan)),
         Err(HistoryError::NotUndoable(why)) => Ok(Err(why)),
@@ -228,12 +229,12 @@ pub(super) fn undo_plan(
 }
 
 /// Takes back what is meant, after what people changed is kept. Returns a sentence.
-pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String, Problem> {
+pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String, PageError> {
     let history = open(visit)?;
     history.snapshot_all(Deletions::Hold)?;
     let plan = history.plan_undo(what)?;
     let refused =
-        |reason: String| Problem::changed(reason).hint("nothing was undone; look at the note's history");
+        |reason: String| PageError::changed(reason).hint("nothing was undone; look at the note's history");
     if plan.writes.is_empty() {
         let why = plan.conflicts.first().map(|it| format!("{}: {}", it.path, it.reason));
         return Err(refused(why.unwrap_or_else(|| "there is nothing that can be taken back".to_owned())));
@@ -248,12 +249,12 @@ pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String, Pro
     Ok(format!("Undone: {}{more}", subjects.join(", ")))
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     match form.get("do") {
         "undo" => {
             let said = undo(visit, UndoSelection::Snapshot(form.get("id").to_owned()))?;
-            Ok(Done::new("/history", said))
+            Ok(MadeChange::new("/history", said))
         }
-        other => Err(Problem::no_such_action(other)),
+        other => Err(PageError::no_such_action(other)),
     }
 }

@@ -2,19 +2,19 @@
 
 use maud::{Markup, html};
 
-use super::Place;
+use super::PagePlace;
 use crate::capture::{HUMAN, Inbox, ListedCandidate};
 use crate::format::candidate::CandidateState;
-use crate::web::answer::{Done, Problem, View};
+use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
-use crate::web::visit::{Form, Visit, note_address};
+use crate::web::visit::{FormData, Visit, note_address};
 
-pub(super) const PLACE: Place = Place { name: "inbox", title: "Inbox", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace = PagePlace { name: "inbox", title: "Inbox", is_listed: true, see, act };
 
 /// So many on one page.
 const PER_PAGE: usize = 30;
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let inbox = Inbox::new(visit.workspace.memory());
     let listed = inbox.list()?;
     let missed = inbox.read()?.near_misses;
@@ -70,22 +70,22 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     }
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let inbox = Inbox::new(visit.workspace.memory());
     let (id, origin) = (form.get("id"), visit.origin());
     match form.get("do") {
         "keep" => {
             let kept = inbox.keep(id, HUMAN, visit.now, &origin)?;
-            Ok(Done::new("/inbox", format!("Kept: {}", kept.saved.text)))
+            Ok(MadeChange::new("/inbox", format!("Kept: {}", kept.saved.text)))
         }
         "edit" => {
             let kept = inbox.keep_as(id, Some(form.get("text")), HUMAN, visit.now, &origin)?;
-            Ok(Done::new("/inbox", format!("Kept: {}", kept.saved.text)))
+            Ok(MadeChange::new("/inbox", format!("Kept: {}", kept.saved.text)))
         }
         "drop" => {
             let gone = inbox.decline(id, &origin)?;
-            Ok(Done::new("/inbox", format!("Declined: {}", gone.text)))
+            Ok(MadeChange::new("/inbox", format!("Declined: {}", gone.text)))
         }
-        other => Err(Problem::no_such_action(other)),
+        other => Err(PageError::no_such_action(other)),
     }
 }

@@ -3,25 +3,25 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::Place;
+use super::PagePlace;
 use crate::format::struck;
 use crate::history::{Blame, BlameBound, LineOrigin};
 use crate::memory::{ListedDay, ListedMemory, ListedSection, MemoryRef, NewMemory, Scope};
-use crate::web::answer::{Done, Problem, View};
+use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
-use crate::web::visit::{Form, Visit, line_address, note_address};
+use crate::web::visit::{FormData, Visit, line_address, note_address};
 
-pub(super) const PLACE: Place = Place { name: "memory", title: "Memory", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace = PagePlace { name: "memory", title: "Memory", is_listed: true, see, act };
 
 /// So many facts, or days, on one page.
 const PER_PAGE: usize = 60;
 /// So far back the origin of a fact is looked for; its note's page looks further.
 const LOOKED_AT: BlameBound = BlameBound { snapshots: 200, bytes: 2 << 20 };
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let memory = visit.workspace.memory();
     let scope: Option<Scope> =
-        visit.query("scope").map(|text| text.parse().map_err(Problem::bad)).transpose()?;
+        visit.query("scope").map(|text| text.parse().map_err(PageError::bad)).transpose()?;
     let scopes = scope.as_ref().map(std::slice::from_ref);
     match visit.query("kind").unwrap_or("facts") {
         "facts" => {
@@ -53,13 +53,13 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
                 }
             })
         }
-        other => Err(Problem::bad(format!("{} is no kind of memory", crate::format::quote(other)))
+        other => Err(PageError::bad(format!("{} is no kind of memory", crate::format::quote(other)))
             .hint("write `facts`, `days` or `pins`")),
     }
 }
 
 /// The origins of the long memory's lines, as far as its latest snapshots know them.
-fn blame(visit: &Visit<'_>) -> Result<Option<Blame>, Problem> {
+fn blame(visit: &Visit<'_>) -> Result<Option<Blame>, PageError> {
     let path = visit.workspace.memory().long_path();
     let history = visit.workspace.history()?;
     Ok(history.and_then(|history| history.blame(&path, None, LOOKED_AT).ok()))
@@ -72,14 +72,14 @@ fn origin(blame: Option<&Blame>, line: usize) -> Option<&LineOrigin> {
 }
 
 /// The sections as `memory list --json` has them, and of each fact where it comes from.
-fn with_origins(sections: &[ListedSection], blame: Option<&Blame>) -> Result<Value, Problem> {
-    let mut data = serde_json::to_value(sections).map_err(Problem::failed)?;
+fn with_origins(sections: &[ListedSection], blame: Option<&Blame>) -> Result<Value, PageError> {
+    let mut data = serde_json::to_value(sections).map_err(PageError::failed)?;
     for (section, shown) in sections.iter().zip(data.as_array_mut().into_iter().flatten()) {
         for (one, shown) in
             section.memories.iter().zip(shown["memories"].as_array_mut().into_iter().flatten())
         {
             if let Some(origin) = origin(blame, one.line) {
-                shown["origin"] = serde_json::to_value(origin).map_err(Problem::failed)?;
+                shown["origin"] = serde_json::to_value(origin).map_err(PageError::failed)?;
             }
         }
     }
@@ -102,12 +102,12 @@ fn head(visit: &Visit<'_>) -> Markup {
             details.more id="add" open[visit.typed("add", "text").is_some()] {
                 summary { @if kind == "pins" { "Pin words" } @else { "Add a fact" } }
                 @if kind == "pins" {
-                    (parts::form(visit, "/memory?kind=pins", "pin", &parts::field(visit, "pin", "text", "What is pinned", ""), "Pin"))
+                    (parts::form(visit, "/memory?kind=pins", "pin", &parts::field(visit, "pin", "text", "Text", ""), "Pin"))
                 } @else {
                     (parts::form(visit, "/memory", "add", &html! {
-                        (parts::text_area(visit, "add", "text", "What is to be remembered", ""))
+                        (parts::text_area(visit, "add", "text", "Text of the fact", ""))
                         (parts::field(visit, "add", "section", "Section", ""))
-                        (parts::field(visit, "add", "scope", "Whose it is (empty: everybody's)", ""))
+                        (parts::field(visit, "add", "scope", "Scope (empty: everybody's)", ""))
                     }, "Remember"))
                 }
             }
@@ -191,11 +191,11 @@ fn came_from(visit: &Visit<'_>, origin: &LineOrigin) -> Markup {
     }
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let (memory, origin) = (visit.workspace.memory(), visit.origin());
     let line: Option<usize> = form
-        .some("line")
-        .map(|line| line.parse().map_err(|_| Problem::bad("that is no line")))
+        .non_blank("line")
+        .map(|line| line.parse().map_err(|_| PageError::bad("that is no line")))
         .transpose()?;
     let back = match form.get("path") {
         path if path.is_empty() || path == memory.long_path().as_str() => "/memory",
@@ -203,39 +203,40 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     };
     match form.get("do") {
         "add" => {
-            let scope = form.some("scope").map(|text| text.parse().map_err(Problem::bad)).transpose()?;
+            let scope =
+                form.non_blank("scope").map(|text| text.parse().map_err(PageError::bad)).transpose()?;
             let new = NewMemory {
-                section: form.some("section"),
+                section: form.non_blank("section"),
                 scope: scope.unwrap_or(Scope::Global),
                 ..NewMemory::new(form.get("text"))
             };
             let saved = memory.save_fact(&new, visit.now, &origin)?;
             let verb = if saved.existing { "It stands there already" } else { "Saved" };
-            Ok(Done::new("/memory", format!("{verb}: {}", saved.text)))
+            Ok(MadeChange::new("/memory", format!("{verb}: {}", saved.text)))
         }
         "edit" => {
             let meant = MemoryRef { path: form.get("path"), text: form.get("was"), line, expected: None };
             let edited = memory.edit(&meant, form.get("text"), &origin)?;
-            Ok(Done::new(back, format!("Changed: {}", edited.saved.text)))
+            Ok(MadeChange::new(back, format!("Changed: {}", edited.saved.text)))
         }
         "forget" => {
-            let line = line.ok_or_else(|| Problem::bad("that is no line"))?;
+            let line = line.ok_or_else(|| PageError::bad("that is no line"))?;
             let gone = memory.forget(form.get("path"), line, Some(form.get("was")), &origin)?;
-            Ok(Done::new(back, format!("Forgotten: {}", gone.text)))
+            Ok(MadeChange::new(back, format!("Forgotten: {}", gone.text)))
         }
         "pin-line" => {
-            let line = line.ok_or_else(|| Problem::bad("that is no line"))?;
+            let line = line.ok_or_else(|| PageError::bad("that is no line"))?;
             let saved = memory.pin_line(form.get("path"), line, &origin)?;
-            Ok(Done::new("/memory?kind=pins", format!("Pinned: {}", saved.text)))
+            Ok(MadeChange::new("/memory?kind=pins", format!("Pinned: {}", saved.text)))
         }
         "pin" => {
             let saved = memory.pin(form.get("text"), None, &origin)?;
-            Ok(Done::new("/memory?kind=pins", format!("Pinned: {}", saved.text)))
+            Ok(MadeChange::new("/memory?kind=pins", format!("Pinned: {}", saved.text)))
         }
         "unpin" => {
             let gone = memory.unpin(form.get("text"), true, &origin)?;
-            Ok(Done::new("/memory?kind=pins", format!("Unpinned: {}", gone.text)))
+            Ok(MadeChange::new("/memory?kind=pins", format!("Unpinned: {}", gone.text)))
         }
-        other => Err(Problem::no_such_action(other)),
+        other => Err(PageError::no_such_action(other)),
     }
 }

@@ -16,12 +16,12 @@ mod today;
 mod turns;
 mod usage;
 
-use super::answer::{Done, Problem, View};
-use super::visit::{Form, Visit};
+use super::answer::{MadeChange, PageError, PageView};
+use super::visit::{FormData, Visit};
 
 /// A place of the page.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PagePlace {
     /// The first part of its path; empty for the first page.
     pub name: &'static str,
     /// Its title in the navigation.
@@ -29,13 +29,13 @@ pub(super) struct Place {
     /// Whether it stands in the navigation.
     pub is_listed: bool,
     /// Its view. Changes nothing.
-    pub see: fn(&Visit<'_>) -> Result<View, Problem>,
+    pub see: fn(&Visit<'_>) -> Result<PageView, PageError>,
     /// The action of its forms.
-    pub act: fn(&Visit<'_>, &Form) -> Result<Done, Problem>,
+    pub act: fn(&Visit<'_>, &FormData) -> Result<MadeChange, PageError>,
 }
 
 /// All places, in the order of the navigation.
-pub(super) const PLACES: &[Place] = &[
+pub(super) const PLACES: &[PagePlace] = &[
     today::PLACE,
     calendar::PLACE,
     notes::PLACE,
@@ -55,6 +55,6 @@ pub(super) const PLACES: &[Place] = &[
 pub(super) const WITH_PARTS: [&str; 5] = ["files", "notes", "history", "turns", "routines"];
 
 /// For a place without changes.
-fn nothing(_: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
-    Err(Problem::no_such_action(form.get("do")))
+fn nothing(_: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+    Err(PageError::no_such_action(form.get("do")))
 }

@@ -9,20 +9,20 @@ use maud::{Markup, html};
 use serde::Serialize;
 use similar::ChangeTag;
 
-use super::Place;
+use super::PagePlace;
 use super::health::written;
 use super::history::{differences, open, text};
 use crate::format::unified_diff::LineDiff;
 use crate::history::{
-    Blame, BlameBound, BlamedLine, Deletions, Entry, FileDiff, Filter, History, LineOrigin, LineTarget,
-    Point, Writer, sections,
+    Blame, BlameBound, BlamedLine, Deletions, FileDiff, History, LineOrigin, LineTarget, LineWriter,
+    LogFilter, Point, SnapshotEntry, sections,
 };
 use crate::vault::NotePath;
-use crate::web::answer::{Done, Problem, View};
-use crate::web::visit::{Form, LINES_PER_PAGE, Visit, note_address};
-use crate::web::{lookup, markdown, parts};
+use crate::web::answer::{MadeChange, PageError, PageView};
+use crate::web::visit::{FormData, LINES_PER_PAGE, Visit, note_address};
+use crate::web::{link_target, markdown, parts};
 
-pub(super) const PLACE: Place = Place { name: "notes", title: "Notes", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace = PagePlace { name: "notes", title: "Notes", is_listed: true, see, act };
 
 /// So many snapshots are on the slider.
 const SNAPSHOTS: usize = 100;
@@ -31,7 +31,7 @@ const MOST_READ: usize = 1_000_000;
 
 /// A note, as programs read it.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct NoteView {
     path: String,
     /// The snapshot that is shown; none for the note as it stands.
     at: Option<String>,
@@ -39,19 +39,19 @@ struct Shown {
     /// As `history PATH --lines --json` has it; none where no snapshot keeps the note.
     blame: Option<Blame>,
     /// Its newest snapshots, as `history PATH --json` has them.
-    snapshots: Vec<Entry>,
+    snapshots: Vec<SnapshotEntry>,
 }
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     if visit.rest.is_empty() {
-        return folders::lately(visit);
+        return folders::recent_page(visit);
     }
     let path = visit.note_path(visit.rest.trim_end_matches('/'))?;
     if path.is_hidden() {
-        return Err(Problem::not_found(format!("`{path}` is not shown")));
+        return Err(PageError::not_found(format!("`{path}` is not shown")));
     }
-    if let Some(folder) = folders::Folder::read(visit, path.as_str()) {
-        return visit.view(path.as_str(), &folder, folders::Folder::shown);
+    if let Some(folder) = folders::FolderListing::read(visit, path.as_str()) {
+        return visit.view(path.as_str(), &folder, folders::FolderListing::shown);
     }
     let history = visit.workspace.history()?;
     let is_then = visit.query("at").is_some() || visit.query("n").is_some();
@@ -66,27 +66,28 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
             }
             None => {
                 let path = Some(path.to_string());
-                history.records(&Filter { path, limit: Some(SNAPSHOTS), ..Filter::default() })?
+                history.records(&LogFilter { path, limit: Some(SNAPSHOTS), ..LogFilter::default() })?
             }
         };
         snapshots = records.iter().map(|record| history.entry(record, false)).collect::<Result<_, _>>()?;
     }
     let point = point(visit, history.as_deref(), &snapshots)?;
     let now = visit.workspace.vault.read_if_there(&path)?;
-    let missing = || Problem::not_found(format!("there is no note {}", crate::format::quote(path.as_str())));
+    let missing =
+        || PageError::not_found(format!("there is no note {}", crate::format::quote(path.as_str())));
     let then = match (&point, &history) {
         (Some(point), Some(history)) => history.read_at(&point.commit, path.as_str())?,
         _ => now.clone(),
     };
     if then.is_none() && snapshots.is_empty() {
         // A link of Obsidian's names a note of any folder by its name alone.
-        let found = lookup::find(visit.workspace.vault.root(), &path);
-        return found.map(|found| View::Elsewhere(note_address(found.as_str()))).ok_or_else(missing);
+        let found = link_target::find_link_target(visit.workspace.vault.root(), &path);
+        return found.map(|found| PageView::Elsewhere(note_address(found.as_str()))).ok_or_else(missing);
     }
     if let (true, Some(history), Some(_)) = (is_then, &history, &then) {
         blame = history.blame(&path, point.as_ref(), BlameBound::default()).ok();
     }
-    let shown = Shown {
+    let shown = NoteView {
         path: path.to_string(),
         at: point.as_ref().map(|point| point.commit.id.to_string()),
         text: text(then.as_ref()),
@@ -101,17 +102,17 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
 fn point(
     visit: &Visit<'_>,
     history: Option<&History>,
-    snapshots: &[Entry],
-) -> Result<Option<Point>, Problem> {
+    snapshots: &[SnapshotEntry],
+) -> Result<Option<Point>, PageError> {
     let Some(history) = history else { return Ok(None) };
     if let Some(at) = visit.query("at") {
         return Ok(Some(history.point(at)?));
     }
     let Some(place) = visit.query("n") else { return Ok(None) };
-    let place: usize = place.parse().map_err(|_| Problem::bad("that is no place on the slider"))?;
+    let place: usize = place.parse().map_err(|_| PageError::bad("that is no place on the slider"))?;
     let Some(place) = place.checked_sub(1) else { return Ok(None) };
     let entry = snapshots.get(place).ok_or_else(|| {
-        Problem::not_found(format!(
+        PageError::not_found(format!(
             "the last {} changes of this note can be shown; 0 is now",
             snapshots.len()
         ))
@@ -120,7 +121,12 @@ fn point(
     Ok(Some(history.point(&entry.id)?))
 }
 
-fn page(visit: &Visit<'_>, shown: &Shown, bytes: Option<&Vec<u8>>, plan: Option<&Planned>) -> Markup {
+fn page(
+    visit: &Visit<'_>,
+    shown: &NoteView,
+    bytes: Option<&Vec<u8>>,
+    plan: Option<&PlannedRestore>,
+) -> Markup {
     let (now, count) = (text(bytes), shown.text.lines().count());
     let folder = shown.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     html! {
@@ -159,9 +165,9 @@ fn lines_of_page(visit: &Visit<'_>, text: &str) -> Range<usize> {
 }
 
 /// The form that chooses a snapshot: it works without scripts.
-fn slider(visit: &Visit<'_>, shown: &Shown) -> Markup {
+fn slider(visit: &Visit<'_>, shown: &NoteView) -> Markup {
     let count = shown.snapshots.len();
-    let is_at = |entry: &Entry| Some(&entry.id) == shown.at.as_ref();
+    let is_at = |entry: &SnapshotEntry| Some(&entry.id) == shown.at.as_ref();
     let place = shown.snapshots.iter().position(is_at).map_or(0, |place| place + 1);
     html! {
         @if count > 0 {
@@ -179,7 +185,7 @@ fn slider(visit: &Visit<'_>, shown: &Shown) -> Markup {
     }
 }
 
-fn lines(visit: &Visit<'_>, shown: &Shown) -> Markup {
+fn lines(visit: &Visit<'_>, shown: &NoteView) -> Markup {
     let Some(blame) = &shown.blame else {
         return html! { (parts::empty("No snapshot has this note, so it is not known where its lines come from.")) };
     };
@@ -208,7 +214,7 @@ fn writer(origin: Option<&LineOrigin>) -> Markup {
     html! {
         @match origin {
             None => "",
-            Some(LineOrigin { writer: Writer::Assistant, turn: Some(turn), .. }) => a href={ "/turns/" (turn) } { "assistant" },
+            Some(LineOrigin { writer: LineWriter::Assistant, turn: Some(turn), .. }) => a href={ "/turns/" (turn) } { "assistant" },
             Some(origin) => (origin.writer.as_str()),
         }
     }
@@ -225,7 +231,7 @@ fn when(visit: &Visit<'_>, origin: Option<&LineOrigin>) -> Markup {
 }
 
 /// Links that bring one section back.
-fn section_links(visit: &Visit<'_>, shown: &Shown) -> Markup {
+fn section_links(visit: &Visit<'_>, shown: &NoteView) -> Markup {
     let Some(at) = &shown.at else { return html! {} };
     let headings: Vec<String> = sections(shown.text.as_bytes())
         .into_iter()
@@ -245,7 +251,7 @@ fn section_links(visit: &Visit<'_>, shown: &Shown) -> Markup {
 }
 
 /// A note or a part of it that would come back.
-struct Planned {
+struct PlannedRestore {
     point: Point,
     /// `note`, or the part as the address names it.
     part: String,
@@ -253,12 +259,12 @@ struct Planned {
     diffs: Vec<FileDiff>,
 }
 
-fn target(part: &str) -> Result<LineTarget, Problem> {
+fn target(part: &str) -> Result<LineTarget, PageError> {
     if let Some(number) = part.strip_prefix("line:").and_then(|number| number.parse().ok()) {
         return Ok(LineTarget::Number(number));
     }
     let section = part.strip_prefix("section:").map(|heading| LineTarget::Section(heading.to_owned()));
-    section.ok_or_else(|| Problem::bad(format!("{} is no part of a note", crate::format::quote(part))))
+    section.ok_or_else(|| PageError::bad(format!("{} is no part of a note", crate::format::quote(part))))
 }
 
 fn plan_of(
@@ -266,7 +272,7 @@ fn plan_of(
     history: Option<&History>,
     path: &NotePath,
     point: Option<&Point>,
-) -> Result<Option<Planned>, Problem> {
+) -> Result<Option<PlannedRestore>, PageError> {
     let (Some(what), Some(history), Some(point)) = (visit.query("plan"), history, point) else {
         return Ok(None);
     };
@@ -275,12 +281,12 @@ fn plan_of(
         let diffs = plan.steps.iter().map(|step| history.step_diff(step)).collect::<Result<Vec<_>, _>>()?;
         let skipped = plan.blocked.iter().map(|skip| format!("{}: {}", skip.path, skip.reason));
         let lines = plan.steps.iter().map(|step| format!("{} goes back", step.path)).chain(skipped).collect();
-        return Ok(Some(Planned { point: point.clone(), part: what.to_owned(), lines, diffs }));
+        return Ok(Some(PlannedRestore { point: point.clone(), part: what.to_owned(), lines, diffs }));
     }
     let plan = history.plan_part(path, &target(what)?, Some(point.clone()))?;
     let lines = if plan.is_unchanged() { Vec::new() } else { vec![format!("{} changes", plan.path)] };
     let diffs = vec![plan.diff()];
-    Ok(Some(Planned { point: plan.point, part: what.to_owned(), lines, diffs }))
+    Ok(Some(PlannedRestore { point: plan.point, part: what.to_owned(), lines, diffs }))
 }
 
 /// A fingerprint of a note's content, for a form.
@@ -288,8 +294,8 @@ fn fingerprint(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 
-fn planned(visit: &Visit<'_>, planned: &Planned, now: &[u8]) -> Markup {
-    let Planned { point, part, lines, diffs } = planned;
+fn planned(visit: &Visit<'_>, planned: &PlannedRestore, now: &[u8]) -> Markup {
+    let PlannedRestore { point, part, lines, diffs } = planned;
     let id = point.commit.id.to_string();
     let was = fingerprint(now);
     let values =
@@ -323,9 +329,9 @@ fn side_by_side(then: &str, now: &str) -> Markup {
     html! { div.diff { (parts::table(["Then", "Now"], changes, row)) } }
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     if form.get("do") != "restore" {
-        return Err(Problem::no_such_action(form.get("do")));
+        return Err(PageError::no_such_action(form.get("do")));
     }
     let (history, workspace) = (open(visit)?, visit.workspace);
     let path = visit.note_path(form.get("path"))?;
@@ -333,11 +339,12 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
     let now = workspace.vault.read(&path).unwrap_or_default();
     if form.get("was") != fingerprint(&now) {
         let message = format!("`{path}` is not as it was when the plan was made; nothing was brought back");
-        return Err(Problem::changed(message).hint("look at the plan again: it is made anew"));
+        return Err(PageError::changed(message).hint("look at the plan again: it is made anew"));
     }
-    let done = |said: &str| Ok(Done::new(note_address(path.as_str()), format!("{said} {path} is back")));
+    let done =
+        |said: &str| Ok(MadeChange::new(note_address(path.as_str()), format!("{said} {path} is back")));
     let hold = |now: &[u8], then: &[u8]| {
-        workspace.hold_missed(path.as_str(), now, then, false).map_err(Problem::failed).map(drop)
+        workspace.hold_missed(path.as_str(), now, then, false).map_err(PageError::failed).map(drop)
     };
     if form.get("part") == "note" {
         history.snapshot_all(Deletions::Hold)?;

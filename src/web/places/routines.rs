@@ -7,24 +7,25 @@ use maud::{Markup, html};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::Place;
+use super::PagePlace;
 use super::turns::cost_words;
 use crate::agent::{VaultApprovals, Waiter};
 use crate::deliver::Console;
-use crate::deliver::journal::Run;
+use crate::deliver::journal::RoutineRun;
 use crate::pause;
 use crate::reminders::rfc3339;
 use crate::routines::{self, EnableError, ListedRoutine, Preview, RoutineNote};
 use crate::schedule::Timetable;
 use crate::toolbox;
-use crate::turn::{Cost, Facts, TurnJournal};
+use crate::turn::{Facts, TurnCost, TurnJournal};
 use crate::vault::Actor;
-use crate::web::answer::{Done, Problem, View};
+use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
-use crate::web::visit::{Form, Visit, encoded};
+use crate::web::visit::{FormData, Visit, encoded};
 use crate::when;
 
-pub(super) const PLACE: Place = Place { name: "routines", title: "Routines", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace =
+    PagePlace { name: "routines", title: "Routines", is_listed: true, see, act };
 
 /// So many runs of one routine are shown.
 const RUNS: usize = 200;
@@ -35,7 +36,7 @@ const MONTH: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// How a run went.
 #[derive(Debug, Serialize)]
-struct Ran {
+struct RunView {
     run: String,
     due: String,
     started: String,
@@ -44,19 +45,19 @@ struct Ran {
     /// Its outcome; none while it runs or waits.
     outcome: Option<String>,
     answer: Option<String>,
-    cost: Option<Cost>,
+    cost: Option<TurnCost>,
     /// Its turn, as in `turns`; none if no brain was asked.
     turn: Option<String>,
 }
 
 /// A routine with its runs.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct RoutineView {
     #[serde(flatten)]
     listed: ListedRoutine,
     prompt: String,
     coming: Vec<String>,
-    runs: Vec<Ran>,
+    runs: Vec<RunView>,
     /// The USD of its runs of the last 30 days, as far as prices are set, and their tokens.
     month_usd: f64,
     month_tokens: u64,
@@ -65,9 +66,9 @@ struct Shown {
     rate_usd: Option<f64>,
 }
 
-fn ran(visit: &Visit<'_>, run: Run) -> Ran {
+fn ran(visit: &Visit<'_>, run: RoutineRun) -> RunView {
     let tz = visit.workspace.zone.tz();
-    Ran {
+    RunView {
         due: rfc3339(run.due, tz),
         started: rfc3339(run.started, tz),
         late_seconds: run.started.duration_since(run.due).as_secs().max(0),
@@ -75,17 +76,17 @@ fn ran(visit: &Visit<'_>, run: Run) -> Ran {
         turn: run.answer.as_ref().map(|_| routines::message_of(&run.key).to_string()),
         outcome: run.outcome,
         answer: run.answer,
-        cost: run.facts.as_deref().and_then(Facts::parse).as_ref().map(Cost::of),
+        cost: run.facts.as_deref().and_then(Facts::parse).as_ref().map(TurnCost::of),
         run: run.key,
     }
 }
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
-    let listed = routines::list(visit.workspace).map_err(Problem::failed)?;
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+    let listed = routines::list(visit.workspace).map_err(PageError::failed)?;
     if !visit.rest.is_empty() {
         let note = routines::find(visit.workspace, &visit.rest)?;
         let listed = listed.into_iter().find(|one| one.name == note.name);
-        return one(visit, &note, listed.ok_or_else(|| Problem::not_found("it is gone"))?);
+        return one(visit, &note, listed.ok_or_else(|| PageError::not_found("it is gone"))?);
     }
     visit.view("Routines", &listed, |listed| {
         html! {
@@ -110,7 +111,7 @@ fn paused(visit: &Visit<'_>) -> Markup {
             } @else {
                 details.more {
                     summary { "Pause everything that is done by itself" }
-                    p.soft { "Routines, what is noted and summed up by itself, and words by a model wait. What falls into the pause is handled after it." }
+                    p.soft { "Routines, what is noted and summed up by itself, and words by a model wait. An occurrence in the pause is handled after it." }
                     (parts::form(visit, "/routines", "pause", &html! {
                         (parts::field(visit, "pause", "until", "Until when (empty: until it is resumed)", ""))
                         label { input type="checkbox" name="reminders" value="yes"; " Reminders wait too" }
@@ -144,17 +145,17 @@ fn switch(visit: &Visit<'_>, one: &ListedRoutine) -> Markup {
     parts::button(visit, "/routines", what, &[("name", &one.name)], words)
 }
 
-fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<View, Problem> {
+fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<PageView, PageError> {
     let workspace = visit.workspace;
     let runs = workspace.journal().and_then(|journal| journal.runs_of(&note.name, RUNS));
-    let runs = runs.map_err(Problem::failed)?;
+    let runs = runs.map_err(PageError::failed)?;
     let (month_usd, month_tokens, rate_usd) = costs(visit, note, &runs);
     let coming = note.routine.as_ref().map(|routine| {
         let table = Timetable::new(&workspace.zone, &routine.schedule);
         table.after(visit.now).take(COMING).map(|it| it.at).collect::<Vec<_>>()
     });
     let coming = coming.unwrap_or_default();
-    let shown = Shown {
+    let shown = RoutineView {
         prompt: note.routine.as_ref().map(|routine| routine.prompt.clone()).unwrap_or_default(),
         coming: coming.iter().map(|at| rfc3339(*at, workspace.zone.tz())).collect(),
         runs: runs.into_iter().map(|run| ran(visit, run)).collect(),
@@ -164,7 +165,7 @@ fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<V
         listed,
     };
     let preview = visit.query("preview").map(|_| routines::preview(workspace, note)).transpose();
-    let preview = preview.map_err(Problem::failed)?;
+    let preview = preview.map_err(PageError::failed)?;
     visit.view(&note.name, &shown, |shown| {
         html! {
             p.soft { (visit.note_link(note.path.as_str())) " · " (visit.obsidian(note.path.as_str())) }
@@ -197,12 +198,12 @@ fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<V
 }
 
 /// The USD and the tokens of the runs of the last month; and the USD of the runs of the next one, each as those were on average.
-fn costs(visit: &Visit<'_>, note: &RoutineNote, runs: &[Run]) -> (f64, u64, Option<f64>) {
+fn costs(visit: &Visit<'_>, note: &RoutineNote, runs: &[RoutineRun]) -> (f64, u64, Option<f64>) {
     let since = visit.now.saturating_sub(MONTH).unwrap_or(visit.now);
     let lately = runs.iter().filter(|run| run.started >= since);
     let (mut usd, mut tokens, mut priced) = (0.0, 0, 0_u32);
     for facts in lately.filter_map(|run| Facts::parse(run.facts.as_deref()?)) {
-        let cost = Cost::of(&facts);
+        let cost = TurnCost::of(&facts);
         tokens += cost.input + cost.output;
         usd += cost.usd.unwrap_or_default();
         priced += u32::from(cost.usd.is_some());
@@ -226,11 +227,11 @@ fn previewed(preview: &Preview) -> Markup {
     }
 }
 
-fn runs_table(visit: &Visit<'_>, runs: &[Ran]) -> Markup {
+fn runs_table(visit: &Visit<'_>, runs: &[RunView]) -> Markup {
     if runs.is_empty() {
         return parts::empty("It has not run yet.");
     }
-    let row = |run: &Ran| {
+    let row = |run: &RunView| {
         let late = if run.late_seconds >= 60 {
             format!(", {} min late", run.late_seconds / 60)
         } else {
@@ -248,10 +249,10 @@ fn runs_table(visit: &Visit<'_>, runs: &[Ran]) -> Markup {
             },
         ]
     };
-    parts::table(["Due", "What came of it", "Took", ""], runs, row)
+    parts::table(["Due", "Result", "Took", ""], runs, row)
 }
 
-impl From<EnableError> for Problem {
+impl From<EnableError> for PageError {
     fn from(error: EnableError) -> Self {
         match error {
             EnableError::Unknown { .. } => Self::not_found(error),
@@ -262,7 +263,7 @@ impl From<EnableError> for Problem {
     }
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let (workspace, name) = (visit.workspace, form.get("name"));
     let to = |name: &str| format!("/routines/{}", encoded(name));
     match form.get("do") {
@@ -270,43 +271,44 @@ fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
             let is_on = what == "enable";
             let (note, _) = routines::set_enabled(workspace, name, is_on, Actor::Page)?;
             let state = if is_on { "on" } else { "off" };
-            Ok(Done::new(to(&note.name), format!("{} is {state}", note.name)))
+            Ok(MadeChange::new(to(&note.name), format!("{} is {state}", note.name)))
         }
         "run" => run(visit, &routines::find(workspace, name)?),
         "pause" => {
-            let until = form.some("until").map(|text| when::parse_when(text, visit.now, &workspace.zone));
-            let until = until.transpose().map_err(|error| Problem::bad(&error).hint(error.hint()))?;
-            let reminders = form.some("reminders").is_some();
-            pause::pause(workspace, until, reminders, &visit.origin()).map_err(Problem::changed)?;
-            Ok(Done::new("/routines", "Paused"))
+            let until =
+                form.non_blank("until").map(|text| when::parse_when(text, visit.now, &workspace.zone));
+            let until = until.transpose().map_err(|error| PageError::bad(&error).hint(error.hint()))?;
+            let reminders = form.non_blank("reminders").is_some();
+            pause::pause(workspace, until, reminders, &visit.origin()).map_err(PageError::changed)?;
+            Ok(MadeChange::new("/routines", "Paused"))
         }
         "resume" => {
-            pause::resume(workspace, &visit.origin()).map_err(Problem::changed)?;
-            Ok(Done::new("/routines", "Resumed"))
+            pause::resume(workspace, &visit.origin()).map_err(PageError::changed)?;
+            Ok(MadeChange::new("/routines", "Resumed"))
         }
-        other => Err(Problem::no_such_action(other)),
+        other => Err(PageError::no_such_action(other)),
     }
 }
 
 /// Claims a run and lets it go on beside this answer: a brain may take minutes. Ended meanwhile, it is the daemon's.
-fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<Done, Problem> {
+fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<MadeChange, PageError> {
     let workspace = visit.workspace;
     let to = format!("/routines/{}", encoded(&note.name));
-    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(Problem::failed)?);
+    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(PageError::failed)?);
     let console = Arc::new(Console::stderr(workspace.zone.tz().clone()));
     let (delivery_order, approvals) =
         (workspace.delivery_order_with(console), Arc::new(VaultApprovals::new(workspace, Waiter::Nothing)));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order);
-    let runner = runner.map_err(Problem::failed)?;
+    let runner = runner.map_err(PageError::failed)?;
     let key =
-        routines::claim_now(workspace, runner.journal(), runner.turns(), note).map_err(Problem::failed)?;
+        routines::claim_now(workspace, runner.journal(), runner.turns(), note).map_err(PageError::failed)?;
     if let Some(why) = workspace.at_rest() {
-        return Ok(Done::new(to, format!("{} waits: {why}", note.name)));
+        return Ok(MadeChange::new(to, format!("{} waits: {why}", note.name)));
     }
     visit.spawn(async move {
         if let Err(error) = runner.drive(&key, &CancellationToken::new()).await {
             tracing::error!("the run {key} failed: {error}");
         }
     });
-    Ok(Done::new(to, format!("{} runs now; what came of it stands below when it is done.", note.name)))
+    Ok(MadeChange::new(to, format!("{} runs now; what came of it stands below when it is done.", note.name)))
 }

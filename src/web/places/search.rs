@@ -6,64 +6,65 @@ use maud::{Markup, html};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Place, nothing};
+use super::{PagePlace, nothing};
 use crate::search::{Answer, CheckedBy, Hit, IndexError, Query, RecallError, SearchClient};
-use crate::web::answer::{Problem, View};
+use crate::web::answer::{PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{Visit, line_address};
 
-pub(super) const PLACE: Place = Place { name: "search", title: "Search", is_listed: true, see, act: nothing };
+pub(super) const PLACE: PagePlace =
+    PagePlace { name: "search", title: "Search", is_listed: true, see, act: nothing };
 
 /// So many hits, unless the address says another number.
 const HITS: usize = 20;
 /// And never more.
 const MOST: usize = 200;
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let Some(text) = visit.query("q") else {
         return visit.view("Search", &serde_json::json!({ "hits": [] }), |_| form(visit));
     };
     let limit = visit.query("limit").map_or(Ok(HITS), str::parse);
-    let limit = limit.map_err(|_| Problem::bad("`limit` is a number"))?.clamp(1, MOST);
+    let limit = limit.map_err(|_| PageError::bad("`limit` is a number"))?.clamp(1, MOST);
     let (scope, exact) = (visit.query("scope").map(str::to_owned), visit.query("exact").is_some());
     let query = Query { text: text.to_owned(), scope, limit, exact };
     let client = SearchClient::new(Arc::clone(visit.workspace));
     let found = if visit.query("deep").is_some() { client.deep(&query) } else { client.search(&query) };
     let answer = found.map_err(|error| match error {
-        RecallError::Index(error @ IndexError::Scope { .. }) => Problem::bad(error),
-        error => Problem::failed(error),
+        RecallError::Index(error @ IndexError::Scope { .. }) => PageError::bad(error),
+        error => PageError::failed(error),
     })?;
-    let found = Found { why: answer.hits.iter().map(|hit| why(hit, text)).collect(), answer };
+    let found = SearchView { why: answer.hits.iter().map(|hit| why(hit, text)).collect(), answer };
     visit.view("Search", &found.data()?, |_| html! { (form(visit)) (hits(visit, &found)) })
 }
 
 /// An answer, and of each hit why it was found.
-struct Found {
+struct SearchView {
     answer: Answer,
-    why: Vec<Vec<Matched>>,
+    why: Vec<Vec<MatchedWord>>,
 }
 
 /// A word of the question that stands in a hit as it was typed.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Matched {
+struct MatchedWord {
     word: String,
     /// `text`, `heading`, `path`.
     places: Vec<&'static str>,
 }
 
-impl Found {
+impl SearchView {
     /// As `search --json` has it, and of each hit what matched.
-    fn data(&self) -> Result<Value, Problem> {
-        let mut data = serde_json::to_value(&self.answer).map_err(Problem::failed)?;
+    fn data(&self) -> Result<Value, PageError> {
+        let mut data = serde_json::to_value(&self.answer).map_err(PageError::failed)?;
         for (hit, why) in data["hits"].as_array_mut().into_iter().flatten().zip(&self.why) {
-            hit["matched"] = serde_json::to_value(why).map_err(Problem::failed)?;
+            hit["matched"] = serde_json::to_value(why).map_err(PageError::failed)?;
         }
         Ok(data)
     }
 }
 
 /// Which words of a question stand in a hit, and where; filters and words that are to be missing aside.
-fn why(hit: &Hit, question: &str) -> Vec<Matched> {
+fn why(hit: &Hit, question: &str) -> Vec<MatchedWord> {
     let texts = [
         ("text", &*hit.snippet),
         ("heading", hit.section.as_deref().unwrap_or_default()),
@@ -75,7 +76,7 @@ fn why(hit: &Hit, question: &str) -> Vec<Matched> {
     let matched = |word: String| {
         let places: Vec<&str> =
             texts.iter().filter(|(_, text)| text.contains(&word)).map(|(place, _)| *place).collect();
-        (!word.is_empty() && !places.is_empty()).then_some(Matched { word, places })
+        (!word.is_empty() && !places.is_empty()).then_some(MatchedWord { word, places })
     };
     words.filter_map(matched).collect()
 }
@@ -98,7 +99,7 @@ fn form(visit: &Visit<'_>) -> Markup {
     }
 }
 
-fn hits(visit: &Visit<'_>, found: &Found) -> Markup {
+fn hits(visit: &Visit<'_>, found: &SearchView) -> Markup {
     let answer = &found.answer;
     let checked = match answer.freshness.checked_by {
         CheckedBy::Daemon => "the daemon follows the vault",
@@ -117,7 +118,7 @@ fn hits(visit: &Visit<'_>, found: &Found) -> Markup {
     }
 }
 
-fn one(visit: &Visit<'_>, hit: &Hit, why: &[Matched]) -> Markup {
+fn one(visit: &Visit<'_>, hit: &Hit, why: &[MatchedWord]) -> Markup {
     html! {
         article {
             h2 { a href=(line_address(&hit.path, hit.line as usize)) { (hit.path) ":" (hit.line) } }

@@ -6,21 +6,21 @@ use jiff::{SignedDuration, ToSpan};
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{Place, approvals};
+use super::{PagePlace, approvals};
 use crate::agenda::{self, AgendaEntry, EntryState};
 use crate::capture::Inbox;
 use crate::format::candidate;
-use crate::reminders::{Draft, ReminderError, check_message};
+use crate::reminders::{ReminderDraft, ReminderError, check_message};
 use crate::routines::message_of;
-use crate::web::Question;
-use crate::web::answer::{Done, Problem, View};
-use crate::web::doing::in_words;
-use crate::web::troubles::troubles;
-use crate::web::visit::{Form, Visit};
+use crate::web::PageQuestion;
+use crate::web::answer::{MadeChange, PageError, PageView};
+use crate::web::current_faults::current_faults;
+use crate::web::line_actions::in_words;
+use crate::web::visit::{FormData, Visit};
 use crate::web::{markdown, parts};
 use crate::when::{self, WhenError};
 
-pub(super) const PLACE: Place = Place { name: "", title: "Today", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace = PagePlace { name: "", title: "Today", is_listed: true, see, act };
 
 /// So far ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -32,7 +32,7 @@ const MOST: usize = 100;
 const MOST_QUESTION: usize = 20_000;
 
 #[derive(Debug, Serialize)]
-struct Today {
+struct TodayView {
     /// Entries of the next week, as in `agenda --json`.
     next: Vec<AgendaEntry>,
     /// Entries of the last month that are neither sent nor done.
@@ -47,10 +47,10 @@ struct Today {
     problems: Vec<String>,
 }
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
     let (from, to) = (today.saturating_sub(BEHIND.days()), today.saturating_add(7.days()));
-    let agenda = agenda::range(visit.workspace, from, to, &mut visit.tasks()).map_err(Problem::failed)?;
+    let agenda = agenda::range(visit.workspace, from, to, &mut visit.tasks()).map_err(PageError::failed)?;
     let (mut next, mut late) = (agenda.entries, Vec::new());
     next.retain(|entry| {
         entry.state != EntryState::Late || {
@@ -64,13 +64,13 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     late.reverse();
     late.truncate(MOST);
     let open = Inbox::new(visit.workspace.memory()).list()?;
-    let mut problems = troubles(visit, &agenda.reminders)?;
+    let mut problems = current_faults(visit, &agenda.reminders)?;
     problems.extend(agenda.problems);
-    let today = Today {
+    let today = TodayView {
         next,
         late,
         more,
-        approvals: approvals::waiting(visit)?,
+        approvals: approvals::count_waiting(visit)?,
         inbox: open.iter().filter(|one| one.state == candidate::CandidateState::Open).count(),
         problems,
     };
@@ -90,7 +90,7 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     })
 }
 
-fn waiting(today: &Today) -> Markup {
+fn waiting(today: &TodayView) -> Markup {
     html! {
         @if today.approvals + today.inbox > 0 {
             p.chips {
@@ -131,7 +131,7 @@ fn meant(visit: &Visit<'_>, text: &str) -> Markup {
     let question = html! { input type="hidden" name="question" value=(text); };
     let may_ask = said.as_ref().is_none_or(|said| said.is_behind);
     html! {
-        @if let Some(Understood { said, msg, when, .. }) = said {
+        @if let Some(ParsedReminder { said, msg, when, .. }) = said {
             (parts::plan("Add this reminder?", &[format!("{said}: {msg}")], &parts::planned_form(visit, "/", "add", &html! {
                 input type="hidden" name="when" value=(when);
                 input type="hidden" name="message" value=(msg);
@@ -147,7 +147,7 @@ fn meant(visit: &Visit<'_>, text: &str) -> Markup {
 }
 
 /// A written line as a reminder.
-struct Understood {
+struct ParsedReminder {
     /// The time in words.
     said: String,
     msg: String,
@@ -159,7 +159,7 @@ struct Understood {
 
 /// The meaning of a written line. The time stands before a colon, or is the longest beginning that is a time, or the
 /// longest end.
-fn understood(visit: &Visit<'_>, text: &str) -> Result<Understood, Problem> {
+fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder, PageError> {
     let (now, zone) = (visit.now, &visit.workspace.zone);
     let colon = text.match_indices(": ").map(|(at, _)| (at, at + 2, false));
     let spaces: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
@@ -176,7 +176,7 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<Understood, Problem> {
             Ok(meaning) => {
                 check_message(msg)?;
                 let said = when::confirmation_with(meaning.local, meaning.recur, now, zone);
-                return Ok(Understood { said, msg: msg.to_owned(), when: when.to_owned(), is_behind });
+                return Ok(ParsedReminder { said, msg: msg.to_owned(), when: when.to_owned(), is_behind });
             }
             Err(error @ WhenError::Ambiguous { .. }) => why = why.or(Some(error)),
             Err(_) => {}
@@ -184,14 +184,14 @@ fn understood(visit: &Visit<'_>, text: &str) -> Result<Understood, Problem> {
     }
     Err(match why {
         Some(error) => ReminderError::from(error).into(),
-        None => Problem::bad("it names no time").hint("write it as in `tomorrow 9am: call Mum`"),
+        None => PageError::bad("it names no time").hint("write it as in `tomorrow 9am: call Mum`"),
     })
 }
 
 /// A question with its answer, where one was asked just now.
 fn asked(visit: &Visit<'_>) -> Markup {
     let Some(id) = visit.query("answer") else { return html! {} };
-    let answer = visit.shared.store.said(id, &visit.session.id).ok().flatten();
+    let answer = visit.shared.store.outcome(id, &visit.session.id).ok().flatten();
     html! {
         section aria-label="Answer" {
             h2 { "Answer" }
@@ -241,34 +241,34 @@ fn list(visit: &Visit<'_>, next: &[AgendaEntry]) -> Markup {
     html! { div.agenda { (parts::table(["When", "What", "Kind", "Note"], next, row)) } }
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     match form.get("do") {
         "add" => add(visit, form.get("when"), form.get("message")),
         "ask" => ask(visit, form.get("form"), form.get("question")),
-        other => Err(Problem::no_such_action(other)),
+        other => Err(PageError::no_such_action(other)),
     }
 }
 
-fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<Done, Problem> {
+fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<MadeChange, PageError> {
     let workspace = visit.workspace;
     let meaning = when::read(when, visit.now, &workspace.zone).map_err(ReminderError::from)?;
     check_message(message)?;
-    let draft = Draft { local: meaning.local, recur: meaning.recur, msg: message.to_owned() };
+    let draft = ReminderDraft { local: meaning.local, recur: meaning.recur, msg: message.to_owned() };
     let written = workspace.vault_reminders().add(&draft, visit.origin())?;
-    Ok(Done::new("/", format!("Added: {}", in_words(visit, &written.line_text))))
+    Ok(MadeChange::new("/", format!("Added: {}", in_words(visit, &written.line_text))))
 }
 
 /// Asks beside this answer: a brain may take minutes.
-fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<Done, Problem> {
+fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<MadeChange, PageError> {
     if question.trim().is_empty() {
-        return Err(Problem::bad("the question is empty"));
+        return Err(PageError::bad("the question is empty"));
     }
     if question.chars().count() > MOST_QUESTION {
-        return Err(Problem::bad(format!("the question is longer than {MOST_QUESTION} characters")));
+        return Err(PageError::bad(format!("the question is longer than {MOST_QUESTION} characters")));
     }
     let id = format!("answer{form}");
-    visit.shared.store.claim(&id, &visit.session.id, "", visit.now).map_err(Problem::failed)?;
-    let asked = Question { message: turn_of(&id), text: question.to_owned() };
+    visit.shared.store.claim(&id, &visit.session.id, "", visit.now).map_err(PageError::failed)?;
+    let asked = PageQuestion { message: turn_of(&id), text: question.to_owned() };
     let asked = (visit.shared.questions)(Arc::clone(visit.workspace), asked);
     let (store, to) = (Arc::clone(&visit.shared.store), format!("/?answer={id}"));
     let goes_to = to.clone();
@@ -281,5 +281,5 @@ fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<Done, Problem> {
             tracing::error!("an answer could not be kept: {error}");
         }
     });
-    Ok(Done::new(to, "Asked."))
+    Ok(MadeChange::new(to, "Asked."))
 }

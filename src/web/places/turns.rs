@@ -4,20 +4,21 @@ use std::collections::HashMap;
 
 use maud::{Markup, html};
 
-use super::Place;
+use super::PagePlace;
 use super::history::{planned, undo, undo_plan};
 use crate::agent::rebuild_request::{RebuildError, rebuild};
-use crate::brain::{Message, Part, Request};
+use crate::brain::{Message, MessagePart, Request};
 use crate::history::UndoSelection;
 use crate::toolbox;
 use crate::turn::journal::CallRow;
 use crate::turn::journal::FILE_NAME;
-use crate::turn::{Cost, ListedTurn, Step, Tool, TurnDetail, TurnJournal};
-use crate::web::answer::{Done, Problem, View};
+use crate::turn::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail, TurnJournal};
+use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
-use crate::web::visit::{Form, Visit, note_address};
+use crate::web::visit::{FormData, Visit, note_address};
 
-pub(super) const PLACE: Place = Place { name: "turns", title: "Questions", is_listed: true, see, act };
+pub(super) const PLACE: PagePlace =
+    PagePlace { name: "turns", title: "Questions", is_listed: true, see, act };
 
 /// So many on one page.
 const PER_PAGE: usize = 50;
@@ -25,15 +26,15 @@ const PER_PAGE: usize = 50;
 const LONG: usize = 600;
 
 /// The journal, if there is one; looking makes none.
-fn journal(visit: &Visit<'_>) -> Result<Option<TurnJournal>, Problem> {
+fn journal(visit: &Visit<'_>) -> Result<Option<TurnJournal>, PageError> {
     let state = &visit.workspace.dirs.state;
     if !state.join(FILE_NAME).exists() {
         return Ok(None);
     }
-    TurnJournal::open(state).map(Some).map_err(Problem::failed)
+    TurnJournal::open(state).map(Some).map_err(PageError::failed)
 }
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let journal = journal(visit)?;
     let tz = visit.workspace.zone.tz();
     if !visit.rest.is_empty() {
@@ -41,11 +42,11 @@ fn see(visit: &Visit<'_>) -> Result<View, Problem> {
     }
     let until = visit.page_number().saturating_mul(PER_PAGE);
     let turns = journal.map(|journal| journal.latest(until.saturating_add(1))).transpose();
-    let turns = turns.map_err(Problem::failed)?.unwrap_or_default();
+    let turns = turns.map_err(PageError::failed)?.unwrap_or_default();
     let more = turns.len() > until;
     let shown = turns.iter().take(until).skip(until - PER_PAGE);
     let texts: HashMap<String, &str> =
-        shown.clone().map(|turn| (turn.name(), turn.asked.text.as_str())).collect();
+        shown.clone().map(|turn| (turn.name(), turn.question.text.as_str())).collect();
     let listed: Vec<ListedTurn> = shown.map(|turn| ListedTurn::of(turn, tz)).collect();
     visit.view("Questions", &listed, |listed| {
         html! {
@@ -69,12 +70,12 @@ fn row(visit: &Visit<'_>, turn: &ListedTurn, texts: &HashMap<String, &str>) -> [
     ]
 }
 
-fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem> {
+fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView, PageError> {
     let missing =
-        || Problem::not_found(format!("there is no question {}", crate::format::quote(&visit.rest)));
+        || PageError::not_found(format!("there is no question {}", crate::format::quote(&visit.rest)));
     let journal = journal.ok_or_else(missing)?;
-    let turn = journal.named(&visit.rest).map_err(Problem::failed)?.ok_or_else(missing)?;
-    let detail = journal.detail(&turn, visit.workspace.zone.tz()).map_err(Problem::failed)?;
+    let turn = journal.named(&visit.rest).map_err(PageError::failed)?.ok_or_else(missing)?;
+    let detail = journal.detail(&turn, visit.workspace.zone.tz()).map_err(PageError::failed)?;
     let plan = match (visit.query("plan"), visit.workspace.history()?) {
         (Some(_), Some(history)) => Some(planned(&history, UndoSelection::Turn(detail.turn.id.clone()))?),
         _ => None,
@@ -105,10 +106,10 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<View, Problem
 }
 
 /// The model's input, made again from the notes.
-fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<View, Problem> {
+fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<PageView, PageError> {
     let tools = |purpose: &str, also: &[String]| toolbox::specs(visit.workspace, purpose, also);
     let rebuilt = rebuild(visit.workspace, Some(journal), id, &tools)?;
-    visit.view("What the model was given", &rebuilt, |rebuilt| {
+    visit.view("The request to the model", &rebuilt, |rebuilt| {
         html! {
             p { a href={ "/turns/" (crate::web::visit::encoded(id)) } { "The question" } }
             p { (parts::badge(if rebuilt.equal { "the same" } else { "not the same" }, if rebuilt.equal { "good" } else { "warn" })) " " (rebuilt.words()) }
@@ -140,8 +141,8 @@ fn message_of(message: &Message) -> Markup {
                 h3 { "Given" }
                 @for part in parts {
                     @match part {
-                        Part::Text { text } => pre { (text) },
-                        Part::Image { media_type, base64 } => p.soft { (media_type) ", " (base64.len() / 4 * 3) " bytes" },
+                        MessagePart::Text { text } => pre { (text) },
+                        MessagePart::Image { media_type, base64 } => p.soft { (media_type) ", " (base64.len() / 4 * 3) " bytes" },
                     }
                 }
             }
@@ -158,7 +159,7 @@ fn message_of(message: &Message) -> Markup {
     }
 }
 
-impl From<RebuildError> for Problem {
+impl From<RebuildError> for PageError {
     fn from(error: RebuildError) -> Self {
         match error {
             RebuildError::Unknown(_) | RebuildError::NotAsked(_) | RebuildError::NotLogged(_) => {
@@ -183,7 +184,7 @@ fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
             @if let Some(hash) = &detail.request_hash {
                 dt { "Request" } dd {
                     code { (hash) } br;
-                    a href=(visit.address_with(&[("request", "yes")])) { "What the model was given" }
+                    a href=(visit.address_with(&[("request", "yes")])) { "The request to the model" }
                 }
             }
             @if !detail.summaries.is_empty() { dt { "Summaries" } dd { (detail.summaries.join(", ")) } }
@@ -192,7 +193,7 @@ fn facts(visit: &Visit<'_>, detail: &TurnDetail) -> Markup {
 }
 
 /// `1200 tokens in, 80 out, 0.0042 USD, 3.2 s`.
-pub(super) fn cost_words(cost: &Cost) -> String {
+pub(super) fn cost_words(cost: &TurnCost) -> String {
     let usd = cost.usd.map(|usd| format!(", {usd:.4} USD")).unwrap_or_default();
     format!("{} tokens in, {} out{usd}, {:.1} s", cost.input, cost.output, cost.ms as f64 / 1000.0)
 }
@@ -208,7 +209,7 @@ fn memory(detail: &TurnDetail) -> Markup {
     }
 }
 
-fn called_tool(tool: &Tool) -> Markup {
+fn called_tool(tool: &ToolDetail) -> Markup {
     html! {
         article {
             h3 { (tool.name) " " @if tool.is_error { (parts::badge("failed", "bad")) } }
@@ -254,18 +255,18 @@ fn calls(calls: &[CallRow]) -> Markup {
     parts::table(["Name", "Model", "How it went", "Tokens", "Time"], calls, row)
 }
 
-fn steps(visit: &Visit<'_>, steps: &[Step]) -> Markup {
-    let row = |step: &Step| [visit.at(step.instant), html! { (step.step) }, html! { (step.detail) }];
-    parts::table(["When", "What began", ""], steps, row)
+fn steps(visit: &Visit<'_>, steps: &[StepDetail]) -> Markup {
+    let row = |step: &StepDetail| [visit.at(step.instant), html! { (step.step) }, html! { (step.detail) }];
+    parts::table(["When", "Step", ""], steps, row)
 }
 
-fn act(visit: &Visit<'_>, form: &Form) -> Result<Done, Problem> {
+fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     match form.get("do") {
         "undo" => {
             let id = form.get("id");
             let said = undo(visit, UndoSelection::Turn(id.to_owned()))?;
-            Ok(Done::new(format!("/turns/{}", crate::web::visit::encoded(id)), said))
+            Ok(MadeChange::new(format!("/turns/{}", crate::web::visit::encoded(id)), said))
         }
-        other => Err(Problem::no_such_action(other)),
+        other => Err(PageError::no_such_action(other)),
     }
 }

@@ -7,15 +7,16 @@ use jiff::civil::Date;
 use jiff::{SignedDuration, ToSpan};
 use maud::{Markup, html};
 
-use super::{Place, nothing};
+use super::{PagePlace, nothing};
 use crate::agent::budget::Budget;
 use crate::agent::usage;
 use crate::turn::usage::{UsageGrouping, UsageRow};
-use crate::web::answer::{Problem, View};
+use crate::web::answer::{PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::Visit;
 
-pub(super) const PLACE: Place = Place { name: "usage", title: "Usage", is_listed: true, see, act: nothing };
+pub(super) const PLACE: PagePlace =
+    PagePlace { name: "usage", title: "Usage", is_listed: true, see, act: nothing };
 
 const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "model"), ("channel", "place")];
 const TIMES: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("365", "a year"), ("all", "all")];
@@ -26,24 +27,26 @@ const WIDTH: u64 = 800;
 const HEIGHT: u64 = 120;
 const NAMES: u64 = 200;
 
-fn see(visit: &Visit<'_>) -> Result<View, Problem> {
+fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let by = visit.query("by").unwrap_or("day");
     let way = match by {
         "day" => UsageGrouping::Day,
         "brain" => UsageGrouping::Brain,
         "channel" => UsageGrouping::Channel,
-        other => return Err(Problem::bad(format!("nothing is added up by {}", crate::format::quote(other)))),
+        other => {
+            return Err(PageError::bad(format!("nothing is added up by {}", crate::format::quote(other))));
+        }
     };
     let days = visit.query("days").unwrap_or("30");
     let since = match days {
         "all" => None,
         days => {
-            let count: i64 = days.parse().map_err(|_| Problem::bad("that is no number of days"))?;
+            let count: i64 = days.parse().map_err(|_| PageError::bad("that is no number of days"))?;
             let back = SignedDuration::from_hours(24 * count.clamp(1, 36_500));
             Some(visit.now.saturating_sub(back).unwrap_or(visit.now))
         }
     };
-    let report = usage::report(visit.workspace, since, way).map_err(Problem::failed)?;
+    let report = usage::report(visit.workspace, since, way).map_err(PageError::failed)?;
     visit.view("Usage", &report, |report| {
         html! {
             form.row method="get" action="/usage" {

@@ -1,7 +1,7 @@
 //! Parses times of day: `17:00`, `5pm`, `17h30`, `halb acht`, `half past five`, `at 9`, `noon`.
 
-use super::{Found, Grammar, RuleResults};
-use crate::when::phrase::Clock;
+use super::{Grammar, RuleCombinators, RuleResults};
+use crate::when::phrase::TimePhrase;
 use crate::when::term::Term;
 
 /// How an hour is written, which decides how many times of day it may be.
@@ -19,14 +19,14 @@ enum Form {
 type Dial = (i32, i32, Form);
 
 impl Grammar<'_> {
-    pub(super) fn clocks(&self, at: usize) -> RuleResults<Clock> {
+    pub(super) fn clocks(&self, at: usize) -> RuleResults<TimePhrase> {
         let lattice = self.lattice;
-        let mut out: RuleResults<Clock> = Vec::new();
+        let mut out: RuleResults<TimePhrase> = Vec::new();
         let starts = std::iter::once((at, false)).chain(lattice.behind(at, Term::At).map(|end| (end, true)));
         for (at, said) in starts {
-            out.extend(lattice.meant(at, |term| match term {
-                Term::Noon => Some(Clock::Noon),
-                Term::Midnight => Some(Clock::Midnight),
+            out.extend(lattice.values_at(at, |term| match term {
+                Term::Noon => Some(TimePhrase::Noon),
+                Term::Midnight => Some(TimePhrase::Midnight),
                 _ => None,
             }));
             let led = lattice.behind(at, Term::Hour).filter(|_| lattice.language.hours_to_24);
@@ -37,7 +37,9 @@ impl Grammar<'_> {
                 for (pm, term) in [(false, Term::Am), (true, Term::Pm)] {
                     let half = halves(hour, minute, pm)
                         .filter(|_| form != Form::Full || lattice.digits(at).is_some());
-                    out.extend(lattice.behind(end, term).filter_map(|end| Some((Clock::At(half?), end))));
+                    out.extend(
+                        lattice.behind(end, term).filter_map(|end| Some((TimePhrase::At(half?), end))),
+                    );
                 }
             }
         }
@@ -74,7 +76,7 @@ impl Grammar<'_> {
 
     /// `y media`, `et quart`, `moins le quart`.
     fn offsets(&self, at: usize) -> RuleResults<i32> {
-        self.lattice.meant(at, |term| match term {
+        self.lattice.values_at(at, |term| match term {
             Term::After(add) => Some(add.into()),
             _ => None,
         })
@@ -83,7 +85,7 @@ impl Grammar<'_> {
     /// `half past five`, `halb acht`, `ten to six`.
     fn before(&self, at: usize) -> RuleResults<Dial> {
         let lattice = self.lattice;
-        let mut leads: RuleResults<i32> = lattice.meant(at, |term| match term {
+        let mut leads: RuleResults<i32> = lattice.values_at(at, |term| match term {
             Term::Before(add) => Some(add.into()),
             _ => None,
         });
@@ -95,7 +97,7 @@ impl Grammar<'_> {
             let on_dial = |hour| (1..=12).contains(&hour).then(|| shifted(hour, add, Form::Spoken));
             lattice.numbers(end).filter_map(on_dial)
         });
-        spoken.then(|dial, end| lattice.maybe(end, Term::Hour).map(|end| (dial, end)).collect())
+        spoken.then(|dial, end| lattice.optional(end, Term::Hour).map(|end| (dial, end)).collect())
     }
 }
 
@@ -116,13 +118,13 @@ fn halves(hour: i32, minute: i32, pm: bool) -> Option<i32> {
     fits.then(|| hour % 12 * 60 + minute + if pm { 720 } else { 0 })
 }
 
-fn clock(hour: i32, minute: i32, form: Form) -> Option<Clock> {
+fn clock(hour: i32, minute: i32, form: Form) -> Option<TimePhrase> {
     let (at, on_dial) = (hour * 60 + minute, (1..=12).contains(&hour));
     match form {
         _ if !(0..24).contains(&hour) || !(0..60).contains(&minute) => None,
-        Form::Full if on_dial => Some(Clock::Half(at)),
-        Form::Spoken | Form::Bare if on_dial => Some(Clock::Dial(at % 720)),
-        Form::Full | Form::Spoken => Some(Clock::At(at)),
+        Form::Full if on_dial => Some(TimePhrase::Half(at)),
+        Form::Spoken | Form::Bare if on_dial => Some(TimePhrase::Dial(at % 720)),
+        Form::Full | Form::Spoken => Some(TimePhrase::At(at)),
         Form::Bare => None,
     }
 }

@@ -2,49 +2,51 @@
 
 use jiff::civil::Weekday;
 
-use super::{Found, Grammar, RuleResults};
-use crate::when::day_part::Part;
-use crate::when::phrase::{Date, Day, Period, WhichOne};
+use super::{Grammar, RuleCombinators, RuleResults};
+use crate::when::day_part::DayPart;
+use crate::when::phrase::{Date, DayPhrase, Period, WhichOne};
 use crate::when::term::{Term, Unit};
 
 impl Grammar<'_> {
-    pub(super) fn days(&self, at: usize) -> RuleResults<Day> {
-        let mut out: RuleResults<Day> = Vec::new();
+    pub(super) fn days(&self, at: usize) -> RuleResults<DayPhrase> {
+        let mut out: RuleResults<DayPhrase> = Vec::new();
         for at in self.skip(at, &[Term::On]) {
             out.extend(self.named(at));
-            out.extend(self.dates(at).map(Day::Date));
+            out.extend(self.dates(at).map(DayPhrase::Date));
             out.extend(self.of_month(at));
             out.extend(self.weekday_and_date(at));
             out.extend(self.periods(at).filter_map(|period| match period {
-                Period::Of(which, unit) if which != WhichOne::Bare => Some(Day::Period(which, unit)),
+                Period::Of(which, unit) if which != WhichOne::Bare => Some(DayPhrase::Period(which, unit)),
                 _ => None,
             }));
         }
         out.extend(self.ends(at));
-        out.extend(self.later(at).filter_map(|length| (length.seconds == 0).then_some(Day::After(length))));
+        out.extend(
+            self.later(at).filter_map(|length| (length.seconds == 0).then_some(DayPhrase::After(length))),
+        );
         out
     }
 
     /// A day and a part of it in one: `tonight`, `this evening`, `Freitagabend`.
-    pub(super) fn day_parts(&self, at: usize) -> RuleResults<(Day, Part)> {
+    pub(super) fn day_parts(&self, at: usize) -> RuleResults<(DayPhrase, DayPart)> {
         let part = |term| match term {
-            Term::Part(part) => Some((Day::Offset(0), part)),
+            Term::Part(part) => Some((DayPhrase::Offset(0), part)),
             _ => None,
         };
         self.behind_any(at, &[Term::On], |at| {
-            let mut out = self.lattice.meant(at, |term| match term {
-                Term::DayPart(days, part) => Some((Day::Offset(days.into()), part)),
-                Term::WeekdayPart(day, part) => Some((Day::Weekday(day, WhichOne::Bare), part)),
+            let mut out = self.lattice.values_at(at, |term| match term {
+                Term::DayPart(days, part) => Some((DayPhrase::Offset(days.into()), part)),
+                Term::WeekdayPart(day, part) => Some((DayPhrase::Weekday(day, WhichOne::Bare), part)),
                 _ => None,
             });
-            out.extend(self.lattice.behind(at, Term::This).flat_map(|end| self.lattice.meant(end, part)));
+            out.extend(self.lattice.behind(at, Term::This).flat_map(|end| self.lattice.values_at(end, part)));
             out
         })
     }
 
     /// The days of the week that stand at a place.
     pub(super) fn weekdays(&self, at: usize) -> RuleResults<Weekday> {
-        self.lattice.meant(at, |term| match term {
+        self.lattice.values_at(at, |term| match term {
             Term::Weekday(day) => Some(day),
             _ => None,
         })
@@ -52,7 +54,7 @@ impl Grammar<'_> {
 
     /// The words before or behind a day that choose one.
     fn which(&self, at: usize) -> RuleResults<WhichOne> {
-        self.lattice.meant(at, |term| match term {
+        self.lattice.values_at(at, |term| match term {
             Term::This => Some(WhichOne::This),
             Term::Next => Some(WhichOne::Next),
             Term::Coming => Some(WhichOne::Coming),
@@ -62,25 +64,25 @@ impl Grammar<'_> {
     }
 
     /// `today`, `friday`, `next friday`, `vendredi prochain`, `friday next week`, `this weekend`.
-    fn named(&self, at: usize) -> RuleResults<Day> {
-        let mut out = self.lattice.meant(at, |term| match term {
-            Term::Day(days) => Some(Day::Offset(days.into())),
-            Term::Weekend => Some(Day::Weekend(WhichOne::Bare)),
+    fn named(&self, at: usize) -> RuleResults<DayPhrase> {
+        let mut out = self.lattice.values_at(at, |term| match term {
+            Term::Day(days) => Some(DayPhrase::Offset(days.into())),
+            Term::Weekend => Some(DayPhrase::Weekend(WhichOne::Bare)),
             _ => None,
         });
         for (which, end) in self.which(at) {
-            out.extend(self.weekdays(end).map(|day| Day::Weekday(day, which)));
-            out.extend(self.lattice.behind(end, Term::Weekend).map(|end| (Day::Weekend(which), end)));
+            out.extend(self.weekdays(end).map(|day| DayPhrase::Weekday(day, which)));
+            out.extend(self.lattice.behind(end, Term::Weekend).map(|end| (DayPhrase::Weekend(which), end)));
         }
         for (day, end) in self.weekdays(at) {
-            out.push((Day::Weekday(day, WhichOne::Bare), end));
-            out.extend(self.which(end).map(|which| Day::Weekday(day, which)));
+            out.push((DayPhrase::Weekday(day, WhichOne::Bare), end));
+            out.extend(self.which(end).map(|which| DayPhrase::Weekday(day, which)));
             let weeks = self.behind_any(end, &[Term::Of, Term::On], |at| self.weeks(at));
-            out.extend(weeks.map(|which| Day::OfWeek(day, which)));
+            out.extend(weeks.map(|which| DayPhrase::OfWeek(day, which)));
         }
         for (which, end) in self.weeks(at) {
             let days = self.behind_any(end, &[Term::On], |at| self.weekdays(at));
-            out.extend(days.map(|day| Day::OfWeek(day, which)));
+            out.extend(days.map(|day| DayPhrase::OfWeek(day, which)));
         }
         out
     }
@@ -96,7 +98,7 @@ impl Grammar<'_> {
     /// A week, month or year: `month`, `this month`, `next month`, `mois prochain`, `december 2026`.
     fn periods(&self, at: usize) -> RuleResults<Period> {
         let unit = |at: usize| {
-            self.lattice.meant(at, |term| match term {
+            self.lattice.values_at(at, |term| match term {
                 Term::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
                 _ => None,
             })
@@ -118,19 +120,19 @@ impl Grammar<'_> {
     }
 
     fn months(&self, at: usize) -> RuleResults<i32> {
-        self.lattice.meant(at, |term| match term {
+        self.lattice.values_at(at, |term| match term {
             Term::Month(month) => Some(month.into()),
             _ => None,
         })
     }
 
     /// `end of month`, `fin du mois prochain`, `Ende November`.
-    fn ends(&self, at: usize) -> RuleResults<Day> {
+    fn ends(&self, at: usize) -> RuleResults<DayPhrase> {
         let ends = self.behind_any(at, &[Term::On], |at| {
             let of = |end| self.behind_any(end, &[Term::Of, Term::On], |at| self.periods(at));
             self.lattice.behind(at, Term::EndOf).flat_map(of).collect()
         });
-        ends.map(Day::EndOf)
+        ends.map(DayPhrase::EndOf)
     }
 
     /// The day of a month, with whether it is written as an ordinal.
@@ -150,19 +152,19 @@ impl Grammar<'_> {
     }
 
     /// `the 5th`, `le 5`, `am 5.`, `1st of next month`.
-    fn of_month(&self, at: usize) -> RuleResults<Day> {
-        let mut out: RuleResults<Day> = Vec::new();
+    fn of_month(&self, at: usize) -> RuleResults<DayPhrase> {
+        let mut out: RuleResults<DayPhrase> = Vec::new();
         let articles = self.lattice.language.hours_to_24
             && at > 0
             && self.lattice.terms(at - 1).iter().any(|(t, e)| *t == Term::On && *e == at);
         for ((day, ordinal), end) in self.month_days(at) {
             if ordinal || articles {
-                out.push((Day::OfMonth(day, None), end));
+                out.push((DayPhrase::OfMonth(day, None), end));
             }
             for of in self.skip(end, &[Term::Of, Term::On]) {
                 out.extend(self.periods(of).filter_map(|period| match period {
                     Period::Of(which, Unit::Month) if which != WhichOne::Bare || of > end => {
-                        Some(Day::OfMonthBy(day, which))
+                        Some(DayPhrase::OfMonthBy(day, which))
                     }
                     _ => None,
                 }));
@@ -172,15 +174,15 @@ impl Grammar<'_> {
     }
 
     /// `friday 4 december`, `Fri, 27 Nov 2026`, `friday the 4th`.
-    fn weekday_and_date(&self, at: usize) -> RuleResults<Day> {
-        let mut out: RuleResults<Day> = Vec::new();
+    fn weekday_and_date(&self, at: usize) -> RuleResults<DayPhrase> {
+        let mut out: RuleResults<DayPhrase> = Vec::new();
         for (weekday, end) in self.weekdays(at) {
             let comma = self.lattice.sign(end, ',').into_iter().chain([end]);
             for at in comma.flat_map(|at| self.skip(at, &[Term::On])) {
                 let weekday = Some(weekday);
-                out.extend(self.dates(at).map(|date| Day::Date(Date { weekday, ..date })));
+                out.extend(self.dates(at).map(|date| DayPhrase::Date(Date { weekday, ..date })));
                 out.extend(self.of_month(at).filter_map(|day| match day {
-                    Day::OfMonth(day, _) => Some(Day::OfMonth(day, weekday)),
+                    DayPhrase::OfMonth(day, _) => Some(DayPhrase::OfMonth(day, weekday)),
                     _ => None,
                 }));
             }

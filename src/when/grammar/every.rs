@@ -1,40 +1,40 @@
 //! Parses recurrence: `every friday`, `daily`, `monthly on the 1st`, `am 1. jedes Monats`; and kinds that a reminder
 //! line can't hold.
 
-use super::{Found, Grammar, RuleResults};
-use crate::when::phrase::{Every, Phrase};
+use super::{Grammar, RuleCombinators, RuleResults};
+use crate::when::phrase::{Phrase, RepeatPhrase};
 use crate::when::term::{Cycle, Term, Unit};
 
 impl Grammar<'_> {
-    pub(super) fn every(&self, at: usize) -> RuleResults<Every> {
+    pub(super) fn every(&self, at: usize) -> RuleResults<RepeatPhrase> {
         let lattice = self.lattice;
         let every_week = |term| match term {
-            Term::Weekdays(day) => Some(Every::Week(day)),
+            Term::Weekdays(day) => Some(RepeatPhrase::Week(day)),
             _ => None,
         };
         let any_week = |term| match term {
-            Term::Weekday(day) => Some(Every::Week(day)),
+            Term::Weekday(day) => Some(RepeatPhrase::Week(day)),
             term => every_week(term),
         };
-        let month = |at| self.month_days(at).map(|(day, _)| Every::Month(day));
-        let mut out: RuleResults<Every> = Vec::new();
+        let month = |at| self.month_days(at).map(|(day, _)| RepeatPhrase::Month(day));
+        let mut out: RuleResults<RepeatPhrase> = Vec::new();
         for at in self.skip(at, &[Term::On]) {
-            out.extend(lattice.meant(at, every_week));
+            out.extend(lattice.values_at(at, every_week));
             out.extend(month(at).then(|month, end| {
                 let of = self.skip(end, &[Term::Of]).into_iter();
                 of.flat_map(|at| self.cycle(at, Cycle::Monthly)).map(|end| (month, end)).collect()
             }));
         }
         for end in lattice.behind(at, Term::Every) {
-            out.extend(lattice.meant(end, any_week));
+            out.extend(lattice.values_at(end, any_week));
             let is_part = |(term, _): &_| matches!(term, Term::Part(_) | Term::PartBehind(_));
-            out.extend(lattice.terms(end).iter().any(is_part).then_some((Every::Day, end)));
-            let ordinal = |(day, is_ordinal): (i32, bool)| is_ordinal.then_some(Every::Month(day));
+            out.extend(lattice.terms(end).iter().any(is_part).then_some((RepeatPhrase::Day, end)));
+            let ordinal = |(day, is_ordinal): (i32, bool)| is_ordinal.then_some(RepeatPhrase::Month(day));
             out.extend(self.month_days(end).filter_map(ordinal));
         }
-        out.extend(self.cycle(at, Cycle::Daily).into_iter().map(|end| (Every::Day, end)));
+        out.extend(self.cycle(at, Cycle::Daily).into_iter().map(|end| (RepeatPhrase::Day, end)));
         for end in self.cycle(at, Cycle::Weekly) {
-            out.extend(self.behind_any(end, &[Term::On], |at| lattice.meant(at, any_week)));
+            out.extend(self.behind_any(end, &[Term::On], |at| lattice.values_at(at, any_week)));
         }
         for end in self.cycle(at, Cycle::Monthly) {
             out.extend(self.behind_any(end, &[Term::On], month));

@@ -1,6 +1,6 @@
 //! Parses lengths of time: `in 20 minutes`, `2 weeks`, `1h30m`, `half an hour`, `3 days ago`, `il y a deux heures`.
 
-use super::{Found, Grammar, RuleResults};
+use super::{Grammar, RuleCombinators, RuleResults};
 use crate::when::phrase::{Length, Phrase};
 use crate::when::term::{Term, Unit};
 
@@ -57,7 +57,7 @@ impl Grammar<'_> {
             vec![at]
         };
         for at in joints {
-            out.extend(lattice.meant(at, |term| match term {
+            out.extend(lattice.values_at(at, |term| match term {
                 Term::Minutes(minutes) if last.is_none_or(|last| last >= Unit::Day) => {
                     Some(sum.plus(Length::of(minutes.into(), Unit::Minute)))
                 }
@@ -81,7 +81,7 @@ impl Grammar<'_> {
     fn counted(&self, at: usize) -> RuleResults<(Length, Unit)> {
         let lattice = self.lattice;
         let units = |at: usize| {
-            lattice.meant(at, |term| match term {
+            lattice.values_at(at, |term| match term {
                 Term::Unit(unit) => Some(unit),
                 _ => None,
             })

@@ -9,16 +9,16 @@ mod day;
 mod every;
 mod length;
 
-use super::day_part::Part;
+use super::day_part::DayPart;
 use super::lexicon::Lattice;
-use super::phrase::{Clock, Day, Phrase};
+use super::phrase::{DayPhrase, Phrase, TimePhrase};
 use super::term::Term;
 
 /// The results of a rule: things that begin at its place, each with its end.
 type RuleResults<T> = Vec<(T, usize)>;
 
 /// Combines the results of a rule with functions and with other rules.
-trait Found<T>: Sized {
+trait RuleCombinators<T>: Sized {
     /// Those that are something, as that.
     fn filter_map<U>(self, meant: impl Fn(T) -> Option<U>) -> RuleResults<U>;
 
@@ -31,7 +31,7 @@ trait Found<T>: Sized {
     fn then<U>(self, rule: impl Fn(T, usize) -> RuleResults<U>) -> RuleResults<U>;
 }
 
-impl<T> Found<T> for RuleResults<T> {
+impl<T> RuleCombinators<T> for RuleResults<T> {
     fn filter_map<U>(self, meant: impl Fn(T) -> Option<U>) -> RuleResults<U> {
         self.into_iter().filter_map(|(one, end)| Some((meant(one)?, end))).collect()
     }
@@ -48,12 +48,12 @@ struct Grammar<'t> {
 
 /// One part of a moment; they come in any order.
 enum MomentPart {
-    Day(Day),
-    Clock(Clock),
-    Part(Part),
-    DayPart(Day, Part),
+    Day(DayPhrase),
+    Clock(TimePhrase),
+    Part(DayPart),
+    DayPart(DayPhrase, DayPart),
     /// A part that must stand behind a day.
-    Behind(Part),
+    Behind(DayPart),
 }
 
 /// Everything that a phrase can be in one language.
@@ -84,7 +84,7 @@ impl Grammar<'_> {
     fn more(
         &self,
         at: usize,
-        had: &(Option<Day>, Option<Clock>, Option<Part>),
+        had: &(Option<DayPhrase>, Option<TimePhrase>, Option<DayPart>),
         out: &mut RuleResults<Phrase>,
     ) {
         let starts = self.lattice.sign(at, ',').filter(|_| at > 0).into_iter().chain([at]);
@@ -110,10 +110,10 @@ impl Grammar<'_> {
     fn bits(&self, at: usize) -> RuleResults<MomentPart> {
         let mut out: RuleResults<MomentPart> = Vec::new();
         out.extend(self.days(at).map(MomentPart::Day));
-        out.extend(self.every(at).map(|every| MomentPart::Day(Day::Every(every))));
+        out.extend(self.every(at).map(|every| MomentPart::Day(DayPhrase::Every(every))));
         out.extend(self.clocks(at).map(MomentPart::Clock));
         out.extend(self.day_parts(at).map(|(day, part)| MomentPart::DayPart(day, part)));
-        out.extend(self.lattice.meant(at, |term| match term {
+        out.extend(self.lattice.values_at(at, |term| match term {
             Term::Part(part) => Some(MomentPart::Part(part)),
             Term::PartBehind(part) => Some(MomentPart::Behind(part)),
             _ => None,

@@ -1,7 +1,7 @@
 //! Lists the words of English, British and American.
 
 use super::Language;
-use crate::when::day_part::Part;
+use crate::when::day_part::DayPart;
 use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words.
@@ -27,12 +27,12 @@ pub static ENGLISH: Language = Language {
         (Term::Day(1), "tomorrow|tmrw|tmr"),
         (Term::Day(2), "day after tomorrow|the day after tomorrow|overmorrow"),
         (Term::Day(-2), "day before yesterday|the day before yesterday"),
-        (Term::DayPart(0, Part::Evening), "tonight"),
-        (Term::DayPart(-1, Part::Evening), "last night"),
-        (Term::Part(Part::Morning), "morning|in the morning"),
-        (Term::Part(Part::Afternoon), "afternoon|in the afternoon"),
-        (Term::Part(Part::Evening), "evening|in the evening"),
-        (Term::Part(Part::Night), "night|at night"),
+        (Term::DayPart(0, DayPart::Evening), "tonight"),
+        (Term::DayPart(-1, DayPart::Evening), "last night"),
+        (Term::Part(DayPart::Morning), "morning|in the morning"),
+        (Term::Part(DayPart::Afternoon), "afternoon|in the afternoon"),
+        (Term::Part(DayPart::Evening), "evening|in the evening"),
+        (Term::Part(DayPart::Night), "night|at night"),
         (Term::Noon, "noon|midday"),
         (Term::Midnight, "midnight"),
         (Term::Unit(Unit::Second), "second|seconds|sec.|secs.|s"),

@@ -1,7 +1,7 @@
 //! Lists the words of French.
 
 use super::Language;
-use crate::when::day_part::Part;
+use crate::when::day_part::DayPart;
 use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words. (`mar.` is left out: Tuesday here, March elsewhere.)
@@ -28,13 +28,13 @@ pub static FRENCH: Language = Language {
         (Term::Day(0), "aujourd'hui"),
         (Term::Day(1), "demain"),
         (Term::Day(2), "après-demain"),
-        (Term::DayPart(0, Part::Morning), "ce matin"),
-        (Term::DayPart(0, Part::Afternoon), "cet après-midi"),
-        (Term::DayPart(0, Part::Evening), "ce soir"),
-        (Term::DayPart(-1, Part::Evening), "hier soir"),
-        (Term::Part(Part::Morning), "matin|le matin|du matin|au matin"),
-        (Term::Part(Part::Afternoon), "après-midi|l'après-midi|de l'après-midi|dans l'après-midi"),
-        (Term::Part(Part::Evening), "soir|le soir|du soir|au soir"),
+        (Term::DayPart(0, DayPart::Morning), "ce matin"),
+        (Term::DayPart(0, DayPart::Afternoon), "cet après-midi"),
+        (Term::DayPart(0, DayPart::Evening), "ce soir"),
+        (Term::DayPart(-1, DayPart::Evening), "hier soir"),
+        (Term::Part(DayPart::Morning), "matin|le matin|du matin|au matin"),
+        (Term::Part(DayPart::Afternoon), "après-midi|l'après-midi|de l'après-midi|dans l'après-midi"),
+        (Term::Part(DayPart::Evening), "soir|le soir|du soir|au soir"),
         (Term::Noon, "midi"),
         (Term::Midnight, "minuit"),
         (Term::Unit(Unit::Second), "seconde|secondes|sec.|s"),

@@ -1,7 +1,7 @@
 //! Lists the words of German.
 
 use super::Language;
-use crate::when::day_part::Part;
+use crate::when::day_part::DayPart;
 use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words.
@@ -32,12 +32,12 @@ pub static GERMAN: Language = Language {
         (Term::Day(1), "morgen"),
         (Term::Day(2), "übermorgen|uebermorgen"),
         (
-            Term::Part(Part::Morning),
+            Term::Part(DayPart::Morning),
             "früh|frueh|vormittag|am vormittag|vormittags|morgens|am morgen|in der früh",
         ),
-        (Term::PartBehind(Part::Morning), "morgen"),
-        (Term::Part(Part::Afternoon), "nachmittag|am nachmittag|nachmittags"),
-        (Term::Part(Part::Evening), "abend|am abend|abends"),
+        (Term::PartBehind(DayPart::Morning), "morgen"),
+        (Term::Part(DayPart::Afternoon), "nachmittag|am nachmittag|nachmittags"),
+        (Term::Part(DayPart::Evening), "abend|am abend|abends"),
         (Term::Noon, "mittag|mittags|zu mittag|am mittag"),
         (Term::Midnight, "mitternacht"),
         (Term::Unit(Unit::Second), "sekunde|sekunden|sek.|s"),

@@ -1,7 +1,7 @@
 //! Lists the words of Italian.
 
 use super::Language;
-use crate::when::day_part::Part;
+use crate::when::day_part::DayPart;
 use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words. (`mar.` is March alone.)
@@ -27,13 +27,13 @@ pub static ITALIAN: Language = Language {
         (Term::Day(0), "oggi"),
         (Term::Day(1), "domani"),
         (Term::Day(2), "dopodomani"),
-        (Term::DayPart(0, Part::Morning), "stamattina|stamani|questa mattina"),
-        (Term::DayPart(0, Part::Afternoon), "questo pomeriggio"),
-        (Term::DayPart(0, Part::Evening), "stasera|questa sera"),
-        (Term::DayPart(-1, Part::Evening), "ieri sera"),
-        (Term::Part(Part::Morning), "mattina|di mattina|del mattino|mattino|la mattina|al mattino"),
-        (Term::Part(Part::Afternoon), "pomeriggio|di pomeriggio|del pomeriggio|il pomeriggio"),
-        (Term::Part(Part::Evening), "sera|di sera|della sera|la sera"),
+        (Term::DayPart(0, DayPart::Morning), "stamattina|stamani|questa mattina"),
+        (Term::DayPart(0, DayPart::Afternoon), "questo pomeriggio"),
+        (Term::DayPart(0, DayPart::Evening), "stasera|questa sera"),
+        (Term::DayPart(-1, DayPart::Evening), "ieri sera"),
+        (Term::Part(DayPart::Morning), "mattina|di mattina|del mattino|mattino|la mattina|al mattino"),
+        (Term::Part(DayPart::Afternoon), "pomeriggio|di pomeriggio|del pomeriggio|il pomeriggio"),
+        (Term::Part(DayPart::Evening), "sera|di sera|della sera|la sera"),
         (Term::Noon, "mezzogiorno"),
         (Term::Midnight, "mezzanotte"),
         (Term::Unit(Unit::Second), "secondo|secondi|sec.|s"),

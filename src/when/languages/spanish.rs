@@ -3,7 +3,7 @@
 use jiff::civil::Weekday;
 
 use super::Language;
-use crate::when::day_part::Part;
+use crate::when::day_part::DayPart;
 use crate::when::term::{Cycle, Term, Unit};
 
 /// Its words. (`mar.` is March alone, and `mañana` with no preposition is tomorrow.)
@@ -32,16 +32,16 @@ pub static SPANISH: Language = Language {
         (Term::Day(0), "hoy"),
         (Term::Day(1), "mañana"),
         (Term::Day(2), "pasado mañana"),
-        (Term::DayPart(0, Part::Morning), "esta mañana"),
-        (Term::DayPart(0, Part::Afternoon), "esta tarde"),
-        (Term::DayPart(0, Part::Night), "esta noche"),
-        (Term::DayPart(-1, Part::Night), "anoche"),
-        (Term::Part(Part::Morning), "por la mañana|de la mañana|en la mañana"),
-        (Term::Part(Part::Afternoon), "por la tarde|de la tarde|en la tarde|tarde"),
-        (Term::Part(Part::Night), "por la noche|de la noche|en la noche|noche"),
-        (Term::PartBehind(Part::Morning), "mañanas"),
-        (Term::PartBehind(Part::Afternoon), "tardes"),
-        (Term::PartBehind(Part::Night), "noches"),
+        (Term::DayPart(0, DayPart::Morning), "esta mañana"),
+        (Term::DayPart(0, DayPart::Afternoon), "esta tarde"),
+        (Term::DayPart(0, DayPart::Night), "esta noche"),
+        (Term::DayPart(-1, DayPart::Night), "anoche"),
+        (Term::Part(DayPart::Morning), "por la mañana|de la mañana|en la mañana"),
+        (Term::Part(DayPart::Afternoon), "por la tarde|de la tarde|en la tarde|tarde"),
+        (Term::Part(DayPart::Night), "por la noche|de la noche|en la noche|noche"),
+        (Term::PartBehind(DayPart::Morning), "mañanas"),
+        (Term::PartBehind(DayPart::Afternoon), "tardes"),
+        (Term::PartBehind(DayPart::Night), "noches"),
         (Term::Noon, "mediodía|al mediodía"),
         (Term::Midnight, "medianoche"),
         (Term::Unit(Unit::Second), "segundo|segundos|seg.|s"),

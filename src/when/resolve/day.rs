@@ -4,37 +4,37 @@ use jiff::civil::{self, Weekday};
 use jiff::{Span, ToSpan};
 
 use super::{NoMeaning, Resolver, beyond, reason};
-use crate::when::phrase::{Date, Day, Every, Period, WhichOne};
+use crate::when::phrase::{Date, DayPhrase, Period, RepeatPhrase, WhichOne};
 use crate::when::term::Unit;
 
 type Dates = Vec<Result<civil::Date, NoMeaning>>;
 
 impl Resolver<'_> {
-    pub(super) fn dates(&self, day: Option<Day>, minute: i32) -> Dates {
+    pub(super) fn dates(&self, day: Option<DayPhrase>, minute: i32) -> Dates {
         let all = |days: Vec<i32>| days.into_iter().map(|days| self.in_days(days)).collect();
         match day {
-            None | Some(Day::Every(Every::Day)) => vec![self.in_days(self.soonest(minute))],
-            Some(Day::Offset(days)) => all(vec![days]),
-            Some(Day::Weekday(day, which)) => all(self.weekday(day, which, minute)),
-            Some(Day::OfWeek(day, WhichOne::This)) => all(self.weeks(day, 0)),
-            Some(Day::OfWeek(day, _)) => all(self.weeks(day, 1)),
-            Some(Day::Every(Every::Week(day))) => {
+            None | Some(DayPhrase::Every(RepeatPhrase::Day)) => vec![self.in_days(self.soonest(minute))],
+            Some(DayPhrase::Offset(days)) => all(vec![days]),
+            Some(DayPhrase::Weekday(day, which)) => all(self.weekday(day, which, minute)),
+            Some(DayPhrase::OfWeek(day, WhichOne::This)) => all(self.weeks(day, 0)),
+            Some(DayPhrase::OfWeek(day, _)) => all(self.weeks(day, 1)),
+            Some(DayPhrase::Every(RepeatPhrase::Week(day))) => {
                 let ahead = self.ahead(day);
                 all(vec![if ahead == 0 && minute < self.minute() { 7 } else { ahead }])
             }
-            Some(Day::Date(date)) => vec![self.date(date)],
-            Some(Day::OfMonth(day, weekday)) => self.of_month(day, weekday, minute),
-            Some(Day::Every(Every::Month(day))) => {
+            Some(DayPhrase::Date(date)) => vec![self.date(date)],
+            Some(DayPhrase::OfMonth(day, weekday)) => self.of_month(day, weekday, minute),
+            Some(DayPhrase::Every(RepeatPhrase::Month(day))) => {
                 let mut dates = self.of_month(day, None, minute);
                 dates.truncate(1);
                 dates
             }
-            Some(Day::OfMonthBy(day, which)) => {
+            Some(DayPhrase::OfMonthBy(day, which)) => {
                 vec![self.month(which).and_then(|first| in_month(first, day))]
             }
-            Some(Day::EndOf(period)) => self.end_of(period),
-            Some(Day::Period(which, unit)) => self.period(which, unit),
-            Some(Day::Weekend(which)) => {
+            Some(DayPhrase::EndOf(period)) => self.end_of(period),
+            Some(DayPhrase::Period(which, unit)) => self.period(which, unit),
+            Some(DayPhrase::Weekend(which)) => {
                 let (saturday, sunday) = (self.ahead(Weekday::Saturday), self.ahead(Weekday::Sunday));
                 all(if which == WhichOne::Next {
                     vec![saturday, saturday + 7]
@@ -42,7 +42,7 @@ impl Resolver<'_> {
                     vec![saturday, sunday]
                 })
             }
-            Some(Day::After(length)) => {
+            Some(DayPhrase::After(length)) => {
                 vec![length.span().and_then(|span| self.local.date().checked_add(span).map_err(beyond))]
             }
         }
@@ -54,7 +54,7 @@ impl Resolver<'_> {
 
     /// Today or tomorrow (yesterday), whichever has the time first.
     fn soonest(&self, minute: i32) -> i32 {
-        match self.here.past {
+        match self.here.is_past {
             false => i32::from(minute < self.minute()),
             true => -i32::from(minute > self.minute()),
         }
@@ -80,7 +80,7 @@ impl Resolver<'_> {
             (WhichOne::Last, _) => and(-behind, -1),
             (WhichOne::Coming, 0) => vec![7],
             (WhichOne::This, 0) => vec![0],
-            (WhichOne::Bare, 0) if self.here.past => {
+            (WhichOne::Bare, 0) if self.here.is_past => {
                 if minute > self.minute() {
                     vec![-7]
                 } else {
@@ -94,7 +94,7 @@ impl Resolver<'_> {
                     vec![0, 7]
                 }
             }
-            _ if self.here.past => vec![-behind],
+            _ if self.here.is_past => vec![-behind],
             _ => vec![ahead],
         }
     }
@@ -121,7 +121,7 @@ impl Resolver<'_> {
         let near = || {
             let years = 0..=8;
             let mut found = years.filter_map(|step| {
-                let (year, past) = (i32::from(today.year()), self.here.past);
+                let (year, past) = (i32::from(today.year()), self.here.is_past);
                 of(if past { year - step } else { year + step })
                     .filter(|date| if past { *date <= today } else { *date >= today })
             });
@@ -144,10 +144,10 @@ impl Resolver<'_> {
         let first = today.first_of_month();
         let months = (0..=12).filter_map(|step| {
             let first =
-                first.checked_add(Span::new().months(if self.here.past { -step } else { step })).ok()?;
+                first.checked_add(Span::new().months(if self.here.is_past { -step } else { step })).ok()?;
             in_month(first, day).ok()
         });
-        let fits = |date: &civil::Date| match self.here.past {
+        let fits = |date: &civil::Date| match self.here.is_past {
             false => *date > today || (*date == today && minute >= self.minute()),
             true => *date < today || (*date == today && minute <= self.minute()),
         };

@@ -10,9 +10,9 @@ mod day;
 use jiff::civil::{self, DateTime};
 use jiff::{SignedDuration, Span, Timestamp, Unit};
 
-use super::day_part::Part;
+use super::day_part::DayPart;
 use super::languages::Language;
-use super::phrase::{Clock, Day, Every, Length, Phrase};
+use super::phrase::{DayPhrase, Length, Phrase, RepeatPhrase, TimePhrase};
 use crate::format::reminder::Recur;
 use crate::schedule::{self, Zone};
 
@@ -47,7 +47,7 @@ pub struct PhraseContext<'a> {
     /// The zone.
     pub zone: &'a Zone,
     /// Whether the past is meant: the last Friday, not the next.
-    pub past: bool,
+    pub is_past: bool,
 }
 
 /// The rules of one language at one instant.
@@ -93,7 +93,7 @@ pub fn of_local(local: DateTime, here: PhraseContext<'_>) -> MeaningResult {
 /// The local time of an instant; refused where a line that says it would mean an earlier instant.
 pub fn of_instant(at: Timestamp, here: PhraseContext<'_>) -> MeaningResult {
     let local = round_up(here.zone.tz().to_datetime(at))?;
-    if schedule::resolve(here.zone, local) < at && !here.past {
+    if schedule::resolve(here.zone, local) < at && !here.is_past {
         return Err(NoMeaning::SecondTime(local));
     }
     Ok(Meaning { local, at, recur: Recur::None })
@@ -114,14 +114,19 @@ impl Resolver<'_> {
         self.at(from.checked_add(SignedDuration::from_secs(length.seconds)).map_err(beyond)?)
     }
 
-    fn moments(&self, day: Option<Day>, clock: Option<Clock>, part: Option<Part>) -> Vec<MeaningResult> {
-        if let (Some(Day::After(length)), None, None) = (day, clock, part) {
+    fn moments(
+        &self,
+        day: Option<DayPhrase>,
+        clock: Option<TimePhrase>,
+        part: Option<DayPart>,
+    ) -> Vec<MeaningResult> {
+        if let (Some(DayPhrase::After(length)), None, None) = (day, clock, part) {
             return vec![self.moved(length)];
         }
         let recur = match day {
-            Some(Day::Every(Every::Day)) => Recur::Daily,
-            Some(Day::Every(Every::Week(_))) => Recur::Weekly,
-            Some(Day::Every(Every::Month(_))) => Recur::Monthly,
+            Some(DayPhrase::Every(RepeatPhrase::Day)) => Recur::Daily,
+            Some(DayPhrase::Every(RepeatPhrase::Week(_))) => Recur::Weekly,
+            Some(DayPhrase::Every(RepeatPhrase::Month(_))) => Recur::Monthly,
             _ => Recur::None,
         };
         let times = match self.times(clock, part, day) {

@@ -43,10 +43,10 @@ impl World {
         machine.versions.insert(line, self.lines[line].version);
         if is_there {
             if machine.copy.insert((due, line)) && machine.is_up {
-                machine.protocol.line_came_back(&key, clock);
+                machine.protocol.line_restored(&key, clock);
             }
         } else if machine.copy.remove(&(due, line)) && machine.is_up && !machine.sent.contains(&key) {
-            machine.protocol.line_went(&key);
+            machine.protocol.line_removed(&key);
         }
     }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use vault_agent::machines::protocol::{Answer, May, Now, Protocol, Right, Wanted};
+use vault_agent::machines::protocol::{
+    AttemptOutcome, ClaimRequest, ClockReadings, Eligibility, Protocol, SendRight,
+};
 
 use super::{Event, MINUTE, Outcome, SECOND, TIMEOUT, World};
 
@@ -31,18 +33,20 @@ impl World {
     }
 
     /// The things that a machine would send now or soon, and whether each is due.
-    fn wanted(&self, at: usize) -> Vec<(Wanted, bool)> {
+    fn wanted(&self, at: usize) -> Vec<(ClaimRequest, bool)> {
         let machine = &self.machines[at];
         let wall = self.now + machine.off;
         let soon = machine.copy.range(..(wall + MINUTE + 1, 0)).map(|(due, line)| {
-            let right = Right::Any { due_in: due - wall };
-            (Wanted { key: self.lines[*line].key.clone(), right, within: None }, *due <= wall)
+            let right = Eligibility::Any { due_in: due - wall };
+            (ClaimRequest { key: self.lines[*line].key.clone(), right, within: None }, *due <= wall)
         });
         let clock = self.clock(at);
         let said = self.messages.iter().filter(|key| !key.is_empty() && machine.protocol.is_voice(clock));
-        let said = said.map(|key| (Wanted { key: key.clone(), right: Right::Voice, within: None }, true));
-        let is_over =
-            |key: &str| machine.sent.contains(key) || machine.protocol.may(key, clock) == May::Never;
+        let said = said
+            .map(|key| (ClaimRequest { key: key.clone(), right: Eligibility::Voice, within: None }, true));
+        let is_over = |key: &str| {
+            machine.sent.contains(key) || machine.protocol.send_right(key, clock) == SendRight::Never
+        };
         soon.chain(said).filter(|(wanted, _)| !is_over(&wanted.key)).collect()
     }
 
@@ -53,18 +57,18 @@ impl World {
         }
         let wanted = self.wanted(at);
         for (wanted, _) in wanted.iter().filter(|(_, is_due)| *is_due) {
-            if wanted.right == Right::Voice {
+            if wanted.right == Eligibility::Voice {
                 self.think(at, &wanted.key);
             } else {
                 self.send(at, &wanted.key);
             }
         }
-        let wanted: Vec<Wanted> = wanted.into_iter().map(|(wanted, _)| wanted).collect();
+        let wanted: Vec<ClaimRequest> = wanted.into_iter().map(|(wanted, _)| wanted).collect();
         let clock = self.clock(at);
         if self.machines[at].op.is_none() {
             self.ask(at, clock, &wanted);
         }
-        let mut wake = self.machines[at].protocol.wake_at(clock, &wanted);
+        let mut wake = self.machines[at].protocol.next_wake(clock, &wanted);
         if self.machines[at].op.is_some() {
             wake = clock + Duration::from_secs(20);
         }
@@ -85,7 +89,7 @@ impl World {
     }
 
     /// Asks the engine, if there is something to ask.
-    fn ask(&mut self, at: usize, clock: Duration, wanted: &[Wanted]) {
+    fn ask(&mut self, at: usize, clock: Duration, wanted: &[ClaimRequest]) {
         let wall_ms = self.now + self.machines[at].off;
         let machine = &mut self.machines[at];
         let must_read = machine.protocol.must_read(clock);
@@ -97,7 +101,7 @@ impl World {
         let attempt = if must_read {
             None
         } else {
-            machine.protocol.attempt(Now { clock, wall_ms }, wanted, &mut nonce)
+            machine.protocol.attempt(ClockReadings { clock, wall_ms }, wanted, &mut nonce)
         };
         if !must_read && attempt.is_none() {
             return;
@@ -112,9 +116,10 @@ impl World {
         let is_cut = self.machines[at].cut > self.now;
         let failed = match &attempt {
             None => Outcome::Read(None),
-            Some(attempt) => {
-                Outcome::Swap(attempt.clone(), if is_cut { Answer::NotMade } else { Answer::Unknown })
-            }
+            Some(attempt) => Outcome::Swap(
+                attempt.clone(),
+                if is_cut { AttemptOutcome::NotMade } else { AttemptOutcome::Unknown },
+            ),
         };
         let gives_up = if is_cut { self.now + SECOND } else { self.now + TIMEOUT };
         self.push(gives_up, Event::Back { by: at, op, outcome: failed });
@@ -153,17 +158,17 @@ impl World {
                 return;
             }
             Outcome::Read(Some(entries)) => {
-                protocol.heard(entries, clock);
+                protocol.record_entries(entries, clock);
                 let sent = &self.machines[by].sent;
                 let mine = protocol_left(&self.machines[by].protocol, sent);
-                mine.iter().for_each(|key| self.machines[by].protocol.told(key));
+                mine.iter().for_each(|key| self.machines[by].protocol.mark_sent(key));
             }
-            Outcome::Swap(attempt, Answer::NotMade) => {
-                protocol.answered(attempt, Answer::NotMade, clock);
+            Outcome::Swap(attempt, AttemptOutcome::NotMade) => {
+                protocol.record_outcome(attempt, AttemptOutcome::NotMade, clock);
                 self.step_again(by, self.now + 5 * SECOND);
                 return;
             }
-            Outcome::Swap(attempt, answer) => protocol.answered(attempt, answer, clock),
+            Outcome::Swap(attempt, answer) => protocol.record_outcome(attempt, answer, clock),
         }
         self.step(by);
     }
@@ -172,7 +177,9 @@ impl World {
     fn think(&mut self, at: usize, key: &str) {
         let clock = self.clock(at);
         let machine = &self.machines[at];
-        if !machine.busy.contains(key) && matches!(machine.protocol.may(key, clock), May::Yes { .. }) {
+        if !machine.busy.contains(key)
+            && matches!(machine.protocol.send_right(key, clock), SendRight::Yes { .. })
+        {
             let (life, took) = (machine.life, self.random.below(2 * MINUTE));
             self.machines[at].busy.insert(key.to_owned());
             self.push(self.now + took, Event::Thought { by: at, life, key: key.to_owned() });
@@ -184,7 +191,7 @@ impl World {
         let clock = self.clock(at);
         let can_ask = self.can_ask(key);
         let machine = &mut self.machines[at];
-        let May::Yes { ask, left } = machine.protocol.may(key, clock) else { return };
+        let SendRight::Yes { ask, left } = machine.protocol.send_right(key, clock) else { return };
         if machine.busy.contains(key) {
             return;
         }
@@ -214,7 +221,7 @@ impl World {
         self.machines[by].busy.remove(key);
         if known {
             self.machines[by].sent.insert(key.to_owned());
-            self.machines[by].protocol.told(key);
+            self.machines[by].protocol.mark_sent(key);
             if let Some(line) = self.by_key.get(key).copied() {
                 self.spread(by, line, false);
             }

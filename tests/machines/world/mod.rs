@@ -11,8 +11,10 @@ mod random;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
-use vault_agent::machines::engine::{Entries, Swapped, apply, standing};
-use vault_agent::machines::protocol::{Answer, Attempt, Me, Protocol, Timing, claim_key};
+use vault_agent::machines::engine::{Entries, SwapOutcome, apply, standing};
+use vault_agent::machines::protocol::{
+    AttemptOutcome, ChangeAttempt, OwnMachine, Protocol, Timing, claim_key,
+};
 
 pub use faults::Faults;
 pub use random::Random;
@@ -42,7 +44,7 @@ enum Event {
     Swap {
         by: usize,
         op: u64,
-        attempt: Attempt,
+        attempt: ChangeAttempt,
     },
     /// The answer of the engine, at its caller's.
     Back {
@@ -90,7 +92,7 @@ enum Event {
 #[derive(Debug)]
 enum Outcome {
     Read(Option<Entries>),
-    Swap(Attempt, Answer),
+    Swap(ChangeAttempt, AttemptOutcome),
 }
 
 #[derive(Debug)]
@@ -155,8 +157,8 @@ pub struct World {
     pub requests: u64,
 }
 
-fn me(at: usize) -> Me {
-    Me {
+fn me(at: usize) -> OwnMachine {
+    OwnMachine {
         name: format!("m{at}"),
         machine: format!("id-{at}"),
         version: "1".into(),
@@ -250,11 +252,11 @@ impl World {
             }
             Event::Swap { by, op, attempt } => {
                 let answer = if apply(&mut self.entries, &attempt.changes) {
-                    Swapped::Done
+                    SwapOutcome::Done
                 } else {
-                    Swapped::Lost(standing(&self.entries, &attempt.changes))
+                    SwapOutcome::Lost(standing(&self.entries, &attempt.changes))
                 };
-                self.back(by, op, Outcome::Swap(attempt, Answer::Swapped(answer)));
+                self.back(by, op, Outcome::Swap(attempt, AttemptOutcome::Swapped(answer)));
             }
             Event::Back { by, op, outcome } => self.heard(by, op, outcome),
             Event::Arrive { key } => self.arrived(&key),

@@ -3,7 +3,7 @@ use super::*;
 fn asked() -> Approval {
     let line = b"- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run=\"ls\" turn=1/0";
     match approval::parse_line(line) {
-        approval::Parsed::Line(asked) => *asked,
+        approval::ParsedBox::Line(asked) => *asked,
         other => panic!("{other:?}"),
     }
 }
@@ -81,7 +81,7 @@ fn lines_that_are_over_go_after_a_day() {
     let used = format!("{} state=used", line.replace("[ ]", "[x]").replace("K5V4", "AAAA"));
     let note = format!("{line}\n{used}\n- [ ] milk\n");
     let tidied = |now: &str, except: Option<&str>| {
-        let operations = tidy(note.as_bytes(), now.parse().unwrap(), except);
+        let operations = expire_questions(note.as_bytes(), now.parse().unwrap(), except);
         String::from_utf8(crate::vault::plan::apply(&operations, note.as_bytes()).0).unwrap()
     };
     assert_eq!(tidied("2026-12-01T09:00:00Z", None), note);

@@ -34,7 +34,7 @@ fn walk(
     chain: &[BrainId],
     health: &mut BrainHealth,
     now: Timestamp,
-    fails: impl Fn(Attempt) -> Option<BrainError>,
+    fails: impl Fn(BrainAttempt) -> Option<BrainError>,
 ) -> Vec<(usize, usize, bool)> {
     let (mut tried, mut asked) = (Vec::new(), Vec::new());
     while let Some(attempt) = next(chain, health, &tried, now) {
@@ -50,7 +50,7 @@ fn walk(
     asked
 }
 
-fn only_a_fails(error: BrainError) -> impl Fn(Attempt) -> Option<BrainError> {
+fn only_a_fails(error: BrainError) -> impl Fn(BrainAttempt) -> Option<BrainError> {
     move |attempt| (attempt.index == 0).then(|| error.clone())
 }
 
@@ -221,7 +221,7 @@ fn three_time_outs_in_a_row_are_a_reason_to_rest() {
 #[test]
 fn a_refused_key_is_not_tried_again_until_it_changes() {
     let (mut chain, mut health) = (chain(), BrainHealth::default());
-    let first_key_fails = |a: Attempt| (a.index == 0 && a.key == 0).then(|| error(FailureClass::Auth));
+    let first_key_fails = |a: BrainAttempt| (a.index == 0 && a.key == 0).then(|| error(FailureClass::Auth));
     assert_eq!(walk(&chain, &mut health, start(), first_key_fails), [(0, 0, false), (0, 1, false)]);
     assert_eq!(walk(&chain, &mut health, start(), |_| None), [(0, 1, false)]);
     walk(&chain, &mut health, start(), only_a_fails(error(FailureClass::Auth)));
@@ -254,7 +254,7 @@ fn where_all_are_cooling_the_one_whose_time_ends_first_is_tried_once() {
     failed(&mut health, &chain, 1, 0, &error(FailureClass::RateLimit), start());
     failed(&mut health, &chain, 2, 0, &error(FailureClass::UnknownModel), start());
     let attempt = next(&chain, &health, &[], start()).unwrap();
-    assert_eq!(attempt, Attempt { index: 1, key: 0, shrink: false, last_resort: true });
+    assert_eq!(attempt, BrainAttempt { index: 1, key: 0, shrink: false, last_resort: true });
     assert_eq!(walk(&chain, &mut health, start(), |_| Some(error(FailureClass::RateLimit))), [(1, 0, false)]);
     let passed = skipped(&chain, &health, &[1], false, start());
     assert_eq!(passed, [("a".to_owned(), Some(after(5 * HOUR))), ("c".to_owned(), None)]);

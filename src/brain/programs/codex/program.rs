@@ -8,9 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::brain::event::{BrainError, FailureClass};
-use crate::brain::programs::harness::{SERVER, Setup, variables};
+use crate::brain::programs::harness::{HarnessSetup, SERVER, variables};
 use crate::brain::programs::process::{MARK, Program};
-use crate::brain::wire::Wire;
+use crate::brain::wire::WireFormat;
 use crate::config::{McpServer, mcp_hosts};
 
 /// The variable of the key in Codex's environment.
@@ -57,7 +57,7 @@ const DISABLED: [&str; 26] = [
 ];
 
 /// The program for one turn, with its home made.
-pub(super) fn program(setup: &Setup, turn: &str, others: &[McpServer]) -> Result<Program, BrainError> {
+pub(super) fn program(setup: &HarnessSetup, turn: &str, others: &[McpServer]) -> Result<Program, BrainError> {
     let home = setup.supervision.state.join("codex").join(&setup.brain);
     let own_login = setup.key.is_none() && setup.url.is_none();
     let login = own_login.then(login).flatten();
@@ -108,12 +108,12 @@ fn make_home(home: &Path, login: Option<&Path>) -> std::io::Result<()> {
     }
 }
 
-fn settings(setup: &Setup) -> Vec<String> {
+fn settings(setup: &HarnessSetup) -> Vec<String> {
     let mut settings: Vec<String> = DISABLED.iter().map(|&setting| setting.to_owned()).collect();
     settings.push(format!("model={}", quoted(&setup.model)));
     if setup.key.is_some() || setup.url.is_some() {
         let url = setup.url.as_deref().unwrap_or("https://api.openai.com");
-        let url = Wire::Responses.url(url);
+        let url = WireFormat::Responses.url(url);
         let url = url.strip_suffix("/responses").unwrap_or(&url);
         let key = if setup.key.is_some() { format!(",env_key=\"{KEY}\"") } else { String::new() };
         settings.push(format!("model_provider=\"{PROVIDER}\""));
@@ -174,11 +174,11 @@ fn quoted(text: impl AsRef<str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::programs::harness::Server;
+    use crate::brain::programs::harness::McpServerCommand;
     use crate::brain::programs::process::Supervision;
 
-    fn setup(state: &Path) -> Setup {
-        Setup {
+    fn setup(state: &Path) -> HarnessSetup {
+        HarnessSetup {
             brain: "coder".into(),
             command: vec!["codex".into()],
             model: "m\"1".into(),
@@ -187,7 +187,7 @@ mod tests {
             tools: vec![],
             supervision: Supervision { program: "/p".into(), state: state.into(), watch: Default::default() },
             dir: "/d".into(),
-            server: Some(Server {
+            server: Some(McpServerCommand {
                 command: vec!["/bin/vault-agent".into(), "--vault".into(), "/my \"vault\"".into()],
                 env: vec![("VAULT_AGENT_STATE_DIR".into(), "/s".into())],
             }),
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_tool_that_is_named_is_there_and_a_command_sees_no_key() {
         let temp = tempfile::tempdir().unwrap();
-        let setup = Setup { tools: vec!["shell".into()], ..setup(temp.path()) };
+        let setup = HarnessSetup { tools: vec!["shell".into()], ..setup(temp.path()) };
         let settings = settings(&setup);
         assert!(!settings.iter().any(|setting| setting.contains("shell_tool")));
         let policy = settings.iter().find(|setting| setting.starts_with("shell_environment_policy")).unwrap();

@@ -25,7 +25,7 @@ pub(super) fn is_orphan(mark: &str, place: &str, started: impl Fn(u32) -> Option
 }
 
 pub(super) fn end_marked(mut is_meant: impl FnMut(&str) -> bool) {
-    for pid in tree::all() {
+    for pid in tree::all_pids() {
         let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) else { continue };
         let mut variables = environment.split(|byte| *byte == 0);
         let mark = variables.find_map(|variable| variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="));

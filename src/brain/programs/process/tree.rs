@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// A process as `/proc/PID/stat` tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stat {
+struct ProcStat {
     parent: u32,
     /// In clock ticks since the machine started: with the id it names a process for good.
     started: u64,
@@ -18,21 +18,21 @@ pub(super) fn started(pid: u32) -> Option<u64> {
     stat(pid).filter(|stat| !stat.dead).map(|stat| stat.started)
 }
 
-fn stat(pid: u32) -> Option<Stat> {
+fn stat(pid: u32) -> Option<ProcStat> {
     parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The name stands in brackets and may hold anything, brackets too.
-fn parse(text: &str) -> Option<Stat> {
+fn parse(text: &str) -> Option<ProcStat> {
     let mut fields = text[text.rfind(')')? + 1..].split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let started = fields.nth(17)?.parse().ok()?;
-    Some(Stat { parent, started, dead: matches!(state, "Z" | "X" | "x") })
+    Some(ProcStat { parent, started, dead: matches!(state, "Z" | "X" | "x") })
 }
 
 /// The ids of all processes.
-pub(super) fn all() -> Vec<u32> {
+pub(super) fn all_pids() -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
@@ -40,7 +40,7 @@ pub(super) fn all() -> Vec<u32> {
 /// The living processes below `root`, without it.
 pub(super) fn below(root: u32) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<(u32, bool)>> = HashMap::new();
-    for pid in all() {
+    for pid in all_pids() {
         if let Some(stat) = stat(pid) {
             children.entry(stat.parent).or_default().push((pid, stat.dead));
         }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_name_may_hold_brackets_and_blanks() {
         let line = "42 (a ) S 1) b) Z 7 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 98765 0 0";
-        assert_eq!(parse(line), Some(Stat { parent: 7, started: 98765, dead: true }));
+        assert_eq!(parse(line), Some(ProcStat { parent: 7, started: 98765, dead: true }));
         assert_eq!(parse("42 (sh"), None);
         assert_eq!(parse("42 (sh) S 1"), None);
     }

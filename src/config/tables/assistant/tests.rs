@@ -1,6 +1,6 @@
 use crate::config::{BrainKind, Settings};
 
-fn brain(text: &str) -> Result<super::Brain, String> {
+fn brain(text: &str) -> Result<super::BrainSettings, String> {
     let text = format!("[[brain]]\nname = \"b\"\nmodel = \"m\"\n{text}\n");
     Settings::parse(&text).map(|mut settings| settings.brains.remove(0)).map_err(|error| error.to_string())
 }

@@ -9,7 +9,7 @@ defaults! {
     /// The Discord bot or webhook.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Discord {
+    pub struct DiscordSettings {
         /// A file with the webhook's URL, instead of `VAULT_AGENT_DISCORD_WEBHOOK`.
         pub webhook_url_file: Option<String>,
         /// A file with the bot's token, instead of `DISCORD_TOKEN`.

@@ -4,7 +4,7 @@
 use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::config::tables::checks::{Checked, within, wrong};
+use crate::config::tables::checks::{Validation, in_range, wrong};
 use crate::defaults::defaults;
 use crate::redact::Redactor;
 
@@ -12,7 +12,7 @@ defaults! {
     /// The section.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Hooks {
+    pub struct HookSettings {
         /// The most characters that one hook adds to a conversation, up to 10,000.
         pub max_chars: usize = 8000,
         /// Whether sessions are kept as logs: prompts, answers, tool calls and results.
@@ -24,14 +24,14 @@ defaults! {
     }
 }
 
-impl Hooks {
+impl HookSettings {
     /// The masker of secrets in text that is kept.
     pub fn redactor(&self) -> Redactor {
         Redactor::new(self.mask_keys, &self.mask)
     }
 
-    pub(in crate::config) fn validate(&self) -> Checked {
-        within("hooks.max_chars", self.max_chars, 200, 10_000)?;
+    pub(in crate::config) fn validate(&self) -> Validation {
+        in_range("hooks.max_chars", self.max_chars, 200, 10_000)?;
         for pattern in &self.mask {
             let reason = match Regex::new(pattern) {
                 Err(error) => format!("which is no regular expression: {error}"),

@@ -4,6 +4,6 @@ mod discord;
 mod hooks;
 mod web;
 
-pub use self::discord::{Discord, KeepAttachments};
-pub use self::hooks::Hooks;
-pub use self::web::Web;
+pub use self::discord::{DiscordSettings, KeepAttachments};
+pub use self::hooks::HookSettings;
+pub use self::web::WebSettings;

@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
-use crate::config::tables::checks::{Checked, wrong};
+use crate::config::tables::checks::{Validation, wrong};
 use crate::defaults::defaults;
 
 defaults! {
     /// The local web page.
     #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Web {
+    pub struct WebSettings {
         /// Whether the daemon listens from its start; else only when `vault-agent web` asks it to.
         pub enabled: bool,
         /// The address; port 0 takes a free one.
@@ -21,8 +21,8 @@ defaults! {
     }
 }
 
-impl Web {
-    pub(in crate::config) fn validate(&self) -> Checked {
+impl WebSettings {
+    pub(in crate::config) fn validate(&self) -> Validation {
         if !self.listen.ip().is_loopback() && self.trusted_hosts.is_empty() {
             return wrong(
                 "web.listen",

@@ -15,7 +15,7 @@ fn new_run(local: &str) -> NewRun {
         scheduled: true,
         note: b"note".to_vec(),
         material: "m".to_owned(),
-        seen: Some("hash".to_owned()),
+        baseline: Some("hash".to_owned()),
     }
 }
 
@@ -29,8 +29,11 @@ fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
     assert!(journal.claim_run(&run, now).unwrap());
     assert!(!journal.claim_run(&run, now).unwrap());
     let known = journal.known("morning", "daily 08:00").unwrap().unwrap();
-    assert_eq!((known.handled, known.ran, known.seen.as_deref()), (Some(run.due), Some(now), Some("hash")));
-    let message = || Some((Some(Scope::Channel(7)), "text".to_owned()));
+    assert_eq!(
+        (known.handled, known.ran, known.baseline.as_deref()),
+        (Some(run.due), Some(now), Some("hash"))
+    );
+    let message = || Some((Some(MessageScope::Channel(7)), "text".to_owned()));
     assert!(journal.fix_run(&run.key, ("text", "%% x %%"), "", message(), 2000).unwrap());
     assert!(!journal.fix_run(&run.key, ("other", ""), "", message(), 2000).unwrap());
     // It is no message of the reminders' pass, and no delivery that a pass could give back.

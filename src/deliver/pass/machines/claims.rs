@@ -7,21 +7,21 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::AHEAD;
 use crate::deliver::journal::{LineHash, NewMessage, OtherMachineDelivery, Recipient};
-use crate::deliver::notifier::{Fact, Lookup, MessageKind, Outgoing, nonce};
-use crate::deliver::pass::notes::Notes;
-use crate::deliver::pass::planned::{Fire, Plan};
-use crate::deliver::pass::{Mode, PassContext, PassReport, messages, plan};
-use crate::machines::protocol::{May, claim_key};
-use crate::machines::{Machines, Want};
+use crate::deliver::notifier::{Fact, MessageKind, MessageLookup, OutgoingMessage, nonce};
+use crate::deliver::pass::notes::PassNotes;
+use crate::deliver::pass::planned::{PassPlan, PendingSend};
+use crate::deliver::pass::{PassContext, PassMode, PassReport, messages, plan};
+use crate::machines::protocol::{SendRight, claim_key};
+use crate::machines::{IntendedSend, Machines};
 use crate::sqlite::Result;
 
-/// The name of the pass's wants.
+/// The source that the pass's intended sends are listed under.
 const SOURCE: &str = "deliveries";
 /// So long before it was due something may have been sent by another machine's clock.
 const CLOCKS_DIFFER: SignedDuration = SignedDuration::from_hours(1);
 
 /// A delivery: its key, the hash of its line, its fact.
-type Delivery = (String, LineHash, Fact);
+type KeyedFact = (String, LineHash, Fact);
 
 /// Filters the due messages for those that this machine may send. Deliveries of another machine are recorded in the
 /// journal; those of a machine that was cut off are looked for at their place first.
@@ -38,11 +38,11 @@ pub(in crate::deliver::pass) async fn allowed(
     let mut out = Vec::new();
     for message in due {
         let Some(place) = context.delivery_order.name(&message.to) else { continue };
-        let judged = Judged::of(context.machines, &message, place);
+        let judged = DeliveriesByRight::of(context.machines, &message, place);
         for delivery in &judged.never {
             sent_by_another(context, &message, delivery, place)?;
         }
-        let waits = |deliveries: &[Delivery], report: &mut PassReport| {
+        let waits = |deliveries: &[KeyedFact], report: &mut PassReport| {
             let mut counting = deliveries.iter().filter(|_| !message.to.is_copy());
             counting.try_for_each(|delivery| waits(context, delivery, report))
         };
@@ -63,7 +63,7 @@ pub(in crate::deliver::pass) async fn allowed(
         }
         let found = ask_for_digests(context, &message, &judged.asked, place, now).await?;
         let keys =
-            |deliveries: &[Delivery]| deliveries.iter().map(|one| one.0.clone()).collect::<HashSet<_>>();
+            |deliveries: &[KeyedFact]| deliveries.iter().map(|one| one.0.clone()).collect::<HashSet<_>>();
         let (fresh, asked) = (keys(&judged.fresh), keys(&judged.asked));
         for mut one in messages::split_message(&message, today) {
             let (key, _, fact) = &one.deliveries[0];
@@ -86,26 +86,26 @@ pub(in crate::deliver::pass) async fn allowed(
 
 /// The deliveries of a message by their rights.
 #[derive(Default)]
-struct Judged {
-    fresh: Vec<Delivery>,
-    asked: Vec<Delivery>,
-    waiting: Vec<Delivery>,
+struct DeliveriesByRight {
+    fresh: Vec<KeyedFact>,
+    asked: Vec<KeyedFact>,
+    waiting: Vec<KeyedFact>,
     /// Another machine holds their claims, and tells them.
-    elsewhere: Vec<Delivery>,
-    never: Vec<Delivery>,
+    elsewhere: Vec<KeyedFact>,
+    never: Vec<KeyedFact>,
 }
 
-impl Judged {
+impl DeliveriesByRight {
     fn of(machines: &Machines, message: &NewMessage, place: &str) -> Self {
         let mut judged = Self::default();
         for delivery in &message.deliveries {
             let claim = claim_key(&delivery.0, place);
-            let list = match machines.may(&claim) {
-                May::Yes { ask: false, .. } => &mut judged.fresh,
-                May::Yes { ask: true, .. } => &mut judged.asked,
-                May::Wait if machines.is_claimed_elsewhere(&claim) => &mut judged.elsewhere,
-                May::Wait => &mut judged.waiting,
-                May::Never => &mut judged.never,
+            let list = match machines.send_right(&claim) {
+                SendRight::Yes { ask: false, .. } => &mut judged.fresh,
+                SendRight::Yes { ask: true, .. } => &mut judged.asked,
+                SendRight::Wait if machines.is_claimed_elsewhere(&claim) => &mut judged.elsewhere,
+                SendRight::Wait => &mut judged.waiting,
+                SendRight::Never => &mut judged.never,
             };
             list.push(delivery.clone());
         }
@@ -114,8 +114,8 @@ impl Judged {
 
     /// Whether all were claimed for this very message.
     fn is_within(&self, machines: &Machines, message: &NewMessage, place: &str) -> bool {
-        let is_it = |delivery: &Delivery| {
-            machines.within(&claim_key(&delivery.0, place)).as_deref() == Some(message.key.as_str())
+        let is_it = |delivery: &KeyedFact| {
+            machines.digest_key(&claim_key(&delivery.0, place)).as_deref() == Some(message.key.as_str())
         };
         self.fresh.iter().all(is_it)
     }
@@ -125,7 +125,7 @@ impl Judged {
 fn sent_by_another(
     context: &PassContext<'_>,
     message: &NewMessage,
-    delivery: &Delivery,
+    delivery: &KeyedFact,
     place: &str,
 ) -> Result<()> {
     let (key, _, fact) = delivery;
@@ -138,15 +138,17 @@ fn sent_by_another(
 /// Records which machine sent a delivery, where that is known.
 pub(super) fn record_sender(
     context: &PassContext<'_>,
-    (key, line, fact): &Delivery,
+    (key, line, fact): &KeyedFact,
     place: &str,
 ) -> Result<()> {
-    let Some((sender_machine, at)) = context.machines.teller(&claim_key(key, place)) else { return Ok(()) };
+    let Some((sender_machine, at)) = context.machines.sender_of(&claim_key(key, place)) else {
+        return Ok(());
+    };
     let told = OtherMachineDelivery {
         key: key.clone(),
         line: *line,
         fact: fact.clone(),
-        place: place.to_owned(),
+        notifier: place.to_owned(),
         sender_machine: context.machines.is_other(&sender_machine).then_some(sender_machine),
         at,
         delivered: None,
@@ -157,8 +159,8 @@ pub(super) fn record_sender(
 /// Whether no further notifier waits for it: a machine that told what counts may have died before it sent the copies.
 fn are_copies_settled(context: &PassContext<'_>, key: &str, fact: &Fact) -> Result<bool> {
     for name in context.settings.notify_rules.kinds(&fact.msg).into_iter().skip(1) {
-        let is_settled = context.machines.may(&claim_key(key, name)) == May::Never;
-        if !is_settled && !context.journal.copied([key], name)?.contains(key) {
+        let is_settled = context.machines.send_right(&claim_key(key, name)) == SendRight::Never;
+        if !is_settled && !context.journal.copied_deliveries([key], name)?.contains(key) {
             return Ok(false);
         }
     }
@@ -166,10 +168,10 @@ fn are_copies_settled(context: &PassContext<'_>, key: &str, fact: &Fact) -> Resu
 }
 
 /// Says why something that is due isn't told yet, where the machines can't agree.
-fn waits(context: &PassContext<'_>, (key, line, fact): &Delivery, report: &mut PassReport) -> Result<()> {
+fn waits(context: &PassContext<'_>, (key, line, fact): &KeyedFact, report: &mut PassReport) -> Result<()> {
     let Some(why) = context.machines.problem() else { return Ok(()) };
     let why = format!("it waits for the other machines: {why}");
-    if context.journal.waits(key, line, fact, &why)? {
+    if context.journal.record_wait(key, line, fact, &why)? {
         report.failed(std::slice::from_ref(fact), &why);
     }
     Ok(())
@@ -180,13 +182,13 @@ fn waits(context: &PassContext<'_>, (key, line, fact): &Delivery, report: &mut P
 async fn ask_for_digests(
     context: &PassContext<'_>,
     message: &NewMessage,
-    asked: &[Delivery],
+    asked: &[KeyedFact],
     place: &str,
     now: Timestamp,
 ) -> Result<HashSet<String>> {
-    let mut digests: BTreeMap<String, Vec<&Delivery>> = BTreeMap::new();
+    let mut digests: BTreeMap<String, Vec<&KeyedFact>> = BTreeMap::new();
     for delivery in asked {
-        if let Some(within) = context.machines.within(&claim_key(&delivery.0, place)) {
+        if let Some(within) = context.machines.digest_key(&claim_key(&delivery.0, place)) {
             digests.entry(within).or_default().push(delivery);
         }
     }
@@ -196,19 +198,22 @@ async fn ask_for_digests(
         // A place that keeps no nonces finds the same words.
         let text = if message.key == within { message.body.clone() } else { within.clone() };
         let nonce = nonce(MessageKind::Digest, &within, 0, 0);
-        let outgoing =
-            Outgoing { nonce, scope: at.scope, ..Outgoing::whole(MessageKind::Digest, within.clone(), text) };
+        let outgoing = OutgoingMessage {
+            nonce,
+            scope: at.scope,
+            ..OutgoingMessage::whole(MessageKind::Digest, within.clone(), text)
+        };
         let since = deliveries.iter().map(|(_, _, fact)| fact.due).min().unwrap_or(now).min(now);
         let since = since.saturating_sub(CLOCKS_DIFFER).unwrap_or(since);
         let found = match at.notifier.find(&outgoing, since).await {
-            Lookup::Found { message_id } => Some(message_id),
-            Lookup::NotFound | Lookup::CannotAsk => continue,
-            Lookup::Later { .. } => None,
+            MessageLookup::Found { message_id } => Some(message_id),
+            MessageLookup::NotFound | MessageLookup::CannotAsk => continue,
+            MessageLookup::Later { .. } => None,
         };
         settled.extend(deliveries.iter().map(|one| one.0.clone()));
         let Some(id) = found else { continue };
         for (key, line, fact) in deliveries {
-            context.machines.told(&claim_key(key, place));
+            context.machines.mark_sent(&claim_key(key, place));
             if message.to.is_copy() {
                 continue;
             }
@@ -216,7 +221,7 @@ async fn ask_for_digests(
                 key: key.clone(),
                 line: *line,
                 fact: fact.clone(),
-                place: place.to_owned(),
+                notifier: place.to_owned(),
                 sender_machine: None,
                 at: now,
                 delivered: Some(id.clone()),
@@ -228,9 +233,9 @@ async fn ask_for_digests(
 
 /// The wants of a pass: what it would send within a minute.
 #[derive(Default)]
-struct Wants(Vec<Want>);
+struct IntendedSends(Vec<IntendedSend>);
 
-impl Wants {
+impl IntendedSends {
     fn add(&mut self, context: &PassContext<'_>, messages: &[NewMessage]) {
         for message in messages {
             let Some(place) = context.delivery_order.name(&message.to) else { continue };
@@ -243,24 +248,24 @@ impl Wants {
 
     fn push(&mut self, key: String, due: Timestamp, within: Option<String>) {
         if self.0.iter().all(|want| want.key != key) {
-            self.0.push(Want { key, due: Some(due), within });
+            self.0.push(IntendedSend { key, due: Some(due), within });
         }
     }
 }
 
 /// Tells the machines what this one would send now or within a minute: what is due, what comes, and what is on its way.
-pub(in crate::deliver::pass) fn want(
+pub(in crate::deliver::pass) fn announce_sends(
     context: &PassContext<'_>,
-    notes: &Notes,
-    plan: Option<&Plan>,
+    notes: &PassNotes,
+    plan: Option<&PassPlan>,
     now: Timestamp,
 ) -> Result<()> {
     if context.machines.is_alone() {
         return Ok(());
     }
-    let mut wants = Wants::default();
+    let mut wants = IntendedSends::default();
     let none = std::collections::HashMap::new();
-    let mut add = |fires: &[Fire], at: Timestamp| -> Result<()> {
+    let mut add = |fires: &[PendingSend], at: Timestamp| -> Result<()> {
         wants.add(context, &messages::counting(context, fires, &none, at)?);
         wants.add(context, &messages::copies(context, fires, &none, at)?);
         Ok(())
@@ -269,7 +274,7 @@ pub(in crate::deliver::pass) fn want(
         add(&plan.fires, now)?;
         let ahead = now.saturating_add(AHEAD).unwrap_or(now);
         let known: HashSet<&str> = plan.fires.iter().map(|fire| fire.key.as_str()).collect();
-        let mut next = plan::plan(context, notes, Mode::DryRun, ahead, false)?.fires;
+        let mut next = plan::plan(context, notes, PassMode::DryRun, ahead, false)?.fires;
         next.retain(|fire| !known.contains(fire.key.as_str()));
         add(&next, ahead)?;
     }
@@ -277,12 +282,12 @@ pub(in crate::deliver::pass) fn want(
         // A message that waits for another attempt is free until then: another machine may get through.
         let is_ready = message.retry.is_none_or(|at| at <= now);
         if let Some(place) = context.delivery_order.name(&message.to).filter(|_| is_ready) {
-            for (key, _, fact) in context.journal.carried(&message.key)? {
+            for (key, _, fact) in context.journal.deliveries_in(&message.key)? {
                 wants.push(claim_key(&key, place), fact.due, None);
             }
         }
     }
-    context.machines.want(SOURCE, wants.0);
+    context.machines.set_intended_sends(SOURCE, wants.0);
     Ok(())
 }
 
@@ -299,7 +304,7 @@ pub(in crate::deliver::pass) fn mark_left_open(context: &PassContext<'_>) -> Res
         };
         let claim = context.delivery_order.name(&to).map(|place| claim_key(&key, place));
         if let Some(claim) = claim.filter(|claim| open.contains(claim)) {
-            context.machines.told(&claim);
+            context.machines.mark_sent(&claim);
         }
     }
     Ok(())

@@ -7,9 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::deliver::journal::DeliveryState;
 use crate::deliver::notifier::MessageKind;
-use crate::deliver::pass::notes::Notes;
-use crate::deliver::pass::planned::{DAY, Fire, Occurrence};
-use crate::deliver::pass::{Mode, PassContext, PassReport, messages, plan};
+use crate::deliver::pass::notes::PassNotes;
+use crate::deliver::pass::planned::{DAY, PendingSend, UnsentOccurrence};
+use crate::deliver::pass::{PassContext, PassMode, PassReport, messages, plan};
 use crate::machines::protocol::claim_key;
 use crate::sqlite::Result;
 
@@ -17,20 +17,20 @@ use crate::sqlite::Result;
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 
 /// Looks at what is due within a day: a line that went since the last look is not to be told, one that came back may be.
-pub(in crate::deliver::pass) fn look(
+pub(in crate::deliver::pass) fn check_lines(
     context: &PassContext<'_>,
-    near: &mut Option<HashMap<String, Occurrence>>,
-    notes: &Notes,
+    near: &mut Option<HashMap<String, UnsentOccurrence>>,
+    notes: &PassNotes,
     now: Timestamp,
     report: &mut PassReport,
 ) -> Result<()> {
     if context.machines.is_alone() {
         return Ok(());
     }
-    let mut found: HashMap<String, Occurrence> = HashMap::new();
+    let mut found: HashMap<String, UnsentOccurrence> = HashMap::new();
     let mut open: HashSet<String> = HashSet::new();
     for at in [now, now.saturating_add(DAY).unwrap_or(now)] {
-        let plan = plan::compare(context, notes, Mode::DryRun, at, false)?;
+        let plan = plan::compare(context, notes, PassMode::DryRun, at, false)?;
         for fire in &plan.fires {
             found.entry(fire.key.clone()).or_insert_with(|| occurrence(context, fire));
         }
@@ -39,7 +39,7 @@ pub(in crate::deliver::pass) fn look(
     let before = near.replace(HashMap::new());
     let came =
         found.iter().filter(|(key, _)| before.as_ref().is_some_and(|before| !before.contains_key(*key)));
-    came.flat_map(|(_, one)| &one.claims).for_each(|claim| context.machines.line_came_back(claim));
+    came.flat_map(|(_, one)| &one.claims).for_each(|claim| context.machines.line_restored(claim));
     for (key, mut one) in before.into_iter().flatten() {
         if found.contains_key(&key) {
             continue;
@@ -49,7 +49,7 @@ pub(in crate::deliver::pass) fn look(
         } else if one.due.duration_until(now).abs() <= DAY && !was_sent(context, &key)? {
             let gone_at = one.missing_since.get_or_insert(now).saturating_add(STILL).unwrap_or(now);
             if gone_at <= now {
-                one.claims.iter().for_each(|claim| context.machines.line_went(claim));
+                one.claims.iter().for_each(|claim| context.machines.line_removed(claim));
             } else {
                 report.request_pass(gone_at);
                 found.insert(key, one);
@@ -60,14 +60,14 @@ pub(in crate::deliver::pass) fn look(
     Ok(())
 }
 
-fn occurrence(context: &PassContext<'_>, fire: &Fire) -> Occurrence {
+fn occurrence(context: &PassContext<'_>, fire: &PendingSend) -> UnsentOccurrence {
     let counting = context.delivery_order.name(&messages::recipient(context.settings, &fire.fact));
     let copies = context.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1);
     let claims = counting.into_iter().chain(copies).map(|place| claim_key(&fire.key, place)).collect();
-    Occurrence { kind: fire.fact.kind, due: fire.fact.due, claims, missing_since: None }
+    UnsentOccurrence { kind: fire.fact.kind, due: fire.fact.due, claims, missing_since: None }
 }
 
-fn was_read(notes: &Notes, kind: MessageKind) -> bool {
+fn was_read(notes: &PassNotes, kind: MessageKind) -> bool {
     match kind {
         MessageKind::Commitment => notes.commitments.is_some(),
         MessageKind::Task => notes.tasks.is_some(),
@@ -82,7 +82,7 @@ fn was_sent(context: &PassContext<'_>, key: &str) -> Result<bool> {
 }
 
 /// Tells the others which notes this machine has.
-pub(in crate::deliver::pass) fn set_notes(context: &PassContext<'_>, notes: &Notes) {
+pub(in crate::deliver::pass) fn set_notes(context: &PassContext<'_>, notes: &PassNotes) {
     if context.machines.is_alone() {
         return;
     }

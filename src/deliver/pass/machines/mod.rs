@@ -4,18 +4,18 @@
 //! If one machine alone has the vault, nothing is limited.
 //!
 //! - [`claims`]: the due messages that this machine may send, and those of the next minute;
-//! - [`rights`]: the right to one message, asked directly before it is sent;
+//! - [`message_claims`]: the right to one message, asked directly before it is sent;
 //! - [`lines`]: reminder lines that vanish before their notification;
 //! - [`write_order`]: the machine that rewrites a line after its notification, and when.
 
 mod claims;
 mod lines;
-mod rights;
+mod message_claims;
 mod write_order;
 
-pub(super) use claims::{allowed, mark_left_open, want};
-pub(super) use lines::{look, set_notes};
-pub(super) use rights::{Right, Rights};
+pub(super) use claims::{allowed, announce_sends, mark_left_open};
+pub(super) use lines::{check_lines, set_notes};
+pub(super) use message_claims::{MessageClaims, SendPermission};
 pub(super) use write_order::WriteOrder;
 
 /// How far ahead the next occurrences are claimed.

@@ -11,9 +11,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::deliver::journal::DeliveryRow;
 use crate::deliver::notifier::{Fact, MessageKind};
-use crate::deliver::pass::planned::Plan;
-use crate::deliver::pass::{Memory, Mode, PassContext, messages};
-use crate::machines::protocol::{Mark, claim_key};
+use crate::deliver::pass::planned::PassPlan;
+use crate::deliver::pass::{PassContext, PassMode, PassState, messages};
+use crate::machines::protocol::{SenderMark, claim_key};
 
 /// The longest wait in which the awaited lines stay the same. The voice has rewritten those of a machine that is away
 /// long before that, see [`AWAY`](crate::machines::protocol::AWAY).
@@ -32,9 +32,9 @@ pub(in crate::deliver::pass) struct WriteOrder<'c> {
 impl<'c> WriteOrder<'c> {
     pub fn new(
         context: &'c PassContext<'c>,
-        memory: &mut Memory,
-        mode: Mode,
-        plan: &Plan,
+        memory: &mut PassState,
+        mode: PassMode,
+        plan: &PassPlan,
         now: Timestamp,
     ) -> Self {
         let mut order = Self { context, awaited: None, now };
@@ -50,11 +50,11 @@ impl<'c> WriteOrder<'c> {
         let first = awaited.first().map(|(order, _)| *order);
         let since = match mode {
             // A `tick` remembers nothing: the marks tell, by the clocks of the machines that made them.
-            Mode::Tick => {
-                let made = awaited.iter().filter_map(|(_, claim)| Some(context.machines.teller(claim)?.1));
+            PassMode::Tick => {
+                let made = awaited.iter().filter_map(|(_, claim)| Some(context.machines.sender_of(claim)?.1));
                 made.max().unwrap_or(now)
             }
-            Mode::Daemon | Mode::DryRun => memory.awaited_since(awaited, now),
+            PassMode::Daemon | PassMode::DryRun => memory.awaited_since(awaited, now),
         };
         order.awaited = first.filter(|_| since.duration_until(now).abs() <= PATIENCE);
         order
@@ -63,8 +63,8 @@ impl<'c> WriteOrder<'c> {
     /// The order of a line that another machine told and is to rewrite, and its claim.
     fn awaits(&self, key: &str, fact: &Fact) -> Option<(u64, String)> {
         let claim = self.claim(key, fact).filter(|_| fact.kind != MessageKind::Task)?;
-        match self.context.machines.mark(&claim) {
-            Mark::Sent { by: Some(by), order } if !self.stands_in_for(&by) => {
+        match self.context.machines.sender_mark(&claim) {
+            SenderMark::Sent { by: Some(by), order } if !self.stands_in_for(&by) => {
                 Some((order.unwrap_or(0), claim))
             }
             _ => None,
@@ -89,14 +89,14 @@ impl<'c> WriteOrder<'c> {
             return Some(true);
         }
         let claim = self.claim(key, &row.fact);
-        let (teller, order) = match claim.map_or(Mark::None, |claim| machines.mark(&claim)) {
-            Mark::Open => {
+        let (teller, order) = match claim.map_or(SenderMark::None, |claim| machines.sender_mark(&claim)) {
+            SenderMark::Open => {
                 let since = row.attempted.map(|at| at.duration_until(self.now).abs());
                 let is_over = machines.tells_cut_off() && since.is_some_and(|since| since > UNMARKED);
                 return row.sender_machine.is_none().then_some(is_over && self.is_free());
             }
-            Mark::Sent { by, order } => (by, order),
-            Mark::None => (row.sender_machine.clone(), None),
+            SenderMark::Sent { by, order } => (by, order),
+            SenderMark::None => (row.sender_machine.clone(), None),
         };
         let is_ours = teller.is_none_or(|teller| self.stands_in_for(&teller));
         is_ours.then(|| self.awaited.is_none_or(|awaited| order.is_some_and(|order| order < awaited)))

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::civil;
 
-use super::super::{Mode, PassContext};
+use super::super::{PassContext, PassMode};
 use super::{DueTask, TOLD};
 use crate::deliver::journal::NotifiedTask;
 use crate::deliver::notifier::Fact;
@@ -20,7 +20,7 @@ use crate::sqlite::Result;
 use crate::tasks::{task_id, words_of};
 
 /// Notifications whose line isn't known yet.
-pub(super) struct Moved<'a> {
+pub(super) struct MovedTasks<'a> {
     context: &'a PassContext<'a>,
     dry: bool,
     /// The keys of all lines that are due.
@@ -29,12 +29,12 @@ pub(super) struct Moved<'a> {
     told: HashMap<civil::DateTime, Vec<NotifiedTask>>,
 }
 
-impl<'a> Moved<'a> {
+impl<'a> MovedTasks<'a> {
     /// Among these lines.
-    pub(super) fn new(context: &'a PassContext<'a>, due: &'a [DueTask], mode: Mode) -> Self {
+    pub(super) fn new(context: &'a PassContext<'a>, due: &'a [DueTask], mode: PassMode) -> Self {
         Self {
             context,
-            dry: mode == Mode::DryRun,
+            dry: mode == PassMode::DryRun,
             standing: due.iter().map(|due| due.key.as_str()).collect(),
             taken: HashSet::new(),
             told: HashMap::new(),

@@ -5,18 +5,18 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use tokio::time::Instant;
 
-use super::{LONGEST_PAUSE, Lane, PAUSE};
-use crate::discord::api::message::Incoming;
+use super::{ChannelLane, LONGEST_PAUSE, PAUSE};
+use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::{ApiError, history, snowflake};
 
-impl Lane {
+impl ChannelLane {
     /// Reads missed messages. After a failure it is retried later, and new messages wait until then.
     pub(super) async fn read_history(&mut self) {
         let read = self.catch_up().await;
         self.settle(read, |lane| {
             lane.held = false;
             let read = std::mem::take(&mut lane.pending_actions);
-            read.iter().for_each(|message| lane.act(message));
+            read.iter().for_each(|message| lane.accept_message(message));
             // Set only after all questions are accepted, so that a crash before that loses none.
             if lane.pending_actions.is_empty() {
                 lane.shared.cursors.set(lane.id, lane.reached);
@@ -52,7 +52,7 @@ impl Lane {
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
 
-    /// The lane's part of a round of [`catchup`](super::catchup): reads the history from where it is known to be whole, oldest first, until a short page.
+    /// The lane's part of a round of [`catchup`](crate::discord::ingress::catchup): reads the history from where it is known to be whole, oldest first, until a short page.
     pub(super) async fn catch_up(&mut self) -> Result<(), ApiError> {
         let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
         if self.is_blind() {
@@ -79,7 +79,7 @@ impl Lane {
                 page.messages.into_iter().partition(|m| m.id <= cursor);
             let again =
                 again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m));
-            let again: Vec<Incoming> = again.collect();
+            let again: Vec<IncomingMessage> = again.collect();
             self.pending_actions.extend(again);
             if !missed.is_empty() {
                 self.keep_files(&mut missed).await;
@@ -87,7 +87,7 @@ impl Lane {
                 let first = !self.caught_up;
                 let pairs = missed.into_iter().zip(new);
                 let fresh = pairs.filter(|(_, new)| *new || first).map(|(m, _)| m);
-                let fresh: Vec<Incoming> = fresh.collect();
+                let fresh: Vec<IncomingMessage> = fresh.collect();
                 self.pending_actions.extend(fresh);
             }
             if let Some(last) = page.last {

@@ -1,8 +1,8 @@
 //! Keeps the attached files of messages beside the log, where the settings ask for it, because Discord's links expire.
 
-use super::Lane;
+use super::ChannelLane;
 use crate::config::KeepAttachments;
-use crate::discord::api::message::{Attachment, Incoming};
+use crate::discord::api::message::{Attachment, IncomingMessage};
 use crate::discord::shared::access::MessagePolicy;
 
 /// The longest that a file's own name may be, in bytes.
@@ -11,10 +11,10 @@ const MAX_NAME_BYTES: usize = 80;
 /// Files that Obsidian, a browser or this program would interpret get one more extension.
 const ACTIVE: [&str; 8] = ["md", "markdown", "canvas", "base", "html", "htm", "svg", "toml"];
 
-impl Lane {
+impl ChannelLane {
     /// Downloads the files of new messages into the vault, one after the other. A file that can't be had, or is too large,
     /// stays a link.
-    pub(super) async fn keep_files(&self, messages: &mut [Incoming]) {
+    pub(super) async fn keep_files(&self, messages: &mut [IncomingMessage]) {
         let settings = &self.shared.settings;
         if settings.keep_attachments != KeepAttachments::Files {
             return;
@@ -26,7 +26,7 @@ impl Lane {
             let (id, most) = (message.id, settings.max_attachment_bytes);
             for (index, file) in message.attachments.iter_mut().enumerate() {
                 if wanted && file.bytes <= most {
-                    file.kept = self.keep(id, index, file).await;
+                    file.kept_path = self.keep(id, index, file).await;
                 }
             }
         }

@@ -4,9 +4,9 @@
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use super::{LONGEST_PAUSE, Lane, PAUSE};
+use super::{ChannelLane, LONGEST_PAUSE, PAUSE};
 use crate::discord::answer::turns;
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::snowflake;
 use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::Surface;
@@ -16,10 +16,10 @@ use crate::format::log::EventKind;
 use crate::sqlite::DatabaseError;
 use crate::turn::{NewTurn, TurnState};
 
-impl Lane {
+impl ChannelLane {
     /// Accepts a message as a turn, if it is for the bot. A message that addresses the bot is answered however old it
     /// is; a message in a bound thread that doesn't, only if it is recent.
-    pub(super) fn act(&mut self, message: &Incoming) {
+    pub(super) fn accept_message(&mut self, message: &IncomingMessage) {
         if self.policy(message) != MessagePolicy::Owner || !message.is_text() {
             return;
         }
@@ -79,9 +79,9 @@ impl Lane {
     }
 
     /// Whether a message before this one is unanswered.
-    fn is_asked_before(&self, message: &Incoming) -> bool {
+    fn is_asked_before(&self, message: &IncomingMessage) -> bool {
         let open = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
-        open.iter().any(|turn| turn.asked.message < message.id)
+        open.iter().any(|turn| turn.question.message < message.id)
     }
 
     /// Logs and accepts a question of a slash command, with a remark that no message holds it.
@@ -95,8 +95,8 @@ impl Lane {
             content: content.to_owned(),
         };
         let entries = [
-            entry(snowflake::Part::Message, EventKind::User, &turn.text),
-            entry(snowflake::Part::About, EventKind::System, log::BY_COMMAND),
+            entry(snowflake::BlockEvent::Message, EventKind::User, &turn.text),
+            entry(snowflake::BlockEvent::About, EventKind::System, log::BY_COMMAND),
         ];
         self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
         turn.thread = self.place.surface == Surface::Thread;
@@ -116,7 +116,7 @@ impl Lane {
         self.shared.log.bound_at(self.id).is_some_and(|bound| at.duration_since(bound) <= idle)
     }
 
-    pub(super) fn is_stale(&self, message: &Incoming) -> bool {
+    pub(super) fn is_stale(&self, message: &IncomingMessage) -> bool {
         let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
         self.shared.clock.now().duration_since(message.at()) > within
     }

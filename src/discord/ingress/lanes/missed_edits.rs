@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use serenity::http::Route;
 
-use super::Lane;
+use super::ChannelLane;
 use crate::discord::api::{ApiError, history, snowflake};
 
 /// The most logged messages that are compared.
@@ -18,7 +18,7 @@ const DAYS: i64 = 7;
 /// The most pages that are read; they also hold messages of others, which aren't logged.
 const PAGES: usize = 20;
 
-impl Lane {
+impl ChannelLane {
     /// Logs the edits and deletions that no event reported.
     pub(super) async fn review(&mut self) -> Result<(), ApiError> {
         let since = self.shared.clock.now().checked_sub(SignedDuration::from_hours(24 * DAYS));

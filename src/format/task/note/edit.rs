@@ -35,12 +35,12 @@ pub fn snoozed(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Vec<u8>> {
         format!("absoluteTime: {time}"),
         "description: Snoozed".to_owned(),
     ];
-    changed(bytes, &[Change::Push(rules.notes.reminders.clone(), item)])
+    changed(bytes, &[PropertyChange::Push(rules.notes.reminders.clone(), item)])
 }
 
 /// One change of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum PropertyChange {
     /// Its value, written plainly.
     Set(String, String),
     /// One more item of its list; further lines of the item are indented below it.
@@ -49,12 +49,12 @@ pub enum Change {
 
 /// The note with properties changed, and no other byte of it; `None` where its frontmatter has a form that is none of
 /// TaskNotes' (a list in braces, say), or none at all.
-pub fn changed(bytes: &[u8], changes: &[Change]) -> Option<Vec<u8>> {
+pub fn changed(bytes: &[u8], changes: &[PropertyChange]) -> Option<Vec<u8>> {
     let mut now = bytes.to_vec();
     for change in changes {
         now = match change {
-            Change::Set(key, value) => set(&now, key, value)?,
-            Change::Push(key, item) => push(&now, key, item)?,
+            PropertyChange::Set(key, value) => set(&now, key, value)?,
+            PropertyChange::Push(key, item) => push(&now, key, item)?,
         };
     }
     Head::read(&now)?;
@@ -144,22 +144,22 @@ mod tests {
         let done = changed(
             note.as_bytes(),
             &[
-                Change::Set("status".into(), "done".into()),
-                Change::Set("completedDate".into(), "2026-12-01".into()),
-                Change::Push("reminders".into(), vec!["id: a".into(), "type: absolute".into()]),
-                Change::Push("reminders".into(), vec!["id: b".into()]),
-                Change::Push("complete_instances".into(), vec!["2026-12-01".into()]),
+                PropertyChange::Set("status".into(), "done".into()),
+                PropertyChange::Set("completedDate".into(), "2026-12-01".into()),
+                PropertyChange::Push("reminders".into(), vec!["id: a".into(), "type: absolute".into()]),
+                PropertyChange::Push("reminders".into(), vec!["id: b".into()]),
+                PropertyChange::Push("complete_instances".into(), vec!["2026-12-01".into()]),
             ],
         );
         let expected = "---\r\nstatus: \"done\" # x\r\ntags: [task]\r\nreminders:\r\n  - id: a\r\n    type: absolute\r\n  - id: b\r\ncompletedDate: 2026-12-01\r\ncomplete_instances:\r\n  - 2026-12-01\r\n---\r\nbody\r\n";
         assert_eq!(String::from_utf8(done.unwrap()).unwrap(), expected);
-        assert_eq!(changed(b"no head", &[Change::Set("a".into(), "b".into())]), None);
+        assert_eq!(changed(b"no head", &[PropertyChange::Set("a".into(), "b".into())]), None);
         let flow = changed(
             b"---\na: [x]\nb:\n- y\nc:\n---\n",
             &[
-                Change::Push("a".into(), vec!["z".into()]),
-                Change::Push("b".into(), vec!["z".into()]),
-                Change::Set("c".into(), "d".into()),
+                PropertyChange::Push("a".into(), vec!["z".into()]),
+                PropertyChange::Push("b".into(), vec!["z".into()]),
+                PropertyChange::Set("c".into(), "d".into()),
             ],
         );
         assert_eq!(String::from_utf8(flow.unwrap()).unwrap(), "---\na: [x, z]\nb:\n- y\n- z\nc: d\n---\n");

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn caller() -> Caller {
-    Caller { program: "/opt/it's/vault-agent".into(), vault: "/home/a b/Vault".into(), server: None }
+fn caller() -> HookCaller {
+    HookCaller { program: "/opt/it's/vault-agent".into(), vault: "/home/a b/Vault".into(), server: None }
 }
 
 #[test]
@@ -21,8 +21,9 @@ fn commands_are_quoted_and_known_again() {
 
 #[test]
 fn an_empty_file_gets_every_event() {
-    let text = install("", &Caller { program: "/bin/vault-agent".into(), vault: "/v".into(), server: None })
-        .unwrap();
+    let text =
+        install("", &HookCaller { program: "/bin/vault-agent".into(), vault: "/v".into(), server: None })
+            .unwrap();
     let stop = text.find("    \"UserPromptSubmit\"").unwrap();
     insta::assert_snapshot!(&text[..stop], @r#"
         {
@@ -52,7 +53,7 @@ fn an_empty_file_gets_every_event() {
 fn a_moved_program_is_brought_up_to_date_where_it_stands() {
     let old = install("{\n\t\"model\": \"x\"\n}", &caller()).unwrap();
     let touched = old.replace("\"timeout\": 5", "\"timeout\": 9");
-    let new = Caller { program: "/new/vault-agent".into(), ..caller() };
+    let new = HookCaller { program: "/new/vault-agent".into(), ..caller() };
     let after = install(&touched, &new).unwrap();
     assert_eq!(after, touched.replace(r"'/opt/it'\\''s/vault-agent'", "'/new/vault-agent'"));
     assert_eq!(install(&after, &new).unwrap(), after);
@@ -61,7 +62,7 @@ fn a_moved_program_is_brought_up_to_date_where_it_stands() {
 
 #[test]
 fn prompts_and_stops_call_our_server_s_tool_where_there_is_one() {
-    let with = Caller { server: Some("vault".into()), ..caller() };
+    let with = HookCaller { server: Some("vault".into()), ..caller() };
     for before in ["{\n\t\"model\": \"x\"\n}", "{}", "{\"a\":1}"] {
         let after = install(before, &with).unwrap();
         let value: Value = serde_json::from_str(&after).unwrap();

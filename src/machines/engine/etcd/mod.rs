@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::{Change, Engine, EngineError, Entries, Swapped, check_changes, under};
+use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, check_changes, under};
 use crate::config::json_file;
 use client::Endpoints;
 use wire::Header;
@@ -131,7 +131,7 @@ impl Inner {
 }
 
 #[async_trait]
-impl Engine for EtcdEngine {
+impl StoreEngine for EtcdEngine {
     async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
         let mut inner = self.inner.lock().await;
         let (entries, revision) = inner.entries(&self.prefix).await?;
@@ -139,7 +139,7 @@ impl Engine for EtcdEngine {
         Ok(under(&entries, prefix))
     }
 
-    async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError> {
+    async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
         check_changes(changes)?;
         let mut inner = self.inner.lock().await;
         // A restored cluster must be known before anything is written to it.
@@ -148,12 +148,12 @@ impl Engine for EtcdEngine {
         let answer = inner.endpoints.ask("kv/txn", &body, true).await?;
         let header = inner.check(&answer).map_err(|error| EngineError::Unknown(error.to_string()))?;
         match wire::made(&self.prefix, &answer).map_err(|error| EngineError::Broken(error.to_string()))? {
-            Some(stands) => Ok(Swapped::Lost(stands)),
+            Some(stands) => Ok(SwapOutcome::Lost(stands)),
             None => {
                 if inner.last_read.is_some_and(|read| read + 1 == header.revision) {
                     inner.last_read = Some(header.revision);
                 }
-                Ok(Swapped::Done)
+                Ok(SwapOutcome::Done)
             }
         }
     }

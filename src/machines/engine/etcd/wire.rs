@@ -3,7 +3,7 @@
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
-use super::super::{Change, EngineError, Entries, MAX_VALUE, is_key};
+use super::super::{EngineError, Entries, EntryChange, MAX_VALUE, is_key};
 
 /// The cluster's state, which stands in every answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -49,19 +49,19 @@ pub fn watch(prefix: &str, revision: u64) -> Value {
 }
 
 /// All `changes` under `prefix`, if each key holds what is expected; else what they hold.
-pub fn transaction(prefix: &str, changes: &[Change]) -> Value {
-    let key = |change: &Change| coded(&format!("{prefix}{}", change.key));
-    let compare = |change: &Change| match &change.expected {
+pub fn transaction(prefix: &str, changes: &[EntryChange]) -> Value {
+    let key = |change: &EntryChange| coded(&format!("{prefix}{}", change.key));
+    let compare = |change: &EntryChange| match &change.expected {
         Some(value) => {
             json!({ "key": key(change), "target": "VALUE", "result": "EQUAL", "value": coded(value) })
         }
         None => json!({ "key": key(change), "target": "CREATE", "result": "EQUAL", "create_revision": "0" }),
     };
-    let make = |change: &Change| match &change.value {
+    let make = |change: &EntryChange| match &change.value {
         Some(value) => json!({ "request_put": { "key": key(change), "value": coded(value) } }),
         None => json!({ "request_delete_range": { "key": key(change) } }),
     };
-    let look = |change: &Change| json!({ "request_range": { "key": key(change) } });
+    let look = |change: &EntryChange| json!({ "request_range": { "key": key(change) } });
     json!({
         "compare": changes.iter().map(compare).collect::<Vec<_>>(),
         "success": changes.iter().map(make).collect::<Vec<_>>(),

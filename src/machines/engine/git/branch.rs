@@ -22,7 +22,7 @@ fn month(name: &str) -> Option<&str> {
 
 /// The branch that a growing one goes on as at `now`; `None` in the month of the branch itself, and where the clock
 /// stands before it.
-pub fn due(name: &str, now: Timestamp) -> Option<String> {
+pub fn next_branch(name: &str, now: Timestamp) -> Option<String> {
     let current = now.strftime("%Y-%m").to_string();
     (month(name).unwrap_or_default() < current.as_str()).then(|| format!("{FIRST}-{current}"))
 }
@@ -34,9 +34,12 @@ mod tests {
     #[test]
     fn a_month_has_its_branch() {
         let now: Timestamp = "2026-12-01T00:00:00Z".parse().unwrap();
-        assert_eq!(due(FIRST, now).as_deref(), Some("vault-agent-2026-12"));
-        assert_eq!(due("vault-agent-2026-11", now).as_deref(), Some("vault-agent-2026-12"));
-        assert_eq!((due("vault-agent-2026-12", now), due("vault-agent-2027-01", now)), (None, None));
+        assert_eq!(next_branch(FIRST, now).as_deref(), Some("vault-agent-2026-12"));
+        assert_eq!(next_branch("vault-agent-2026-11", now).as_deref(), Some("vault-agent-2026-12"));
+        assert_eq!(
+            (next_branch("vault-agent-2026-12", now), next_branch("vault-agent-2027-01", now)),
+            (None, None)
+        );
         for name in [
             "main",
             "vault-agent-",

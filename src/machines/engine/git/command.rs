@@ -33,7 +33,7 @@ const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInter
 
 /// The git of one engine, in a bare repository of its own.
 #[derive(Debug)]
-pub struct Git {
+pub struct GitRepository {
     dir: PathBuf,
     ssh: String,
     patience: Duration,
@@ -42,25 +42,25 @@ pub struct Git {
 
 /// The output of a git and how it ended.
 #[derive(Debug)]
-pub struct Said {
+pub struct GitOutput {
     /// Whether it ended well.
     pub is_ok: bool,
     /// Its standard output.
-    pub out: Vec<u8>,
+    pub stdout: Vec<u8>,
     /// Its standard error.
-    pub words: String,
+    pub stderr: String,
 }
 
 /// Why there is nothing that git said.
 #[derive(Debug)]
-pub enum Failed {
+pub enum GitFailure {
     /// It wasn't started.
     NotStarted(String),
     /// It took too long and was ended.
     TooLong,
 }
 
-impl Git {
+impl GitRepository {
     /// A git whose repository is `dir`; `ssh` is the command for ssh remotes, where it isn't ours or the environment's.
     pub fn new(dir: PathBuf, ssh: Option<String>, patience: Duration) -> Self {
         let named = || std::env::var("GIT_SSH_COMMAND").ok().filter(|command| !command.is_empty());
@@ -88,7 +88,7 @@ impl Git {
         }
         std::fs::create_dir_all(&self.dir).map_err(|error| cant(error.to_string()))?;
         let said = self.run(&["init", "--quiet", "--bare", "--template="], &[]).await?;
-        if said.is_ok { Ok(()) } else { Err(cant(said.words)) }
+        if said.is_ok { Ok(()) } else { Err(cant(said.stderr)) }
     }
 
     /// Marks a commit as the edge of what is known of the remote's history, where a fetch didn't mark one: a push then sends
@@ -105,10 +105,10 @@ impl Git {
     ///
     /// # Errors
     /// It can't be run, or takes too long.
-    pub async fn run(&self, args: &[&str], input: &[u8]) -> Result<Said, EngineError> {
+    pub async fn run(&self, args: &[&str], input: &[u8]) -> Result<GitOutput, EngineError> {
         self.start(args, input, &[], PATIENCE).await.map_err(|failed| match failed {
-            Failed::NotStarted(why) => EngineError::Refused(why),
-            Failed::TooLong => EngineError::Unreachable("git on this machine didn't answer".to_owned()),
+            GitFailure::NotStarted(why) => EngineError::Refused(why),
+            GitFailure::TooLong => EngineError::Unreachable("git on this machine didn't answer".to_owned()),
         })
     }
 
@@ -116,16 +116,16 @@ impl Git {
     ///
     /// # Errors
     /// It can't be run, or takes too long; then it was ended, and whatever it started.
-    pub async fn talk(&self, args: &[&str]) -> Result<Said, Failed> {
+    pub async fn talk(&self, args: &[&str]) -> Result<GitOutput, GitFailure> {
         let settings = self.settings.get_or_try_init(|| self.kept_settings()).await?;
         self.start(args, &[], settings, self.patience).await
     }
 
-    async fn kept_settings(&self) -> Result<Vec<(String, String)>, Failed> {
+    async fn kept_settings(&self) -> Result<Vec<(String, String)>, GitFailure> {
         let mut command = Command::new("git");
         command.args(["config", "--list", "-z"]).env("GIT_DIR", ".").current_dir(&self.dir);
         let said = ended(command, &[], PATIENCE).await?;
-        let text = String::from_utf8_lossy(&said.out).into_owned();
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
         let pairs = text.split('\0').filter_map(|pair| pair.split_once('\n'));
         let kept = |key: &str| KEPT_SETTINGS.iter().any(|family| key.starts_with(family));
         Ok(pairs
@@ -140,7 +140,7 @@ impl Git {
         input: &[u8],
         settings: &[(String, String)],
         patience: Duration,
-    ) -> Result<Said, Failed> {
+    ) -> Result<GitOutput, GitFailure> {
         // The shell's limit is git's: its text is fixed, and all else is an argument.
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -f \"$1\"; shift; exec git \"$@\"", "sh", MAX_FILE]);
@@ -170,9 +170,9 @@ impl Git {
 }
 
 /// Ends a process with its whole group when it is dropped.
-struct Group(Option<Pid>);
+struct ProcessGroup(Option<Pid>);
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(pid) = self.0 {
             let _ = kill_process_group(pid, Signal::KILL);
@@ -180,12 +180,12 @@ impl Drop for Group {
     }
 }
 
-async fn ended(mut command: Command, input: &[u8], patience: Duration) -> Result<Said, Failed> {
+async fn ended(mut command: Command, input: &[u8], patience: Duration) -> Result<GitOutput, GitFailure> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let cant =
-        |error: std::io::Error| Failed::NotStarted(format!("git can't be run on this machine: {error}"));
+        |error: std::io::Error| GitFailure::NotStarted(format!("git can't be run on this machine: {error}"));
     let mut child = command.spawn().map_err(cant)?;
-    let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+    let mut group = ProcessGroup(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let out = tokio::spawn(read(stdout, MAX_FILE_BYTES as u64 + 4096));
     let words = tokio::spawn(read(stderr, MAX_WORDS));
@@ -200,15 +200,19 @@ async fn ended(mut command: Command, input: &[u8], patience: Duration) -> Result
     let Ok(status) = status else {
         drop(group);
         let _ = child.wait().await;
-        return Err(Failed::TooLong);
+        return Err(GitFailure::TooLong);
     };
     let status = status.map_err(cant)?;
     let out = timeout(DRAIN, out).await.ok().and_then(Result::ok).unwrap_or_default();
     let words = timeout(DRAIN, words).await.ok().and_then(Result::ok).unwrap_or_default();
     group.0 = None;
     match status.code() {
-        Some(127) => Err(Failed::NotStarted("there is no `git` on this machine: install it".to_owned())),
-        _ => Ok(Said { is_ok: status.success(), out, words: String::from_utf8_lossy(&words).into_owned() }),
+        Some(127) => Err(GitFailure::NotStarted("there is no `git` on this machine: install it".to_owned())),
+        _ => Ok(GitOutput {
+            is_ok: status.success(),
+            stdout: out,
+            stderr: String::from_utf8_lossy(&words).into_owned(),
+        }),
     }
 }
 

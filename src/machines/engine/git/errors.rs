@@ -4,7 +4,7 @@ use super::super::EngineError;
 
 /// The outcome of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pushed {
+pub enum PushResponse {
     /// The server took it.
     Taken,
     /// Another machine was first.
@@ -17,7 +17,7 @@ pub enum Pushed {
 
 /// The kinds of refusals that are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RefusalKind {
     Unreachable,
     /// The connection broke, perhaps after everything was sent.
     Cut,
@@ -25,16 +25,20 @@ enum Kind {
 }
 
 /// Words of git, of ssh and of servers before anything was sent, and what a person is told. The first that fits counts.
-const KNOWN: &[(&[&str], Kind, &str)] = &[
-    (&["transport '", "protocol '"], Kind::Refused, "its protocol is not allowed: use https, ssh or file"),
+const KNOWN: &[(&[&str], RefusalKind, &str)] = &[
+    (
+        &["transport '", "protocol '"],
+        RefusalKind::Refused,
+        "its protocol is not allowed: use https, ssh or file",
+    ),
     (
         &["host key verification failed", "remote host identification has changed"],
-        Kind::Refused,
+        RefusalKind::Refused,
         "its host key is unknown or has changed: run `ssh` to it once by hand and compare the key",
     ),
     (
         &["permission denied (", "too many authentication failures"],
-        Kind::Refused,
+        RefusalKind::Refused,
         "it refuses this machine's ssh key: add the key there, and to the ssh agent here",
     ),
     (
@@ -45,12 +49,12 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
             "terminal prompts disabled",
             "returned error: 401",
         ],
-        Kind::Refused,
+        RefusalKind::Refused,
         "it asks for a password: store one with git's credential helper, since nobody is here to type it",
     ),
     (
         &["returned error: 403", "write access to repository", "insufficient permission", "read-only"],
-        Kind::Refused,
+        RefusalKind::Refused,
         "it lets this machine read, but not write",
     ),
     (
@@ -61,11 +65,11 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
             "exceeds maximum allowed",
             "temporary object directory",
         ],
-        Kind::Refused,
+        RefusalKind::Refused,
         "it has no room for what machines share: its disk or its quota is full",
     ),
-    (&["dubious ownership"], Kind::Refused, "the repository belongs to another user"),
-    (&["certificate"], Kind::Refused, "its certificate is not trusted"),
+    (&["dubious ownership"], RefusalKind::Refused, "the repository belongs to another user"),
+    (&["certificate"], RefusalKind::Refused, "its certificate is not trusted"),
     (
         &[
             "could not resolve",
@@ -76,12 +80,12 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
             "couldn't connect",
             "temporary failure in name",
         ],
-        Kind::Unreachable,
+        RefusalKind::Unreachable,
         "it is not reached",
     ),
     (
         &["timed out", "connection reset", "hung up", "connection closed", "broken pipe"],
-        Kind::Cut,
+        RefusalKind::Cut,
         "the connection broke",
     ),
     (
@@ -93,7 +97,7 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
             "does not exist",
             "no such file or directory",
         ],
-        Kind::Refused,
+        RefusalKind::Refused,
         "there is no git repository: create one with `git init --bare`",
     ),
 ];
@@ -117,9 +121,9 @@ pub fn before(remote: &str, words: &str) -> Option<EngineError> {
         KNOWN.iter().find(|(needles, ..)| needles.iter().any(|needle| small.contains(needle)))?;
     let sentence = format!("{}: {told}", shown(remote));
     match kind {
-        Kind::Unreachable => Some(EngineError::Unreachable(sentence)),
-        Kind::Refused => Some(EngineError::Refused(sentence)),
-        Kind::Cut => None,
+        RefusalKind::Unreachable => Some(EngineError::Unreachable(sentence)),
+        RefusalKind::Refused => Some(EngineError::Refused(sentence)),
+        RefusalKind::Cut => None,
     }
 }
 
@@ -130,20 +134,20 @@ pub fn fetching(remote: &str, words: &str) -> EngineError {
 }
 
 /// Reads what a push said in `--porcelain` form.
-pub fn pushed(is_ok: bool, out: &str) -> Pushed {
+pub fn read_push(is_ok: bool, out: &str) -> PushResponse {
     let lines: Vec<&str> = out.lines().filter(|line| line.contains("refs/")).collect();
     if let Some(line) = lines.iter().find(|line| line.starts_with('!')) {
         let is_unsure = line.contains("[remote failure]");
         let is_first = ANOTHER_WAS_FIRST.iter().any(|words| line.contains(words));
         return match (is_unsure, is_first) {
-            (true, _) => Pushed::Lost,
-            (_, true) => Pushed::Late,
-            _ => Pushed::Rejected,
+            (true, _) => PushResponse::Lost,
+            (_, true) => PushResponse::Late,
+            _ => PushResponse::Rejected,
         };
     }
     // "Up to date" is the answer of two who pushed one object; ours are never that.
     let is_taken = |line: &&str| line.starts_with([' ', '+', '*']);
-    if is_ok && lines.iter().any(is_taken) { Pushed::Taken } else { Pushed::Lost }
+    if is_ok && lines.iter().any(is_taken) { PushResponse::Taken } else { PushResponse::Lost }
 }
 
 /// Whether a server refused a push because it isn't a fast-forward.
@@ -210,12 +214,18 @@ mod tests {
     #[test]
     fn a_push_is_taken_rejected_or_lost() {
         let line = |sign: &str| format!("To host\n{sign}\trefs/new:refs/heads/vault-agent\tx\nDone\n");
-        assert_eq!(pushed(true, &line("+")), Pushed::Taken);
-        assert_eq!(pushed(true, &line("*")), Pushed::Taken);
-        assert_eq!(pushed(true, &line("=")), Pushed::Lost);
-        assert_eq!(pushed(false, &line("!")), Pushed::Rejected);
-        assert_eq!(pushed(false, &line("!").replace('x', "[rejected] (stale info)")), Pushed::Late);
-        assert_eq!(pushed(false, &line("!").replace('x', "[remote failure] (no report)")), Pushed::Lost);
-        assert_eq!((pushed(false, ""), pushed(false, &line(" "))), (Pushed::Lost, Pushed::Lost));
+        assert_eq!(read_push(true, &line("+")), PushResponse::Taken);
+        assert_eq!(read_push(true, &line("*")), PushResponse::Taken);
+        assert_eq!(read_push(true, &line("=")), PushResponse::Lost);
+        assert_eq!(read_push(false, &line("!")), PushResponse::Rejected);
+        assert_eq!(read_push(false, &line("!").replace('x', "[rejected] (stale info)")), PushResponse::Late);
+        assert_eq!(
+            read_push(false, &line("!").replace('x', "[remote failure] (no report)")),
+            PushResponse::Lost
+        );
+        assert_eq!(
+            (read_push(false, ""), read_push(false, &line(" "))),
+            (PushResponse::Lost, PushResponse::Lost)
+        );
     }
 }

@@ -7,14 +7,14 @@
 //! again.
 //!
 //! - `state_file`: the file of a state; `branch`: names; `errors`: the meaning of git's messages. Pure;
-//! - `command`: runs git; `remote`: fetch and push; `seen`: the states that this machine saw, on disk; this file: the
+//! - `command`: runs git; `remote`: fetch and push; `seen_state`: the states that this machine saw, on disk; this file: the
 //!   engine.
 
 mod branch;
 mod command;
 mod errors;
 mod remote;
-mod seen;
+mod seen_state;
 mod state_file;
 
 use std::path::PathBuf;
@@ -24,10 +24,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 
-use super::{Change, Engine, EngineError, Entries, Swapped, apply, check_changes, standing, under};
+use super::{
+    EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes, standing, under,
+};
 use crate::clock::Clock;
 use crate::config::git_address;
-use remote::{BranchHead, Push, Remote};
+use remote::{BranchHead, PushOutcome, Remote};
 use state_file::StateFile;
 
 /// How often a swap is tried anew where others changed something else in the meantime.
@@ -88,7 +90,7 @@ impl Inner {
         Ok(self.known.insert(state))
     }
 
-    async fn swap(&mut self, changes: &[Change], clock: &dyn Clock) -> Result<Swapped, EngineError> {
+    async fn swap(&mut self, changes: &[EntryChange], clock: &dyn Clock) -> Result<SwapOutcome, EngineError> {
         let mut tried: Vec<String> = Vec::new();
         for _ in 0..TRIES {
             let state = match self.known.take() {
@@ -98,14 +100,14 @@ impl Inner {
             // A try of ours that got no answer, or "another was first", may have been taken.
             if tried.iter().any(|nonce| state.file.recent.contains(nonce)) {
                 self.known = Some(state);
-                return Ok(Swapped::Done);
+                return Ok(SwapOutcome::Done);
             }
             let mut file = state.file.clone();
             if !apply(&mut file.entries, changes) {
                 // The known state may be old: only the present one decides.
                 let state = self.fetch().await?;
                 if !apply(&mut state.file.entries.clone(), changes) {
-                    return Ok(Swapped::Lost(standing(&state.file.entries, changes)));
+                    return Ok(SwapOutcome::Lost(standing(&state.file.entries, changes)));
                 }
                 continue;
             }
@@ -115,15 +117,15 @@ impl Inner {
             let next = StateFile { entries: file.entries, ..state.file.following(nonce.clone()) };
             tried.push(nonce);
             match self.remote.push(&state, next).await? {
-                Push::Taken(taken) => {
+                PushOutcome::Taken(taken) => {
                     if self.last_read == Some(state.id) {
                         self.last_read = Some(taken.id.clone());
                     }
                     self.known = Some(taken);
-                    return Ok(Swapped::Done);
+                    return Ok(SwapOutcome::Done);
                 }
-                Push::Others => {}
-                Push::Lost(why) => {
+                PushOutcome::Others => {}
+                PushOutcome::Lost(why) => {
                     let read = self.fetch().await.map_err(|_| EngineError::Unknown(why.clone()))?;
                     if read.id == state.id {
                         return Err(EngineError::Unknown(why));
@@ -144,7 +146,7 @@ fn nonce() -> Result<String, EngineError> {
 }
 
 #[async_trait]
-impl Engine for GitEngine {
+impl StoreEngine for GitEngine {
     async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
         let mut inner = self.inner.lock().await;
         let state = inner.fetch().await?.clone();
@@ -152,7 +154,7 @@ impl Engine for GitEngine {
         Ok(under(&state.file.entries, prefix))
     }
 
-    async fn swap(&self, changes: &[Change]) -> Result<Swapped, EngineError> {
+    async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
         check_changes(changes)?;
         self.inner.lock().await.swap(changes, &*self.clock).await
     }

@@ -4,10 +4,10 @@ use std::fs::{File, OpenOptions};
 
 use super::super::EngineError;
 use super::GitPlace;
-use super::branch::{FIRST, due, is_branch};
-use super::command::{Failed, Git};
-use super::errors::{self, Pushed};
-use super::seen::Seen;
+use super::branch::{FIRST, is_branch, next_branch};
+use super::command::{GitFailure, GitRepository};
+use super::errors::{self, PushResponse};
+use super::seen_state::SeenState;
 use super::state_file::StateFile;
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
@@ -40,7 +40,7 @@ pub struct BranchHead {
 
 /// The outcome of a push.
 #[derive(Debug)]
-pub enum Push {
+pub enum PushOutcome {
     /// It stands there.
     Taken(BranchHead),
     /// Others changed the branch.
@@ -53,15 +53,15 @@ pub enum Push {
 #[derive(Debug)]
 pub struct Remote {
     place: GitPlace,
-    git: Git,
-    seen: Option<Seen>,
+    git: GitRepository,
+    seen: Option<SeenState>,
     commits: Option<u32>,
 }
 
 impl Remote {
     /// The remote of `place`.
     pub fn new(place: GitPlace) -> Self {
-        let git = Git::new(place.state.join(FOLDER), place.ssh.clone(), place.patience);
+        let git = GitRepository::new(place.state.join(FOLDER), place.ssh.clone(), place.patience);
         Self { place, git, seen: None, commits: None }
     }
 
@@ -70,7 +70,7 @@ impl Remote {
     /// # Errors
     /// The state directory can't be written.
     pub fn forget(&mut self) -> Result<(), EngineError> {
-        let seen = Seen { remote: self.place.remote.clone(), ..Seen::default() };
+        let seen = SeenState { remote: self.place.remote.clone(), ..SeenState::default() };
         seen.save(&self.place.state)?;
         self.seen = Some(seen);
         Ok(())
@@ -120,9 +120,9 @@ impl Remote {
         let ours = format!("refs/heads/{FIRST}*");
         let said = self.talk(&["ls-remote", "--", &self.place.remote, &ours]).await?;
         if !said.is_ok {
-            return Err(errors::fetching(&self.place.remote, &said.words));
+            return Err(errors::fetching(&self.place.remote, &said.stderr));
         }
-        let out = String::from_utf8_lossy(&said.out).into_owned();
+        let out = String::from_utf8_lossy(&said.stdout).into_owned();
         let names =
             out.lines().filter_map(|line| line.split_once("\trefs/heads/").map(|(_, name)| name.to_owned()));
         Ok(names.filter(|name| is_branch(name)).collect())
@@ -154,15 +154,15 @@ impl Remote {
             &refs,
         ];
         let said = self.talk(&args).await?;
-        if !said.is_ok && errors::is_no_branch(&said.words) {
+        if !said.is_ok && errors::is_no_branch(&said.stderr) {
             return Ok(BranchHead { branch: branch.to_owned(), id: None, file: StateFile::default() });
         }
         if !said.is_ok {
-            return Err(errors::fetching(&self.place.remote, &said.words));
+            return Err(errors::fetching(&self.place.remote, &said.stderr));
         }
         let wanted = format!("{FETCHED}\n{FETCHED}:{FILE}\n");
         let said = self.git.run(&["cat-file", "--batch"], wanted.as_bytes()).await?;
-        let (id, file) = self.taken_apart(&said.out)?;
+        let (id, file) = self.taken_apart(&said.stdout)?;
         Ok(BranchHead { branch: branch.to_owned(), id: Some(id), file })
     }
 
@@ -192,19 +192,23 @@ impl Remote {
     ///
     /// # Errors
     /// Surely nothing was pushed: the remote isn't reached, or refuses for good.
-    pub async fn push(&mut self, state: &BranchHead, file: StateFile) -> Result<Push, EngineError> {
+    pub async fn push(&mut self, state: &BranchHead, file: StateFile) -> Result<PushOutcome, EngineError> {
         let _lock = self.lock().await?;
         if let Some(pushed) = self.push_once(state, &file).await? {
             return Ok(pushed);
         }
         // From here on each commit is added to the one before.
         let pushed = self.push_once(state, &StateFile { grows: true, ..file }).await?;
-        Ok(pushed.unwrap_or(Push::Others))
+        Ok(pushed.unwrap_or(PushOutcome::Others))
     }
 
     /// None if the server takes fast-forwards alone.
-    async fn push_once(&mut self, state: &BranchHead, file: &StateFile) -> Result<Option<Push>, EngineError> {
-        let Some(id) = self.commit(state, file).await? else { return Ok(Some(Push::Others)) };
+    async fn push_once(
+        &mut self,
+        state: &BranchHead,
+        file: &StateFile,
+    ) -> Result<Option<PushOutcome>, EngineError> {
+        let Some(id) = self.commit(state, file).await? else { return Ok(Some(PushOutcome::Others)) };
         let head = format!("refs/heads/{}", state.branch);
         let lease = format!("--force-with-lease={head}:{}", state.id.as_deref().unwrap_or_default());
         let refs = format!("{NEW}:{head}");
@@ -215,24 +219,27 @@ impl Remote {
         }
         let said = match self.git.talk(&args).await {
             Ok(said) => said,
-            Err(Failed::NotStarted(why)) => return Err(EngineError::Refused(why)),
-            Err(Failed::TooLong) => return Ok(Some(Push::Lost(self.too_long()))),
+            Err(GitFailure::NotStarted(why)) => return Err(EngineError::Refused(why)),
+            Err(GitFailure::TooLong) => return Ok(Some(PushOutcome::Lost(self.too_long()))),
         };
-        let out = String::from_utf8_lossy(&said.out).into_owned();
-        match errors::pushed(said.is_ok, &out) {
-            Pushed::Taken => {
+        let out = String::from_utf8_lossy(&said.stdout).into_owned();
+        match errors::read_push(said.is_ok, &out) {
+            PushResponse::Taken => {
                 let taken = BranchHead { branch: state.branch.clone(), id: Some(id), file: file.clone() };
                 self.remember(&taken)?;
-                Ok(Some(Push::Taken(taken)))
+                Ok(Some(PushOutcome::Taken(taken)))
             }
-            Pushed::Late => Ok(Some(Push::Others)),
-            Pushed::Rejected if errors::is_force_forbidden(&out, &said.words) && !file.grows => Ok(None),
-            Pushed::Rejected => Err(errors::forbidden(&remote, &out, &said.words)),
-            Pushed::Lost => match errors::before(&remote, &said.words) {
+            PushResponse::Late => Ok(Some(PushOutcome::Others)),
+            PushResponse::Rejected if errors::is_force_forbidden(&out, &said.stderr) && !file.grows => {
+                Ok(None)
+            }
+            PushResponse::Rejected => Err(errors::forbidden(&remote, &out, &said.stderr)),
+            PushResponse::Lost => match errors::before(&remote, &said.stderr) {
                 Some(error) => Err(error),
-                None => {
-                    Ok(Some(Push::Lost(format!("{}: the answer to a push was lost", errors::shown(&remote)))))
-                }
+                None => Ok(Some(PushOutcome::Lost(format!(
+                    "{}: the answer to a push was lost",
+                    errors::shown(&remote)
+                )))),
             },
         }
     }
@@ -263,11 +270,11 @@ impl Remote {
             self.commits = None;
             return Err(EngineError::Unreachable(format!(
                 "git on this machine can't make a commit: {}",
-                said.words
+                said.stderr
             )));
         }
         let said = self.git.run(&["rev-parse", NEW], &[]).await?;
-        Ok(Some(String::from_utf8_lossy(&said.out).trim().to_owned()))
+        Ok(Some(String::from_utf8_lossy(&said.stdout).trim().to_owned()))
     }
 
     /// The state to go on with at `now`: in a new month that of a new branch, with the old one closed.
@@ -279,23 +286,25 @@ impl Remote {
         state: BranchHead,
         now: Timestamp,
     ) -> Result<BranchHead, EngineError> {
-        let Some(next) = due(&state.branch, now).filter(|_| state.id.is_some()) else { return Ok(state) };
+        let Some(next) = next_branch(&state.branch, now).filter(|_| state.id.is_some()) else {
+            return Ok(state);
+        };
         let closed = StateFile { next: Some(next.clone()), ..state.file.following(super::nonce()?) };
         match self.push(&state, closed).await? {
-            Push::Taken(closed) => {
+            PushOutcome::Taken(closed) => {
                 self.remove_before(&closed.branch).await;
                 let file = StateFile { next: None, ..closed.file };
                 Ok(BranchHead { branch: next, id: None, file })
             }
             // The caller's push at the closed branch comes to nothing, and it reads anew.
-            Push::Others | Push::Lost(_) => Ok(state),
+            PushOutcome::Others | PushOutcome::Lost(_) => Ok(state),
         }
     }
 
-    async fn talk(&self, args: &[&str]) -> Result<super::command::Said, EngineError> {
+    async fn talk(&self, args: &[&str]) -> Result<super::command::GitOutput, EngineError> {
         self.git.talk(args).await.map_err(|failed| match failed {
-            Failed::NotStarted(why) => EngineError::Refused(why),
-            Failed::TooLong => EngineError::Unreachable(self.too_long()),
+            GitFailure::NotStarted(why) => EngineError::Refused(why),
+            GitFailure::TooLong => EngineError::Unreachable(self.too_long()),
         })
     }
 
@@ -319,7 +328,7 @@ impl Remote {
 
     fn remember(&mut self, state: &BranchHead) -> Result<(), EngineError> {
         let remote = self.place.remote.clone();
-        let seen = Seen { remote, branch: Some(state.branch.clone()), mark: state.file.mark() };
+        let seen = SeenState { remote, branch: Some(state.branch.clone()), mark: state.file.mark() };
         if self.seen.as_ref() != Some(&seen) {
             seen.save(&self.place.state)?;
         }
@@ -327,9 +336,9 @@ impl Remote {
         Ok(())
     }
 
-    fn seen(&mut self) -> &Seen {
+    fn seen(&mut self) -> &SeenState {
         let Self { place, seen, .. } = self;
-        seen.get_or_insert_with(|| Seen::load(&place.state, &place.remote))
+        seen.get_or_insert_with(|| SeenState::load(&place.state, &place.remote))
     }
 
     /// Our repository, for us alone while the lock is held: a command and the daemon may work at once.

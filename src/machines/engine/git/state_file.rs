@@ -37,7 +37,7 @@ pub struct StateFile {
 
 /// A state that this machine has seen.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Mark {
+pub struct StateMark {
     /// As in [`StateFile`].
     pub generation: u64,
     /// The state's own nonce.
@@ -132,13 +132,13 @@ impl StateFile {
     }
 
     /// The mark by which this state is remembered; none of a branch that isn't there.
-    pub fn mark(&self) -> Option<Mark> {
+    pub fn mark(&self) -> Option<StateMark> {
         let nonce = self.recent.first()?.clone();
-        Some(Mark { generation: self.generation, nonce })
+        Some(StateMark { generation: self.generation, nonce })
     }
 
     /// Whether this state came of the one that `mark` names; what is too long ago to know counts as yes.
-    pub fn descends_from(&self, mark: &Mark) -> bool {
+    pub fn descends_from(&self, mark: &StateMark) -> bool {
         let Some(ago) = self.generation.checked_sub(mark.generation) else { return false };
         match usize::try_from(ago).ok().and_then(|ago| self.recent.get(ago)) {
             Some(nonce) => *nonce == mark.nonce,

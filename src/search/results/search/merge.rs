@@ -3,7 +3,7 @@
 //! Ranked notes and turns come in. Blocks go out, none with a higher score than the one before it.
 
 use super::tiers::Tiers;
-use crate::embed::fast::FastSet;
+use crate::embed::fast_hash::FastSet;
 use crate::search::rank::note_ranking::RankedNote;
 use crate::search::recall::CorpusState;
 use crate::search::results::block_lookup;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, TERMINATED, Term, postings::Postings};
 
-use crate::embed::Fixed;
+use crate::embed::StaticModel;
 use crate::search::Role;
 use crate::search::analyze::authors::Authors;
 pub use crate::search::analyze::authors::{names_of, without_names};
@@ -54,7 +54,7 @@ pub struct Corpus {
     firsts: Vec<u32>,
     authors: Authors,
     /// The table that made the blocks' vectors.
-    pub(in crate::search) table: Fixed,
+    pub(in crate::search) table: StaticModel,
 }
 
 impl std::fmt::Debug for Corpus {
@@ -70,7 +70,7 @@ impl Corpus {
     }
 
     /// An empty corpus whose blocks have vectors of `table`.
-    pub(in crate::search) fn with(table: Fixed) -> Self {
+    pub(in crate::search) fn with(table: StaticModel) -> Self {
         Self { table, ..Self::default() }
     }
 

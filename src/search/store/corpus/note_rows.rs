@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::embed::Fixed;
+use crate::embed::StaticModel;
 use crate::search::Role;
 use crate::search::analyze::authors::names_of;
 use crate::search::analyze::days::About;
@@ -47,14 +47,14 @@ const LONGEST_SECTION: usize = 32;
 #[derive(Debug, Clone)]
 pub struct RowInputs {
     /// The table that makes the blocks' vectors.
-    pub table: Fixed,
+    pub table: StaticModel,
     /// The zone of the days that turns are about.
     pub zone: TimeZone,
 }
 
 impl Default for RowInputs {
     fn default() -> Self {
-        Self { table: Fixed::Builtin, zone: TimeZone::UTC }
+        Self { table: StaticModel::Builtin, zone: TimeZone::UTC }
     }
 }
 
@@ -177,7 +177,7 @@ impl Gathered {
             length: u16::try_from(length).unwrap_or(u16::MAX),
             shape,
         };
-        let has_none = matches!(basis.table, Fixed::Off) || passage.role == Some(Role::Tool);
+        let has_none = matches!(basis.table, StaticModel::Off) || passage.role == Some(Role::Tool);
         rows.push(meta, (!has_none).then(|| hash(&embedded)), || {
             Code::of(&words.embedder.embed_with(&basis.table, &embedded))
         });

@@ -12,7 +12,7 @@ use bitcode::{Decode, Encode};
 use tantivy::directory::OwnedBytes;
 use vector_loops::SignRows;
 
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 use crate::search::analyze::authors::Authors;
 use crate::search::analyze::pieces::signature;
 use crate::search::store::corpus::block_meta::{META, Meta, NO_ROW, NOBODY, Rest};

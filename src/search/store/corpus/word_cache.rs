@@ -1,7 +1,7 @@
 //! Caches the terms of words while blocks are added to a segment, because a vault's words repeat.
 
 use crate::embed::Embedder;
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 use crate::search::analyze::stems::{Terms, words};
 use crate::search::store::postings::Postings;
 

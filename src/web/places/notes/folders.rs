@@ -5,8 +5,8 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use crate::history::Filter;
-use crate::web::answer::{Problem, View};
+use crate::history::LogFilter;
+use crate::web::answer::{PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{Visit, note_address};
 
@@ -17,7 +17,7 @@ const MOST: usize = 2_000;
 
 /// The contents of a folder.
 #[derive(Debug, Serialize)]
-pub(super) struct Folder {
+pub(super) struct FolderListing {
     /// From the vault's root; empty for that itself.
     path: String,
     /// The folders in it, by path, in the order of their names.
@@ -28,7 +28,7 @@ pub(super) struct Folder {
     more: bool,
 }
 
-impl Folder {
+impl FolderListing {
     /// The folder at a path of the vault; none where there is no folder.
     pub fn read(visit: &Visit<'_>, path: &str) -> Option<Self> {
         let root = std::fs::canonicalize(visit.workspace.vault.root()).ok()?;
@@ -76,16 +76,16 @@ impl Folder {
 
 /// The notes that changed lately, and what stands at the top of the vault.
 #[derive(Debug, Serialize)]
-struct Top {
+struct TopFolders {
     lately: Vec<String>,
-    top: Option<Folder>,
+    top: Option<FolderListing>,
 }
 
 /// The page of all notes.
-pub(super) fn lately(visit: &Visit<'_>) -> Result<View, Problem> {
+pub(super) fn recent_page(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let mut lately: Vec<String> = Vec::new();
     if let Some(history) = visit.workspace.history()? {
-        let filter = Filter { limit: Some(LATELY), ..Filter::default() };
+        let filter = LogFilter { limit: Some(LATELY), ..LogFilter::default() };
         for record in history.records(&filter)? {
             let new = record.changes.iter().filter(|change| change.new.is_some()).map(|change| &change.path);
             for path in new.filter(|path| path.ends_with(".md")).take(LATELY) {
@@ -95,7 +95,7 @@ pub(super) fn lately(visit: &Visit<'_>) -> Result<View, Problem> {
             }
         }
     }
-    visit.view("Notes", &Top { lately, top: Folder::read(visit, "") }, |top| {
+    visit.view("Notes", &TopFolders { lately, top: FolderListing::read(visit, "") }, |top| {
         html! {
             form.row method="get" action="/search" { (parts::field(visit, "", "q", "Words of a note", "")) button { "Search" } }
             @if let Some(folder) = &top.top { h2 { "Folders" } (folder.shown()) }

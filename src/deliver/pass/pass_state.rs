@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::planned::Occurrence;
+use super::planned::UnsentOccurrence;
 use crate::vault::{NotePath, QuietTracker, SteadyLines};
 
 /// The longest wait of a due line that is being edited.
@@ -15,7 +15,7 @@ const AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 
 /// The memory of one daemon between passes.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct PassState {
     /// The tasks of the notes, as they were last read.
     pub(super) tasks: crate::tasks::Scanner,
     notes: QuietTracker,
@@ -25,12 +25,12 @@ pub struct Memory {
     /// Since when due lines wait to be the same, without a break.
     waiting: Option<Timestamp>,
     /// Occurrences within a day of the last pass, by key, if there are several machines; `None` before the first.
-    pub(super) near: Option<HashMap<String, Occurrence>>,
+    pub(super) near: Option<HashMap<String, UnsentOccurrence>>,
     /// The lines that other machines are to rewrite (order and claim), and since when they are the same.
     awaited: Option<(BTreeSet<(u64, String)>, Timestamp)>,
 }
 
-impl Memory {
+impl PassState {
     /// A note was read at `now`.
     pub(super) fn observe(&mut self, path: &NotePath, bytes: &[u8], now: Timestamp) {
         self.notes.observe(path, blake3::hash(bytes), now);
@@ -65,7 +65,7 @@ impl Memory {
     /// Whether a note may be rewritten; else when to look again. Asking is wanting: the wait for a
     /// note that is never still begins with the first call.
     pub(super) fn may_write(&mut self, path: &NotePath, now: Timestamp) -> Result<(), Timestamp> {
-        self.notes.want(path, now);
+        self.notes.start_waiting(path, now);
         match self.notes.ready_at(path) {
             Some(at) if at > now => Err(at),
             _ => Ok(()),
@@ -73,8 +73,8 @@ impl Memory {
     }
 
     /// Notes that a note was rewritten, and is now `bytes`.
-    pub(super) fn wrote(&mut self, path: &NotePath, bytes: &[u8]) {
-        self.notes.wrote(path, blake3::hash(bytes));
+    pub(super) fn record_own_write(&mut self, path: &NotePath, bytes: &[u8]) {
+        self.notes.record_own_write(path, blake3::hash(bytes));
     }
 
     /// Since when the same lines wait for other machines to rewrite them.

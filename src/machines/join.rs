@@ -9,9 +9,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use super::engine::{Change, Engine, EngineError, Entries, Swapped};
-use super::protocol::value::{Claim, ClaimState, Format, Lease, Presence, VERSION};
-use super::protocol::{FORMAT, LEASE, Me, Problem, Protocol, Timing, claim_key, machine_key};
+use super::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome};
+use super::protocol::value::{Claim, ClaimState, EntriesFormat, Presence, VERSION, VoiceLease};
+use super::protocol::{
+    FORMAT, LEASE, OwnMachine, ParticipationProblem, Protocol, Timing, claim_key, machine_key,
+};
 
 /// A machine that wrote nothing for this long, by the wall clocks, counts as gone for a person.
 const GONE: SignedDuration = SignedDuration::from_mins(15);
@@ -23,15 +25,15 @@ const TRIES: usize = 5;
 /// A request over the daemon's socket: this machine is to be the voice.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TakeMessage {
+pub struct TakeVoiceRequest {
     /// Always `take`.
-    pub machines: Take,
+    pub machines: TakeVoice,
 }
 
 /// The one thing that is asked for.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Take {
+pub enum TakeVoice {
     /// To be the voice.
     #[default]
     Take,
@@ -54,7 +56,7 @@ pub struct ThisMachine {
 
 /// One thing that was looked at before a machine joins, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Looked {
+pub struct JoinCheck {
     /// The thing that was looked at.
     pub check: &'static str,
     /// Whether all is well.
@@ -63,22 +65,22 @@ pub struct Looked {
     pub detail: String,
 }
 
-impl Looked {
+impl JoinCheck {
     /// All is well.
-    pub fn well(check: &'static str, detail: impl Into<String>) -> Self {
+    pub fn passed(check: &'static str, detail: impl Into<String>) -> Self {
         Self { check, ok: true, detail: detail.into() }
     }
 
     /// A person has something to do.
-    pub fn wrong(check: &'static str, detail: impl Into<String>) -> Self {
+    pub fn failed(check: &'static str, detail: impl Into<String>) -> Self {
         Self { check, ok: false, detail: detail.into() }
     }
 }
 
 impl ThisMachine {
     /// The problem that keeps this machine from taking part, as far as one look at the entries tells.
-    pub fn problem(&self, entries: &Entries) -> Option<Problem> {
-        let me = Me {
+    pub fn problem(&self, entries: &Entries) -> Option<ParticipationProblem> {
+        let me = OwnMachine {
             name: self.name.clone(),
             machine: self.machine.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -86,10 +88,12 @@ impl ThisMachine {
         };
         let mut protocol = Protocol::new(me, Timing::GIT, self.highest);
         protocol.set_vault(self.vault.clone());
-        protocol.heard(entries.clone(), Duration::ZERO);
+        protocol.record_entries(entries.clone(), Duration::ZERO);
         // One that was away for long may have been set up anew; the daemon watches it for ten minutes.
         protocol.problem(Duration::ZERO).filter(|problem| match problem {
-            Problem::SameName(name) => self.seen(entries, name).is_none_or(|at| at > self.now - GONE),
+            ParticipationProblem::SameName(name) => {
+                self.seen(entries, name).is_none_or(|at| at > self.now - GONE)
+            }
             _ => true,
         })
     }
@@ -100,26 +104,26 @@ impl ThisMachine {
     }
 
     /// Checks what the entries say about the vault, the name and the clock of a machine that would join.
-    pub fn looks(&self, entries: &Entries) -> Vec<Looked> {
+    pub fn checks(&self, entries: &Entries) -> Vec<JoinCheck> {
         let problem = self.problem(entries);
         let store = match &problem {
-            None | Some(Problem::SameName(_)) => match entries.contains_key(FORMAT) {
-                true => Looked::well("vault", "the store holds this vault's machines"),
-                false => Looked::well("vault", "the store is empty"),
+            None | Some(ParticipationProblem::SameName(_)) => match entries.contains_key(FORMAT) {
+                true => JoinCheck::passed("vault", "the store holds this vault's machines"),
+                false => JoinCheck::passed("vault", "the store is empty"),
             },
-            Some(problem) => Looked::wrong("vault", problem.to_string()),
+            Some(problem) => JoinCheck::failed("vault", problem.to_string()),
         };
         let name = match &problem {
-            Some(Problem::SameName(name)) => {
-                Looked::wrong("name", Problem::SameName(name.clone()).to_string())
+            Some(ParticipationProblem::SameName(name)) => {
+                JoinCheck::failed("name", ParticipationProblem::SameName(name.clone()).to_string())
             }
-            _ => Looked::well("name", format!("this machine is called `{}`", self.name)),
+            _ => JoinCheck::passed("name", format!("this machine is called `{}`", self.name)),
         };
         vec![store, name, self.clock(entries)]
     }
 
     /// Clocks that differ change at most when something is told.
-    fn clock(&self, entries: &Entries) -> Looked {
+    fn clock(&self, entries: &Entries) -> JoinCheck {
         let others = entries.keys().filter_map(|key| key.strip_prefix("machine/"));
         let others = others.filter(|name| *name != self.name);
         let latest = others.filter_map(|name| Some((self.seen(entries, name)?, name))).max();
@@ -127,10 +131,10 @@ impl ThisMachine {
             Some((at, name)) if at > self.now + AHEAD => {
                 let minutes = self.now.duration_until(at).as_mins();
                 let detail = format!("this clock is {minutes} min behind that of `{name}`: set one of them");
-                Looked::wrong("clock", detail)
+                JoinCheck::failed("clock", detail)
             }
-            Some(_) => Looked::well("clock", "no other machine's clock is ahead"),
-            None => Looked::well("clock", "there is no other machine's clock to compare with"),
+            Some(_) => JoinCheck::passed("clock", "no other machine's clock is ahead"),
+            None => JoinCheck::passed("clock", "there is no other machine's clock to compare with"),
         }
     }
 
@@ -138,7 +142,7 @@ impl ThisMachine {
     ///
     /// # Errors
     /// The engine refuses, or doesn't compare.
-    pub async fn try_claim(&self, engine: &dyn Engine, entries: &Entries) -> Result<(), EngineError> {
+    pub async fn try_claim(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<(), EngineError> {
         let nonce = ulid::Ulid::generate().to_string();
         let key = claim_key(&format!("trial-{nonce}"), "nowhere");
         let claim = Claim {
@@ -153,34 +157,34 @@ impl ThisMachine {
             at: self.now.as_second(),
             rest: Map::new(),
         };
-        let trial = Change { key: key.clone(), expected: None, value: Some(claim.write()) };
+        let trial = EntryChange { key: key.clone(), expected: None, value: Some(claim.write()) };
         let mut changes = vec![trial.clone()];
         changes.extend(self.format_change(entries));
         match engine.swap(&changes).await? {
-            Swapped::Done => {}
-            Swapped::Lost(_) => {
+            SwapOutcome::Done => {}
+            SwapOutcome::Lost(_) => {
                 return Err(busy());
             }
         }
         let again = engine.swap(std::slice::from_ref(&trial)).await?;
-        engine.swap(&[Change { key, expected: trial.value, value: None }]).await?;
+        engine.swap(&[EntryChange { key, expected: trial.value, value: None }]).await?;
         match again {
-            Swapped::Lost(_) => Ok(()),
-            Swapped::Done => {
+            SwapOutcome::Lost(_) => Ok(()),
+            SwapOutcome::Done => {
                 Err(EngineError::Refused("the store let two claim one thing: it doesn't compare".to_owned()))
             }
         }
     }
 
-    fn format_change(&self, entries: &Entries) -> Option<Change> {
+    fn format_change(&self, entries: &Entries) -> Option<EntryChange> {
         let standing = entries.get(FORMAT);
-        let format = standing.and_then(|text| Format::read(text).ok());
+        let format = standing.and_then(|text| EntriesFormat::read(text).ok());
         if format.as_ref().is_some_and(|format| format.vault == self.vault) {
             return None;
         }
         let rest = format.map(|format| format.rest).unwrap_or_default();
-        let value = Format { version: VERSION, vault: self.vault.clone(), rest }.write();
-        Some(Change { key: FORMAT.to_owned(), expected: standing.cloned(), value: Some(value) })
+        let value = EntriesFormat { version: VERSION, vault: self.vault.clone(), rest }.write();
+        Some(EntryChange { key: FORMAT.to_owned(), expected: standing.cloned(), value: Some(value) })
     }
 
     /// Takes a store that was restored or overwritten as it is: its lease is given back with the highest epoch that this
@@ -188,13 +192,13 @@ impl ThisMachine {
     ///
     /// # Errors
     /// The engine did not answer, or refused.
-    pub async fn raise_epoch(&self, engine: &dyn Engine, entries: &Entries) -> Result<(), EngineError> {
+    pub async fn raise_epoch(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<(), EngineError> {
         let standing = entries.get(LEASE);
-        let lease = standing.and_then(|text| Lease::read(text).ok());
+        let lease = standing.and_then(|text| VoiceLease::read(text).ok());
         if lease.as_ref().map_or(0, |lease| lease.epoch) >= self.highest {
             return Ok(());
         }
-        let restored_summary = Lease {
+        let restored_summary = VoiceLease {
             by: None,
             machine: self.machine.clone(),
             epoch: self.highest,
@@ -206,11 +210,11 @@ impl ThisMachine {
             rest: lease.map(|lease| lease.rest).unwrap_or_default(),
         };
         let value = Some(restored_summary.write());
-        let mut changes = vec![Change { key: LEASE.to_owned(), expected: standing.cloned(), value }];
+        let mut changes = vec![EntryChange { key: LEASE.to_owned(), expected: standing.cloned(), value }];
         changes.extend(self.format_change(entries).filter(|change| change.expected.is_none()));
         match engine.swap(&changes).await? {
-            Swapped::Done => Ok(()),
-            Swapped::Lost(_) => Err(busy()),
+            SwapOutcome::Done => Ok(()),
+            SwapOutcome::Lost(_) => Err(busy()),
         }
     }
 
@@ -218,32 +222,32 @@ impl ThisMachine {
     ///
     /// # Errors
     /// The engine did not answer, or refused.
-    pub async fn leave(&self, engine: &dyn Engine) -> Result<bool, EngineError> {
+    pub async fn leave(&self, engine: &dyn StoreEngine) -> Result<bool, EngineError> {
         for _ in 0..TRIES {
             let changes = self.leave_changes(&engine.read("").await?);
             if changes.is_empty() {
                 return Ok(false);
             }
-            if engine.swap(&changes).await? == Swapped::Done {
+            if engine.swap(&changes).await? == SwapOutcome::Done {
                 return Ok(true);
             }
         }
         Err(busy())
     }
 
-    fn leave_changes(&self, entries: &Entries) -> Vec<Change> {
+    fn leave_changes(&self, entries: &Entries) -> Vec<EntryChange> {
         let (machine, lease) = (machine_key(&self.name), entries.get(LEASE));
         let presence = entries.get(&machine);
         let is_there = presence.and_then(|text| Presence::read(text).ok());
         let mut changes = Vec::new();
         if is_there.is_some_and(|presence| presence.machine == self.machine) {
-            changes.push(Change { key: machine, expected: presence.cloned(), value: None });
+            changes.push(EntryChange { key: machine, expected: presence.cloned(), value: None });
         }
-        let held = lease.and_then(|text| Lease::read(text).ok());
+        let held = lease.and_then(|text| VoiceLease::read(text).ok());
         if let Some(held) = held.filter(|held| held.machine == self.machine && held.by.is_some()) {
             let nonce = ulid::Ulid::generate().to_string();
-            let value = Lease { by: None, nonce, at: self.now.as_second(), ..held }.write();
-            changes.push(Change { key: LEASE.to_owned(), expected: lease.cloned(), value: Some(value) });
+            let value = VoiceLease { by: None, nonce, at: self.now.as_second(), ..held }.write();
+            changes.push(EntryChange { key: LEASE.to_owned(), expected: lease.cloned(), value: Some(value) });
         }
         changes
     }
@@ -272,7 +276,7 @@ mod tests {
     }
 
     fn said(entries: &Entries) -> Vec<String> {
-        let all = this_machine().looks(entries);
+        let all = this_machine().checks(entries);
         all.into_iter().filter(|looked| !looked.ok).map(|looked| looked.detail).collect()
     }
 
@@ -307,7 +311,7 @@ mod tests {
         let own = Entries::from([("machine/a".into(), presence("A", 1)), (LEASE.into(), lease("A"))]);
         let changes = this_machine().leave_changes(&own);
         assert_eq!((changes[0].key.as_str(), &changes[0].value), ("machine/a", &None));
-        let given = Lease::read(changes[1].value.as_ref().unwrap()).unwrap();
+        let given = VoiceLease::read(changes[1].value.as_ref().unwrap()).unwrap();
         assert_eq!((given.by, given.epoch), (None, 4));
         let others = Entries::from([("machine/a".into(), presence("B", 1)), (LEASE.into(), lease("B"))]);
         assert_eq!(this_machine().leave_changes(&others), []);

@@ -41,7 +41,7 @@ words! {
 
 /// The reason for a change, in the words that history keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Why {
+pub struct ChangeReason {
     /// The author.
     pub actor: Actor,
     /// A description in one line: `fired: Call "Mum"`.
@@ -52,7 +52,7 @@ pub struct Why {
     pub trailers: Vec<(String, String)>,
 }
 
-impl Why {
+impl ChangeReason {
     /// A reason without body or trailers.
     pub fn new(actor: Actor, subject: impl Into<String>) -> Self {
         Self { actor, subject: subject.into(), body: None, trailers: Vec::new() }
@@ -76,7 +76,7 @@ pub struct ObservedChange<'a> {
     /// Its bytes after, `None` where it was removed.
     pub after: Option<&'a [u8]>,
     /// The author, and the reason.
-    pub why: &'a Why,
+    pub why: &'a ChangeReason,
 }
 
 /// An observer of every change that the editor makes, such as history.

@@ -2,13 +2,13 @@
 
 use std::sync::PoisonError;
 
-use super::answer::Problem;
+use super::answer::PageError;
 use super::visit::Visit;
 use crate::agent::brain_clients;
 use crate::brain::failover::{self, Availability};
 use crate::brain::health::HealthStore;
 use crate::config::Settings;
-use crate::conflicts::Copy;
+use crate::conflicts::ConflictCopy;
 use crate::format::reminder::RemindersFile;
 use crate::instance::DaemonLock;
 use crate::when;
@@ -17,7 +17,7 @@ use crate::when;
 const MOST: usize = 5;
 
 /// The current faults.
-pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<String>, Problem> {
+pub(super) fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<String>, PageError> {
     let workspace = visit.workspace;
     let mut out = Vec::new();
     if let Err(error) = Settings::load(workspace.vault.root()) {
@@ -34,11 +34,11 @@ pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<V
         ));
     }
     let settings = workspace.pass_settings();
-    let journal = workspace.journal().map_err(Problem::failed)?;
-    for refusal in journal.refusals(&settings.notifiers).map_err(Problem::failed)? {
+    let journal = workspace.journal().map_err(PageError::failed)?;
+    for refusal in journal.refusals(&settings.notifiers).map_err(PageError::failed)? {
         out.push(format!("{} refuses messages: {}", refusal.place, refusal.reason));
     }
-    for open in journal.open_deliveries().map_err(Problem::failed)? {
+    for open in journal.open_deliveries().map_err(PageError::failed)? {
         if let Some(error) = open.error {
             out.push(format!("\"{}\" is not delivered yet: {error}", open.fact.msg));
         }
@@ -59,16 +59,16 @@ pub(super) fn troubles(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<V
             Availability::Free => {}
         }
     }
-    out.extend(copies(visit));
+    out.extend(conflict_copies(visit));
     Ok(out)
 }
 
 /// The copies that sync tools made beside notes.
-pub(super) fn copies(visit: &Visit<'_>) -> Vec<String> {
+pub(super) fn conflict_copies(visit: &Visit<'_>) -> Vec<String> {
     let paths = visit.workspace.settings.paths.all();
     let copies =
         visit.shared.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
-    let said = |copy: &Copy| {
+    let said = |copy: &ConflictCopy| {
         let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
         let then = if is_own { "what stands in it is not told" } else { "the two differ" };
         format!(

@@ -23,7 +23,7 @@ pub struct Invitation {
 /// A request to the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Request {
+pub enum ControlRequest {
     /// Listen, and let one browser in.
     Open,
     /// Listen, and let a phone in.
@@ -35,7 +35,7 @@ pub enum Request {
 /// The daemon's reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reply {
+pub enum ControlReply {
     /// The address.
     Open(Invitation),
     /// Whether it listened until now.
@@ -50,7 +50,7 @@ pub fn socket(state: &Path) -> PathBuf {
 }
 
 /// Asks the daemon; none where no daemon answers.
-pub fn ask(state: &Path, request: Request) -> Option<Reply> {
+pub fn ask(state: &Path, request: ControlRequest) -> Option<ControlReply> {
     let line = serde_json::to_string(&request).ok()?;
     let reply = crate::search::results::daemon_client::exchange(&socket(state), &line, PATIENCE).ok()?;
     serde_json::from_str(&reply).ok()

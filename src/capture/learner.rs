@@ -10,12 +10,12 @@ use jiff::civil::DateTime;
 use super::ask::{self, InboxError};
 use super::judge::{Admission, KnownFacts, KnownItem, Proposal, dedup, propose};
 use super::read::new_turns::PersonTurn;
-use crate::capture::{AUTO, Extracted};
-use crate::config::{Inbox, Settings};
-use crate::embed::Table;
-use crate::format::candidate::{Candidate, Mark};
+use crate::capture::{AUTO, ExtractedFact};
+use crate::config::{InboxSettings, Settings};
+use crate::embed::BuiltinTable;
+use crate::format::candidate::{Candidate, CheckboxMark};
 use crate::format::struck;
-use crate::memory::{MemoryNotes, keep::bare};
+use crate::memory::{MemoryNotes, keep_fact::without_decoration};
 use crate::schedule::Zone;
 
 /// The bonus for each repetition, and the number of repetitions that count.
@@ -24,7 +24,7 @@ const MOST_AGAIN: usize = 3;
 
 /// Learns for one vault, as it was when this was made.
 pub struct Learner {
-    table: Table,
+    table: BuiltinTable,
     memory: KnownFacts,
     /// The turns with a question about them: `logs/…#^id`.
     sources: std::collections::HashSet<String>,
@@ -44,7 +44,7 @@ pub struct InboxQuestions {
     /// The ids of questions that move up.
     pub again: Vec<String>,
     /// How many candidates were not asked about.
-    pub left: usize,
+    pub not_asked: usize,
 }
 
 impl Learner {
@@ -53,19 +53,24 @@ impl Learner {
     /// # Errors
     /// A note can't be read.
     pub fn new(notes: MemoryNotes<'_>) -> Result<Self, InboxError> {
-        let table = Table::builtin();
+        let table = BuiltinTable::builtin();
         let mut facts = Vec::new();
         for section in notes.list_long(None)? {
             for memory in section.memories.iter().filter(|memory| struck::parse(&memory.text).is_none()) {
                 let at = memory.timestamp.as_deref().and_then(|stamp| instant(stamp, notes));
-                facts.push(KnownItem::new(&table, section.section.as_deref(), &bare(&memory.text), at));
+                facts.push(KnownItem::new(
+                    &table,
+                    section.section.as_deref(),
+                    &without_decoration(&memory.text),
+                    at,
+                ));
             }
         }
         let file = ask::Inbox::new(notes).read()?;
         let all = file.all();
-        let known = all.iter().map(|(_, one)| KnownItem::asked(&table, one)).collect();
+        let known = all.iter().map(|(_, one)| KnownItem::from_question(&table, one)).collect();
         let sources = file.records.iter().map(|record| record.candidate.source()).collect();
-        let open = file.lines.iter().filter(|line| line.candidate.mark == Mark::Open).count();
+        let open = file.lines.iter().filter(|line| line.candidate.mark == CheckboxMark::Open).count();
         let records = file.records.iter().filter_map(|line| line.candidate.record.as_ref());
         let asked = records.filter(|record| record.on.as_deref() != Some(AUTO)).map(|it| it.asked).collect();
         let memory = KnownFacts { facts, asked: known };
@@ -78,7 +83,7 @@ impl Learner {
     }
 
     /// The facts that are near these words in a section, nearest first, for a brain to judge by.
-    pub fn near(&self, section: &str, text: &str) -> Vec<&str> {
+    pub fn near_facts(&self, section: &str, text: &str) -> Vec<&str> {
         let vector = self.table.embed(text);
         let facts: Vec<&KnownItem> = self.memory.facts.iter().filter(|fact| fact.is_about(section)).collect();
         let near = dedup::nearest(&vector, facts.iter().map(|fact| fact.vector.as_slice()));
@@ -89,7 +94,7 @@ impl Learner {
     pub fn learn(
         &mut self,
         turn: &PersonTurn,
-        found: Vec<Extracted>,
+        found: Vec<ExtractedFact>,
         by: &str,
         now: Timestamp,
     ) -> Vec<Proposal> {
@@ -98,7 +103,7 @@ impl Learner {
         }
         let proposals = propose(turn, found, &self.memory, by, now, &self.table, &mut self.again);
         for proposal in &proposals {
-            self.memory.asked.push(KnownItem::asked(&self.table, &proposal.candidate));
+            self.memory.asked.push(KnownItem::from_question(&self.table, &proposal.candidate));
         }
         if !proposals.is_empty() {
             self.sources.insert(turn.source());
@@ -124,17 +129,17 @@ impl Learner {
         proposals.sort_by(|one, other| score(other).total_cmp(&score(one)));
         let day = |at: Timestamp| zone.tz().to_datetime(at).date();
         let today = self.asked.iter().filter(|at| day(**at) == day(now)).count();
-        let Inbox { per_day, open } = settings.inbox;
+        let InboxSettings { per_day, open } = settings.inbox;
         let mut room = per_day.saturating_sub(today).min(open.saturating_sub(self.open));
         let mut out = InboxQuestions { again: self.again.clone(), ..InboxQuestions::default() };
         for Proposal { mut candidate, admission, .. } in proposals {
             if admission == Admission::In && settings.captures_at_once(candidate.category) {
-                candidate.mark = Mark::Ticked;
+                candidate.mark = CheckboxMark::Ticked;
                 if let Some(record) = &mut candidate.record {
                     record.on = Some(AUTO.to_owned());
                 }
             } else if room == 0 {
-                out.left += 1;
+                out.not_asked += 1;
                 continue;
             } else {
                 room -= 1;

@@ -18,7 +18,7 @@ const HEAD: &[u8] = b"# Working Memory";
 
 /// Working memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Working {
+pub struct WorkingMemory {
     /// When it was written.
     pub updated: Timestamp,
     /// From this instant on it counts for nothing.
@@ -28,12 +28,12 @@ pub struct Working {
 }
 
 /// The working memory in a file, unless it is malformed or has expired by `now`.
-pub fn parse(bytes: &[u8], now: Timestamp) -> Option<Working> {
+pub fn parse(bytes: &[u8], now: Timestamp) -> Option<WorkingMemory> {
     read(bytes).filter(|working| now < working.expires)
 }
 
 /// The working memory in a file, whether expired or not, unless it is malformed.
-pub fn read(bytes: &[u8]) -> Option<Working> {
+pub fn read(bytes: &[u8]) -> Option<WorkingMemory> {
     checked(bytes).ok()
 }
 
@@ -41,7 +41,7 @@ pub fn read(bytes: &[u8]) -> Option<Working> {
 ///
 /// # Errors
 /// As said.
-pub fn checked(bytes: &[u8]) -> Result<Working, (usize, String)> {
+pub fn checked(bytes: &[u8]) -> Result<WorkingMemory, (usize, String)> {
     let mut lines = lines(bytes);
     if lines.next().is_none_or(|line| line.text.trim_ascii_end() != HEAD) {
         return Err((1, "the first line is not `# Working Memory`".to_owned()));
@@ -69,14 +69,14 @@ pub fn checked(bytes: &[u8]) -> Result<Working, (usize, String)> {
     let text: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.text)).collect();
     let text = trim_lines(&text.join("\n")).to_owned();
     match (updated, expires) {
-        (Some(updated), Some(expires)) => Ok(Working { updated, expires, text }),
+        (Some(updated), Some(expires)) => Ok(WorkingMemory { updated, expires, text }),
         (None, _) => Err((last, "there is no line `Updated:`".to_owned())),
         (_, None) => Err((last, "there is no line `Expires:`".to_owned())),
     }
 }
 
 /// The whole file.
-pub fn render(working: &Working) -> String {
+pub fn render(working: &WorkingMemory) -> String {
     let text = working.text.replace("\r\n", "\n").replace('\r', "\n");
     let (head, updated, expires) = ("# Working Memory", working.updated, working.expires);
     format!("{head}\nUpdated: {updated}\nExpires: {expires}\n\n{}\n", trim_lines(&text))
@@ -127,7 +127,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_reads_back(text in "(?s)[^\\s\r]{1,9}([ \n]{1,3}[^\\s\r]{1,9}){0,4}") {
-            let working = Working { updated: at("2026-02-25T11:30:00Z"), expires: at("2026-03-10T11:30:00.5Z"), text };
+            let working = WorkingMemory { updated: at("2026-02-25T11:30:00Z"), expires: at("2026-03-10T11:30:00.5Z"), text };
             prop_assert_eq!(read(render(&working).as_bytes()), Some(working));
         }
 

@@ -5,13 +5,13 @@
 
 use jiff::Timestamp;
 
-use super::save::{InsertAt, Saved, addition, saved};
+use super::save::{InsertAt, SavedMemory, addition, saved};
 use crate::format::reminder::{DateText, TimeText};
 use crate::format::struck;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Result};
-use crate::vault::{self, EditPlan, Why};
+use crate::vault::{self, ChangeReason, EditPlan};
 
 /// The effect on a known fact, named by its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct KeptFact<'a> {
 }
 
 /// A fact's own words: without fields, block id, and links and tags at its end.
-pub fn bare(text: &str) -> String {
+pub fn without_decoration(text: &str) -> String {
     let plain = crate::format::memory::plain(text);
     plain[..struck::tail_start(&plain)].trim().to_owned()
 }
@@ -48,14 +48,14 @@ impl MemoryNotes<'_> {
     ///
     /// # Errors
     /// The text or the section can't be kept, or the note can't be written.
-    pub fn keep(&self, fact: &KeptFact<'_>, now: Timestamp, why: &Why) -> Result<Saved> {
+    pub fn keep(&self, fact: &KeptFact<'_>, now: Timestamp, why: &ChangeReason) -> Result<SavedMemory> {
         let text = wording::checked(fact.text)?;
         let section = wording::section(fact.section)?;
         let path = self.long_path();
         let local = self.zone.tz().to_datetime(now);
         let stamp = format!("{} {}", DateText(local.date()), TimeText(local.time()));
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, fact.link);
-        let says = wording::normal(&bare(&text));
+        let says = wording::normal(&without_decoration(&text));
         let stands = |item: &MemoryItem| {
             struck::parse(&item.text).is_none() && item.text.contains(fact.link) && says_fact(item, &says)
         };
@@ -93,7 +93,7 @@ impl MemoryNotes<'_> {
         if memchr::memmem::find(&bytes, link.as_bytes()).is_none() {
             return Ok(false);
         }
-        let says = wording::normal(&bare(text));
+        let says = wording::normal(&without_decoration(text));
         let items = item::parse(&bytes, false);
         Ok(items.iter().any(|item| item.text.contains(link) && says_fact(item, &says)))
     }
@@ -101,7 +101,7 @@ impl MemoryNotes<'_> {
 
 /// Whether a fact says this, alone or among joined facts; the text may hold a semicolon itself.
 fn says_fact(item: &MemoryItem, says: &str) -> bool {
-    let own = bare(&item.text);
+    let own = without_decoration(&item.text);
     let parts: Vec<&str> = own.split("; ").collect();
     let count = says.matches("; ").count() + 1;
     wording::normal(&own) == says || parts.windows(count).any(|run| wording::normal(&run.join("; ")) == says)
@@ -113,10 +113,10 @@ fn known_fact<'i, 'f>(
     toward: FactEffect<'f>,
 ) -> Option<(FactEffect<'f>, &'i MemoryItem)> {
     let (FactEffect::Replaces(meant) | FactEffect::Joins(meant)) = toward else { return None };
-    let says = wording::normal(&bare(meant));
-    let found = items
-        .iter()
-        .find(|item| struck::parse(&item.text).is_none() && wording::normal(&bare(&item.text)) == says);
+    let says = wording::normal(&without_decoration(meant));
+    let found = items.iter().find(|item| {
+        struck::parse(&item.text).is_none() && wording::normal(&without_decoration(&item.text)) == says
+    });
     found.map(|item| (toward, item))
 }
 
@@ -158,14 +158,14 @@ mod tests {
             joined("likes tea. [[logs/a#^X]] [tier:: core] ^m", "with honey", "[[logs/b#^Y]]"),
             "likes tea; with honey [[logs/a#^X]] [tier:: core] [[logs/b#^Y]] ^m"
         );
-        assert_eq!(bare("likes tea [[logs/a#^X]] [tier:: core] ^m"), "likes tea");
+        assert_eq!(without_decoration("likes tea [[logs/a#^X]] [tier:: core] ^m"), "likes tea");
     }
 
     #[test]
     fn words_with_a_semicolon_are_found_among_what_was_put_together() {
         let bytes = "## Anna\n- likes walks; likes tea; and Coffee; with honey [[logs/a#^X]]\n";
         let items = item::parse(bytes.as_bytes(), false);
-        let says = |text: &str| says_fact(&items[0], &wording::normal(&bare(text)));
+        let says = |text: &str| says_fact(&items[0], &wording::normal(&without_decoration(text)));
         assert!(says("likes tea; and coffee") && says("likes walks") && says("with honey."));
         assert!(!says("likes walks; and coffee") && !says("tea"));
     }

@@ -17,14 +17,14 @@ pub(super) const EPHEMERAL: u64 = 1 << 6;
 pub(super) const MAX_MESSAGES: usize = 5;
 
 /// One interaction, and the data to answer it.
-pub(super) struct Call<'a> {
+pub(super) struct InteractionReply<'a> {
     shared: &'a BotState,
     id: u64,
     token: &'a str,
     application: u64,
 }
 
-impl<'a> Call<'a> {
+impl<'a> InteractionReply<'a> {
     pub fn new(shared: &'a BotState, id: InteractionId, token: &'a str, application: u64) -> Self {
         Self { shared, id: id.get(), token, application }
     }

@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::value::{Claim, ClaimState};
-use crate::machines::engine::{Change, Entries};
+use crate::machines::engine::{Entries, EntryChange};
 
 /// The prefix of the keys of claims.
 pub const CLAIM: &str = "claim/";
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Seen {
+struct KnownEntry {
     value: String,
     /// When this machine first saw it so.
     since: Duration,
     /// Read once, when it was put here; none of other entries, and of claims that can't be read.
-    claim: Option<Brief>,
+    claim: Option<ClaimSummary>,
 }
 
 /// The fields of a claim that decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Brief {
+pub struct ClaimSummary {
     /// How far it came.
     pub state: ClaimState,
     /// As in [`Claim::epoch`].
@@ -37,17 +37,17 @@ pub struct Brief {
 
 /// The entries as they were last read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Known {
+pub struct KnownEntries {
     /// The id of the machine that knows it.
     machine: String,
-    entries: BTreeMap<String, Seen>,
+    entries: BTreeMap<String, KnownEntry>,
     /// When all of them were last read.
     read: Option<Duration>,
     /// Since when they have been read without a long pause.
     pub steady: Option<Duration>,
 }
 
-impl Known {
+impl KnownEntries {
     /// The knowledge of the machine with this id before it read anything.
     pub fn of(machine: String) -> Self {
         Self { machine, ..Self::default() }
@@ -69,13 +69,13 @@ impl Known {
     }
 
     /// The claim at a key; none where there is none that can be read.
-    pub fn claim(&self, key: &str) -> Option<Brief> {
+    pub fn claim(&self, key: &str) -> Option<ClaimSummary> {
         self.entries.get(key)?.claim
     }
 
     /// The keys of this machine's own claims that are not settled.
     pub fn own_open(&self) -> impl Iterator<Item = &str> {
-        let is_open = |brief: Brief| brief.is_own && brief.state == ClaimState::Claimed;
+        let is_open = |brief: ClaimSummary| brief.is_own && brief.state == ClaimState::Claimed;
         self.entries
             .iter()
             .filter(move |(_, seen)| seen.claim.is_some_and(is_open))
@@ -84,7 +84,7 @@ impl Known {
 
     /// All entries but settled claims.
     pub fn unsettled(&self) -> Entries {
-        let is_open = |seen: &Seen| seen.claim.is_none_or(|brief| brief.state == ClaimState::Claimed);
+        let is_open = |seen: &KnownEntry| seen.claim.is_none_or(|brief| brief.state == ClaimState::Claimed);
         let open = self.entries.iter().filter(|(_, seen)| is_open(seen));
         open.map(|(key, seen)| (key.clone(), seen.value.clone())).collect()
     }
@@ -101,7 +101,7 @@ impl Known {
     }
 
     /// Takes in all entries, which had been read at `now`. Those before count as long as they are no older than `pause`.
-    pub fn heard(&mut self, entries: Entries, now: Duration, pause: Duration) {
+    pub fn record_all(&mut self, entries: Entries, now: Duration, pause: Duration) {
         self.entries.retain(|key, _| entries.contains_key(key));
         for (key, value) in entries {
             self.put(key, Some(value), now);
@@ -113,14 +113,14 @@ impl Known {
     }
 
     /// Takes in what stands at the keys of some changes that were not made.
-    pub fn heard_at(&mut self, changes: &[Change], mut standing: Entries, now: Duration) {
+    pub fn record_at(&mut self, changes: &[EntryChange], mut standing: Entries, now: Duration) {
         for change in changes {
             self.put(change.key.clone(), standing.remove(&change.key), now);
         }
     }
 
     /// Takes in changes that were made.
-    pub fn changed(&mut self, changes: &[Change], now: Duration) {
+    pub fn changed(&mut self, changes: &[EntryChange], now: Duration) {
         for change in changes {
             self.put(change.key.clone(), change.value.clone(), now);
         }
@@ -134,15 +134,15 @@ impl Known {
             Some(value) if self.value(&key) == Some(value.as_str()) => {}
             Some(value) => {
                 let claim = key.strip_prefix(CLAIM).and_then(|_| self.brief(&value));
-                self.entries.insert(key, Seen { value, since: now, claim });
+                self.entries.insert(key, KnownEntry { value, since: now, claim });
             }
         }
     }
 
-    fn brief(&self, text: &str) -> Option<Brief> {
+    fn brief(&self, text: &str) -> Option<ClaimSummary> {
         let claim = Claim::read(text).ok()?;
         let is_own = claim.machine == self.machine;
         let until = Duration::from_millis(claim.until);
-        Some(Brief { state: claim.state, epoch: claim.epoch, until, is_own, order: claim.order })
+        Some(ClaimSummary { state: claim.state, epoch: claim.epoch, until, is_own, order: claim.order })
     }
 }

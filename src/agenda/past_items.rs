@@ -15,12 +15,12 @@ use crate::workspace::Workspace;
 ///
 /// # Errors
 /// The journal can't be read.
-pub(super) fn past(
+pub(super) fn past_items(
     window: &DaySpan<'_>,
     most: usize,
 ) -> Result<(Vec<AgendaEntry>, HashSet<String>), DatabaseError> {
     let DaySpan { workspace, .. } = window;
-    let rows = workspace.journal()?.past(window.from, window.to, most)?;
+    let rows = workspace.journal()?.past_deliveries(window.from, window.to, most)?;
     let keys = rows.iter().map(|row| row.key.clone()).collect();
     Ok((rows.into_iter().map(|row| entry(workspace, row)).collect(), keys))
 }

@@ -11,7 +11,7 @@ use super::journal::{self, Journal, LineHash, RESTORED};
 use super::notifier::{Fact, MessageKind};
 use super::pass::{commitment_fact, meaning, text_hash};
 use crate::deliver::journal::Result;
-use crate::format::commitment::{self, Commitment, Status};
+use crate::format::commitment::{self, Commitment, CommitmentStatus};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Recur, Reminder};
 use crate::schedule::{Zone, due};
@@ -21,7 +21,7 @@ use crate::schedule::{Zone, due};
 ///
 /// # Errors
 /// The journal can't be written; then the line should not be restored.
-pub fn restored(
+pub fn record_restored(
     journal: &Journal,
     zone: &Zone,
     reminder: &Reminder,
@@ -73,7 +73,7 @@ pub struct RestoredItem {
     /// How many, at least one.
     pub count: usize,
     /// Their kind: `reminder` or `follow-up`.
-    pub what: &'static str,
+    pub kind: &'static str,
     /// Whether they fire all the same.
     pub fire: bool,
 }
@@ -81,7 +81,7 @@ pub struct RestoredItem {
 impl RestoredItem {
     /// A sentence about them for the person.
     pub fn words(&self) -> String {
-        let Self { count, what, fire } = self;
+        let Self { count, kind: what, fire } = self;
         match (count, fire) {
             (1, true) => format!("1 {what} comes back after its time and fires now"),
             (1, false) => {
@@ -97,10 +97,10 @@ impl RestoredItem {
     }
 }
 
-/// [`restored`] for each reminder that `then` has and `now` lacks; says how many are past.
+/// [`record_restored`] for each reminder that `then` has and `now` lacks; says how many are past.
 ///
 /// # Errors
-/// As [`restored`].
+/// As [`record_restored`].
 pub fn hold_reminders(
     journal: &Journal,
     zone: &Zone,
@@ -111,7 +111,9 @@ pub fn hold_reminders(
     let lines = |bytes| -> Vec<Reminder> {
         reminder::parse(bytes).reminders.into_iter().map(|line| line.reminder).collect()
     };
-    hold_each(&lines(now), &lines(then), |reminder: &Reminder| restored(journal, zone, reminder, clock, fire))
+    hold_each(&lines(now), &lines(then), |reminder: &Reminder| {
+        record_restored(journal, zone, reminder, clock, fire)
+    })
 }
 
 /// [`restored_commitment`] for each follow-up that `then` has and `now` lacks; says how many are past.
@@ -149,7 +151,7 @@ pub fn restored_commitment(
     now: Timestamp,
     fire: bool,
 ) -> Result<bool> {
-    let is_past = |due: &Timestamp| commitment.status == Status::Pending && *due <= now;
+    let is_past = |due: &Timestamp| commitment.status == CommitmentStatus::Pending && *due <= now;
     let Some(due) = commitment.due.filter(is_past) else { return Ok(false) };
     let utc = due.to_zoned(TimeZone::UTC).datetime();
     if fire {

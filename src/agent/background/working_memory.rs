@@ -16,7 +16,7 @@ use crate::agent::brain_chain::CallPermits;
 use crate::brain::{Message, Request};
 use crate::format::log;
 use crate::memory::Origin;
-use crate::memory::working::{Working, is_on, write_working};
+use crate::memory::working::{WorkingMemory, is_on, write_working};
 use crate::summary::extract::{SourceText, extract};
 use crate::summary::{LogName, Summaries};
 use crate::vault::Actor;
@@ -69,7 +69,11 @@ impl WorkingMemoryWriter {
     ///
     /// # Errors
     /// A sentence on what can't be read or written.
-    pub async fn write(&self, name: &LogName, stop: &CancellationToken) -> Result<Option<Working>, String> {
+    pub async fn write(
+        &self,
+        name: &LogName,
+        stop: &CancellationToken,
+    ) -> Result<Option<WorkingMemory>, String> {
         let settings = &self.workspace.settings;
         if !is_on(settings) {
             return Ok(None);

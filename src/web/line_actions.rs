@@ -6,25 +6,25 @@
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::answer::Problem;
-use super::visit::{Form, Visit};
-use crate::format::commitment::Status;
+use super::answer::PageError;
+use super::visit::{FormData, Visit};
+use crate::format::commitment::CommitmentStatus;
 use crate::format::reminder::{Recur, Reminder};
 use crate::memory::commitments::ListedFollowUp;
-use crate::reminders::{Changes, ReminderError, VaultReminders, check_message, local_after};
+use crate::reminders::{ReminderChanges, ReminderError, VaultReminders, check_message, local_after};
 use crate::schedule;
-use crate::tasks::{Rewrite, is_task_id};
+use crate::tasks::{TaskRewrite, is_task_id};
 use crate::when;
 
 /// Snooze's minutes, where none are said.
 const MINUTES: i64 = 10;
 
 /// One form about one reminder, follow-up or task.
-pub(super) struct Doing<'v> {
+pub(super) struct LineActions<'v> {
     visit: &'v Visit<'v>,
 }
 
-impl<'v> Doing<'v> {
+impl<'v> LineActions<'v> {
     pub(super) fn new(visit: &'v Visit<'v>) -> Self {
         Self { visit }
     }
@@ -34,12 +34,12 @@ impl<'v> Doing<'v> {
     }
 
     /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.
-    pub(super) fn act(&self, form: &Form) -> Result<Option<String>, Problem> {
+    pub(super) fn act(&self, form: &FormData) -> Result<Option<String>, PageError> {
         let (id, what) = (form.get("id"), form.get("do"));
         let memory = self.visit.workspace.memory();
         let ledger = memory.ledger();
         if what == "cancel" {
-            let closed = ledger.set(id, Status::Cancelled, &self.visit.origin())?;
+            let closed = ledger.set(id, CommitmentStatus::Cancelled, &self.visit.origin())?;
             return Ok(Some(format!("Cancelled: {}", closed.text)));
         }
         if is_task_id(id) {
@@ -52,7 +52,7 @@ impl<'v> Doing<'v> {
     }
 
     /// Does it with a task of another plugin.
-    fn act_on_task(&self, id: &str, what: &str, form: &Form) -> Result<Option<String>, Problem> {
+    fn act_on_task(&self, id: &str, what: &str, form: &FormData) -> Result<Option<String>, PageError> {
         let (tasks, origin) = (self.visit.workspace.vault_tasks(), self.visit.origin());
         let due = self.task(id, form)?;
         let (written, said) = match what {
@@ -64,16 +64,16 @@ impl<'v> Doing<'v> {
                 return Ok(Some(said));
             }
             "move" => {
-                let rewrite = Rewrite { to: Some(self.when(form.get("when"))?.local), words: None };
+                let rewrite = TaskRewrite { to: Some(self.when(form.get("when"))?.local), words: None };
                 (tasks.rewrite(id, due, rewrite, origin)?, "Moved")
             }
             "edit" => {
-                let to = form.some("when").map(|text| self.when(text)).transpose()?;
+                let to = form.non_blank("when").map(|text| self.when(text)).transpose()?;
                 if to.as_ref().is_some_and(|to| to.recur != Recur::None) {
                     let words = "how a task of another plugin comes again is changed in its note";
-                    return Err(Problem::bad(words));
+                    return Err(PageError::bad(words));
                 }
-                let rewrite = Rewrite { to: to.map(|to| to.local), words: form.some("message") };
+                let rewrite = TaskRewrite { to: to.map(|to| to.local), words: form.non_blank("message") };
                 (tasks.rewrite(id, due, rewrite, origin)?, "Changed")
             }
             "remove" => (tasks.remove(id, due, origin)?, "Removed"),
@@ -89,25 +89,26 @@ impl<'v> Doing<'v> {
         &self,
         one: &ListedFollowUp,
         what: &str,
-        form: &Form,
-    ) -> Result<Option<String>, Problem> {
+        form: &FormData,
+    ) -> Result<Option<String>, PageError> {
         let (workspace, origin) = (self.visit.workspace, self.visit.origin());
         let (memory, now) = (workspace.memory(), one.fingerprint());
         Ok(Some(match what {
-            "done" => format!("Done: {}", memory.ledger().set(&one.id, Status::Delivered, &origin)?.text),
+            "done" => {
+                format!("Done: {}", memory.ledger().set(&one.id, CommitmentStatus::Delivered, &origin)?.text)
+            }
             "snooze" | "move" => self.snooze(&one.id, form)?,
             "edit" if now != form.get("was") => {
-                return Err(
-                    Problem::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}"))
-                );
+                return Err(PageError::changed("the follow-up was changed meanwhile")
+                    .hint(format!("it is now: {now}")));
             }
             "edit" => {
-                let to = form.some("when").map(|text| self.when(text)).transpose()?;
+                let to = form.non_blank("when").map(|text| self.when(text)).transpose()?;
                 let due = to.map(|to| schedule::resolve(&workspace.zone, to.local));
-                if let (None, None) = (form.some("message"), due) {
+                if let (None, None) = (form.non_blank("message"), due) {
                     return Err(ReminderError::NothingToChange.into());
                 }
-                let changed = memory.ledger().change(&one.id, (form.some("message"), due), &origin)?;
+                let changed = memory.ledger().change(&one.id, (form.non_blank("message"), due), &origin)?;
                 format!("Changed: {}", changed.text)
             }
             _ => return Ok(None),
@@ -115,7 +116,7 @@ impl<'v> Doing<'v> {
     }
 
     /// Does it with a reminder.
-    fn act_on_reminder(&self, id: &str, what: &str, form: &Form) -> Result<Option<String>, Problem> {
+    fn act_on_reminder(&self, id: &str, what: &str, form: &FormData) -> Result<Option<String>, PageError> {
         let (now, origin) = (self.visit.now, self.visit.origin());
         Ok(Some(match what {
             "done" => self.done(id, form)?,
@@ -141,30 +142,31 @@ impl<'v> Doing<'v> {
         }))
     }
 
-    fn when(&self, text: &str) -> Result<when::Meaning, Problem> {
+    fn when(&self, text: &str) -> Result<when::Meaning, PageError> {
         when::read(text, self.visit.now, &self.visit.workspace.zone)
             .map_err(|error| ReminderError::from(error).into())
     }
 
     /// Refuses a form whose line is another by now; the reminder of the line.
-    fn unchanged(&self, id: &str, form: &Form) -> Result<Reminder, Problem> {
-        let was =
-            form.some("was").ok_or_else(|| Problem::bad("the form doesn't say which line it is about"))?;
+    fn unchanged(&self, id: &str, form: &FormData) -> Result<Reminder, PageError> {
+        let was = form
+            .non_blank("was")
+            .ok_or_else(|| PageError::bad("the form doesn't say which line it is about"))?;
         let found = self.book().line(id)?;
         let line = String::from_utf8_lossy(&found.text).into_owned();
         if line.trim() == was {
             return Ok(found.reminder);
         }
-        Err(Problem::changed("the line was changed meanwhile").hint(format!("it is now: {line}")))
+        Err(PageError::changed("the line was changed meanwhile").hint(format!("it is now: {line}")))
     }
 
     /// As [`Self::unchanged`], for a form about the next time of a reminder.
-    fn is_next(&self, id: &str, form: &Form) -> Result<(), Problem> {
+    fn is_next(&self, id: &str, form: &FormData) -> Result<(), PageError> {
         let reminder = self.unchanged(id, form)?;
         let next = schedule::next_occurrence(&self.visit.workspace.zone, &reminder, self.visit.now);
         let next = next.map_or_else(String::new, |next| minute(next.local));
-        match form.some("at") {
-            Some(at) if at != next => Err(Problem::changed("that isn't its next time").hint(format!(
+        match form.non_blank("at") {
+            Some(at) if at != next => Err(PageError::changed("that isn't its next time").hint(format!(
                 "its next time is {}; only that one can be left out or moved",
                 next.replace('T', " ")
             ))),
@@ -173,25 +175,25 @@ impl<'v> Doing<'v> {
     }
 
     /// Refuses a form about a task of another plugin that is another by now; the local time that the form is about.
-    fn task(&self, id: &str, form: &Form) -> Result<Option<DateTime>, Problem> {
+    fn task(&self, id: &str, form: &FormData) -> Result<Option<DateTime>, PageError> {
         let (workspace, was) = (self.visit.workspace, form.get("was"));
         let mut scanner = self.visit.tasks();
         if let Some(settings) = workspace.task_settings() {
-            scanner.scan(&workspace.vault, &settings, self.visit.now).map_err(Problem::failed)?;
+            scanner.scan(&workspace.vault, &settings, self.visit.now).map_err(PageError::failed)?;
         }
         let all = scanner.tasks();
         let mut standing =
             all.iter().filter(|(_, found)| found.id == id).map(|(_, found)| found.fingerprint());
         match standing.next() {
             Some(now) if now != was && standing.all(|other| other != was) => {
-                Err(Problem::changed("the task was changed meanwhile").hint(format!("it is now: {now}")))
+                Err(PageError::changed("the task was changed meanwhile").hint(format!("it is now: {now}")))
             }
             // A missing item is reported by the code that looks for it.
-            _ => Ok(form.some("at").and_then(|at| at.parse().ok())),
+            _ => Ok(form.non_blank("at").and_then(|at| at.parse().ok())),
         }
     }
 
-    fn done(&self, id: &str, form: &Form) -> Result<String, Problem> {
+    fn done(&self, id: &str, form: &FormData) -> Result<String, PageError> {
         let (workspace, now) = (self.visit.workspace, self.visit.now);
         let reminder = self.unchanged(id, form)?;
         if reminder.recur == Recur::None {
@@ -202,16 +204,16 @@ impl<'v> Doing<'v> {
         let said = next.map(|next| when::confirmation_with(next.local, reminder.recur, now, &workspace.zone));
         let said = said.unwrap_or_else(|| "never".to_owned());
         if schedule::due(&workspace.zone, &reminder, now).is_none() {
-            return Err(Problem::bad(format!("it isn't due yet, and comes {said}"))
+            return Err(PageError::bad(format!("it isn't due yet, and comes {said}"))
                 .hint("`Skip this one` leaves that time out"));
         }
         Ok(format!("Done; it comes again {said}"))
     }
 
     /// Until when it is snoozed, as a time and in a sentence.
-    fn until(&self, form: &Form) -> Result<(DateTime, String), Problem> {
+    fn until(&self, form: &FormData) -> Result<(DateTime, String), PageError> {
         let (zone, now) = (&self.visit.workspace.zone, self.visit.now);
-        let local = match form.some("when") {
+        let local = match form.non_blank("when") {
             Some(text) => self.when(text)?.local,
             None => local_after(now, SignedDuration::from_mins(MINUTES), zone),
         };
@@ -219,7 +221,7 @@ impl<'v> Doing<'v> {
         Ok((local, format!("Snoozed until {said}")))
     }
 
-    fn snooze(&self, id: &str, form: &Form) -> Result<String, Problem> {
+    fn snooze(&self, id: &str, form: &FormData) -> Result<String, PageError> {
         let (workspace, origin) = (self.visit.workspace, self.visit.origin());
         let (local, said) = self.until(form)?;
         if workspace.postponed(id, local, &origin)?.is_none() {
@@ -230,17 +232,17 @@ impl<'v> Doing<'v> {
         Ok(said)
     }
 
-    fn edit(&self, id: &str, form: &Form) -> Result<String, Problem> {
+    fn edit(&self, id: &str, form: &FormData) -> Result<String, PageError> {
         self.unchanged(id, form)?;
-        let meaning = form.some("when").map(|text| self.when(text)).transpose()?;
+        let meaning = form.non_blank("when").map(|text| self.when(text)).transpose()?;
         let mut recur =
-            form.some("recur").map(|text| text.parse::<Recur>().map_err(Problem::bad)).transpose()?;
+            form.non_blank("recur").map(|text| text.parse::<Recur>().map_err(PageError::bad)).transpose()?;
         if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
-            recur = Some(meaning.recurring(recur).map_err(Problem::bad)?);
+            recur = Some(meaning.recurring(recur).map_err(PageError::bad)?);
         }
-        let msg = form.some("message").map(str::to_owned);
+        let msg = form.non_blank("message").map(str::to_owned);
         check_message(msg.as_deref().unwrap_or_default())?;
-        let changes = Changes { local: meaning.map(|meaning| meaning.local), recur, msg };
+        let changes = ReminderChanges { local: meaning.map(|meaning| meaning.local), recur, msg };
         let written = self.book().change(id, &changes, self.visit.origin())?;
         Ok(format!("Changed: {}", in_words(self.visit, &written.line_text)))
     }

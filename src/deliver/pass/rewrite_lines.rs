@@ -8,19 +8,21 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::machines::WriteOrder;
-use super::notes::{LineWithoutId, Notes};
+use super::notes::{LineWithoutId, PassNotes};
 use super::plan::text_hash;
-use super::planned::{Plan, Settle, Target};
+use super::planned::{LineRewrite, PassPlan, PendingRewrite};
 use super::reminders::meaning;
-use super::{Memory, Mode, PassContext, PassReport};
+use super::{PassContext, PassMode, PassReport, PassState};
 use crate::deliver::journal::{DeliveryState, LineHash};
 use crate::deliver::notifier::MessageKind;
-use crate::format::commitment::{self, Commitment, Status};
+use crate::format::commitment::{self, Commitment, CommitmentStatus};
 use crate::format::id::ReminderId;
-use crate::format::reminder::{self, Parsed};
+use crate::format::reminder::{self, ParsedLine};
 use crate::reminders::{id_of_line, rfc3339};
 use crate::sqlite::Result;
-use crate::vault::{Actor, EditError, EditPlan as Change, EditReport, NotePath, OpOutcome, Operation, Why};
+use crate::vault::{
+    Actor, ChangeReason, EditError, EditPlan as Change, EditReport, NotePath, OpOutcome, Operation,
+};
 
 /// A rewritten note is checked again after this, because an old buffer may have been saved over it.
 const SECOND_LOOK: SignedDuration = SignedDuration::from_secs(5);
@@ -29,18 +31,18 @@ const SECOND_LOOK: SignedDuration = SignedDuration::from_secs(5);
 const TURN_LOOK: SignedDuration = SignedDuration::from_secs(30);
 
 /// Rewrites both notes, as far as they are still.
-pub(super) fn settle(
+pub(super) fn rewrite_notes(
     context: &PassContext<'_>,
-    memory: &mut Memory,
-    mode: Mode,
-    notes: &Notes,
-    plan: &Plan,
+    memory: &mut PassState,
+    mode: PassMode,
+    notes: &PassNotes,
+    plan: &PassPlan,
     now: Timestamp,
     report: &mut PassReport,
 ) -> Result<()> {
     forget_deleted_lines(context, notes, plan)?;
     let order = WriteOrder::new(context, memory, mode, plan, now);
-    let mut writer = Writer { context, memory, mode, now, report };
+    let mut writer = LineRewriter { context, memory, mode, now, report };
     if let Some(note) = &notes.reminders {
         if note.was_read {
             writer.observe(&context.settings.reminders, &note.bytes);
@@ -64,10 +66,10 @@ pub(super) fn settle(
 /// The sent items of a note that this machine writes down now.
 fn ours<T: Clone>(
     order: &WriteOrder<'_>,
-    all: &[Settle<T>],
+    all: &[PendingRewrite<T>],
     now: Timestamp,
     report: &mut PassReport,
-) -> Vec<Settle<T>> {
+) -> Vec<PendingRewrite<T>> {
     let mut ours = Vec::new();
     for settle in all {
         match order.may_write(&settle.key, &settle.row) {
@@ -85,7 +87,7 @@ fn later(now: Timestamp, by: SignedDuration) -> Timestamp {
 
 /// Marks deliveries as done whose line is deleted (by the person, or by an edit whose outcome was never recorded), and
 /// deletes those that were never sent.
-fn forget_deleted_lines(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<()> {
+fn forget_deleted_lines(context: &PassContext<'_>, notes: &PassNotes, plan: &PassPlan) -> Result<()> {
     // A reworded line without an id is kept track of while it is being edited.
     let reworded =
         plan.changed.iter().filter(|changed| changed.without_id).map(|changed| changed.key.as_str());
@@ -112,24 +114,24 @@ fn forget_deleted_lines(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -
     Ok(())
 }
 
-struct Writer<'a> {
+struct LineRewriter<'a> {
     context: &'a PassContext<'a>,
-    memory: &'a mut Memory,
-    mode: Mode,
+    memory: &'a mut PassState,
+    mode: PassMode,
     now: Timestamp,
     report: &'a mut PassReport,
 }
 
-impl Writer<'_> {
+impl LineRewriter<'_> {
     fn observe(&mut self, path: &NotePath, bytes: &[u8]) {
-        if self.mode == Mode::Daemon {
+        if self.mode == PassMode::Daemon {
             self.memory.observe(path, bytes, self.now);
         }
     }
 
     /// Whether the note may be rewritten now; else another pass is asked for.
     fn may_write(&mut self, path: &NotePath) -> bool {
-        if self.mode != Mode::Daemon {
+        if self.mode != PassMode::Daemon {
             return true;
         }
         match self.memory.may_write(path, self.now) {
@@ -142,7 +144,12 @@ impl Writer<'_> {
     }
 
     /// Makes an edit; a failure goes into the report.
-    fn edit(&mut self, path: &NotePath, operations: &[Operation], why: &Why) -> Option<Vec<OpOutcome>> {
+    fn edit(
+        &mut self,
+        path: &NotePath,
+        operations: &[Operation],
+        why: &ChangeReason,
+    ) -> Option<Vec<OpOutcome>> {
         let edited = self.context.editor.edit(path, operations, why);
         self.edited(path, edited)
     }
@@ -150,14 +157,14 @@ impl Writer<'_> {
     fn edited(&mut self, path: &NotePath, edited: Result<EditReport, EditError>) -> Option<Vec<OpOutcome>> {
         match edited {
             Ok(edited) => {
-                self.memory.wrote(path, &edited.after);
+                self.memory.record_own_write(path, &edited.after);
                 self.report.problems.extend(edited.warning);
-                if edited.changed && self.mode == Mode::Daemon {
+                if edited.changed && self.mode == PassMode::Daemon {
                     self.report.request_pass(later(self.now, SECOND_LOOK));
                 }
                 Some(edited.outcomes)
             }
-            Err(error) if error.is_transient() && self.mode == Mode::Daemon => {
+            Err(error) if error.is_transient() && self.mode == PassMode::Daemon => {
                 tracing::info!(%path, %error, "a note is rewritten later");
                 self.report.request_pass(later(self.now, SECOND_LOOK));
                 None
@@ -169,7 +176,7 @@ impl Writer<'_> {
         }
     }
 
-    fn write_settled(&mut self, path: &NotePath, settles: &[Settle<Target>]) -> Result<()> {
+    fn write_settled(&mut self, path: &NotePath, settles: &[PendingRewrite<LineRewrite>]) -> Result<()> {
         if settles.is_empty() || !self.may_write(path) {
             return Ok(());
         }
@@ -186,14 +193,14 @@ impl Writer<'_> {
         fail::fail_point!("deliver::before-rewrite");
         let Some(outcomes) = self.edit(path, &operations, &self.why(settles)) else { return Ok(()) };
         fail::fail_point!("deliver::after-rewrite");
-        let done: Vec<&Settle<Target>> = settles
+        let done: Vec<&PendingRewrite<LineRewrite>> = settles
             .iter()
             .zip(&which)
             .filter(|(_, at)| outcomes.get(**at).is_some_and(|outcome| outcome.is_done()))
             .map(|(settle, _)| settle)
             .collect();
         for settle in &done {
-            if let Target::Move { id: Some(id), .. } = &settle.target {
+            if let LineRewrite::Move { id: Some(id), .. } = &settle.target {
                 self.report.ids_added.push(id.to_string());
             }
         }
@@ -201,7 +208,7 @@ impl Writer<'_> {
     }
 
     /// Marks every block with the sent text; one whose words the person has changed since is left alone.
-    fn mark_delivered(&mut self, path: &NotePath, settles: &[Settle<LineHash>]) -> Result<()> {
+    fn mark_delivered(&mut self, path: &NotePath, settles: &[PendingRewrite<LineHash>]) -> Result<()> {
         if settles.is_empty() || !self.may_write(path) {
             return Ok(());
         }
@@ -216,7 +223,12 @@ impl Writer<'_> {
                 marked.extend(is_meant.then_some(hash));
                 is_meant
             };
-            Change::Bytes(commitment::set_each(bytes, Status::Pending, Status::Delivered, is_meant))
+            Change::Bytes(commitment::set_each(
+                bytes,
+                CommitmentStatus::Pending,
+                CommitmentStatus::Delivered,
+                is_meant,
+            ))
         });
         if self.edited(path, edited).is_none() {
             return Ok(());
@@ -227,7 +239,7 @@ impl Writer<'_> {
     }
 
     /// The note says now that these were sent.
-    fn written_down<T>(&mut self, done: &[&Settle<T>]) -> Result<()> {
+    fn written_down<T>(&mut self, done: &[&PendingRewrite<T>]) -> Result<()> {
         for settle in done {
             if settle.row.state == DeliveryState::Done {
                 self.report.removed_again.push(settle.row.fact.id.clone());
@@ -237,13 +249,16 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn why<T>(&self, settles: &[Settle<T>]) -> Why {
+    fn why<T>(&self, settles: &[PendingRewrite<T>]) -> ChangeReason {
         let again = settles.iter().all(|settle| settle.row.state == DeliveryState::Done);
         let verb = if again { "had fired already" } else { "fired" };
         let mut why = match settles {
-            [one] => Why::new(Actor::Scheduler, format!("{verb}: {}", first_line(&one.row.fact.msg))),
+            [one] => {
+                ChangeReason::new(Actor::Scheduler, format!("{verb}: {}", first_line(&one.row.fact.msg)))
+            }
             many => {
-                let mut why = Why::new(Actor::Scheduler, format!("{verb}: {} reminders", many.len()));
+                let mut why =
+                    ChangeReason::new(Actor::Scheduler, format!("{verb}: {} reminders", many.len()));
                 let lines: Vec<&str> = many.iter().map(|settle| first_line(&settle.row.fact.msg)).collect();
                 why.body = Some(lines.join("\n"));
                 why
@@ -265,8 +280,8 @@ impl Writer<'_> {
     fn give_ids(
         &mut self,
         without_id: &[LineWithoutId],
-        notes: &Notes,
-        settled: &[Settle<Target>],
+        notes: &PassNotes,
+        settled: &[PendingRewrite<LineRewrite>],
     ) -> Result<()> {
         let mut times: HashMap<&[u8], u32> = HashMap::new();
         for line in without_id {
@@ -279,7 +294,7 @@ impl Writer<'_> {
             .filter(|line| line.terminated && times[line.text.as_slice()] == 1)
             .filter(|line| !rewritten.contains(line.text.as_slice()))
             .collect();
-        if self.mode == Mode::Daemon {
+        if self.mode == PassMode::Daemon {
             let all = lines.len();
             lines.retain(|line| self.memory.is_steady(&line.text, self.now));
             if lines.len() < all {
@@ -300,8 +315,8 @@ impl Writer<'_> {
             })
             .collect();
         let mut why = match ids.as_slice() {
-            [_] => Why::new(Actor::Scheduler, "id given to a reminder"),
-            many => Why::new(Actor::Scheduler, format!("ids given to {} reminders", many.len())),
+            [_] => ChangeReason::new(Actor::Scheduler, "id given to a reminder"),
+            many => ChangeReason::new(Actor::Scheduler, format!("ids given to {} reminders", many.len())),
         };
         why = ids.iter().take(100).fold(why, |why, id| why.trailer("Reminder", id.to_string()));
         fail::fail_point!("deliver::before-ids");
@@ -314,14 +329,14 @@ impl Writer<'_> {
 
     /// An id for each line: the one that this line was given before, else a new one; on disk before
     /// it is written.
-    fn ids_for(&self, lines: &[&LineWithoutId], notes: &Notes) -> Result<Vec<ReminderId>> {
+    fn ids_for(&self, lines: &[&LineWithoutId], notes: &PassNotes) -> Result<Vec<ReminderId>> {
         let note = notes.reminders.as_ref();
         let mut taken: HashSet<ReminderId> =
             note.into_iter().flat_map(super::notes::ReminderNote::ids).map(|at| at.id).collect();
         let mut new: Vec<(LineHash, String)> = Vec::new();
         let mut ids = Vec::with_capacity(lines.len());
         for line in lines {
-            let Parsed::Reminder(reminder) = reminder::parse_line(&line.text) else {
+            let ParsedLine::Reminder(reminder) = reminder::parse_line(&line.text) else {
                 unreachable!("it was read as a reminder from the same bytes");
             };
             let meaning = meaning(&reminder);
@@ -349,16 +364,16 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-fn operation_line(target: &Target) -> &[u8] {
+fn operation_line(target: &LineRewrite) -> &[u8] {
     match target {
-        Target::Delete { line } | Target::Move { line, .. } => line,
+        LineRewrite::Delete { line } | LineRewrite::Move { line, .. } => line,
     }
 }
 
-fn operation(target: &Target) -> (&[u8], Operation) {
+fn operation(target: &LineRewrite) -> (&[u8], Operation) {
     let operation = match target {
-        Target::Delete { line } => Operation::DeleteLine { line: line.clone() },
-        Target::Move { line, next, id } => {
+        LineRewrite::Delete { line } => Operation::DeleteLine { line: line.clone() },
+        LineRewrite::Move { line, next, id } => {
             let named = id.map_or_else(|| line.clone(), |id| reminder::with_id(line, &id));
             let with = reminder::with_schedule(&named, next.date, None, next.day);
             Operation::ReplaceLine { line: line.clone(), with }

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::claims::record_sender;
-use crate::deliver::journal::{Message, voice_claim};
-use crate::deliver::notifier::{Lookup, MessageKind};
+use crate::deliver::journal::{JournalMessage, voice_claim};
+use crate::deliver::notifier::{MessageKind, MessageLookup};
 use crate::deliver::pass::PassContext;
-use crate::machines::protocol::{May, claim_key};
+use crate::machines::protocol::{SendRight, claim_key};
 use crate::sqlite::Result;
 
 /// The claims that a message needs; none for a message of a person at this machine, or of the voice.
 #[derive(Debug, Default)]
-pub(in crate::deliver::pass) struct Rights {
+pub(in crate::deliver::pass) struct MessageClaims {
     claims: Vec<String>,
     /// Whether only the voice may say it.
     of_voice: bool,
@@ -19,7 +19,7 @@ pub(in crate::deliver::pass) struct Rights {
 
 /// Whether a message may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::deliver::pass) enum Right {
+pub(in crate::deliver::pass) enum SendPermission {
     /// Yes, and the send must have ended in this time.
     Yes(Duration),
     /// Not now.
@@ -28,9 +28,9 @@ pub(in crate::deliver::pass) enum Right {
     Over,
 }
 
-impl Rights {
+impl MessageClaims {
     /// Those that `message` needs.
-    pub fn of(context: &PassContext<'_>, message: &Message) -> Result<Self> {
+    pub fn of(context: &PassContext<'_>, message: &JournalMessage) -> Result<Self> {
         if context.machines.is_alone() {
             return Ok(Self::default());
         }
@@ -39,62 +39,65 @@ impl Rights {
             return Ok(Self { claims: voice_claim(&message.key).into_iter().collect(), of_voice });
         }
         let Some(place) = context.delivery_order.name(&message.to) else { return Ok(Self::default()) };
-        let carried = context.journal.carried(&message.key)?;
+        let carried = context.journal.deliveries_in(&message.key)?;
         Ok(Self { claims: carried.iter().map(|(key, ..)| claim_key(key, place)).collect(), of_voice: false })
     }
 
     /// Whether all of them are held now.
-    pub fn now(&self, context: &PassContext<'_>) -> Right {
+    pub fn now(&self, context: &PassContext<'_>) -> SendPermission {
         let mut all = if self.of_voice { context.machines.voice_left() } else { Duration::MAX };
         if all.is_zero() {
-            return Right::Wait;
+            return SendPermission::Wait;
         }
         for claim in &self.claims {
-            match context.machines.may(claim) {
-                May::Yes { left, .. } => all = all.min(left),
-                May::Never | May::Wait => return Right::Wait,
+            match context.machines.send_right(claim) {
+                SendRight::Yes { left, .. } => all = all.min(left),
+                SendRight::Never | SendRight::Wait => return SendPermission::Wait,
             }
         }
-        Right::Yes(all)
+        SendPermission::Yes(all)
     }
 
     /// The same for a message whose turn has come: if other machines sent all of it, or a part, it is split.
-    pub async fn turn(&self, context: &PassContext<'_>, message: &Message) -> Result<Right> {
+    pub async fn turn(&self, context: &PassContext<'_>, message: &JournalMessage) -> Result<SendPermission> {
         let machines = context.machines;
-        let may: Vec<May> = self.claims.iter().map(|claim| machines.may(claim)).collect();
-        let is_mine = |may: &May| matches!(may, May::Yes { .. });
+        let may: Vec<SendRight> = self.claims.iter().map(|claim| machines.send_right(claim)).collect();
+        let is_mine = |may: &SendRight| matches!(may, SendRight::Yes { .. });
         // A part whose claims another machine holds is told by that one.
         let is_elsewhere = self.claims.iter().zip(&may).all(|(claim, may)| match may {
-            May::Wait => machines.is_claimed_elsewhere(claim),
-            May::Yes { .. } | May::Never => true,
+            SendRight::Wait => machines.is_claimed_elsewhere(claim),
+            SendRight::Yes { .. } | SendRight::Never => true,
         });
-        if may.iter().all(is_mine) || !is_elsewhere || may.iter().all(|may| *may == May::Wait) {
+        if may.iter().all(is_mine) || !is_elsewhere || may.iter().all(|may| *may == SendRight::Wait) {
             return Ok(self.now(context));
         }
-        let is_mixed = may.iter().any(|may| *may != May::Never);
+        let is_mixed = may.iter().any(|may| *may != SendRight::Never);
         // It may have been sent as it is, before a part of it was another machine's: then it is found once more.
         if is_mixed && !self.is_absent(context, message).await {
-            return Ok(Right::Yes(Duration::ZERO));
+            return Ok(SendPermission::Yes(Duration::ZERO));
         }
         if !message.to.is_copy() {
             let place = context.delivery_order.name(&message.to).unwrap_or_default();
-            for delivery in context.journal.carried(&message.key)? {
+            for delivery in context.journal.deliveries_in(&message.key)? {
                 record_sender(context, &delivery, place)?;
             }
         }
         context.journal.drop_message(&message.key)?;
-        Ok(Right::Over)
+        Ok(SendPermission::Over)
     }
 
     /// Whether the place surely doesn't have the message, or can't be asked.
-    async fn is_absent(&self, context: &PassContext<'_>, message: &Message) -> bool {
+    async fn is_absent(&self, context: &PassContext<'_>, message: &JournalMessage) -> bool {
         let Some(place) = context.delivery_order.place(&message.to, message.route, message.scope) else {
             return true;
         };
         for (at, chunk) in message.chunks.iter().enumerate() {
             let Some(first) = chunk.first else { continue };
             let outgoing = message.outgoing(at, place.scope);
-            if !matches!(place.notifier.find(&outgoing, first).await, Lookup::NotFound | Lookup::CannotAsk) {
+            if !matches!(
+                place.notifier.find(&outgoing, first).await,
+                MessageLookup::NotFound | MessageLookup::CannotAsk
+            ) {
                 return false;
             }
         }
@@ -103,6 +106,6 @@ impl Rights {
 
     /// The channel took all of the message.
     pub fn mark_sent(&self, context: &PassContext<'_>) {
-        self.claims.iter().for_each(|claim| context.machines.told(claim));
+        self.claims.iter().for_each(|claim| context.machines.mark_sent(claim));
     }
 }

@@ -10,7 +10,7 @@ const MOST: usize = 200_000;
 
 /// The file whose path is, or ends with, `wanted`, in upper or lower case; of several the one in the fewest folders,
 /// then the first by name. Hidden files and links are left out.
-pub(super) fn find(root: &Path, wanted: &NotePath) -> Option<NotePath> {
+pub(super) fn find_link_target(root: &Path, wanted: &NotePath) -> Option<NotePath> {
     let wanted = format!("/{}", wanted.as_str().to_lowercase());
     let (mut level, mut left) = (VecDeque::from([String::new()]), MOST);
     while !level.is_empty() {
@@ -53,8 +53,9 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
         }
-        let found =
-            |wanted: &str| find(dir.path(), &NotePath::new(wanted).unwrap()).map(|path| path.to_string());
+        let found = |wanted: &str| {
+            find_link_target(dir.path(), &NotePath::new(wanted).unwrap()).map(|path| path.to_string())
+        };
         assert_eq!(found("pic.png").as_deref(), Some("b/Pic.png"));
         assert_eq!(found("deep/pic.png").as_deref(), Some("a/deep/pic.png"));
         assert_eq!(found("c/x.md").as_deref(), Some("b/c/x.md"));

@@ -2,15 +2,15 @@
 
 use axum::http::{HeaderMap, HeaderName, header};
 
-use crate::listen::{Names, secret};
-use crate::web::answer::Problem;
+use crate::listen::{HostNames, secret};
+use crate::web::answer::PageError;
 
 /// The browser's header about the origin of a request.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The name that a request calls the page by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::web) struct Called {
+pub(in crate::web) struct CalledHost {
     /// The `Host` header.
     pub host: String,
     /// Whether a proxy says that TLS is before it.
@@ -18,22 +18,22 @@ pub(in crate::web) struct Called {
 }
 
 /// The name that a request calls the page by, where that is one of its names.
-pub(in crate::web) fn host(names: &Names, headers: &HeaderMap) -> Result<Called, Problem> {
+pub(in crate::web) fn host(names: &HostNames, headers: &HeaderMap) -> Result<CalledHost, PageError> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok()).filter(|_| hosts.next().is_none());
     let Some(host) = host.filter(|host| names.takes(host)) else {
-        return Err(Problem::refused(421, "this page isn't called by that name")
+        return Err(PageError::refused(421, "this page isn't called by that name")
             .hint("behind a proxy, name its host in `[web] trusted_hosts` of vault-agent.toml"));
     };
     let forwarded = text(headers, &HeaderName::from_static("x-forwarded-proto"));
     let is_tls =
         names.is_trusted(host) && forwarded.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
-    Ok(Called { host: host.to_owned(), is_tls })
+    Ok(CalledHost { host: host.to_owned(), is_tls })
 }
 
 /// Whether a change comes from a page of ours.
-pub(in crate::web) fn change(called: &Called, headers: &HeaderMap) -> Result<(), Problem> {
-    let refused = || Problem::refused(403, "this change doesn't come from a page of this vault");
+pub(in crate::web) fn change(called: &CalledHost, headers: &HeaderMap) -> Result<(), PageError> {
+    let refused = || PageError::refused(403, "this change doesn't come from a page of this vault");
     let origin = text(headers, &header::ORIGIN).ok_or_else(refused)?;
     let scheme = if called.is_tls { "https" } else { "http" };
     if !origin.eq_ignore_ascii_case(&format!("{scheme}://{}", called.host)) {
@@ -46,12 +46,12 @@ pub(in crate::web) fn change(called: &Called, headers: &HeaderMap) -> Result<(),
 }
 
 /// The cookie's name: cookies of one host are shared by all its ports.
-pub(in crate::web) fn cookie_name(called: &Called, port: u16) -> String {
+pub(in crate::web) fn cookie_name(called: &CalledHost, port: u16) -> String {
     if called.is_tls { "__Host-vault_agent".to_owned() } else { format!("vault_agent_{port}") }
 }
 
 /// The session's secret, as a request brings it.
-pub(in crate::web) fn cookie(called: &Called, port: u16, headers: &HeaderMap) -> Option<String> {
+pub(in crate::web) fn cookie(called: &CalledHost, port: u16, headers: &HeaderMap) -> Option<String> {
     let name = cookie_name(called, port);
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -60,7 +60,7 @@ pub(in crate::web) fn cookie(called: &Called, port: u16, headers: &HeaderMap) ->
 }
 
 /// The header that gives a browser its cookie.
-pub(in crate::web) fn set_cookie(called: &Called, port: u16, value: &str) -> String {
+pub(in crate::web) fn set_cookie(called: &CalledHost, port: u16, value: &str) -> String {
     let secure = if called.is_tls { "; Secure" } else { "" };
     let name = cookie_name(called, port);
     format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}")
@@ -75,11 +75,12 @@ pub(in crate::web) fn form_token(cookie: &str) -> String {
 }
 
 /// Whether a form brings the session's token.
-pub(in crate::web) fn form(token: &str, given: &str) -> Result<(), Problem> {
+pub(in crate::web) fn form(token: &str, given: &str) -> Result<(), PageError> {
     if secret::is_same(token, given) {
         return Ok(());
     }
-    Err(Problem::refused(403, "this form is not of this session").hint("reload the page, and send it again"))
+    Err(PageError::refused(403, "this form is not of this session")
+        .hint("reload the page, and send it again"))
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
@@ -96,8 +97,8 @@ mod tests {
         pairs.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
     }
 
-    fn names() -> Names {
-        Names::new("127.0.0.1:8790".parse().unwrap(), &["vault.ts.net".to_owned()])
+    fn names() -> HostNames {
+        HostNames::new("127.0.0.1:8790".parse().unwrap(), &["vault.ts.net".to_owned()])
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::super::EngineError;
-use super::state_file::Mark;
+use super::state_file::StateMark;
 use crate::config::json_file;
 
 /// The file, in the state directory.
@@ -14,16 +14,16 @@ const FILE: &str = "machines-git.json";
 /// The newest state that was seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Seen {
+pub struct SeenState {
     /// At which remote.
     pub remote: String,
     /// The branch that was the last one.
     pub branch: Option<String>,
     /// Its newest state.
-    pub mark: Option<Mark>,
+    pub mark: Option<StateMark>,
 }
 
-impl Seen {
+impl SeenState {
     /// Loads what was seen at `remote`; nothing of another one.
     pub fn load(state: &Path, remote: &str) -> Self {
         let read: Option<Self> = json_file::load(&state.join(FILE));

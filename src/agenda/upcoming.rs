@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::reminders::ReminderError;
-use crate::tasks::{self, Scanner, ToldLine};
+use crate::tasks::{self, ListedLine, Scanner};
 use crate::workspace::Workspace;
 
 /// A reminder or a task that will be notified.
@@ -31,7 +31,7 @@ pub struct UpcomingItem {
 ///
 /// # Errors
 /// The note of reminders is there and can't be read.
-pub fn coming(
+pub fn upcoming_items(
     workspace: &Workspace,
     count: usize,
     scanner: &mut Scanner,
@@ -39,10 +39,10 @@ pub fn coming(
     let now = workspace.clock.now();
     let (mut coming, _) = tasks::all(&workspace.vault_reminders(), &workspace.vault_tasks(), scanner, now)?;
     coming.retain(|one| one.at > now);
-    let key = |one: &ToldLine| (one.at, one.is_task(), one.path.clone(), one.line);
+    let key = |one: &ListedLine| (one.at, one.is_task(), one.path.clone(), one.line);
     coming.sort_by_cached_key(key);
     coming.truncate(count);
-    let item = |one: ToldLine| UpcomingItem {
+    let item = |one: ListedLine| UpcomingItem {
         id: one.id,
         path: one.path,
         format: one.format,

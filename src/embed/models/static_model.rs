@@ -1,36 +1,36 @@
-//! Chooses the static model that embeds blocks ([`Fixed`]: the table in the binary, or one from a folder), and embeds
+//! Chooses the static model that embeds blocks ([`StaticModel`]: the table in the binary, or one from a folder), and embeds
 //! many texts by it ([`Embedder`]).
 
 use std::path::Path;
 use std::sync::Arc;
 
-use super::folder::Folder;
-use super::table::{self, DIMENSIONS, MOST_TOKENS, Table};
+use super::folder::StaticModelFolder;
+use super::table::{self, BuiltinTable, DIMENSIONS, MOST_TOKENS};
 use crate::config::Settings;
-use crate::embed::fast::FastMap;
+use crate::embed::fast_hash::FastMap;
 use crate::embed::tokens::wordpiece;
 use crate::embed::{EmbedError, is_on};
 
 /// A static model; its vectors have [`DIMENSIONS`] numbers.
 #[derive(Debug, Clone, Default)]
-pub enum Fixed {
+pub enum StaticModel {
     /// The table in the binary.
     #[default]
     Builtin,
     /// A folder's.
-    Folder(Arc<Folder>),
+    Folder(Arc<StaticModelFolder>),
     /// None: the settings want no vectors.
     Off,
 }
 
-impl Fixed {
+impl StaticModel {
     /// The one that the settings name. If it can't be read, the built-in one, and why. Folders count from `root`, the
     /// vault's own.
     pub fn of(settings: &Settings, root: &Path) -> (Self, Option<EmbedError>) {
         if !is_on(settings) {
             return (Self::Off, None);
         }
-        match settings.embed.table.as_deref().map(|dir| Folder::open(&root.join(dir))) {
+        match settings.embed.table.as_deref().map(|dir| StaticModelFolder::open(&root.join(dir))) {
             None => (Self::Builtin, None),
             Some(Ok(folder)) => (Self::Folder(Arc::new(folder)), None),
             Some(Err(error)) => (Self::Builtin, Some(error)),
@@ -61,9 +61,9 @@ impl Fixed {
         Embedder::default().embed_with(self, text)
     }
 
-    /// As [`Table::known`].
+    /// As [`BuiltinTable::known`].
     pub fn known(&self, text: &str, skips: impl Fn(&str) -> bool) -> f32 {
-        let Self::Folder(folder) = self else { return Table::builtin().known(text, skips) };
+        let Self::Folder(folder) = self else { return BuiltinTable::builtin().known(text, skips) };
         let mut words = folder.tokenizer().words(text);
         words.retain(|(word, _)| !word.is_empty() && word.chars().all(char::is_alphanumeric) && !skips(word));
         let known = words.iter().filter(|(_, is_whole)| *is_whole).count();
@@ -85,19 +85,19 @@ pub struct Embedder {
 const MOST_WORDS: usize = 1 << 16;
 
 impl Embedder {
-    /// The vector of `text`, as [`Table::embed`]'s.
+    /// The vector of `text`, as [`BuiltinTable::embed`]'s.
     pub fn embed(&mut self, text: &str) -> Vec<f32> {
-        self.embed_with(&Fixed::Builtin, text)
+        self.embed_with(&StaticModel::Builtin, text)
     }
 
     /// The vector of `text` by `model`, which is the same in all calls.
-    pub fn embed_with(&mut self, model: &Fixed, text: &str) -> Vec<f32> {
+    pub fn embed_with(&mut self, model: &StaticModel, text: &str) -> Vec<f32> {
         match model {
-            Fixed::Builtin => {}
-            Fixed::Folder(folder) => return folder.embed(text),
-            Fixed::Off => return vec![0.0; DIMENSIONS],
+            StaticModel::Builtin => {}
+            StaticModel::Folder(folder) => return folder.embed(text),
+            StaticModel::Off => return vec![0.0; DIMENSIONS],
         }
-        let table = Table::builtin();
+        let table = BuiltinTable::builtin();
         self.text.clear();
         wordpiece::words(text, |word| {
             if self.text.len() >= MOST_TOKENS {

@@ -7,7 +7,7 @@ use crate::reminders::ListedReminder;
 
 /// A reminder or a task, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ToldLine {
+pub struct ListedLine {
     /// Its id, once it has one.
     pub id: Option<String>,
     /// Its note.
@@ -31,7 +31,7 @@ pub struct ToldLine {
     pub at: Timestamp,
 }
 
-impl ToldLine {
+impl ListedLine {
     /// A reminder of the note `path`.
     pub fn reminder(listed: ListedReminder, path: &str) -> Self {
         Self {

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::keys::local_text;
 use super::runs::{COLUMNS, run_of};
-use super::{Journal, Result, Run};
+use super::{Journal, Result, RoutineRun};
 use crate::deliver::notifier::Fact;
 use crate::sqlite::{instant, json};
 
@@ -38,7 +38,7 @@ pub struct PastDelivery {
     pub error: Option<String>,
 }
 
-fn past(row: &rusqlite::Row<'_>) -> rusqlite::Result<PastDelivery> {
+fn past_deliveries(row: &rusqlite::Row<'_>) -> rusqlite::Result<PastDelivery> {
     let state = match row.get::<_, String>(2)?.as_str() {
         "sent" | "done" => PastDeliveryState::Told,
         "failed" => PastDeliveryState::NotTold,
@@ -62,7 +62,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn past(&self, from: Timestamp, to: Timestamp, most: usize) -> Result<Vec<PastDelivery>> {
+    pub fn past_deliveries(&self, from: Timestamp, to: Timestamp, most: usize) -> Result<Vec<PastDelivery>> {
         // A local time is within a day of its instant's in UTC, in every zone.
         let local = |at: Timestamp, hours| {
             let at = at.saturating_add(jiff::SignedDuration::from_hours(hours)).unwrap_or(at);
@@ -74,7 +74,7 @@ impl Journal {
                     error
              FROM deliveries WHERE local BETWEEN ?1 AND ?2 ORDER BY local, number LIMIT ?3",
             params![local(from, -26), local(to, 26), most],
-            past,
+            past_deliveries,
         )?;
         Ok(rows.into_iter().filter(|row| from <= row.fact.due && row.fact.due < to).collect())
     }
@@ -83,7 +83,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn runs_between(&self, from: Timestamp, to: Timestamp, most: usize) -> Result<Vec<Run>> {
+    pub fn runs_between(&self, from: Timestamp, to: Timestamp, most: usize) -> Result<Vec<RoutineRun>> {
         let sql = format!(
             "SELECT {} FROM runs WHERE due_ms >= ?1 AND due_ms < ?2 ORDER BY number DESC LIMIT ?3",
             bare_columns()
@@ -95,7 +95,7 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn runs_of(&self, routine: &str, most: usize) -> Result<Vec<Run>> {
+    pub fn runs_of(&self, routine: &str, most: usize) -> Result<Vec<RoutineRun>> {
         let sql =
             format!("SELECT {} FROM runs WHERE routine = ?1 ORDER BY number DESC LIMIT ?2", bare_columns());
         self.db.rows(&sql, params![routine, most], run_of)

@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::background_calls::{BackgroundCaller, CallPurpose};
 use crate::agent::brain_chain::CallPermits;
 use crate::brain::{Message, Request};
-use crate::summary::ask::{self, Firmness};
 use crate::summary::plan::{self, PRESSURE};
-use crate::summary::{Due, DueScope, LogName, Summaries, SummaryError, Text, Window};
+use crate::summary::summary_request::{self, Firmness};
+use crate::summary::{DueScope, DueSummary, LogName, Summaries, SummaryError, SummaryText, Window};
 use crate::workspace::Workspace;
 
 const PURPOSE: CallPurpose = CallPurpose { name: "summaries", title: "What summaries took" };
@@ -26,7 +26,7 @@ const TIME: Duration = Duration::from_secs(60);
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Writes summaries, with the settings that it was made with.
-pub struct Scribe {
+pub struct SummaryWriter {
     workspace: Arc<Workspace>,
     /// None if no brain is set up.
     caller: Option<BackgroundCaller>,
@@ -34,7 +34,7 @@ pub struct Scribe {
 
 /// The result of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ScribeReport {
+pub struct SummaryReport {
     /// The ids of the summaries that were written.
     pub written: Vec<String>,
     /// The tokens of the log that no summary covers.
@@ -43,7 +43,7 @@ pub struct ScribeReport {
     pub has_summaries: bool,
 }
 
-impl Scribe {
+impl SummaryWriter {
     /// Makes no call yet.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Scribe {
         Ok(Self { workspace, caller })
     }
 
-    /// A scribe that makes extracts only.
+    /// A writer that makes extracts only.
     pub fn without_brains(workspace: Arc<Workspace>) -> Self {
         Self { workspace, caller: None }
     }
@@ -84,8 +84,8 @@ impl Scribe {
         name: &LogName,
         look: DueScope,
         stop: &CancellationToken,
-    ) -> Result<ScribeReport, String> {
-        let mut done = ScribeReport::default();
+    ) -> Result<SummaryReport, String> {
+        let mut done = SummaryReport::default();
         loop {
             let now = self.workspace.clock.now();
             let read = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
@@ -113,8 +113,8 @@ impl Scribe {
         name: &LogName,
         look: DueScope,
         now: Timestamp,
-        done: &mut ScribeReport,
-    ) -> Result<(Vec<Due>, bool), SummaryError> {
+        done: &mut SummaryReport,
+    ) -> Result<(Vec<DueSummary>, bool), SummaryError> {
         let window = Summaries::of(&self.workspace).window(name)?;
         let newest = window.blocks().last().map(|block| block.event.at);
         let is_recent = newest.is_some_and(|newest| now.duration_since(newest) <= RECENT);
@@ -130,12 +130,14 @@ impl Scribe {
     }
 
     /// The text of a summary.
-    async fn text(&self, due: &Due, is_recent: bool, stop: &CancellationToken) -> Text {
-        let Some(caller) = self.caller.as_ref().filter(|_| is_recent) else { return Text::extract(due) };
+    async fn text(&self, due: &DueSummary, is_recent: bool, stop: &CancellationToken) -> SummaryText {
+        let Some(caller) = self.caller.as_ref().filter(|_| is_recent) else {
+            return SummaryText::extract(due);
+        };
         for firmness in [Firmness::Plain, Firmness::Firm] {
             let names = caller.names_to_ask(self.workspace.settings.summary.brain.as_deref());
             let Some(names) = names else { break };
-            let wanted = ask::request(&due.texts, due.depth, plan::target(due.depth), firmness);
+            let wanted = summary_request::request(&due.texts, due.depth, plan::target(due.depth), firmness);
             let request = Request {
                 system: wanted.system.clone(),
                 messages: vec![Message::user(wanted.text.clone())],
@@ -143,12 +145,12 @@ impl Scribe {
                 ..Request::default()
             };
             let Some(said) = caller.ask(&names, &request, TIME, stop).await else { break };
-            if let Some(text) = ask::accept(&said.text, &wanted) {
+            if let Some(text) = summary_request::accept(&said.text, &wanted) {
                 let by = format!("{}/{}", said.brain, said.model);
-                return Text { text, brain: said.brain, by };
+                return SummaryText { text, brain: said.brain, by };
             }
             tracing::info!(brain = said.brain, "its summary was empty or far too long");
         }
-        Text::extract(due)
+        SummaryText::extract(due)
     }
 }

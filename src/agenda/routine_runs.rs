@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 const MOST_TIMES: usize = 42 * 24 * 60;
 
 /// Adds the routines that are on, and the runs that there were.
-pub(super) fn routines(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), AgendaError> {
+pub(super) fn add_routine_runs(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), AgendaError> {
     let DaySpan { workspace, .. } = window;
     let tz = workspace.zone.tz();
     for note in routines::read_all(workspace)? {

@@ -1,11 +1,11 @@
 //! Finds the note that a notification is about. Pure.
 
 use super::link::obsidian;
-use crate::deliver::notifier::{Fact, MessageKind, Outgoing};
+use crate::deliver::notifier::{Fact, MessageKind, OutgoingMessage};
 
 /// Links to the note that a notification is about; the notifiers' only access to the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Links {
+pub struct NoteLinks {
     /// The name of the vault's folder.
     pub vault: String,
     /// The note of the reminders.
@@ -14,9 +14,9 @@ pub struct Links {
     pub commitments: String,
 }
 
-impl Links {
+impl NoteLinks {
     /// The note that a message is about; `None` for a message about no note, or about tasks of several.
-    pub fn of(&self, message: &Outgoing) -> Option<String> {
+    pub fn of(&self, message: &OutgoingMessage) -> Option<String> {
         let mut notes = message.facts.iter().map(|fact| self.note(fact));
         let path = match notes.next() {
             None if message.kind == MessageKind::Confirmation => self.reminders.as_str(),
@@ -59,12 +59,12 @@ mod tests {
     }
 
     fn link(kind: MessageKind, facts: Vec<Fact>) -> Option<String> {
-        let links = Links {
+        let links = NoteLinks {
             vault: "v".to_owned(),
             reminders: "Reminders.md".to_owned(),
             commitments: "COMMITMENTS.md".to_owned(),
         };
-        let link = links.of(&Outgoing { facts, ..Outgoing::whole(kind, "", "") });
+        let link = links.of(&OutgoingMessage { facts, ..OutgoingMessage::whole(kind, "", "") });
         link.map(|link| link.rsplit_once("file=").unwrap().1.to_owned())
     }
 

@@ -1,6 +1,6 @@
 //! Lets one brain ask another (`ask_brain`): a turn within a turn, one level deep.
 //!
-//! An [`Engine`] of its own answers, over a journal in memory: it recalls memories, asks the named brain alone and
+//! An [`AnswerEngine`] of its own answers, over a journal in memory: it recalls memories, asks the named brain alone and
 //! gives it the tools of the caller. The budgets of the asking turn and of the day are checked before the call, and the
 //! cost is recorded with the asking turn. A brain that gives no answer is an error: the caller has the answer from
 //! memory already.
@@ -11,23 +11,23 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::engine::{Engine, EngineParts};
+use super::engine::{AnswerEngine, EngineParts};
 use crate::agent::{CallPermits, Toolbox};
 use crate::config::MEMORY;
 use crate::turn::journal::NewTurn;
-use crate::turn::{Halt, NoConversation, Question, Responder, TurnJournal, route};
+use crate::turn::{Halt, NoConversation, QuestionProperties, Responder, TurnJournal, route};
 use crate::workspace::Workspace;
 
 /// The time limit of a brain that another brain asks, in minutes.
-pub const MINUTES: u32 = 5;
+pub const ASK_TIMEOUT_MINUTES: u32 = 5;
 /// The prefix of the name of a turn within a turn; a program that works for such a turn has no `ask_brain`.
-pub const ASKED: &str = "asked-";
+pub const ASKED_TURN_PREFIX: &str = "asked-";
 /// A question is asked only with this many tokens left.
 const FEWEST_TOKENS: u64 = 1_000;
 
 /// The journal and the permits that questions between brains share with other turns.
 #[derive(Debug, Default)]
-pub struct Colleagues {
+pub struct OtherBrains {
     journal: OnceLock<Arc<TurnJournal>>,
     permits: Arc<CallPermits>,
 }
@@ -43,9 +43,9 @@ pub struct BrainQuestion<'a> {
     pub by: Option<(&'a str, &'a str)>,
 }
 
-impl Colleagues {
+impl OtherBrains {
     /// For a process that runs turns, too.
-    pub fn sharing(journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
+    pub fn with_journal(journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
         Self { journal: OnceLock::from(journal), permits }
     }
 
@@ -64,7 +64,7 @@ impl Colleagues {
         if name == MEMORY {
             return Err("`memory` is no brain; search it with `memory_recall`".to_owned());
         }
-        let nothing = Question::default();
+        let nothing = QuestionProperties::default();
         route(&workspace.settings, &nothing, Some(name)).map_err(|error| error.to_string())?;
         if by.is_some_and(|(brain, _)| brain == name) {
             return Err(format!("you are `{name}` yourself; ask another brain"));
@@ -75,7 +75,7 @@ impl Colleagues {
         let journal = self.journal(&workspace.dirs.state)?;
         let turn = by.and_then(|(_, turn)| turn_named(&journal, turn));
         let assistant = &mut own.settings.assistant;
-        assistant.turn_minutes = assistant.turn_minutes.min(MINUTES);
+        assistant.turn_minutes = assistant.turn_minutes.min(ASK_TIMEOUT_MINUTES);
         if let Some(turn) = turn {
             let used = journal.tokens(turn).map_err(|error| error.to_string())?;
             assistant.turn_tokens = assistant.turn_tokens.saturating_sub(used);
@@ -86,7 +86,7 @@ impl Colleagues {
         let now = workspace.clock.now();
         let inner = Arc::new(inside(asking, now)?);
         let own = Arc::new(own);
-        let engine = Engine::new(EngineParts {
+        let engine = AnswerEngine::new(EngineParts {
             tools,
             permits: Arc::clone(&self.permits),
             omit_reason: true,
@@ -130,7 +130,7 @@ fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> Result<TurnJournal, Stri
     let turn = NewTurn {
         message: 1,
         // No log holds it; the name says for whom it is asked, in the history of what its tools change.
-        block: format!("asked#^{ASKED}{}", by.map_or("outside", |(_, turn)| turn)),
+        block: format!("asked#^{ASKED_TURN_PREFIX}{}", by.map_or("outside", |(_, turn)| turn)),
         text: question.to_owned(),
         only: Some(name.to_owned()),
         ..NewTurn::default()
@@ -141,7 +141,7 @@ fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> Result<TurnJournal, Stri
 
 /// The message of the turn with this name.
 fn turn_named(journal: &TurnJournal, name: &str) -> Option<u64> {
-    let by_block = journal.by_block(name).ok().flatten().map(|turn| turn.asked.message);
-    let by_message = || journal.turn(name.parse().ok()?).ok().flatten().map(|turn| turn.asked.message);
+    let by_block = journal.by_block(name).ok().flatten().map(|turn| turn.question.message);
+    let by_message = || journal.turn(name.parse().ok()?).ok().flatten().map(|turn| turn.question.message);
     by_block.or_else(by_message)
 }
