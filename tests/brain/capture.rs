@@ -7,10 +7,6 @@ use serde_json::{Value, json};
 
 use vault_agent::capture::new_turns::{PersonTurn, turns};
 use vault_agent::capture::{BrainLearner, Inbox, ListedCandidate};
-use vault_agent::clock::ManualClock;
-use vault_agent::config::Dirs;
-use vault_agent::vault::Vault;
-use vault_agent::workspace::Workspace;
 
 use crate::brain::spending::brain;
 use crate::models::{ModelServer, Reply};
@@ -49,23 +45,17 @@ impl World {
         Self { vault, server }
     }
 
-    fn workspace(&self) -> Arc<Workspace> {
-        let dirs = Dirs { state: self.vault.state(), cache: self.vault.cache() };
-        let clock = ManualClock::new("2026-11-22T10:00:00Z".parse().unwrap());
-        Arc::new(Workspace::open_in(Vault::open(&self.vault.root()).unwrap(), dirs, Arc::new(clock)).unwrap())
-    }
-
     fn turns(&self) -> Vec<PersonTurn> {
         turns(LOG, self.vault.read(LOG).as_bytes(), None).0
     }
 
     async fn learn(&self) -> Option<usize> {
-        let learner = BrainLearner::new(self.workspace(), Arc::default()).unwrap();
+        let learner = BrainLearner::new(self.vault.workspace(), Arc::default()).unwrap();
         learner.learn(self.turns()).await.unwrap()
     }
 
     fn asked(&self) -> Vec<ListedCandidate> {
-        let workspace = self.workspace();
+        let workspace = self.vault.workspace();
         Inbox::new(workspace.memory()).list().unwrap()
     }
 }

@@ -1,6 +1,6 @@
 //! Brains over real sockets: the three wires against a scripted model server.
 
-mod rig;
+pub mod rig;
 
 mod aimock;
 mod approvals;
@@ -12,4 +12,4 @@ mod cuts;
 mod failures;
 mod recalling;
 mod seams;
-mod spending;
+pub mod spending;

@@ -11,14 +11,12 @@ use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::tools::Caller;
 use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, RecalledContext, TurnMemory};
 use vault_agent::clock::{Clock, ManualClock};
-use vault_agent::config::Dirs;
 use vault_agent::format::approval::{self, Approval, CheckboxMark};
 use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal};
-use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 use crate::models::{ModelServer, Reply};
-use crate::support::TestVault;
+use crate::support::{self, TestVault};
 
 /// A person who says this, or nothing until later, and what they were asked.
 #[derive(Default)]
@@ -84,13 +82,14 @@ fn shown(wanted: &ApprovalSubject) -> Approval {
     }
 }
 
-/// A memory that always finds the same.
+/// A memory that always finds the same, or nothing.
 pub struct Fixed(pub &'static str);
 
 #[async_trait]
 impl TurnMemory for Fixed {
     async fn context_for(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
-        Ok(RecalledContext { injection: self.0.to_owned(), links: "- [[MEMORY#^A]]".to_owned() })
+        let links = if self.0.is_empty() { "" } else { "- [[MEMORY#^A]]" };
+        Ok(RecalledContext { injection: self.0.to_owned(), links: links.to_owned() })
     }
 
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
@@ -123,10 +122,7 @@ impl World {
     }
 
     pub fn workspace(&self) -> Arc<Workspace> {
-        let vault = Vault::open(&self.temp.path().join("vault")).unwrap();
-        let dirs = Dirs { state: self.temp.path().join("state"), cache: self.temp.path().join("cache") };
-        let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
-        Arc::new(Workspace::open_in(vault, dirs, clock).unwrap())
+        Arc::new(support::workspace(self.temp.path(), self.clock.clone()))
     }
 
     pub fn journal(&self) -> TurnJournal {

@@ -150,7 +150,7 @@ fn mcp_and_the_prompts_hook_are_answered_by_the_daemon_as_without_one() {
 #[test]
 fn a_deep_search_is_the_same_beside_a_daemon() {
     let vault = TestVault::new(MEMORY);
-    let (url, seen) = crate::reranker::endpoint(&["good"]);
+    let (url, server) = crate::reranker::endpoint(&["good"]);
     vault.write("vault-agent.toml", format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\n"));
     let question = ["-vv", "--json", "search", "--deep", "peanuts"];
     let alone = at_once(&vault, &question);
@@ -160,6 +160,6 @@ fn a_deep_search_is_the_same_beside_a_daemon() {
     let asked = at_once(&vault, &question);
     asked.warns_not(NO_DAEMON).warns_not(OTHERS);
     assert_eq!(without_freshness(&asked), without_freshness(&alone));
-    assert_eq!(seen.lock().unwrap().len(), 2);
+    assert_eq!(server.requests().len(), 2);
     drop(daemon.terminate());
 }

@@ -1,30 +1,25 @@
 //! `run`: the real daemon over a real folder, with a frozen clock, so that nothing waits for a minute.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::support::TestVault;
+use crate::support::processes::{Killed, send_lines};
 
 /// A daemon, and the lines that it says.
 pub struct Daemon {
-    child: Child,
+    child: Killed,
     lines: mpsc::Receiver<String>,
 }
 
 impl Daemon {
     pub fn start(vault: &TestVault, args: &[&str]) -> Self {
-        let mut child = vault.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = vault.command(args);
+        let mut child = Killed(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
         let (sender, lines) = mpsc::channel();
-        let pipes: [Box<dyn Read + Send>; 2] =
-            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
-        for pipe in pipes {
-            let sender = sender.clone();
-            std::thread::spawn(move || {
-                BufReader::new(pipe).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
-            });
-        }
+        send_lines(child.stdout.take().unwrap(), sender.clone());
+        send_lines(child.stderr.take().unwrap(), sender);
         Self { child, lines }
     }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use vault_agent::brain::FailureClass;
 use vault_agent::brain::wire::BrainTimeouts;
 
-use crate::harness::rig::{KEY, PATIENT, Rig, remind};
+use crate::brain::rig::PATIENT;
+use crate::harness::rig::{KEY, Rig, remind};
 use crate::models::Reply;
 
 async fn followed(name: &str) -> Rig {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use vault_agent::brain::process::{Child, Program, Supervision, sweep};
 
-use crate::harness::rig::PATIENT;
+use crate::brain::rig::PATIENT;
 use crate::support::processes::{again, running};
 use crate::support::until;
 

@@ -4,50 +4,29 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval_request::ApprovalVerdict;
 use vault_agent::agent::servers::Servers;
 use vault_agent::agent::tools::{CombinedToolbox, Toolbox};
-use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, RecalledContext, TurnMemory};
+use vault_agent::agent::{AnswerEngine, Approvals, EngineParts};
 use vault_agent::brain::process;
 use vault_agent::brain::wire::BrainTimeouts;
 use vault_agent::clock::{Clock, SystemClock};
-use vault_agent::config::Dirs;
 use vault_agent::mcp::VaultTools;
 use vault_agent::turn::journal::{NewTurn, ToolRow};
 use vault_agent::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote};
-use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 pub use crate::agent::rig::Person;
+use crate::brain::rig::PATIENT;
+use crate::brain::spending::Fixed;
 use crate::harness::{stand, stand_in};
 use crate::models::{Asked, ModelServer, Reply};
 use crate::support::processes::running;
-use crate::support::set_mode;
+use crate::support::{self, set_mode};
 
 pub const KEY: &str = "sk-ant-harness-0123456789abcdef";
-
-/// Long enough for a busy machine.
-pub const PATIENT: BrainTimeouts = BrainTimeouts {
-    first_byte: Duration::from_secs(60),
-    silence: Duration::from_secs(60),
-    overall: Duration::from_secs(120),
-};
-
-/// A memory that holds nothing.
-struct Nothing;
-
-#[async_trait]
-impl TurnMemory for Nothing {
-    async fn context_for(&self, _: &str, _: &[&str]) -> Result<RecalledContext, String> {
-        Ok(RecalledContext::default())
-    }
-    async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
-        Ok("nothing is remembered".into())
-    }
-}
 
 /// Keeps what a turn notes.
 #[derive(Default)]
@@ -124,8 +103,7 @@ impl Rig {
     }
 
     pub fn open(&self) -> Workspace {
-        let dirs = Dirs { state: self.state(), cache: self.temp.path().join("cache") };
-        Workspace::open_in(Vault::open(&self.vault()).unwrap(), dirs, Arc::new(SystemClock)).unwrap()
+        support::workspace(self.temp.path(), Arc::new(SystemClock))
     }
 
     pub fn workspace(&self) -> Arc<Workspace> {
@@ -141,7 +119,7 @@ impl Rig {
         AnswerEngine::new(EngineParts {
             tools: Arc::new(CombinedToolbox(boxes)),
             approvals: Arc::clone(&self.person) as Arc<dyn Approvals>,
-            memory: Arc::new(Nothing),
+            memory: Arc::new(Fixed("")),
             watch: self.watch,
             ..EngineParts::of(&workspace, &self.journal)
         })

@@ -17,7 +17,7 @@ use vault_agent::brain::{
     ToolResult,
 };
 
-use crate::harness::rig::PATIENT;
+use crate::brain::rig::PATIENT;
 use crate::support::processes::{python, running};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");

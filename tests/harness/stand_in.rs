@@ -4,11 +4,13 @@
 //! asks for permission over its pipe before each, keeps sessions in its folder, and reports failures of its provider
 //! as the real one does. After a `+` in `--model` stands what it does wrong: `+garbage+exit-after-tool`.
 
+use crate::mcp::client::Client;
 use crate::support::processes::name;
 use crate::support::set_mode;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -50,7 +52,7 @@ struct Program {
     wrong: Vec<String>,
     session: String,
     input: std::io::Lines<std::io::StdinLock<'static>>,
-    servers: Vec<Server>,
+    servers: Vec<(String, Client)>,
     calls: usize,
 }
 
@@ -129,8 +131,8 @@ impl Program {
         let config = value_of(&self.arguments, "--mcp-config").unwrap_or_else(|| "{}".to_owned());
         let config: Value = serde_json::from_str(&config).unwrap();
         let all = config["mcpServers"].as_object().into_iter().flatten();
-        self.servers = all.filter_map(|(name, entry)| Server::start(name, entry)).collect();
-        request.tools = self.servers.iter_mut().flat_map(Server::tools).collect();
+        self.servers = all.filter_map(|(name, entry)| Some((name.clone(), server(entry)?))).collect();
+        request.tools = self.servers.iter_mut().flat_map(|(name, client)| tools(name, client)).collect();
         let own = value_of(&self.arguments, "--tools").unwrap_or_default();
         for name in own.split(',').filter(|name| !name.is_empty()).map(str::to_owned) {
             let schema = json!({"type": "object"});
@@ -223,7 +225,9 @@ impl Program {
         }
         match call.name.strip_prefix("mcp__").and_then(|name| name.split_once("__")) {
             Some((server, tool)) => {
-                self.servers.iter_mut().find(|one| one.name == server).expect("a server").call(tool, input)
+                let found = self.servers.iter_mut().find(|(name, _)| name == server);
+                let answer = found.expect("a server").1.call(tool, input.clone());
+                (answer.text().to_owned(), answer.0["isError"] == true)
             }
             None => {
                 let command = input["command"].as_str().unwrap();
@@ -318,82 +322,27 @@ fn die() -> ! {
     hang()
 }
 
-/// The MCP server, as a host starts it.
-struct Server {
-    name: String,
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    last: u64,
+/// An MCP server, as a host starts it; none where it ends before it has said who it is.
+fn server(entry: &Value) -> Option<Client> {
+    // A variable that is named is filled in.
+    let filled = |value: &str| match value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
+        Some(name) => std::env::var(name).unwrap_or_default(),
+        None => value.to_owned(),
+    };
+    let env = entry["env"].as_object().into_iter().flatten();
+    let mut command = Command::new(entry["command"].as_str().unwrap());
+    command.args(entry["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()));
+    command.envs(env.map(|(name, value)| (name, filled(value.as_str().unwrap()))));
+    let mut client = Client::silent(command);
+    let begun = catch_unwind(AssertUnwindSafe(|| client.initialize("claude-code")));
+    begun.is_ok().then_some(client)
 }
 
-impl Server {
-    /// Starts one; none where it ends before it has said who it is.
-    fn start(name: &str, server: &Value) -> Option<Self> {
-        // A variable that is named is filled in.
-        let filled = |value: &str| match value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
-            Some(name) => std::env::var(name).unwrap_or_default(),
-            None => value.to_owned(),
-        };
-        let env = server["env"].as_object().into_iter().flatten();
-        let arguments = server["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap());
-        let mut child = Command::new(server["command"].as_str().unwrap())
-            .args(arguments)
-            .envs(env.map(|(name, value)| (name, filled(value.as_str().unwrap()))))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut this = Self { name: name.to_owned(), child, input, output, last: 0 };
-        let who = json!({"protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "claude-code", "version": "2.1.330"}});
-        this.try_ask("initialize", &who)?;
-        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        this.input.write_all(format!("{ready}\n").as_bytes()).ok()?;
-        Some(this)
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.try_ask(method, params).expect("the MCP server ended")
-    }
-
-    fn try_ask(&mut self, method: &str, params: &Value) -> Option<Value> {
-        self.last += 1;
-        let request = json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
-        self.input.write_all(format!("{request}\n").as_bytes()).ok()?;
-        loop {
-            let mut line = String::new();
-            if self.output.read_line(&mut line).ok()? == 0 {
-                return None;
-            }
-            let answer: Value = serde_json::from_str(&line).unwrap();
-            if answer["id"] == self.last {
-                return Some(answer["result"].clone());
-            }
-        }
-    }
-
-    fn tools(&mut self) -> Vec<ToolSpec> {
-        let listed = self.ask("tools/list", &json!({}));
-        let server = self.name.clone();
-        let tool = |tool: &Value| ToolSpec {
-            name: format!("mcp__{server}__{}", tool["name"].as_str().unwrap()),
-            description: tool["description"].as_str().unwrap_or_default().to_owned(),
-            schema: tool["inputSchema"].clone(),
-        };
-        listed["tools"].as_array().unwrap().iter().map(tool).collect()
-    }
-
-    fn call(&mut self, name: &str, input: &Value) -> (String, bool) {
-        let result = self.ask("tools/call", &json!({"name": name, "arguments": input}));
-        let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
-        (text, result["isError"] == true)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-    }
+fn tools(server: &str, client: &mut Client) -> Vec<ToolSpec> {
+    let tool = |tool: &Value| ToolSpec {
+        name: format!("mcp__{server}__{}", tool["name"].as_str().unwrap()),
+        description: tool["description"].as_str().unwrap_or_default().to_owned(),
+        schema: tool["inputSchema"].clone(),
+    };
+    client.result("tools/list", json!({}))["tools"].as_array().unwrap().iter().map(tool).collect()
 }

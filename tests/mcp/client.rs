@@ -1,23 +1,24 @@
 //! A small MCP client. Nothing in it waits without a bound.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::io::Write;
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::support::TestVault;
+use crate::support::processes::{Killed, send_lines};
 
 /// Nothing takes longer, not even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A session over standard input and output.
 pub struct Client {
-    child: Child,
     stdin: Option<ChildStdin>,
-    lines: Receiver<Value>,
+    child: Killed,
+    lines: Receiver<String>,
     stderr: Receiver<String>,
     waiting: VecDeque<Value>,
     next: i64,
@@ -49,34 +50,12 @@ impl Client {
 
     /// A started server to which nothing was said yet.
     pub fn silent(mut command: Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
-        let stdin = child.stdin.take();
-        let stdout = child.stdout.take().expect("a pipe");
-        let stderr = child.stderr.take().expect("a pipe");
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let value = serde_json::from_str(&line)
-                    .unwrap_or_else(|error| json!({"not json": line, "error": error.to_string()}));
-                if sender.send(value).is_err() {
-                    return;
-                }
-            }
-        });
-        let (sender, words) = channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { child, stdin, lines, stderr: words, waiting: VecDeque::new(), next: 0 }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = Killed(command.spawn().expect("the binary runs"));
+        let ((answers, lines), (words, stderr)) = (channel(), channel());
+        send_lines(child.stdout.take().expect("a pipe"), answers);
+        send_lines(child.stderr.take().expect("a pipe"), words);
+        Self { stdin: child.stdin.take(), child, lines, stderr, waiting: VecDeque::new(), next: 0 }
     }
 
     /// The handshake, under a client's name.
@@ -117,7 +96,7 @@ impl Client {
             return self.waiting.remove(at).unwrap();
         }
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(PATIENCE).map(parsed) {
                 Ok(message) if wanted(&message) => return message,
                 Ok(message) => self.waiting.push_back(message),
                 Err(error) => panic!("{what}: {error}; kept: {:?}; stderr: {}", self.waiting, self.said()),
@@ -197,7 +176,7 @@ impl Client {
         let mut left: Vec<Value> = self.waiting.drain(..).collect();
         loop {
             match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) => left.push(line),
+                Ok(line) => left.push(parsed(line)),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => panic!("standard output stays open"),
             }
@@ -218,12 +197,9 @@ impl Client {
     }
 }
 
-impl Drop for Client {
-    fn drop(&mut self) {
-        drop(self.stdin.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A message, or a line that is none.
+fn parsed(line: String) -> Value {
+    serde_json::from_str(&line).unwrap_or_else(|error| json!({"not json": line, "error": error.to_string()}))
 }
 
 impl Answer {

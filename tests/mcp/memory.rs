@@ -288,7 +288,7 @@ fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
 #[test]
 fn a_deep_search_is_in_the_reranker_s_order_and_others_never_ask_it() {
     let vault = TestVault::new("//- /MEMORY.md\n## Kyle\n- prefers TypeScript\n- prefers tea, says Kyle\n");
-    let (url, seen) = crate::reranker::endpoint(&["good"]);
+    let (url, server) = crate::reranker::endpoint(&["good"]);
     vault.write(
         "vault-agent.toml",
         format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\nmodel = \"judge\"\n"),
@@ -300,13 +300,13 @@ fn a_deep_search_is_in_the_reranker_s_order_and_others_never_ask_it() {
     let query = "what does Kyle prefer?";
     let plain = client.call("memory_search", json!({"query": query})).ok();
     client.call("memory_recall", json!({"query": query})).ok();
-    assert!(seen.lock().unwrap().is_empty() && plain.structured().get("reranked_by").is_none());
+    assert!(server.requests().is_empty() && plain.structured().get("reranked_by").is_none());
     let deep = client.call("memory_search", json!({"query": query, "deep": true})).ok();
     let mut turned = snippets(plain.structured());
     turned.reverse();
     assert_eq!(snippets(deep.structured()), turned);
     assert_eq!(deep.structured()["reranked_by"], "endpoint:judge");
-    assert_eq!(seen.lock().unwrap().len(), 1);
+    assert_eq!(server.requests().len(), 1);
     // Nobody behind the address any more: search's own order, and why.
     vault.write("vault-agent.toml", "[rerank]\nprovider = \"endpoint\"\nurl = \"http://127.0.0.1:9\"\n");
     let alone = client.call("memory_search", json!({"query": query, "deep": true})).ok();

@@ -1,6 +1,5 @@
 //! What the assistant may do by itself is decided in notes that its tools can't write.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -8,11 +7,9 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::Caller;
 use vault_agent::brain::ToolCall;
-use vault_agent::clock::ManualClock;
-use vault_agent::config::Dirs;
 use vault_agent::mcp::VaultTools;
-use vault_agent::vault::Vault;
-use vault_agent::workspace::Workspace;
+
+use crate::support::TestVault;
 
 const LINE: &str = "- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T10:00Z brain=claude run=\"rm x\" turn=1/0";
 const PROTECTED: [(&str, &str); 4] = [
@@ -57,22 +54,16 @@ fn arguments(schema: &Value, text: &str) -> Vec<Map<String, Value>> {
     all
 }
 
-fn read(root: &Path) -> Vec<String> {
-    PROTECTED.iter().map(|(path, _)| std::fs::read_to_string(root.join(path)).unwrap()).collect()
+fn read(vault: &TestVault) -> Vec<String> {
+    PROTECTED.iter().map(|(path, _)| vault.read(path)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_tool_can_write_settings_skills_routines_or_approvals() {
-    let temp = tempfile::tempdir().unwrap();
-    let root = temp.path().join("vault");
-    for (path, text) in PROTECTED {
-        std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-        std::fs::write(root.join(path), text).unwrap();
-    }
-    let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
-    let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
-    let tools = VaultTools::new(Workspace::open_in(Vault::open(&root).unwrap(), dirs, clock).unwrap());
-    let before = read(&root);
+    let vault = TestVault::new("");
+    PROTECTED.iter().for_each(|(path, text)| vault.write(path, text));
+    let tools = VaultTools::new(Arc::into_inner(vault.workspace()).unwrap());
+    let before = read(&vault);
     let mut texts: Vec<String> =
         vec![LINE.to_owned(), LINE.replace("[ ]", "[x]"), "ap_K5V4M2J7Q2ZP".to_owned()];
     texts.extend(PROTECTED.iter().map(|(path, _)| (*path).to_owned()));
@@ -93,7 +84,7 @@ async fn no_tool_can_write_settings_skills_routines_or_approvals() {
                 let end = tools.call(&call, &caller, &CancellationToken::new()).await;
                 calls += 1;
                 fine += u32::from(!end.is_error);
-                assert_eq!(read(&root), before, "{} {}", call.name, call.arguments);
+                assert_eq!(read(&vault), before, "{} {}", call.name, call.arguments);
             }
         }
     }

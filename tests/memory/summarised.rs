@@ -7,12 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use vault_agent::clock::ManualClock;
-use vault_agent::config::Dirs;
 use vault_agent::summary::{DueScope, Summaries, SummaryText};
-use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 use crate::memory::rig::{doomed, killed_at};
+use crate::support;
 use crate::vault::help::{CREATE, IN_PLACE};
 
 const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
@@ -31,10 +30,7 @@ fn log() -> String {
 }
 
 fn workspace(root: &Path, now: &str) -> Workspace {
-    let vault = Vault::open(&root.join("vault")).unwrap();
-    let dirs = Dirs { state: root.join("state"), cache: root.join("cache") };
-    let workspace =
-        Workspace::open_in(vault, dirs, Arc::new(ManualClock::new(now.parse().unwrap()))).unwrap();
+    let workspace = support::workspace(root, Arc::new(ManualClock::new(now.parse().unwrap())));
     workspace.editor.recover().unwrap();
     workspace
 }

@@ -1,43 +1,38 @@
 //! Network providers against an endpoint that behaves in every wrong way.
 
-use std::sync::Mutex;
-
-use axum::Json;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use vault_agent::config;
 use vault_agent::embed::http::EndpointModel;
 use vault_agent::embed::retry::{self, Backoff};
 use vault_agent::embed::{EmbedError, EmbedPurpose, Provider};
 
-use crate::recall::shapes::{self, Seen};
+use crate::models::{ModelServer, Reply};
+use crate::recall::shapes::says;
 
 /// An endpoint that answers each request with the next word of the script, the last one for ever.
-async fn endpoint(script: &[&'static str]) -> (String, Seen) {
-    let script = Mutex::new(script.to_vec());
-    shapes::endpoint(Box::new(move |body| {
-        let mut script = script.lock().unwrap();
+async fn endpoint(script: &[&'static str]) -> ModelServer {
+    let mut script = script.to_vec();
+    ModelServer::by(move |asked| {
         let word = if script.len() > 1 { script.remove(0) } else { script[0] };
-        answer(word, body["input"].as_array().map_or(0, Vec::len))
-    }))
+        answer(word, asked.body["input"].as_array().map_or(0, Vec::len))
+    })
     .await
 }
 
-fn answer(word: &str, n: usize) -> Response {
+fn answer(word: &str, n: usize) -> Reply {
     let data = |vector: Value, n: usize| {
         let data: Vec<Value> = (0..n).rev().map(|i| json!({"index": i, "embedding": vector})).collect();
-        Json(json!({ "data": data })).into_response()
+        says(&json!({ "data": data }))
     };
     match word {
         "good" => data(json!([0.6, 0.8]), n),
         "few" => data(json!([0.6, 0.8]), n - 1),
         "null" => data(json!([0.6, null]), n),
         "huge" => data(json!([0.6, 1e300]), n),
-        "html" => "<html>login</html>".into_response(),
-        "limit" => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "0")], "slow down").into_response(),
-        "down" => (StatusCode::BAD_GATEWAY, "").into_response(),
-        _ => (StatusCode::UNAUTHORIZED, "no such key").into_response(),
+        "html" => Reply::raw("text/html", "<html>login</html>"),
+        "limit" => Reply::status(429).retry_after(0).body("slow down"),
+        "down" => Reply::status(502),
+        _ => Reply::status(401).body("no such key"),
     }
 }
 
@@ -51,18 +46,20 @@ fn provider(url: &str) -> EndpointModel {
 }
 
 async fn embed(script: &[&'static str], tries: u32) -> Result<Vec<Vec<f32>>, EmbedError> {
-    let (url, _) = endpoint(script).await;
+    let server = endpoint(script).await;
     let pause = std::time::Duration::from_millis;
     let backoff = Backoff { first: pause(1), most: pause(2), tries };
-    retry::embed(&provider(&url), &["a".into(), String::new()], EmbedPurpose::Document, backoff).await
+    retry::embed(&provider(&server.url()), &["a".into(), String::new()], EmbedPurpose::Document, backoff)
+        .await
 }
 
 #[tokio::test]
 async fn good_answers_are_taken_in_order_and_empty_texts_are_not_sent() {
-    let (url, asked) = endpoint(&["good"]).await;
-    let vectors = provider(&url).embed(&["a".into(), " ".into()], EmbedPurpose::Document).await.unwrap();
+    let server = endpoint(&["good"]).await;
+    let vectors =
+        provider(&server.url()).embed(&["a".into(), " ".into()], EmbedPurpose::Document).await.unwrap();
     assert_eq!(vectors, [[0.6, 0.8], [0.6, 0.8]]);
-    assert_eq!(asked.lock().unwrap()[0].2["input"], json!(["a", "-"]));
+    assert_eq!(server.requests()[0].body["input"], json!(["a", "-"]));
 }
 
 #[tokio::test]

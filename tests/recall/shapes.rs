@@ -3,9 +3,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use axum::Router;
-use axum::extract::Request;
-use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use vault_agent::clock::ManualClock;
 use vault_agent::config::{self, Settings};
@@ -15,31 +12,11 @@ use vault_agent::search::store::corpus::vectors::Counts;
 use vault_agent::search::{Index, MemoryPrompt, Query, Recall};
 use vault_agent::vault::Vault;
 
-/// A request: path, key header, body.
-pub type Seen = Arc<Mutex<Vec<(String, String, Value)>>>;
-pub type Answer = Box<dyn Fn(&Value) -> Response + Send + Sync>;
+use crate::models::{Asked, Fault, ModelServer, Reply};
 
-/// An endpoint that writes down what it is asked.
-pub async fn endpoint(answer: Answer) -> (String, Seen) {
-    let seen = Seen::default();
-    let (noted, answer) = (Arc::clone(&seen), Arc::new(answer));
-    let app = Router::new().fallback(move |request: Request| {
-        let (noted, answer) = (Arc::clone(&noted), Arc::clone(&answer));
-        async move {
-            let (head, body) = request.into_parts();
-            let header = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
-            let key = header("x-goog-api-key").or_else(|| header("authorization")).unwrap_or("").to_owned();
-            let path = head.uri.path().to_owned();
-            let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
-            let body: Value = serde_json::from_slice(&body).unwrap();
-            noted.lock().unwrap().push((path, key, body.clone()));
-            answer(&body)
-        }
-    });
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    (url, seen)
+/// JSON as an endpoint's answer.
+pub fn says(value: &Value) -> Reply {
+    Reply::raw("application/json", value.to_string())
 }
 
 fn settings(provider: &str, url: &str, key: &std::path::Path) -> config::EmbedSettings {
@@ -84,13 +61,17 @@ async fn each_provider_is_asked_in_its_own_words() {
             json!({"model": "nomic-embed-text", "input": ["a", "b"], "truncate": true}),
         ),
     ] {
-        let (url, seen) = endpoint(Box::new(move |_| axum::Json(answer.clone()).into_response())).await;
+        let server = ModelServer::of(vec![says(&answer)]).await;
         let at = dir.path().join("key");
         let http =
-            EndpointModel::open(&settings(provider, &url, &at), std::path::Path::new("/nowhere")).unwrap();
+            EndpointModel::open(&settings(provider, &server.url(), &at), std::path::Path::new("/nowhere"))
+                .unwrap();
         let found = http.embed(&["a".into(), "b".into()], EmbedPurpose::Query).await.unwrap();
         assert_eq!(found, [[0.0, 1.0], [1.0, 0.0]], "{provider}");
-        assert_eq!(*seen.lock().unwrap(), [(path.to_owned(), key.to_owned(), body)], "{provider}");
+        let [asked] = &server.requests()[..] else { panic!("{provider}: {:?}", server.requests()) };
+        let found = asked.headers.get("x-goog-api-key").or(asked.headers.get("authorization"));
+        let found = (asked.path.as_str(), found.map(String::as_str), &asked.body);
+        assert_eq!(found, (path, Some(key), &body), "{provider}");
     }
 }
 
@@ -98,19 +79,18 @@ async fn each_provider_is_asked_in_its_own_words() {
 const SLOW: usize = usize::MAX;
 
 /// An endpoint whose vectors have as many numbers as its state says; with none it refuses.
-async fn sized() -> (String, Arc<Mutex<usize>>) {
+async fn sized() -> (ModelServer, Arc<Mutex<usize>>) {
     let size = Arc::new(Mutex::new(0));
     let now = Arc::clone(&size);
-    let answer = move |body: &Value| {
+    let answer = move |asked: &Asked| {
         let size = *now.lock().unwrap();
         if size == 0 {
-            return (axum::http::StatusCode::UNAUTHORIZED, "no").into_response();
+            return Reply::status(401).body("no");
         }
         if size == SLOW {
-            let never = futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>();
-            return axum::body::Body::from_stream(never).into_response();
+            return says(&Value::Null).fault(Fault::HangAfter(0));
         }
-        let texts = body["input"].as_array().unwrap();
+        let texts = asked.body["input"].as_array().unwrap();
         let one = |text: &Value| {
             let x = f64::from(text.as_str().unwrap().contains("kitten"));
             [vec![x, 1.0 - x], vec![0.1; size - 2]].concat()
@@ -118,9 +98,9 @@ async fn sized() -> (String, Arc<Mutex<usize>>) {
         let data = texts.iter().enumerate();
         let data: Vec<Value> =
             data.map(|(index, text)| json!({"index": index, "embedding": one(text)})).collect();
-        axum::Json(json!({ "data": data })).into_response()
+        says(&json!({ "data": data }))
     };
-    (endpoint(Box::new(answer)).await.0, size)
+    (ModelServer::by(answer).await, size)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,10 +109,10 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
     let note = dir.path().join("vault/note.md");
     std::fs::create_dir_all(note.parent().unwrap()).unwrap();
     std::fs::write(&note, "a kitten\n\nthe dishwasher\n").unwrap();
-    let (url, size) = sized().await;
+    let (server, size) = sized().await;
     let clock = Arc::new(ManualClock::new("2026-08-01T09:00:00Z".parse().unwrap()));
     let mut all =
-        Settings { embed: settings("openai", &url, &dir.path().join("key")), ..Settings::default() };
+        Settings { embed: settings("openai", &server.url(), &dir.path().join("key")), ..Settings::default() };
     let open = |all: &Settings| {
         let vault = Vault::open(&dir.path().join("vault")).unwrap();
         let index = Index::of(vault, all, &dir.path().join("cache"), clock.clone()).unwrap();

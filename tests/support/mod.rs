@@ -23,9 +23,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use processes::Killed;
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::config::Dirs;
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
 
 /// The instant of a fixture that names none: 2026-12-01 09:30 in London.
 pub const NOON: &str = "2026-12-01T09:30:00Z";
@@ -86,6 +91,13 @@ pub fn contains_all(text: impl AsRef<str>, words: &[&str]) {
 pub fn contains_none(text: impl AsRef<str>, words: &[&str]) {
     let text = text.as_ref();
     words.iter().for_each(|words| assert!(!text.contains(words), "{words:?} is in\n{text}"));
+}
+
+/// The workspace of the folder where `vault`, `state` and `cache` are, as a process of its own opens it.
+pub fn workspace(folder: &Path, clock: Arc<dyn Clock>) -> Workspace {
+    let dirs = Dirs { state: folder.join("state"), cache: folder.join("cache") };
+    let vault = Vault::open(&folder.join("vault")).expect("a vault");
+    Workspace::open_in(vault, dirs, clock).expect("a workspace")
 }
 
 /// A vault in a temporary folder, with directories, home and clock of its own.
@@ -237,6 +249,11 @@ impl TestVault {
     /// Sets an environment variable for the commands that follow.
     pub fn env(&mut self, name: &str, value: &str) {
         self.environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Its workspace, at this instant.
+    pub fn workspace(&self) -> Arc<Workspace> {
+        Arc::new(workspace(self.temp.path(), Arc::new(ManualClock::new(self.now()))))
     }
 
     /// The binary with this vault, an emptied environment and the clock; not started.

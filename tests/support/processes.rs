@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
+use std::io::{BufRead, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Set in the process that [`alone`] starts.
@@ -57,6 +59,12 @@ pub fn running() -> Vec<(u32, String, String)> {
         Some((entry.file_name().to_str()?.parse().ok()?, read("cmdline"), read("environ")))
     };
     entries.filter_map(process).collect()
+}
+
+/// Sends the lines of a pipe as they come, from a thread of its own.
+pub fn send_lines(pipe: impl Read + Send + 'static, to: Sender<String>) {
+    let lines = BufReader::new(pipe).lines().map_while(Result::ok);
+    std::thread::spawn(move || lines.for_each(|line| drop(to.send(line))));
 }
 
 /// A process that is killed when it is dropped.

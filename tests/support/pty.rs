@@ -2,13 +2,15 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::support::processes::Killed;
+
 /// A running program, and what stands on its terminal so far.
 pub struct Pty {
-    child: Child,
+    child: Killed,
     input: ChildStdin,
     screen: Arc<(Mutex<String>, Condvar)>,
     read: usize,
@@ -28,7 +30,7 @@ impl Pty {
             script.current_dir(dir);
         }
         script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = script.spawn().expect("`script` of util-linux");
+        let mut child = Killed(script.spawn().expect("`script` of util-linux"));
         let input = child.stdin.take().unwrap();
         let mut output = child.stdout.take().unwrap();
         let screen: Arc<(Mutex<String>, Condvar)> = Arc::default();
@@ -113,13 +115,6 @@ impl Pty {
             std::thread::yield_now();
         }
         (status.code(), plain(&self.screen()))
-    }
-}
-
-impl Drop for Pty {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
