@@ -1,6 +1,6 @@
 //! The supervisor by itself: nothing outlives a child, whatever is killed.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -13,13 +13,12 @@ use crate::support::until;
 
 const US: &str = env!("CARGO_BIN_EXE_vault-agent");
 
-fn supervision(state: &Path) -> Supervision {
-    Supervision { program: US.into(), state: state.to_owned(), watch: PATIENT }
-}
-
-fn shell(dir: &Path, script: &str) -> Program {
+/// A shell that runs this, with its state in the same folder.
+fn shell(dir: &Path, script: &str) -> Child {
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-    Program { command, dir: dir.to_owned(), ..Program::default() }
+    let program = Program { command, dir: dir.to_owned(), ..Program::default() };
+    let supervision = Supervision { program: US.into(), state: dir.to_owned(), watch: PATIENT };
+    Child::start(&supervision, &program).unwrap()
 }
 
 /// A process with these words in its command line.
@@ -35,7 +34,7 @@ fn gone(word: &str) {
 async fn words_go_both_ways_and_the_environment_is_bare() {
     let temp = tempfile::tempdir().unwrap();
     let script = r#"read line; echo "$line"; env | grep -c '^CARGO' ; printf '{"end":true}'; exit 3"#;
-    let mut child = Child::start(&supervision(temp.path()), &shell(temp.path(), script)).unwrap();
+    let mut child = shell(temp.path(), script);
     child.send(&json!({"hello": "there"}));
     assert_eq!(child.next().await.unwrap(), Some(json!({"hello": "there"})));
     assert_eq!(child.next().await.unwrap(), Some(json!(0)), "nothing of this test's environment");
@@ -49,7 +48,7 @@ async fn words_go_both_ways_and_the_environment_is_bare() {
 async fn whatever_went_into_the_background_ends_with_the_child() {
     let temp = tempfile::tempdir().unwrap();
     let script = "(sleep 31415 &) ; setsid sleep 31416 & echo 1; wait";
-    let mut child = Child::start(&supervision(temp.path()), &shell(temp.path(), script)).unwrap();
+    let mut child = shell(temp.path(), script);
     assert_eq!(child.next().await.unwrap(), Some(json!(1)));
     drop(child);
     gone("31415");
@@ -61,7 +60,7 @@ async fn whatever_went_into_the_background_ends_with_the_child() {
 async fn what_a_killed_supervisor_leaves_is_found_by_its_mark() {
     let temp = tempfile::tempdir().unwrap();
     let script = "setsid sleep 27182 & echo $PPID; wait";
-    let mut child = Child::start(&supervision(temp.path()), &shell(temp.path(), script)).unwrap();
+    let mut child = shell(temp.path(), script);
     let supervisor = child.next().await.unwrap().unwrap().to_string();
     assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
     child.crashed().await;
@@ -74,7 +73,7 @@ async fn what_a_killed_supervisor_leaves_is_found_by_its_mark() {
 async fn somebody_with_a_child() {
     let Ok(state) = std::env::var("HARNESS_TEST_STATE") else { return };
     let script = "(setsid sleep 16180 &); echo 1; sleep 16181";
-    let mut child = Child::start(&supervision(Path::new(&state)), &shell(Path::new(&state), script)).unwrap();
+    let mut child = shell(Path::new(&state), script);
     child.next().await.unwrap();
     println!("ready");
     std::future::pending::<()>().await;
@@ -86,13 +85,8 @@ fn parent(state: &Path) -> std::process::Child {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = Vec::new();
-    let out = parent.stdout.as_mut().unwrap();
-    let mut byte = [0];
-    while !String::from_utf8_lossy(&said).contains("ready") {
-        assert_eq!(out.read(&mut byte).unwrap(), 1);
-        said.push(byte[0]);
-    }
+    let mut said = BufReader::new(parent.stdout.as_mut().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("ready")));
     parent
 }
 
