@@ -178,13 +178,8 @@ impl TestVault {
     }
 
     /// The vault as the program opens it, at the clock's instant.
-    pub fn workspace(&self) -> std::sync::Arc<vault_agent::workspace::Workspace> {
-        let clock = std::sync::Arc::new(vault_agent::clock::ManualClock::new(self.now()));
-        let dirs = vault_agent::config::Dirs { state: self.state(), cache: self.cache() };
-        let vault = vault_agent::vault::Vault::open(&self.root()).expect("a vault");
-        std::sync::Arc::new(
-            vault_agent::workspace::Workspace::open_in(vault, dirs, clock).expect("a workspace"),
-        )
+    pub fn workspace(&self) -> Arc<Workspace> {
+        Arc::new(workspace(self.temp.path(), Arc::new(ManualClock::new(self.now()))))
     }
 
     /// A file of the vault.
@@ -249,11 +244,6 @@ impl TestVault {
     /// Sets an environment variable for the commands that follow.
     pub fn env(&mut self, name: &str, value: &str) {
         self.environment.insert(name.to_owned(), value.to_owned());
-    }
-
-    /// Its workspace, at this instant.
-    pub fn workspace(&self) -> Arc<Workspace> {
-        Arc::new(workspace(self.temp.path(), Arc::new(ManualClock::new(self.now()))))
     }
 
     /// The binary with this vault, an emptied environment and the clock; not started.
