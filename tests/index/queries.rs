@@ -27,6 +27,9 @@ fn words_phrases_prefixes_and_filters() {
         find("theme -\"side bar\""),
         ["notes/other.md:1 paragraph The theme is dark but the bar stands aside. docs"]
     );
+    // A quoted word is left out as it is written, and only where it stands as often.
+    assert_eq!(find("theme -\"themes\"").len(), 2);
+    assert_eq!(find("theme -\"dark dark\"").len(), 2);
     assert_eq!(find("them*").len(), 2);
     assert_eq!(find("typescript"), ["MEMORY.md:3 memory Kyle: prefers TypeScript"]);
     assert_eq!(find("kyle kind:memory").len(), 2);

@@ -94,6 +94,54 @@ fn a_word_that_stands_nowhere_is_named_and_what_is_like_it_is_marked() {
 }
 
 #[test]
+fn function_words_accents_and_parts_of_names_are_found_as_they_were_typed() {
+    let lines = [
+        "the great war of 1914",
+        "his will was read",
+        "über den Wolken",
+        "Zürich is far",
+        "Zu\u{308}rich by tram",
+        "Herr Müller rang",
+        "call getUserName() twice",
+        "see [[Kelp forest|the plan]]",
+    ];
+    let (_dir, recall) = in_vault(|root| {
+        for (at, line) in lines.iter().enumerate() {
+            std::fs::write(root.join(format!("n{at}.md")), line).unwrap();
+        }
+    });
+    for (query, found) in [
+        ("war", &[0][..]),
+        ("great war", &[0]),
+        ("will", &[1]),
+        ("über", &[2]),
+        ("Zürich", &[3, 4]),
+        ("zurich", &[3, 4]),
+        ("Zu\u{308}rich", &[3, 4]),
+        ("muller", &[5]),
+        ("user", &[6]),
+        ("name", &[6]),
+        ("kelp", &[7]),
+    ] {
+        let answer = recall.search(&Query { exact: true, ..Query::new(query) }).unwrap();
+        let mut paths: Vec<&str> = answer.hits.iter().map(|hit| hit.path.as_str()).collect();
+        paths.sort_unstable();
+        assert_eq!(
+            paths,
+            found.iter().map(|at| format!("n{at}.md")).collect::<Vec<_>>(),
+            "{query}: {answer:?}"
+        );
+        let answer = recall.search(&Query::new(query)).unwrap();
+        let typed = answer.hits.iter().take_while(|hit| !hit.alike).count();
+        assert!(
+            typed == found.len() && answer.hits[typed..].iter().all(|hit| hit.alike),
+            "{query}: {answer:?}"
+        );
+        assert!(!answer.notes.iter().any(|note| note.contains("nowhere")), "{query}: {:?}", answer.notes);
+    }
+}
+
+#[test]
 fn of_a_script_without_spaces_all_that_was_typed_is_named() {
     let (_dir, recall) =
         in_vault(|root| std::fs::write(root.join("a.md"), "# 米\n\n寿司的米要凉\n").unwrap());

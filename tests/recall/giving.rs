@@ -319,10 +319,26 @@ fn filters_hold_in_recall_too() {
 
 #[test]
 fn an_unknown_scope_is_an_error_that_says_what_there_is() {
-    let vault = vault("//- pets/biscuit.md\nBiscuit likes tuna\n");
+    let vault = vault(
+        "//- pets/biscuit.md\nBiscuit likes tuna\n//- pets-private/tuna.md\nThe tuna is hidden\n//- petstore.md\nNo tuna here\n",
+    );
     for command in ["search", "recall"] {
-        let run = vault.run(&[command, "tuna", "--scope", "petz"]);
-        run.exits(2).warns("no scope, folder or note `petz`").warns("`pets`").warns("channel:ID");
+        for unknown in ["petz", "pet", "pets/bis"] {
+            let run = vault.run(&[command, "tuna", "--scope", unknown]);
+            let told = format!("no scope, folder or note `{unknown}`");
+            run.exits(2).warns(&told).warns("`pets`").warns("channel:ID");
+        }
+        for (scope, path) in
+            [("pets", "pets/biscuit.md"), ("pets/biscuit", "pets/biscuit.md"), ("petstore", "petstore.md")]
+        {
+            let found = vault.run(&["--json", command, "Who likes tuna?", "--scope", scope]).ok().json();
+            let paths: Vec<&str> =
+                found["hits"].as_array().unwrap().iter().map(|hit| hit["path"].as_str().unwrap()).collect();
+            assert!(
+                paths.iter().all(|own| *own == path) && (command == "recall" || !paths.is_empty()),
+                "{scope}: {paths:?}"
+            );
+        }
         for known in
             ["pets", "pets/", "pets/biscuit.md", "logs", "memory", "MEMORY.md", "daily", "channel:8", "all"]
         {

@@ -89,12 +89,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 /// Answers queries from standard input until it ends.
 fn answer_lines(context: &Context, args: &Args, client: &SearchClient) -> CommandResult {
     let mut status = Status::Fine;
-    for line in std::io::stdin().lock().lines() {
+    for line in std::io::stdin().lock().split(b'\n') {
         let line = line?;
-        if line.trim().is_empty() {
+        if line.trim_ascii().is_empty() {
             continue;
         }
-        let reply = match serde_json::from_str::<Line>(&line) {
+        let reply = match serde_json::from_slice::<Line>(&line) {
             Ok(asked) => reply(client, args, asked),
             Err(error) => Reply { error: Some(format!("not a query: {error}")), ..Reply::default() },
         };

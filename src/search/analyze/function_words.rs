@@ -48,12 +48,13 @@ pub(in crate::search) fn language(words: &[String]) -> Option<&'static str> {
     (all[0].1 >= 2 && all[0].1 > all[1].1).then_some(all[0].0)
 }
 
-/// The function words of the language that `words` are in: English, too, where it is that one.
+/// The function words of the language that `words` are in: English, too, where it is that one. A single word that another
+/// language has for one tells nothing: "the great war" isn't German.
 pub(in crate::search) fn of(words: &[String]) -> Vec<&'static str> {
     let list = |text: &'static str| text.split_ascii_whitespace().collect::<Vec<&str>>();
     let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
     let mut best = list(STOP);
-    let mut most = count(&best);
+    let mut most = count(&best).max(1);
     for language in LANGUAGES.map(list) {
         let count = count(&language);
         if count > most {

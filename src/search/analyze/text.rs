@@ -101,6 +101,12 @@ impl Analyzer {
     }
 }
 
+/// The terms by which the field `text` has a word that ranking's field hasn't: itself, its stem, and with a possessive 's, for
+/// `Müller's` has Müller, too.
+pub fn forms(exact: &str, stem: &str) -> [String; 4] {
+    [exact.to_owned(), stem.to_owned(), format!("{STEM}{stem}"), format!("{exact}'s")]
+}
+
 /// Whether ranking's words of `text` begin and end where its terms do.
 pub(in crate::search) fn is_split_alike(text: &str) -> bool {
     text.is_ascii() || !text.chars().any(|c| class(c) == Class::Spaceless && !is_unspaced(c))

@@ -35,6 +35,17 @@ pub fn is_held(root: &Path) -> bool {
     Lock::is_held(&root.join("live.lock"))
 }
 
+/// Whether there is a follower's proof, and it is too old for one that is at work: its process hangs or was stopped.
+pub fn is_stale(root: &Path) -> bool {
+    age(root).is_some_and(|age| age > STALE)
+}
+
+/// The age of the follower's proof; none without one.
+fn age(root: &Path) -> Option<Duration> {
+    let written = std::fs::metadata(root.join("live")).ok()?.modified().ok()?;
+    Some(SystemTime::now().duration_since(written).unwrap_or_default())
+}
+
 /// The folder of the cookies.
 pub fn cookies(root: &Path) -> PathBuf {
     root.join("cookies")
@@ -49,13 +60,10 @@ pub fn prove_freshness(root: &Path) -> Option<FreshnessProof> {
 
 /// The follower's present proof.
 fn word(root: &Path) -> Option<FreshnessProof> {
-    let file = root.join("live");
-    let age =
-        SystemTime::now().duration_since(std::fs::metadata(&file).ok()?.modified().ok()?).unwrap_or_default();
-    if age > STALE || !is_held(root) {
+    if age(root)? > STALE || !is_held(root) {
         return None;
     }
-    let text = std::fs::read_to_string(&file).ok()?;
+    let text = std::fs::read_to_string(root.join("live")).ok()?;
     let mut lines = text.split('\n');
     let (epoch, generation) = lines.next()?.strip_prefix("following ")?.split_once(' ')?;
     let commit = (epoch.parse().ok()?, generation.parse().ok()?);

@@ -4,10 +4,12 @@
 //! Pure; the only clock is the caller's `today`.
 
 use jiff::civil::Date;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::embed::{BuiltinTable, cut};
 use crate::search::analyze::days::{Named, named_days};
 use crate::search::analyze::stems::{Terms, words};
+use crate::search::analyze::text::{Analyzer, Form, forms};
 use crate::search::query::strip_phrases::{is_polite, strip_phrases};
 
 /// Questions longer than this (in bytes) are cut: a pasted page is answered by its beginning.
@@ -22,6 +24,8 @@ pub struct QueryTerm {
     pub stem: String,
     /// The word as asked, lower case.
     pub word: String,
+    /// The terms of its other forms in the index: without accents, and as a part of a compound.
+    pub forms: Vec<String>,
     /// Stems of near words with their similarity, 0.5 to 1; never the term itself.
     pub near: Vec<(String, f32)>,
 }
@@ -65,8 +69,9 @@ pub struct Question {
 impl Question {
     /// Takes `text` apart; `today` is what "yesterday" counts from.
     pub fn new(text: &str, today: Date) -> Self {
-        let whole = text.trim();
-        let mut text = cut(whole, LONGEST);
+        // Notes have a letter and its accent as one character nearly always.
+        let whole: String = text.trim().nfc().collect();
+        let mut text = cut(&whole, LONGEST);
         // A word cut in two is another word.
         if text.len() < whole.len() {
             text = text.rsplit_once(char::is_whitespace).map_or(text, |(before, _)| before);
@@ -75,7 +80,7 @@ impl Question {
         let text = bare.as_str();
         let mut all = Vec::new();
         words(text, |word| all.push(word.to_owned()));
-        let (mut terms, table) = (Terms::new(), BuiltinTable::builtin());
+        let (mut terms, mut analyzer, table) = (Terms::new(), Analyzer::new(), BuiltinTable::builtin());
         let mut found: Vec<QueryTerm> = Vec::new();
         let says_more = all.iter().any(|word| !is_polite(word) && terms.term(word).is_some());
         for word in all.iter().filter(|word| !says_more || !is_polite(word)) {
@@ -90,12 +95,18 @@ impl Question {
                     near.push((stem.to_owned(), likeness));
                 }
             }
-            found.push(QueryTerm { stem: term, word: word.clone(), near });
+            let mut others = Vec::new();
+            analyzer.terms(word, &mut |form, exact, stem| {
+                if form == Form::Word {
+                    others.extend(forms(exact, stem.unwrap_or(exact)));
+                }
+            });
+            found.push(QueryTerm { stem: term, word: word.clone(), forms: others, near });
         }
         let dates = named_days(&all, today);
         let wants = Wants::of(&all);
         let is_one_line = !whole.contains('\n') && !text.trim_end_matches(['?', ' ']).contains('?');
-        let is_plain = is_one_line && !asks_twice(whole);
+        let is_plain = is_one_line && !asks_twice(&whole);
         Self { text: text.to_owned(), is_plain, words: all, terms: found, dates, wants }
     }
 }

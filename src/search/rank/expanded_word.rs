@@ -105,7 +105,11 @@ pub(in crate::search) fn expand_words(
     let Question { words, terms, text, .. } = question;
     let corpus = scope.corpus;
     let skipped = function_words::of(words);
-    let terms: Vec<_> = terms.iter().filter(|term| !skipped.contains(&term.word.as_str())).collect();
+    let mut content: Vec<_> = terms.iter().filter(|term| !skipped.contains(&term.word.as_str())).collect();
+    if content.is_empty() {
+        content.extend(terms);
+    }
+    let terms = content;
     let mut chars: Vec<char> = Vec::new();
     for c in text.chars().filter(|c| matches!(u32::from(*c), 0x3040..=0x30ff | 0x3400..=0x9fff)) {
         if !chars.contains(&c) && chars.len() < MOST_CHARS {
@@ -128,7 +132,7 @@ pub(in crate::search) fn expand_words(
             if term.stem.len() >= weights::LONG {
                 expanded.least = weights::LEAST_LONG_WORD;
             }
-            let own = occurrences.of(scope, &term.stem);
+            let own = occurrences.of_question(scope, term);
             expanded.add(&term.stem, 1.0, own.blocks.iter().filter(is_in));
             // A word that stands in some note is of a language of the notes, or one that they have taken over.
             let is_foreign = !own.blocks.iter().any(|block| is_in(&block));
@@ -148,7 +152,7 @@ pub(in crate::search) fn expand_words(
                 known.1 = known.1.max(*likeness);
             } else if left > 0 {
                 // Terms of blocks that are dead must not push out others. Nothing else asks for these, so they are not kept.
-                let found = TermBlocks::new(scope, term);
+                let found = TermBlocks::new(scope, term, &[]);
                 let blocks = found.blocks.iter().filter(is_in);
                 let count = blocks.clone().count();
                 left -= usize::from(count > 0);

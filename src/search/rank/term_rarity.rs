@@ -35,7 +35,7 @@ pub(in crate::search) struct Term {
 impl Term {
     /// A name stands for itself alone.
     pub fn new(scope: CorpusScope<'_>, occurrences: &Occurrences, term: &QueryTerm, is_name: bool) -> Self {
-        let found = occurrences.of(scope, &term.stem);
+        let found = occurrences.of_question(scope, term);
         let near = term.near.iter().filter(|_| !is_name);
         let near = near.map(|(word, likeness)| (occurrences.of(scope, word), NEAR_WORD * likeness));
         let near: Vec<_> = near.filter(|(found, _)| !scope.is_common(found.blocks.len(), COMMON)).collect();

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::rerank::{RerankError, Reranker};
+use crate::search::follow::freshness::is_stale;
 use crate::search::recall::{Recall, RecallError};
 use crate::search::results::prompt_memories::{MemoryPrompt, Recalled};
 use crate::search::{Answer, Hit, Query};
@@ -205,7 +206,8 @@ impl SearchClient {
     fn ask(&self, question: Question) -> Option<Reply> {
         let who = ProcessIdentity::new(&self.workspace.settings, &*self.workspace.clock);
         let line = serde_json::to_string(&Request { who, question }).ok()?;
-        if line.len() >= LONGEST_LINE {
+        // A daemon that hangs takes connections, and answers none.
+        if line.len() >= LONGEST_LINE || is_stale(&self.workspace.dirs.cache) {
             return None;
         }
         let reply = exchange(&socket(&self.workspace.dirs.state), &line, self.patience);

@@ -61,7 +61,9 @@ impl Recall {
         let place = Query { scope: within.place.clone(), limit, ..query.clone() };
         let syntax = syntax_of(crate::embed::cut(&query.text, crate::search::query::question::LONGEST));
         let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
-        let (mut answer, freshness) = if syntax.items.is_empty() || !is_words || limit == 0 {
+        // Of words that ranking leaves out alone, the index knows more.
+        let has_terms = || !Question::new(&words_of(&syntax, &query.text), self.today()).terms.is_empty();
+        let (mut answer, freshness) = if syntax.items.is_empty() || !is_words || limit == 0 || !has_terms() {
             self.index.answer(|snapshot| {
                 let (found, notes) = block_lookup::by_words(snapshot, &place, &within)?;
                 answer(snapshot, &place, (found, notes, None))

@@ -55,7 +55,15 @@ fn scope_prefixes(scope: &str, options: &Options) -> Vec<String> {
         ("sessions", "") => vec![options.sessions()],
         ("channel", id) if !id.is_empty() => vec![format!("{logs}/discord-channel/{id}/")],
         ("thread", id) if !id.is_empty() => vec![format!("{logs}/discord-thread/{id}/")],
-        _ => vec![scope.trim_start_matches("./").trim_start_matches('/').to_owned()],
+        _ => {
+            let place = scope.trim_start_matches("./").trim_start_matches('/');
+            if place.is_empty() || place.ends_with('/') {
+                return vec![place.to_owned()];
+            }
+            let mut prefixes = vec![format!("{place}/"), format!("{place}.md")];
+            prefixes.extend((options.takes(place) == Ok(true)).then(|| place.to_owned()));
+            prefixes
+        }
     }
 }
 
@@ -181,7 +189,10 @@ impl Snapshot<'_> {
         let Some(scope) = scope else { return Ok(Vec::new()) };
         let prefixes = scope_prefixes(scope, self.options());
         // The agent's own new notes may be missing yet.
-        if prefixes.iter().all(|prefix| self.options().is_own(prefix)) || self.begins(&prefixes)? {
+        if prefixes.is_empty()
+            || prefixes.iter().any(|prefix| self.options().is_own(prefix))
+            || self.begins(&prefixes)?
+        {
             return Ok(prefixes);
         }
         let paths: Vec<String> = self.notes();

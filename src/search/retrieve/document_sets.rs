@@ -13,7 +13,7 @@ use tantivy::schema::Field;
 
 use crate::search::IndexError;
 use crate::search::analyze::stems::{Terms, has_function_word};
-use crate::search::analyze::text::{Analyzer, STEM};
+use crate::search::analyze::text::{Analyzer, STEM, forms};
 use crate::search::retrieve::query_words;
 use crate::search::retrieve::query_words::{QueryWord, WordMatcher};
 use crate::search::store::corpus::term_count::TermCount;
@@ -95,10 +95,7 @@ impl<'a> DocumentSets<'a> {
 
     /// Documents that have a word or, at least, a form of it.
     fn with_word(&mut self, word: &QueryWord) -> Result<RoaringBitmap, IndexError> {
-        // `Müller's` has Müller, too.
-        let (marked, owner) = (format!("{STEM}{}", word.stem), format!("{}'s", word.exact));
-        let terms = [word.exact.clone(), word.stem.clone(), marked, owner];
-        let set = self.with_any(self.fields.text, &terms)?;
+        let set = self.with_any(self.fields.text, &forms(&word.exact, &word.stem))?;
         if has_function_word(&word.exact) {
             return Ok(set);
         }

@@ -151,9 +151,11 @@ impl<'s> Filters<'s> {
         kept: &mut RoaringBitmap,
     ) -> Result<(), IndexError> {
         for item in &syntax.not {
-            match &matchers(self.analyzer.get_mut(), item)[..] {
-                [word @ WordMatcher::Form(_)] => *kept -= sets.with(word)?,
-                [WordMatcher::Prefix(prefix)] => self.checks.no_prefixes.push(prefix.clone()),
+            match (item, &matchers(self.analyzer.get_mut(), item)[..]) {
+                (Item::Words(_), [word @ WordMatcher::Form(_)]) => *kept -= sets.with(word)?,
+                (Item::Words(_) | Item::Prefix(_), [WordMatcher::Prefix(prefix)]) => {
+                    self.checks.no_prefixes.push(prefix.clone());
+                }
                 _ => self.checks.phrases.push((flat(item.text()), false)),
             }
         }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::embed::fast_hash::FastMap;
 use crate::search::analyze::stems::Shape;
+use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::term_count::TermCount;
@@ -65,13 +66,13 @@ pub(in crate::search) struct TermBlocks {
 }
 
 impl TermBlocks {
-    /// Reads those of a term.
-    pub fn new(scope: CorpusScope<'_>, term: &str) -> Self {
+    /// Reads those of a term, and of other forms of its word ([`QueryTerm::forms`]).
+    pub fn new(scope: CorpusScope<'_>, term: &str, forms: &[String]) -> Self {
         let CorpusScope { corpus, candidates } = scope;
         let mut this = Self::default();
         // The first note that doesn't end before where the postings have come to.
         let mut note: Option<&NoteSlots> = None;
-        corpus.each_posting(term, |slot, times| {
+        corpus.each_posting(term, forms, |slot, times| {
             if note.is_none_or(|note| note.slots.end <= slot) {
                 note = candidates.reaching(slot);
             }
@@ -96,18 +97,32 @@ impl TermBlocks {
     }
 }
 
+/// The blocks of terms, each with and without its other forms.
+type TermMap = FastMap<(String, bool), Arc<TermBlocks>>;
+
 /// The blocks of all terms that one question has asked for in its scope.
 #[derive(Debug, Default)]
-pub(in crate::search) struct Occurrences(Mutex<FastMap<String, Arc<TermBlocks>>>);
+pub(in crate::search) struct Occurrences(Mutex<TermMap>);
 
 impl Occurrences {
-    /// Those of a term.
+    /// Those of a term of the question.
+    pub fn of_question(&self, scope: CorpusScope<'_>, term: &QueryTerm) -> Arc<TermBlocks> {
+        self.known_or_read(scope, &term.stem, &term.forms)
+    }
+
+    /// Those of another term.
     pub fn of(&self, scope: CorpusScope<'_>, term: &str) -> Arc<TermBlocks> {
-        if let Some(known) = self.known().get(term) {
+        self.known_or_read(scope, term, &[])
+    }
+
+    fn known_or_read(&self, scope: CorpusScope<'_>, term: &str, forms: &[String]) -> Arc<TermBlocks> {
+        // The forms belong to the key: a term may be near another one of the question.
+        let key = (term.to_owned(), !forms.is_empty());
+        if let Some(known) = self.known().get(&key) {
             return Arc::clone(known);
         }
-        let found = Arc::new(TermBlocks::new(scope, term));
-        self.known().insert(term.to_owned(), Arc::clone(&found));
+        let found = Arc::new(TermBlocks::new(scope, term, forms));
+        self.known().insert(key, Arc::clone(&found));
         found
     }
 
@@ -116,7 +131,7 @@ impl Occurrences {
         self.known().clear();
     }
 
-    fn known(&self) -> MutexGuard<'_, FastMap<String, Arc<TermBlocks>>> {
+    fn known(&self) -> MutexGuard<'_, TermMap> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -57,7 +57,7 @@ pub(in crate::search) fn find_typed_words(
     if words.is_empty() {
         words = question.terms.iter().collect();
     }
-    let blocks = share(scope.candidates.count, words.len(), |at| occurrences.of(scope, &words[at].stem));
+    let blocks = share(scope.candidates.count, words.len(), |at| occurrences.of_question(scope, words[at]));
     let mut found = TypedWords::default();
     for (term, of_word) in words.iter().zip(blocks) {
         let slots = of_word.blocks.iter().map(|block| block.slot);

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use crate::embed::BuiltinTable;
 use crate::search::analyze::stems::{Terms, words};
-use crate::search::query::question::Question;
+use crate::search::query::question::{QueryTerm, Question};
 use crate::search::retrieve::term_blocks::{CorpusScope, Occurrences};
 
 /// Shorter words have too many others one slip away; two swapped letters tell from this length on.
@@ -28,14 +28,14 @@ pub(in crate::search) fn correct_typos(
 ) -> Question {
     let table = BuiltinTable::builtin();
     let blocks_with = |term: &str| occurrences.of(scope, term).blocks.len();
-    let is_wrong = |word: &str, term: &str| {
-        (SHORTEST_SWAPPED..=LONGEST).contains(&word.chars().count())
-            && word.chars().all(char::is_alphabetic)
-            && !table.has(word)
-            && blocks_with(term) == 0
+    let is_wrong = |term: &&QueryTerm| {
+        (SHORTEST_SWAPPED..=LONGEST).contains(&term.word.chars().count())
+            && term.word.chars().all(char::is_alphabetic)
+            && !table.has(&term.word)
+            && occurrences.of_question(scope, term).blocks.is_empty()
     };
     let mut terms = Terms::new();
-    let slips = question.terms.iter().filter(|term| is_wrong(&term.word, &term.stem));
+    let slips = question.terms.iter().filter(is_wrong);
     let meant: Vec<(String, String)> = slips
         .filter_map(|term| Some((term.word.clone(), meant(&term.word, blocks_with, &mut terms)?)))
         .collect();

@@ -6,7 +6,7 @@ use tantivy::SegmentReader;
 
 use crate::embed::StaticModel;
 use crate::search::IndexError;
-use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::blocks::{Corpus, TermFields};
 use crate::search::store::corpus::note_rows::{Passage, RowInputs};
 use crate::search::store::corpus::rows::Rows;
 use crate::search::store::segment::file::{SegmentBuilder, Target, read_new};
@@ -32,8 +32,12 @@ impl Corpus {
         rows: Arc<Rows>,
         lives: impl Fn(u32) -> bool,
     ) -> Result<(), IndexError> {
-        let field = Fields::new().rank;
-        self.add(rows, reader.inverted_index(field)?, field, lives);
+        let Fields { rank, text, .. } = Fields::new();
+        let terms = TermFields {
+            rank: (reader.inverted_index(rank)?, rank),
+            text: (reader.inverted_index(text)?, text),
+        };
+        self.add(rows, terms, lives);
         Ok(())
     }
 

@@ -36,12 +36,19 @@ pub struct CorpusNote<'a> {
 /// One segment's blocks.
 struct Part {
     rows: Arc<Rows>,
-    terms: Arc<InvertedIndexReader>,
-    field: Field,
+    terms: TermFields,
     /// The number of its first note.
     file: u32,
     /// The number of each of its speakers.
     authors: Vec<u32>,
+}
+
+/// The fields of a segment that a term is looked up in.
+pub(in crate::search) struct TermFields {
+    /// The stems that ranking counts.
+    pub rank: (Arc<InvertedIndexReader>, Field),
+    /// The forms of words that ranking hasn't.
+    pub text: (Arc<InvertedIndexReader>, Field),
 }
 
 /// All blocks of a vault, as the ranking sees them.
@@ -75,13 +82,7 @@ impl Corpus {
     }
 
     /// Adds a segment's blocks: its rows, its terms, and which of its documents live.
-    pub(in crate::search) fn add(
-        &mut self,
-        rows: Arc<Rows>,
-        terms: Arc<InvertedIndexReader>,
-        field: Field,
-        lives: impl Fn(u32) -> bool,
-    ) {
+    pub(in crate::search) fn add(&mut self, rows: Arc<Rows>, terms: TermFields, lives: impl Fn(u32) -> bool) {
         let first = self.first(self.parts.len());
         let authors: Vec<u32> = rows.authors().iter().map(|name| self.authors.of_key(name)).collect();
         let file = u32::try_from(self.is_alive.len()).unwrap_or(u32::MAX);
@@ -90,7 +91,7 @@ impl Corpus {
             self.firsts.push(0);
         }
         self.firsts.push(first + u32::try_from(rows.len()).unwrap_or(u32::MAX));
-        self.parts.push(Part { rows, terms, field, file, authors });
+        self.parts.push(Part { rows, terms, file, authors });
     }
 
     /// Forgets a note.
@@ -243,14 +244,48 @@ impl Corpus {
     ///
     /// The terms of the title and the headings are posted at the block that opens a section alone; they stand above all
     /// blocks up to the next one that opens another, and above no turn but their own.
-    pub(in crate::search) fn each_posting(&self, term: &str, mut each: impl FnMut(u32, TermCount)) {
-        (0..self.parts()).for_each(|at| self.each_in(at, term, &mut each));
+    ///
+    /// A block with one of `forms`, terms of the field `text`, has the term, too, once.
+    pub(in crate::search) fn each_posting(
+        &self,
+        term: &str,
+        forms: &[String],
+        mut each: impl FnMut(u32, TermCount),
+    ) {
+        for at in 0..self.parts() {
+            let mut others = self.with_forms(at, forms).into_iter().peekable();
+            self.each_in(at, term, &mut |slot, times| {
+                while let Some(before) = others.next_if(|other| *other < slot) {
+                    each(before, TermCount::ONCE);
+                }
+                let has_other = others.next_if_eq(&slot).is_some() && times.in_text() == 0;
+                each(slot, if has_other { TermCount(times.0 | TermCount::ONCE.0) } else { times });
+            });
+            others.for_each(|slot| each(slot, TermCount::ONCE));
+        }
+    }
+
+    /// The slots of a part's blocks that have one of these terms of the field `text`, ascending.
+    fn with_forms(&self, at: usize, forms: &[String]) -> Vec<u32> {
+        let ((terms, field), first) = (&self.parts[at].terms.text, self.first(at));
+        let mut slots = Vec::new();
+        for form in forms {
+            let found = terms.read_postings(&Term::from_field_text(*field, form), IndexRecordOption::Basic);
+            let Ok(Some(mut postings)) = found else { continue };
+            while postings.doc() != TERMINATED {
+                slots.push(first + postings.doc());
+                postings.advance();
+            }
+        }
+        slots.sort_unstable();
+        slots.dedup();
+        slots
     }
 
     fn each_in(&self, at: usize, term: &str, each: &mut impl FnMut(u32, TermCount)) {
         let (part, first) = (&self.parts[at], self.first(at));
-        let term = Term::from_field_text(part.field, term);
-        let found = part.terms.read_postings(&term, IndexRecordOption::WithFreqs);
+        let (terms, field) = &part.terms.rank;
+        let found = terms.read_postings(&Term::from_field_text(*field, term), IndexRecordOption::WithFreqs);
         let Ok(Some(mut postings)) = found else { return };
         let is = |doc: u32, shape| part.rows.meta(doc as usize).shape.has(shape);
         // The next block of a section whose head has the term.
@@ -341,7 +376,7 @@ mod tests {
                     .map(|(slot, (head, text))| (slot, TermCount(count(text) << 1 | count(head).min(1))))
                     .filter(|(_, times)| times.all() > 0).collect();
                 let mut found = Vec::new();
-                corpus.each_posting(&term, |slot, times| found.push((slot, times)));
+                corpus.each_posting(&term, &[], |slot, times| found.push((slot, times)));
                 prop_assert_eq!(found, expected);
             }
         }

@@ -5,6 +5,8 @@
 pub(in crate::search) struct TermCount(pub u32);
 
 impl TermCount {
+    /// In the text, once.
+    pub const ONCE: Self = Self(2);
     /// Above the text alone.
     pub const ABOVE: Self = Self(1);
 
