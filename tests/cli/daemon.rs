@@ -168,6 +168,25 @@ fn a_new_vault_fires_its_sample_and_a_line_of_a_person() {
 }
 
 #[test]
+fn a_log_of_the_index_that_was_deleted_beside_the_daemon_is_mended_by_reindex() {
+    let vault = TestVault::new("//- now: 2026-07-01T09:30:00Z\n//- /a.md\nzinnia one\n");
+    let daemon = Daemon::watching(&vault);
+    let log = vault.cache().join("index.sqlite-wal");
+    for note in 0.. {
+        vault.write(&format!("n{note}.md"), "zinnia more\n");
+        vault.run(&["search", "zinnia"]).ok();
+        if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+            break;
+        }
+        assert!(note < 50, "no commit leaves a log");
+    }
+    std::fs::remove_file(&log).unwrap();
+    vault.run(&["reindex"]).ok();
+    assert!(vault.run(&["search", "zinnia"]).ok().stdout.contains("a.md"));
+    drop(daemon.kill());
+}
+
+#[test]
 fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
     let vault = TestVault::new(
         "//- now: 2026-07-01T09:30:00Z\n//- /Reminders.md\nhello\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n",

@@ -31,6 +31,9 @@ fn words_phrases_prefixes_and_filters() {
     assert_eq!(find("theme -\"themes\"").len(), 2);
     assert_eq!(find("theme -\"dark dark\"").len(), 2);
     assert_eq!(find("them*").len(), 2);
+    for nothing in ["\"\"", "-\"\"", "path:\""] {
+        assert!(find(nothing).is_empty(), "{nothing}");
+    }
     assert_eq!(find("typescript"), ["MEMORY.md:3 memory Kyle: prefers TypeScript"]);
     assert_eq!(find("kyle kind:memory").len(), 2);
     assert_eq!(

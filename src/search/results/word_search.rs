@@ -134,7 +134,7 @@ impl Snapshot<'_> {
             syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
         }
         let prefixes = self.scope(query.scope.as_deref())?;
-        if syntax.items.is_empty() && query.text.trim().is_empty() {
+        if syntax.items.is_empty() && !syntax.is_filtered() {
             return Ok((Vec::new(), syntax.notes));
         }
         let Syntax { items, notes, .. } = &mut syntax;

@@ -103,7 +103,7 @@ impl<F: Fn(u32, f64) -> Result<Option<FoundBlock>, IndexError>> Spread<F> {
         }
         further.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (slot, own, score) in further {
-            if self.out.len() + comments.len() >= self.limit {
+            if self.out.len() >= self.limit {
                 break;
             }
             match (self.find)(slot, f64::from(own))? {
