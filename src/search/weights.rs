@@ -66,6 +66,8 @@ pub(in crate::search) mod notes {
     pub const SHORT: f32 = 6.0;
     /// The weight of a word that means nearly the same, multiplied with its likeness.
     pub const NEAR_WORD: f32 = 0.4;
+    /// The weight of a word that stands there without its accents, or as a part of a compound alone.
+    pub const FORM: f32 = 0.5;
     /// The weight of a translation of a word that stands nowhere itself. (0.35 and 0.7 rank the same but for one question.)
     pub const TRANSLATION: f32 = 0.5;
     /// The weight of a character of a script without spaces; a pair of them has 1.

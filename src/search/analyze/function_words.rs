@@ -32,6 +32,9 @@ const DUTCH: &str = "aan als bij dan dat de deze die dit doe door een en er geen
     waarom wanneer was wat we welk welke werd wie wij wil worden zal ze zich zij zijn zo";
 const LANGUAGES: [&str; 6] = [GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE, DUTCH];
 
+/// So many words are few.
+const FEW: usize = 3;
+
 /// Their codes of ISO 639-1.
 const CODES: [&str; 6] = ["de", "fr", "es", "it", "pt", "nl"];
 
@@ -48,13 +51,13 @@ pub(in crate::search) fn language(words: &[String]) -> Option<&'static str> {
     (all[0].1 >= 2 && all[0].1 > all[1].1).then_some(all[0].0)
 }
 
-/// The function words of the language that `words` are in: English, too, where it is that one. A single word that another
-/// language has for one tells nothing: "the great war" isn't German.
+/// The function words of the language that `words` are in: English, too, where it is that one. Of few words, one that
+/// another language has for one tells nothing: "great war" isn't German.
 pub(in crate::search) fn of(words: &[String]) -> Vec<&'static str> {
     let list = |text: &'static str| text.split_ascii_whitespace().collect::<Vec<&str>>();
     let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
     let mut best = list(STOP);
-    let mut most = count(&best).max(1);
+    let mut most = count(&best).max(usize::from(words.len() <= FEW));
     for language in LANGUAGES.map(list) {
         let count = count(&language);
         if count > most {
