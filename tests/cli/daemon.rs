@@ -174,14 +174,14 @@ fn a_log_of_the_index_that_was_deleted_beside_the_daemon_is_mended_by_reindex() 
     let log = vault.cache().join("index.sqlite-wal");
     for note in 0.. {
         vault.write(&format!("n{note}.md"), "zinnia more\n");
-        vault.run(&["search", "zinnia"]).ok();
+        assert_eq!(vault.run(&["search", "zinnia"]).code, 0);
         if std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
             break;
         }
         assert!(note < 50, "no commit leaves a log");
     }
     std::fs::remove_file(&log).unwrap();
-    vault.run(&["reindex"]).ok();
+    assert_eq!(vault.run(&["reindex"]).code, 0);
     assert!(vault.run(&["search", "zinnia"]).ok().stdout.contains("a.md"));
     drop(daemon.kill());
 }
