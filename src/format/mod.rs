@@ -29,7 +29,6 @@ pub mod struck;
 pub mod summary;
 pub mod tags;
 pub mod task;
-pub mod unified_diff;
 pub mod working_memory;
 pub(crate) mod yaml;
 

@@ -2,10 +2,9 @@
 //! is made, and the pages of long lists.
 
 use maud::{Markup, html};
-use similar::ChangeTag;
+use similar::{ChangeTag, TextDiff};
 
 use super::visit::Visit;
-use crate::format::unified_diff::LineDiff;
 use crate::listen::secret;
 
 /// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it is
@@ -175,12 +174,14 @@ pub fn plan(title: &str, lines: &[String], form: &Markup) -> Markup {
 
 /// Two states of a text, line by line.
 pub fn diff(old: &str, new: &str) -> Markup {
-    let diff = LineDiff::new(old, new);
+    let diff = TextDiff::from_lines(old, new);
     html! {
         div.diff role="region" aria-label="Differences" tabindex="0" {
-            @for hunk in diff.hunks() {
-                @for (tag, line) in hunk.runs.iter().flat_map(|run| diff.lines_of(run)) {
-                    (changed_line(tag, line))
+            @for group in diff.grouped_ops(3) {
+                @for operation in &group {
+                    @for change in diff.iter_changes(operation) {
+                        (changed_line(change.tag(), change.value()))
+                    }
                 }
                 hr;
             }

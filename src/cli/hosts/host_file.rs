@@ -3,16 +3,14 @@
 use std::path::Path;
 
 use crate::cli::Context;
-use crate::format::unified_diff::LineDiff;
 
 /// Shows what changes in a settings file.
 pub(super) fn show_change(context: &Context, path: &Path, before: &str, after: &str) {
     if before != after {
         let shown = path.to_string_lossy();
-        let diff = LineDiff::new(before, after);
-        let mut text = format!("--- {shown}\n+++ {shown}\n");
-        diff.hunks().iter().for_each(|hunk| diff.write_hunk(hunk, &mut text));
-        context.ui.line(text.trim_end());
+        let diff = similar::TextDiff::from_lines(before, after);
+        let diff = diff.unified_diff().context_radius(3).header(&shown, &shown).to_string();
+        context.ui.line(diff.trim_end());
     }
 }
 

@@ -7,9 +7,8 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use similar::ChangeTag;
+use similar::{ChangeTag, TextDiff};
 
-use crate::format::unified_diff::LineDiff;
 use crate::history::error::Result;
 use crate::history::store::{FileMode, FileState, PathChange};
 use crate::history::take::History;
@@ -53,9 +52,10 @@ pub fn diff_stat(diff: &FileDiff) -> DiffStat {
     if old.is_empty() || new.is_empty() {
         return DiffStat { added: new.lines().count(), removed: old.lines().count() };
     }
+    let text = TextDiff::from_lines(old.as_str(), new.as_str());
     let mut stat = DiffStat::default();
-    for (tag, _) in LineDiff::new(&old, &new).lines() {
-        match tag {
+    for change in text.iter_all_changes() {
+        match change.tag() {
             ChangeTag::Insert => stat.added += 1,
             ChangeTag::Delete => stat.removed += 1,
             ChangeTag::Equal => {}
@@ -95,28 +95,28 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
         return out;
     }
     let (old, new) = texts(diff);
+    let text = TextDiff::from_lines(old.as_str(), new.as_str());
     if old.is_empty() && new.is_empty() {
         return out;
     }
     line(&mut out, &format!("--- {old_name}"));
     line(&mut out, &format!("+++ {new_name}"));
-    let text = LineDiff::new(&old, &new);
-    for hunk in text.hunks() {
+    for hunk in text.unified_diff().context_radius(3).iter_hunks() {
         if style == DiffStyle::Plain {
-            text.write_hunk(&hunk, &mut out);
+            let _ = write!(out, "{hunk}");
             continue;
         }
-        let _ = writeln!(out, "{HUNK}{}{}", hunk.header, HUNK.render_reset());
-        for (tag, pieces) in hunk.runs.iter().flat_map(|run| text.pieces_of(run)) {
-            let (whole, word) = line_styles(tag);
-            let _ = write!(out, "{whole}{tag}");
-            for (stands_out, value) in &pieces {
+        let _ = writeln!(out, "{HUNK}{}{}", hunk.header(), HUNK.render_reset());
+        for change in hunk.ops().iter().flat_map(|op| text.iter_inline_changes(op)) {
+            let (whole, word) = line_styles(change.tag());
+            let _ = write!(out, "{whole}{}", change.tag());
+            for (stands_out, value) in change.iter_strings_lossy() {
                 let value = value.trim_end_matches(['\n', '\r']);
-                let style = if *stands_out { word } else { whole };
+                let style = if stands_out { word } else { whole };
                 let _ = write!(out, "{}{style}{value}", whole.render_reset());
             }
             let _ = writeln!(out, "{}", whole.render_reset());
-            if !pieces.last().is_some_and(|(_, value)| value.ends_with('\n')) {
+            if change.missing_newline() {
                 out.push_str("\\ No newline at end of file\n");
             }
         }

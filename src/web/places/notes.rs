@@ -7,12 +7,11 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 use serde::Serialize;
-use similar::ChangeTag;
+use similar::{Change, ChangeTag, TextDiff};
 
 use super::PagePlace;
 use super::health::written;
 use super::history::{differences, open, text};
-use crate::format::unified_diff::LineDiff;
 use crate::history::{
     Blame, BlameBound, BlamedLine, Deletions, FileDiff, History, LineOrigin, LineTarget, LineWriter,
     LogFilter, Point, SnapshotEntry, sections,
@@ -316,11 +315,11 @@ fn planned(visit: &Visit<'_>, planned: &PlannedRestore, now: &[u8]) -> Markup {
 
 /// Two states beside each other, line by line.
 fn side_by_side(then: &str, now: &str) -> Markup {
-    let diff = LineDiff::new(then, now);
-    let changes = diff.lines().filter(|(_, line)| !line.trim().is_empty()).take(2_000);
-    let row = |(tag, line): (ChangeTag, &str)| {
-        let line = line.trim_end_matches(['\n', '\r']);
-        match tag {
+    let diff = TextDiff::from_lines(then, now);
+    let changes = diff.iter_all_changes().filter(|change| !change.value().trim().is_empty()).take(2_000);
+    let row = |change: Change<&str>| {
+        let line = change.value().trim_end_matches(['\n', '\r']);
+        match change.tag() {
             ChangeTag::Delete => [html! { del { (line) } }, html! {}],
             ChangeTag::Insert => [html! {}, html! { ins { (line) } }],
             ChangeTag::Equal => [html! { (line) }, html! { (line) }],
