@@ -109,7 +109,7 @@ fn commitments(
                     line: block.line,
                     key,
                     without_id: false,
-                })
+                });
             }
             Readiness::Sent(row) => {
                 plan.delivered.push(PendingRewrite { key, row, target: hash });

@@ -279,7 +279,7 @@ impl History {
             match self.write_step(editor, step, why) {
                 Ok(()) => {}
                 Err(StepError::Skip(reason)) => {
-                    report.skipped.push(BlockedFile { path: step.path.clone(), reason })
+                    report.skipped.push(BlockedFile { path: step.path.clone(), reason });
                 }
                 Err(StepError::Stop(reason)) => {
                     report.skipped.push(BlockedFile { path: step.path.clone(), reason: reason.clone() });
