@@ -1,7 +1,7 @@
 //! Reranks a search's first hits: scores how well each text answers the question.
 //!
 //! A reranker reads question and text together, which is better and far slower than comparing vectors; so only a deep
-//! search asks it ([`crate::search::SearchClient::rerank_hits`]), for a few dozen texts, and never a hook. It is a model behind an
+//! search asks it ([`crate::search::SearchClient::deep`]), for a few dozen texts, and never a hook. It is a model behind an
 //! endpoint ([`endpoint`]) or in a directory ([`local`]), chosen by `[rerank] provider`. This room knows no note, no
 //! index and no ranking. A failure is a [`RerankError`]; a search goes on with the order that it had.
 

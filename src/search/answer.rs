@@ -50,7 +50,7 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// How fresh the answer is.
     pub freshness: Freshness,
-    /// The reranker that ordered the first hits, if one did: see [`crate::search::SearchClient::rerank_hits`].
+    /// The reranker that ordered the first hits, if one did: see [`crate::search::SearchClient::deep`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranked: Option<Reranked>,
 }
