@@ -132,14 +132,14 @@ pub(in crate::search) fn expand_words(
             if term.stem.len() >= weights::LONG {
                 expanded.least = weights::LEAST_LONG_WORD;
             }
-            let own = occurrences.of(scope, &term.stem);
-            expanded.add(&term.stem, 1.0, own.blocks.iter().filter(is_in));
-            let has_own = |slot: u32| own.blocks.binary_search_by_key(&slot, |block| block.slot).is_ok();
-            let with_forms = occurrences.of_question(scope, term);
-            let of_forms = with_forms.blocks.iter().filter(|block| is_in(block) && !has_own(block.slot));
+            let found = occurrences.of_question(scope, term);
+            let is_form = |block: &&Occurrence| found.forms.binary_search(&block.slot).is_ok();
+            let own = || found.blocks.iter().filter(|block| is_in(block) && !is_form(block));
+            expanded.add(&term.stem, 1.0, own());
+            let of_forms = found.blocks.iter().filter(|block| is_in(block) && is_form(block));
             expanded.add(&term.word, weights::FORM, of_forms);
             // A word that stands in some note is of a language of the notes, or one that they have taken over.
-            let is_foreign = !own.blocks.iter().any(|block| is_in(&block));
+            let is_foreign = own().next().is_none();
             let foreign = if is_foreign { translations(&term.stem) } else { Vec::new() };
             let near = term.near.iter().map(|(term, how)| (term.as_str(), how * weights::NEAR_WORD));
             for (term, likeness) in foreign.into_iter().map(|term| (term, weights::TRANSLATION)).chain(near) {

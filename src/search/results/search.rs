@@ -61,17 +61,20 @@ impl Recall {
         let place = Query { scope: within.place.clone(), limit, ..query.clone() };
         let syntax = syntax_of(crate::embed::cut(&query.text, crate::search::query::question::LONGEST));
         let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
+        let text = if syntax.is_filtered() { words_of(&syntax, &query.text) } else { query.text.clone() };
+        let is_ranked = !syntax.items.is_empty() && is_words && limit > 0;
         // Of words that ranking leaves out alone, the index knows more.
-        let has_terms = || !Question::new(&words_of(&syntax, &query.text), self.today()).terms.is_empty();
-        let (mut answer, freshness) = if syntax.items.is_empty() || !is_words || limit == 0 || !has_terms() {
-            self.index.answer(|snapshot| {
+        let question =
+            is_ranked.then(|| Question::new(&text, self.today())).filter(|it| !it.terms.is_empty());
+        let (mut answer, freshness) = match &question {
+            None => self.index.answer(|snapshot| {
                 let (found, notes) = block_lookup::by_words(snapshot, &place, &within)?;
                 answer(snapshot, &place, (found, notes, None))
-            })?
-        } else {
-            self.answer(|snapshot, state| {
-                answer(snapshot, &place, self.best(snapshot, state, &place, &syntax, &within)?)
-            })?
+            })?,
+            Some(question) => self.answer(|snapshot, state| {
+                let best = self.best(snapshot, state, &place, &syntax, &within, question.clone())?;
+                answer(snapshot, &place, best)
+            })?,
         };
         let Freshness { embedded_percent, not_searched, .. } = answer.freshness;
         answer.freshness = Freshness { embedded_percent, not_searched, ..freshness };
@@ -94,13 +97,12 @@ impl Recall {
         place: &Query,
         syntax: &Syntax,
         within: &SearchScope,
+        question: Question,
     ) -> Result<Best, IndexError> {
         let own = OnceCell::new();
         let (is_filtered, filters) = (syntax.is_filtered(), snapshot.filters(syntax, &[])?);
         let candidates = candidates(state, &snapshot.scope(place.scope.as_deref())?, &own);
-        let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
-        let question = Question::new(&text, self.today());
-        if question.words.is_empty() || candidates.count == 0 {
+        if candidates.count == 0 {
             return Ok((Vec::new(), syntax.notes.clone(), None));
         }
         let work = self.work().take().unwrap_or_default();

@@ -146,7 +146,7 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
     let n = candidates.count as f32;
     for term in &question.terms {
         let mut found = Vec::new();
-        corpus.each_posting(&term.stem, &[], |slot, times| {
+        corpus.each_posting(&term.stem, &[], |slot, times, _| {
             if candidates.reaching(slot).is_some_and(|own| own.slots.contains(&slot)) {
                 found.push((slot, times.all() as f32));
             }

@@ -61,6 +61,8 @@ impl Occurrence {
 #[derive(Debug, Default)]
 pub(in crate::search) struct TermBlocks {
     pub blocks: Vec<Occurrence>,
+    /// The slots of those that have it in another form alone.
+    pub forms: Vec<u32>,
     /// How many notes they are of.
     pub notes: usize,
 }
@@ -72,13 +74,14 @@ impl TermBlocks {
         let mut this = Self::default();
         // The first note that doesn't end before where the postings have come to.
         let mut note: Option<&NoteSlots> = None;
-        corpus.each_posting(term, forms, |slot, times| {
+        corpus.each_posting(term, forms, |slot, times, is_form| {
             if note.is_none_or(|note| note.slots.end <= slot) {
                 note = candidates.reaching(slot);
             }
             let Some(own) = note.filter(|note| note.slots.start <= slot) else { return };
             this.notes += usize::from(this.blocks.last().is_none_or(|last| last.note != own.note));
             let shape = if own.has_turns { corpus.shape(slot) } else { Shape(0) };
+            this.forms.extend(is_form.then_some(slot));
             this.blocks.push(Occurrence {
                 slot,
                 note: own.note,

@@ -245,23 +245,23 @@ impl Corpus {
     /// The terms of the title and the headings are posted at the block that opens a section alone; they stand above all
     /// blocks up to the next one that opens another, and above no turn but their own.
     ///
-    /// A block with one of `forms`, terms of the field `text`, has the term, too, once.
+    /// A block that has none of that, but one of `forms`, terms of the field `text`, comes once, and marked.
     pub(in crate::search) fn each_posting(
         &self,
         term: &str,
         forms: &[String],
-        mut each: impl FnMut(u32, TermCount),
+        mut each: impl FnMut(u32, TermCount, bool),
     ) {
         for at in 0..self.parts() {
             let mut others = self.with_forms(at, forms).into_iter().peekable();
             self.each_in(at, term, &mut |slot, times| {
                 while let Some(before) = others.next_if(|other| *other < slot) {
-                    each(before, TermCount::ONCE);
+                    each(before, TermCount::ONCE, true);
                 }
-                let has_other = others.next_if_eq(&slot).is_some() && times.in_text() == 0;
-                each(slot, if has_other { TermCount(times.0 | TermCount::ONCE.0) } else { times });
+                others.next_if_eq(&slot);
+                each(slot, times, false);
             });
-            others.for_each(|slot| each(slot, TermCount::ONCE));
+            others.for_each(|slot| each(slot, TermCount::ONCE, true));
         }
     }
 
@@ -376,7 +376,7 @@ mod tests {
                     .map(|(slot, (head, text))| (slot, TermCount(count(text) << 1 | count(head).min(1))))
                     .filter(|(_, times)| times.all() > 0).collect();
                 let mut found = Vec::new();
-                corpus.each_posting(&term, &[], |slot, times| found.push((slot, times)));
+                corpus.each_posting(&term, &[], |slot, times, _| found.push((slot, times)));
                 prop_assert_eq!(found, expected);
             }
         }
