@@ -68,7 +68,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             zone: &TimeZone::UTC,
         };
         turn_signals::compute(prompt, &mut Work::default(), &mut scores);
-        std::hint::black_box(scores.best(&corpus, &candidates, None, 24));
+        std::hint::black_box(scores.best(&corpus, &candidates, turn_signals::Bounds::default(), 24));
         whole.push(start.elapsed());
         let start = Instant::now();
         cosines.clear();

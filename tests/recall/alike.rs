@@ -171,6 +171,8 @@ fn the_bounds_of_a_query_hold_for_what_is_like_its_words() {
     assert_eq!(found("kettle tag:buy"), ["a kettle #buy"]);
     assert_eq!(found("kettle -kettlebell path:shop"), ["a kettle #buy"]);
     assert!(found("kettle after:2026-01-01").is_empty());
+    // A title that a question quotes is words.
+    assert!(!found("Which kettle is for \"black coffee\"?").is_empty());
 }
 
 #[test]

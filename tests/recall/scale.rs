@@ -7,7 +7,7 @@ use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal_names::weights;
 use vault_agent::search::rank::turn_signals;
-use vault_agent::search::rank::turn_signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
+use vault_agent::search::rank::turn_signals::{Bounds, Candidates, Near, Prompt, Scores, Vectors, Work};
 use vault_agent::search::store::corpus::blocks::Corpus;
 use vault_agent::search::store::corpus::matrix::Probe;
 use vault_agent::search::store::corpus::note_rows::Passage;
@@ -63,7 +63,7 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
     };
     turn_signals::compute(prompt, &mut Work::default(), &mut scores);
     let place = |slot: u32| (corpus.path_at(slot).to_owned(), corpus.meta(slot).line);
-    let hits = scores.best(corpus, &candidates, None, 10).into_iter();
+    let hits = scores.best(corpus, &candidates, Bounds::default(), 10).into_iter();
     hits.map(|slot| (place(slot).0, place(slot).1, (scores.of(slot) * 1e3) as i64)).collect()
 }
 

@@ -80,15 +80,21 @@ fn few_hits_are_the_first_of_many() {
 #[test]
 fn others_memories_don_t_crowd_out_what_is_seen() {
     let (dir, root) = crate::recall::folder();
-    for n in 0..30 {
+    for n in 0..250 {
         std::fs::write(root.join(format!("{n}.md")), "kitten shelter #project/x\n").unwrap();
     }
     let far = "a kitten, in a long text about many other things that makes the one word count for little";
     std::fs::write(root.join("seen.md"), format!("{far}\n")).unwrap();
+    std::fs::write(root.join("own.md"), format!("{far} #project/y\n")).unwrap();
     let recall = open(&root, &dir.path().join("cache"));
     for limit in [1, 2, 10] {
-        let query = Query { limit, scope: Some("global".to_owned()), ..Query::new("kitten shelter") };
-        let hits = recall.search(&query).unwrap().hits;
-        assert_eq!(hits.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["seen.md"], "{limit}");
+        for (scope, path) in [("global", "seen.md"), ("project:Y", "own.md")] {
+            for text in ["kitten shelter", "kitt* shelt*"] {
+                let query = Query { limit, scope: Some(scope.to_owned()), ..Query::new(text) };
+                let hits = recall.search(&query).unwrap().hits;
+                let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+                assert_eq!(paths, [path], "{text} in {scope}, {limit}");
+            }
+        }
     }
 }

@@ -3,12 +3,10 @@
 //!
 //! A block belongs to the scopes that its tags mark, and to `global` without one ([`crate::memory::Scope`]).
 
-use crate::memory::{Scope, is_visible};
+use crate::memory::Scope;
 
 /// The most hits of one answer.
 pub(in crate::search) const MOST_HITS: usize = 10_000;
-/// So many blocks are ranked for one that is wanted, before others' are left out.
-const WIDER: usize = 20;
 
 /// A scope as it was asked for, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,22 +30,6 @@ impl SearchScope {
         let place =
             if scopes.is_empty() { scope.map(str::to_owned) } else { places.first().map(|&p| p.to_owned()) };
         Self { place, scopes }
-    }
-
-    /// Whether a block with these tags belongs to what was asked for.
-    pub fn has(&self, tags: &[String]) -> bool {
-        self.scopes.is_empty() || is_visible(tags, &self.scopes)
-    }
-
-    /// How many blocks are ranked for `limit` hits.
-    pub fn most(&self, limit: usize) -> usize {
-        let wide = if self.scopes.is_empty() { limit } else { limit.saturating_mul(WIDER) };
-        wide.clamp(limit, MOST_HITS.max(limit))
-    }
-
-    /// The tags that mark what belongs to the scopes, without `#`.
-    pub fn tags(&self) -> impl Iterator<Item = String> {
-        self.scopes.iter().filter_map(Scope::tag).map(|tag| tag.trim_start_matches('#').to_owned())
     }
 }
 

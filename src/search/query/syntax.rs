@@ -57,9 +57,14 @@ pub struct Syntax {
 }
 
 impl Syntax {
-    /// Whether there is anything that a block must be or must not have.
+    /// Whether there is anything that a block must be, must have or must not have.
     pub fn is_filtered(&self) -> bool {
-        !self.filters.is_empty() || !self.not.is_empty()
+        !self.filters.is_empty() || !self.not.is_empty() || self.phrases().next().is_some()
+    }
+
+    /// The phrases that a block must have.
+    pub fn phrases(&self) -> impl Iterator<Item = &str> {
+        self.items.iter().filter(|item| matches!(item, Item::Phrase(_))).map(Item::text)
     }
 }
 
@@ -114,7 +119,7 @@ pub fn parse(query: &str) -> Syntax {
 }
 
 /// Takes a question in words apart: its filters and exclusions hold as in any query; a quoted title and a `*` in it are
-/// words like the others.
+/// words like the others. (Phrases that bind cost conversations 0.7 points of recall@10: an answer needs no title.)
 pub fn question(text: &str) -> Syntax {
     let mut syntax = parse(text.trim_end().trim_end_matches('?'));
     for item in &mut syntax.items {

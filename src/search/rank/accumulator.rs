@@ -3,10 +3,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use roaring::RoaringBitmap;
-
 use crate::search::rank::signal_names::{SIGNALS, Signal, Weights};
-use crate::search::retrieve::candidates::{Candidates, MANY};
+use crate::search::retrieve::candidates::{Bounds, Candidates, MANY};
 use crate::search::retrieve::term_blocks::Occurrences;
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::neighbours::is_turn;
@@ -150,24 +148,28 @@ impl Sink for Scores {
 }
 
 impl Scores {
-    /// The `most` best turns for which something speaks, those of `first` before all others, then best first; equals in the order
-    /// of path and line.
+    /// The `most` best turns within `bounds` for which something speaks, typed words before all others, then best first; equals in
+    /// the order of path and line.
     pub fn best(
         &self,
         corpus: &Corpus,
         candidates: &Candidates,
-        first: Option<&RoaringBitmap>,
+        bounds: Bounds<'_>,
         most: usize,
     ) -> Vec<u32> {
+        let Bounds { typed: first, allowed } = bounds;
         let is_first = |slot: u32| first.is_some_and(|first| first.contains(slot));
         let mut slots: Vec<u32> = match &self.listed {
-            Some(listed) if most <= listed.len() => {
+            Some(listed) if most <= listed.len() && allowed.is_none() => {
                 // Few blocks may have a word that many similar ones keep off the list.
                 let few = first.filter(|first| first.len() <= listed.len() as u64);
                 let further = few.into_iter().flatten().filter(|slot| listed.binary_search(slot).is_err());
                 listed.iter().copied().chain(further).collect()
             }
-            _ => candidates.slots().collect(),
+            _ => candidates
+                .slots()
+                .filter(|slot| allowed.is_none_or(|allowed| allowed.contains(*slot)))
+                .collect(),
         };
         slots.retain(|slot| (self.speaks(*slot) || is_first(*slot)) && is_turn(corpus, *slot));
         let order = |a: &u32, b: &u32| {

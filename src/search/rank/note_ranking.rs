@@ -11,13 +11,11 @@
 
 use std::ops::Range;
 
-use roaring::RoaringBitmap;
-
 use crate::search::analyze::function_words;
 use crate::search::query::question::Question;
 use crate::search::rank::expanded_word::{ExpandedWord, WeightedCount, WordMatch};
 use crate::search::rank::note_parts::{MeanCosine, STEPS, Section, Unit, WHOLE, WordPlaces, sections};
-use crate::search::retrieve::candidates::{K1, idf};
+use crate::search::retrieve::candidates::{Bounds, K1, idf};
 use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest_vectors::Nearest;
 use crate::search::retrieve::term_blocks::{CorpusScope, count};
@@ -56,8 +54,8 @@ pub(in crate::search) struct NoteRanking<'a> {
     pub lists: &'a [bool],
     /// The expanded words.
     pub expanded: &'a [ExpandedWord],
-    /// The blocks with a word as it was typed, which come before all others; none where only the score counts.
-    pub typed: Option<&'a RoaringBitmap>,
+    /// The blocks that come before all others, and those that may come at all.
+    pub bounds: Bounds<'a>,
     /// At most so many documents are wanted.
     pub most: usize,
 }
@@ -247,32 +245,38 @@ impl NoteRanking<'_> {
         kept
     }
 
-    /// The best documents with a typed word, and the best others; of equals all or those first in the order of their paths.
+    /// The best documents with a typed word, the best others, and the best that may come: scores are shares of the best ones'
+    /// whatever may come. Of equals all or those first in the order of their paths.
     fn best(&self, units: &FastMap<Unit, f32>, most: usize) -> Vec<Unit> {
         let mut best: Vec<(Unit, f32)> = units.iter().map(|(unit, score)| (*unit, *score)).collect();
+        let mut allowed = Vec::new();
+        if let Some(slots) = self.bounds.allowed {
+            let may = |(unit, _): &&(Unit, f32)| slots.range_cardinality(self.slots(*unit)) > 0;
+            allowed = best.iter().filter(may).copied().collect();
+        }
         let order = |a: &(Unit, f32), b: &(Unit, f32)| {
             b.1.total_cmp(&a.1).then_with(|| self.place(a.0).cmp(&self.place(b.0)))
         };
         let mut alike = Vec::new();
-        if self.typed.is_some() {
+        if self.bounds.typed.is_some() {
             (best, alike) = best.into_iter().partition(|(unit, _)| self.has_typed(*unit));
         }
-        for units in [&mut best, &mut alike] {
+        for units in [&mut best, &mut alike, &mut allowed] {
             if units.len() > most {
                 units.select_nth_unstable_by(most, order);
                 units.truncate(most);
             }
         }
-        best.into_iter().chain(alike).map(|(unit, _)| unit).collect()
+        best.into_iter().chain(alike).chain(allowed).map(|(unit, _)| unit).collect()
     }
 
     /// Whether a block of it has a word as it was typed.
     fn has_typed(&self, unit: Unit) -> bool {
-        self.typed.is_some_and(|typed| typed.range_cardinality(self.slots(unit)) > 0)
+        self.bounds.typed.is_some_and(|typed| typed.range_cardinality(self.slots(unit)) > 0)
     }
 
     fn is_typed(&self, slot: u32) -> bool {
-        self.typed.is_some_and(|typed| typed.contains(slot))
+        self.bounds.typed.is_some_and(|typed| typed.contains(slot))
     }
 
     fn place(&self, unit: Unit) -> (&str, u32) {
@@ -306,7 +310,8 @@ impl NoteRanking<'_> {
                 let near = meaning.map_or(0.0, |meaning| meaning.score);
                 mean.add(corpus.meta(slot).length, meaning.map(|meaning| meaning.cosine));
                 nearest = nearest.max(near);
-                if block.has_word || meaning.is_some_and(|meaning| meaning.is_near) {
+                let speaks = block.has_word || meaning.is_some_and(|meaning| meaning.is_near);
+                if speaks && self.bounds.allowed.is_none_or(|allowed| allowed.contains(slot)) {
                     own.push((slot, weights::BLOCK * block.score / best_block + near));
                 }
             }

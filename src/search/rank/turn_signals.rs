@@ -15,7 +15,7 @@ pub use crate::search::rank::accumulator::{Near, Scores, Sink, Table, Work};
 use crate::search::rank::signal_names::Signal;
 use crate::search::rank::vector_signals::vector_signals;
 use crate::search::rank::word_signals::{Speakers, word_signals};
-pub use crate::search::retrieve::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
+pub use crate::search::retrieve::candidates::{B, Bounds, Candidates, K1, bm25, idf, plain_bm25};
 pub use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest_vectors::{Nearest, nearest_blocks};
 use crate::search::retrieve::term_blocks::CorpusScope;

@@ -1,55 +1,27 @@
-//! Finds the blocks of a snapshot that belong to ranked slots (block numbers), to a query's words, or to pins.
+//! Finds the blocks of a snapshot that belong to ranked slots (block numbers), or to pins.
 
 use std::collections::HashSet;
 
-use crate::search::query::search_scope::SearchScope;
 use crate::search::recall::CorpusState;
 use crate::search::results::word_search::Tier;
+use crate::search::retrieve::filter::Filters;
 use crate::search::store::view::DocRef;
-use crate::search::{Block, FoundBlock, HitMaker, IndexError, Note, Query, Snapshot, Stored};
+use crate::search::{FoundBlock, HitMaker, IndexError, Note, Snapshot, Stored};
 
-/// The block of a slot with this score, where `takes` it.
+/// The block of a slot with this score, if the filters let it through.
 pub(in crate::search) fn block(
     snapshot: &Snapshot<'_>,
     state: &CorpusState,
     (slot, score): (u32, f64),
-    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
+    filters: &Filters<'_>,
 ) -> Result<Option<FoundBlock>, IndexError> {
+    if !filters.may_pass(slot) {
+        return Ok(None);
+    }
     let (seg, doc) = state.corpus.place(slot);
     let at = DocRef { seg, doc: u32::try_from(doc).unwrap_or(u32::MAX) };
     let (file, block) = snapshot.view().resolve(snapshot.database(), at)?;
-    Ok(takes(at, &block)?.then_some(FoundBlock { at, score, file, block, tier: Tier::Word }))
-}
-
-/// The best blocks by words in a scope of memories. Where others' are among them, further ones are looked at, and then
-/// what is marked with the scopes' tags: that is found, however many better finds others have.
-pub(in crate::search) fn by_words(
-    snapshot: &Snapshot<'_>,
-    place: &Query,
-    within: &SearchScope,
-) -> Result<(Vec<FoundBlock>, Vec<String>), IndexError> {
-    let (most, widest) = (place.limit, within.most(place.limit));
-    let (mut found, notes) = snapshot.find(place, most)?;
-    if within.scopes.is_empty() {
-        return Ok((found, notes));
-    }
-    let is_all = found.len() < most;
-    found.retain(|found| within.has(&found.block.tags));
-    if !is_all && found.len() < most && widest > most {
-        found = snapshot.find(place, widest)?.0;
-        found.retain(|found| within.has(&found.block.tags));
-    }
-    for tag in within.tags() {
-        if is_all || found.len() >= most {
-            break;
-        }
-        let text = format!("{} tag:{tag}", place.text);
-        let known: HashSet<_> = found.iter().map(|found| found.at).collect();
-        let marked = snapshot.find(&Query { text, ..place.clone() }, most)?.0.into_iter();
-        found.extend(marked.filter(|found| within.has(&found.block.tags) && !known.contains(&found.at)));
-    }
-    found.truncate(most);
-    Ok((found, notes))
+    Ok(filters.pass(at, &block)?.then_some(FoundBlock { at, score, file, block, tier: Tier::Word }))
 }
 
 /// The blocks that pins link to, and pinned texts.
@@ -57,13 +29,13 @@ pub(in crate::search) fn pinned(
     snapshot: &Snapshot<'_>,
     state: &CorpusState,
     maker: &HitMaker,
-    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
+    filters: &Filters<'_>,
 ) -> Result<Vec<FoundBlock>, IndexError> {
     let mut found = Vec::new();
     let mut add = |note: Option<Note>, path: &str| {
         let Some(note) = note else { return Ok::<_, IndexError>(()) };
         for Stored { at, block, .. } in note.blocks()? {
-            if maker.is_pinned(path, &block) && takes(at, &block)? {
+            if maker.is_pinned(path, &block) && filters.pass(at, &block)? {
                 found.push(FoundBlock { at, score: 0.0, file: note.file.clone(), block, tier: Tier::Word });
             }
         }

@@ -22,7 +22,7 @@ use crate::search::results::search::words_of;
 use crate::search::results::{block_lookup, outdated_facts};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::weights::LEAST_CONFIDENCE;
-use crate::search::{Block, Freshness, Hit, IndexError, Role, Snapshot};
+use crate::search::{Freshness, Hit, IndexError, Role, Snapshot};
 use crate::vault::NotePath;
 
 /// Of so many times as many, those are looked at that are no echo.
@@ -106,8 +106,9 @@ impl Recall {
     /// # Errors
     /// The index's.
     pub fn measures(&self, text: &str) -> Result<Vec<Measured>, RecallError> {
-        let measures =
-            |_: &Snapshot<'_>, state: &CorpusState| Ok((self.rank(state, text, &[], POOL).measures, None));
+        let measures = |_: &Snapshot<'_>, state: &CorpusState| {
+            Ok((self.rank(state, text, &[], None, POOL).measures, None))
+        };
         Ok(self.answer(measures)?.0)
     }
 
@@ -134,17 +135,15 @@ impl Recall {
         let (rater, within) = (self.rater(text, without), SearchScope::of(scope.as_deref()));
         let syntax = operators(text);
         let prefixes = snapshot.scope(within.place.as_deref())?;
-        let ranking = if syntax.is_filtered() {
-            self.rank(state, &words_of(&syntax, text), &prefixes, MOST_HITS)
-        } else {
-            self.rank(state, text, &prefixes, POOL * WIDER)
-        };
-        let filters = snapshot.filters(&syntax, &[])?;
-        let takes = |at, block: &Block| Ok(within.has(&block.tags) && filters.pass(at, block)?);
+        let filters = snapshot.filters(&syntax, &[], &within.scopes)?;
+        let words = if syntax.is_filtered() { words_of(&syntax, text) } else { text.clone() };
+        let most = if filters.needs_text() { MOST_HITS } else { POOL * WIDER };
+        let ranking = self.rank(state, &words, &prefixes, filters.allowed.as_ref(), most);
         let mut maker = snapshot.maker(text)?;
-        let pinned = block_lookup::pinned(snapshot, state, &maker, takes)?;
+        let pinned = block_lookup::pinned(snapshot, state, &maker, &filters)?;
         let has_pins = !pinned.is_empty();
-        let (rated, highest) = rate_blocks(snapshot, state, &mut maker, &rater, takes, &ranking, has_pins)?;
+        let (rated, highest) =
+            rate_blocks(snapshot, state, &mut maker, &rater, &filters, &ranking, has_pins)?;
         let is_confident = highest >= LEAST_CONFIDENCE;
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
         let uses = OnceCell::new();

@@ -10,10 +10,10 @@ use crate::search::recall::CorpusState;
 use crate::search::results::block_lookup;
 use crate::search::results::injection;
 use crate::search::results::search::Ranking;
+use crate::search::retrieve::filter::Filters;
 use crate::search::store::corpus::neighbours::is_answered;
-use crate::search::store::view::DocRef;
 use crate::search::weights::LEAST_CONFIDENCE;
-use crate::search::{Block, Hit, HitMaker, IndexError, Snapshot};
+use crate::search::{Hit, HitMaker, IndexError, Snapshot};
 
 /// Candidates for what is given without asking.
 pub(super) const POOL: usize = 24;
@@ -39,7 +39,7 @@ pub(super) fn rate_blocks(
     state: &CorpusState,
     maker: &mut HitMaker,
     rater: &Rater,
-    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
+    filters: &Filters<'_>,
     Ranking { best, measures, .. }: &Ranking,
     has_pins: bool,
 ) -> Result<(Vec<RatedBlock>, f64), IndexError> {
@@ -57,7 +57,7 @@ pub(super) fn rate_blocks(
         {
             break;
         }
-        let Some(found) = block_lookup::block(snapshot, state, *ranked, &takes)? else { continue };
+        let Some(found) = block_lookup::block(snapshot, state, *ranked, filters)? else { continue };
         let hit = snapshot.hit(maker, found)?;
         if rater.is_left_out(&hit.path, hit.block_id.as_deref()) {
             continue;

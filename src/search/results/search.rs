@@ -10,6 +10,7 @@ mod tiers;
 use std::cell::OnceCell;
 
 use jiff::Timestamp;
+use roaring::RoaringBitmap;
 
 use crate::memory::working::expired;
 use crate::search::query::question::Question;
@@ -23,9 +24,10 @@ use crate::search::rank::measures;
 use crate::search::rank::turn_signals::{Candidates, Vectors};
 use crate::search::recall::{CorpusState, Recall, RecallError};
 use crate::search::results::{block_lookup, outdated_facts};
+use crate::search::retrieve::candidates::Bounds;
 use crate::search::retrieve::term_blocks::CorpusScope;
 use crate::search::retrieve::typed_words::find_typed_words;
-use crate::search::{Answer, AnswerSource, Block, FoundBlock, Freshness, IndexError, Kind, Query, Snapshot};
+use crate::search::{Answer, AnswerSource, FoundBlock, Freshness, IndexError, Kind, Query, Snapshot};
 use crate::vault::NotePath;
 use merge::{merge, spread};
 use ranker::Ranker;
@@ -60,15 +62,16 @@ impl Recall {
         let limit = query.limit.min(MOST_HITS);
         let place = Query { scope: within.place.clone(), limit, ..query.clone() };
         let syntax = syntax_of(crate::embed::cut(&query.text, crate::search::query::question::LONGEST));
-        let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
         let text = if syntax.is_filtered() { words_of(&syntax, &query.text) } else { query.text.clone() };
-        let is_ranked = !syntax.items.is_empty() && is_words && limit > 0;
-        // Of words that ranking leaves out alone, the index knows more.
+        // Of words that ranking leaves out, the index knows more.
+        let is_ranked = limit > 0
+            && !syntax.items.iter().any(|item| matches!(item, Item::Prefix(_)))
+            && syntax.phrases().all(|phrase| !Question::new(phrase, self.today()).terms.is_empty());
         let question =
             is_ranked.then(|| Question::new(&text, self.today())).filter(|it| !it.terms.is_empty());
         let (mut answer, freshness) = match &question {
             None => self.index.answer(|snapshot| {
-                let (found, notes) = block_lookup::by_words(snapshot, &place, &within)?;
+                let (found, notes) = snapshot.find(&place, &within, limit)?;
                 answer(snapshot, &place, (found, notes, None))
             })?,
             Some(question) => self.answer(|snapshot, state| {
@@ -100,7 +103,7 @@ impl Recall {
         question: Question,
     ) -> Result<Best, IndexError> {
         let own = OnceCell::new();
-        let (is_filtered, filters) = (syntax.is_filtered(), snapshot.filters(syntax, &[])?);
+        let filters = snapshot.filters(syntax, &[], &within.scopes)?;
         let candidates = candidates(state, &snapshot.scope(place.scope.as_deref())?, &own);
         if candidates.count == 0 {
             return Ok((Vec::new(), syntax.notes.clone(), None));
@@ -109,24 +112,24 @@ impl Recall {
         let scope = CorpusScope { corpus: &state.corpus, candidates };
         let typed = find_typed_words(scope, &work.occurrences, &question, place.exact);
         let mut ranker = Ranker::new(self, state, candidates, question, work);
-        let most = if is_filtered { usize::MAX } else { within.most(place.limit) };
+        let most = if filters.needs_text() { usize::MAX } else { place.limit };
+        let bounds = Bounds { typed: typed.first(), allowed: filters.allowed.as_ref() };
         let mut notes = Vec::new();
         if candidates.has_notes {
             let expanded = expand_words(scope, ranker.occurrences(), &ranker.question, false);
-            notes = ranker.notes(&expanded, typed.first(), most);
+            notes = ranker.notes(&expanded, bounds, most);
         }
-        let takes = |at, block: &Block| Ok(within.has(&block.tags) && filters.pass(at, block)?);
         let only_word = tiers::without_only_word(&typed);
-        let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax, &[])).transpose()?;
+        let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax, &[], &[])).transpose()?;
         let tiers = Tiers { typed: &typed, without };
-        let mut in_notes = spread(snapshot, state, notes, place.limit, &tiers, takes)?;
+        let mut in_notes = spread(snapshot, state, notes, place.limit, &tiers, &filters)?;
         let mut turns = Vec::new();
         if candidates.has_turns {
             let scores = in_notes.iter_mut().map(|found| (state.view.number(found.at), &mut found.score));
-            let is_turn = |at, block: &Block| Ok(block.kind == Kind::Turn && takes(at, block)?);
-            for ranked in ranker.turns(typed.first(), most.min(MOST_HITS), scores) {
+            for ranked in ranker.turns(bounds, most.min(MOST_HITS), scores) {
                 if turns.len() < place.limit
-                    && let Some(found) = block_lookup::block(snapshot, state, ranked, is_turn)?
+                    && let Some(found) = block_lookup::block(snapshot, state, ranked, &filters)?
+                    && found.block.kind == Kind::Turn
                 {
                     turns.push(FoundBlock { tier: tiers.of_turn(ranked.0), ..found });
                 }
@@ -154,13 +157,15 @@ impl Recall {
         })
     }
 
-    /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
+    /// Ranks the blocks of a place, given as prefixes of paths, that are `allowed`; without a place, those that may be given
+    /// unasked. What
     /// was said in coding agents' sessions is none of that, and there may be so much of it that it would leave no room.
     pub(in crate::search) fn rank(
         &self,
         state: &CorpusState,
         text: &str,
         prefixes: &[String],
+        allowed: Option<&RoaringBitmap>,
         most: usize,
     ) -> Ranking {
         let own = OnceCell::new();
@@ -180,7 +185,7 @@ impl Recall {
         let mut ranker = Ranker::new(self, state, candidates, question, work);
         let expanded =
             expand_words(ranker.scope, ranker.occurrences(), &ranker.question, candidates.has_turns);
-        let best = ranker.best(&expanded, most);
+        let best = ranker.best(&expanded, Bounds { typed: None, allowed }, most);
         let slots: Vec<u32> = best.iter().map(|(slot, _)| *slot).collect();
         let Ranker { scope, question, vector, .. } = &ranker;
         let made;

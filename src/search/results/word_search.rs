@@ -3,8 +3,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::memory::Scope;
 use crate::search::follow::snapshot::Snapshot;
-use crate::search::query::search_scope::MOST_HITS;
+use crate::search::query::search_scope::{MOST_HITS, SearchScope};
 use crate::search::query::syntax;
 use crate::search::query::syntax::{Item, Syntax};
 use crate::search::read::block::Block;
@@ -34,7 +35,8 @@ impl Index {
     /// doesn't help.
     pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
         let ((hits, notes), freshness) = self.answer(|snapshot| {
-            let (found, notes) = snapshot.find(query, query.limit.min(MOST_HITS))?;
+            let within = SearchScope { place: query.scope.clone(), scopes: Vec::new() };
+            let (found, notes) = snapshot.find(query, &within, query.limit.min(MOST_HITS))?;
             let (hits, bases) = snapshot.give(&query.text, found)?;
             Ok(((hits, notes), Some(bases)))
         })?;
@@ -127,13 +129,18 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// tantivy's and SQLite's; an unknown scope.
-    pub fn find(&self, query: &Query, most: usize) -> Result<(Vec<FoundBlock>, Vec<String>), IndexError> {
+    pub(in crate::search) fn find(
+        &self,
+        query: &Query,
+        within: &SearchScope,
+        most: usize,
+    ) -> Result<(Vec<FoundBlock>, Vec<String>), IndexError> {
         let text = crate::embed::cut(&query.text, LONGEST);
         let mut syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
         if text.len() < query.text.len() {
             syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
         }
-        let prefixes = self.scope(query.scope.as_deref())?;
+        let prefixes = self.scope(within.place.as_deref())?;
         if syntax.items.is_empty() && !syntax.is_filtered() {
             return Ok((Vec::new(), syntax.notes));
         }
@@ -141,7 +148,7 @@ impl Snapshot<'_> {
         let clauses = clauses(&mut DocumentSets::new(self.view(), self.fields()), items, notes)?;
         // A phrase has to stand in a block; of other items any does.
         let all = items.is_empty() || items.iter().any(|item| matches!(item, Item::Phrase(_)));
-        let found = self.passing(&clauses, &self.filters(&syntax, &prefixes)?, all, most)?;
+        let found = self.passing(&clauses, &self.filters(&syntax, &prefixes, &within.scopes)?, all, most)?;
         Ok((found, syntax.notes))
     }
 
@@ -252,12 +259,18 @@ impl Snapshot<'_> {
         Ok(false)
     }
 
-    /// The filters, exclusions and phrases of a query, for the files whose paths begin with one of `prefixes`.
+    /// The filters, exclusions and phrases of a query, for the files whose paths begin with one of `prefixes` and the
+    /// memories of `scopes`.
     ///
     /// # Errors
     /// tantivy's and SQLite's.
-    pub fn filters(&self, syntax: &Syntax, prefixes: &[String]) -> Result<Filters<'_>, IndexError> {
-        Filters::new(self.view(), self.fields(), &self.options().zone, prefixes, syntax)
+    pub fn filters(
+        &self,
+        syntax: &Syntax,
+        prefixes: &[String],
+        scopes: &[Scope],
+    ) -> Result<Filters<'_>, IndexError> {
+        Filters::new(self.view(), self.fields(), &self.options().zone, prefixes, scopes, syntax)
     }
 
     /// The hits of found blocks for a query, and what the answer rests on.

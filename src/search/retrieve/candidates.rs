@@ -5,6 +5,8 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use roaring::RoaringBitmap;
+
 use crate::search::query::question::Question;
 use crate::search::retrieve::bm25;
 use crate::search::store::corpus::blocks::{Corpus, CorpusNote};
@@ -60,6 +62,15 @@ pub struct Candidates {
     pub(in crate::search) sample: OnceLock<Vec<SampledBlock>>,
     /// For each [`STRIDE`] slots the place of the first note that ends behind the first of them.
     places: Vec<u32>,
+}
+
+/// Sets of slots that bound an order.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bounds<'a> {
+    /// The blocks with a word as it was typed, which come before all others; none where only the score counts.
+    pub typed: Option<&'a RoaringBitmap>,
+    /// The blocks that may come; none where all may.
+    pub allowed: Option<&'a RoaringBitmap>,
 }
 
 /// So many slots have one place in [`Candidates::places`].

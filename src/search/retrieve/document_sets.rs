@@ -11,13 +11,14 @@ use roaring::RoaringBitmap;
 use tantivy::Term;
 use tantivy::schema::Field;
 
+use crate::memory::Scope;
 use crate::search::IndexError;
 use crate::search::analyze::stems::{Terms, has_function_word};
 use crate::search::analyze::text::{Analyzer, STEM, forms};
 use crate::search::retrieve::query_words;
 use crate::search::retrieve::query_words::{QueryWord, WordMatcher};
 use crate::search::store::corpus::term_count::TermCount;
-use crate::search::store::segment::schema::Fields;
+use crate::search::store::segment::schema::{Fields, MARKED, scope_filters};
 use crate::search::store::view::{DocRef, Seg, View};
 
 /// Words whose stem begins otherwise than they do, beyond its last letter.
@@ -58,6 +59,14 @@ impl<'a> DocumentSets<'a> {
     /// Documents with an exact filter.
     pub fn with_filter(&self, filter: &str) -> Result<RoaringBitmap, IndexError> {
         self.with_any(self.fields.filter, &[filter.to_owned()])
+    }
+
+    /// Documents that belong to a scope of memories: its marks and those nested in it, or no mark of any.
+    pub fn in_scope(&self, scope: &Scope) -> Result<RoaringBitmap, IndexError> {
+        match scope_filters([scope]).next_back() {
+            Some(filter) => self.with_filter(&filter),
+            None => Ok(self.living() - self.with_filter(MARKED)?),
+        }
     }
 
     /// Documents whose text has one of the terms; a title or heading doesn't count.

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 
 use jiff::tz::TimeZone;
-use roaring::RoaringBitmap;
+use roaring::{MultiOps, RoaringBitmap};
 
+use crate::memory::Scope;
 use crate::search::IndexError;
 use crate::search::analyze::glob;
 use crate::search::analyze::text::{Analyzer, Form, fold};
@@ -26,8 +27,8 @@ pub struct Filters<'s> {
 }
 
 impl<'s> Filters<'s> {
-    /// Those of `syntax`, in the files whose paths begin with one of `prefixes` (none means all); `zone` is that whose days
-    /// `before:` and `after:` mean.
+    /// Those of `syntax`, in the files whose paths begin with one of `prefixes` (none means all), for blocks that belong to
+    /// one of `scopes` (none means all); `zone` is that whose days `before:` and `after:` mean.
     ///
     /// # Errors
     /// tantivy's.
@@ -36,19 +37,25 @@ impl<'s> Filters<'s> {
         fields: &Fields,
         zone: &TimeZone,
         prefixes: &[String],
+        scopes: &[Scope],
         syntax: &Syntax,
     ) -> Result<Self, IndexError> {
-        let mut this =
-            Self { view, allowed: None, checks: TextChecks::default(), analyzer: RefCell::default() };
-        let phrases = syntax.items.iter().any(|item| matches!(item, Item::Phrase(_)));
-        if syntax.is_filtered() || !prefixes.is_empty() || phrases {
+        let (checks, analyzer) = (TextChecks::default(), RefCell::default());
+        let mut this = Self { view, allowed: None, checks, analyzer };
+        if syntax.is_filtered() || !prefixes.is_empty() || !scopes.is_empty() {
             let mut sets = DocumentSets::new(view, fields);
             let mut kept = this.filtered(&sets, syntax, zone, prefixes)?;
+            if !scopes.is_empty() {
+                let of_scopes: Result<Vec<_>, _> = scopes.iter().map(|scope| sets.in_scope(scope)).collect();
+                kept &= of_scopes?.union();
+            }
             this.phrases(&mut sets, syntax, &mut kept)?;
             this.exclusions(&mut sets, syntax, &mut kept)?;
-            this.allowed = Some(kept);
+            this.allowed = Some(kept).filter(|kept| kept.len() < view.totals.docs);
         }
-        if !phrases && syntax.items.iter().any(|item| matches!(item, Item::Prefix(_))) {
+        if syntax.phrases().next().is_none()
+            && syntax.items.iter().any(|item| matches!(item, Item::Prefix(_)))
+        {
             let analyzer = this.analyzer.get_mut();
             this.checks.any = syntax.items.iter().flat_map(|item| matchers(analyzer, item)).collect();
         }
@@ -60,12 +67,17 @@ impl<'s> Filters<'s> {
         !self.checks.is_empty()
     }
 
+    /// Whether they let the document with this number through, as far as its number tells.
+    pub fn may_pass(&self, number: u32) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.contains(number))
+    }
+
     /// Whether they let a block through.
     ///
     /// # Errors
     /// tantivy's.
     pub fn pass(&self, at: DocRef, block: &Block) -> Result<bool, IndexError> {
-        if self.allowed.as_ref().is_some_and(|allowed| !allowed.contains(self.view.number(at))) {
+        if !self.may_pass(self.view.number(at)) {
             return Ok(false);
         }
         if !self.needs_text() {

@@ -6,7 +6,7 @@ use crate::search::read::note::Options;
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 21, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 22, ", env!("CARGO_PKG_VERSION"));
 
 impl Options {
     /// The inputs of the index beside the notes, as text: another text here means a rebuild.

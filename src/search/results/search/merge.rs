@@ -8,11 +8,11 @@ use crate::search::rank::note_ranking::RankedNote;
 use crate::search::recall::CorpusState;
 use crate::search::results::block_lookup;
 use crate::search::results::word_search::Tier;
-use crate::search::store::view::DocRef;
+use crate::search::retrieve::filter::Filters;
 use crate::search::weights::COMMENT;
-use crate::search::{Block, FoundBlock, IndexError, Kind, Snapshot};
+use crate::search::{FoundBlock, IndexError, Kind, Snapshot};
 
-/// The blocks of notes that `takes`, at most `limit`, tier by tier. In a tier the best one of each note comes first, in the
+/// The blocks of notes that pass the filters, at most `limit`, tier by tier. In a tier the best one of each note comes first, in the
 /// order of the notes, and behind them further ones, the best first. Comments are never a note's best block.
 pub(super) fn spread(
     snapshot: &Snapshot<'_>,
@@ -20,10 +20,10 @@ pub(super) fn spread(
     notes: Vec<RankedNote>,
     limit: usize,
     tiers: &Tiers<'_>,
-    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
+    filters: &Filters<'_>,
 ) -> Result<Vec<FoundBlock>, IndexError> {
     let find = |slot: u32, score: f64| {
-        let Some(found) = block_lookup::block(snapshot, state, (slot, score), &takes)? else {
+        let Some(found) = block_lookup::block(snapshot, state, (slot, score), filters)? else {
             return Ok(None);
         };
         Ok::<_, IndexError>(Some(FoundBlock { tier: tiers.of(slot, &found)?, ..found }))

@@ -4,8 +4,6 @@
 
 use std::cell::OnceCell;
 
-use roaring::RoaringBitmap;
-
 use super::merge::in_one;
 use crate::search::query::question::Question;
 use crate::search::rank::expanded_word::ExpandedWord;
@@ -14,7 +12,7 @@ use crate::search::rank::signal_names::weights;
 use crate::search::rank::turn_signals;
 use crate::search::rank::turn_signals::{Candidates, Near, Scores, Vectors, Work};
 use crate::search::recall::{CorpusState, QuestionVector, Recall};
-use crate::search::retrieve::candidates::MANY;
+use crate::search::retrieve::candidates::{Bounds, MANY};
 use crate::search::retrieve::nearest_vectors::{Nearest, nearest_blocks};
 use crate::search::retrieve::term_blocks::{CorpusScope, Occurrences};
 use crate::search::retrieve::typo_correction::correct_typos;
@@ -66,25 +64,21 @@ impl<'a> Ranker<'a> {
     }
 
     /// The notes that answer, best first.
-    pub fn notes(
-        &self,
-        expanded: &[ExpandedWord],
-        typed: Option<&RoaringBitmap>,
-        most: usize,
-    ) -> Vec<RankedNote> {
+    pub fn notes(&self, expanded: &[ExpandedWord], bounds: Bounds<'_>, most: usize) -> Vec<RankedNote> {
         let (scope, vectors) = (self.scope, self.vectors());
         let many = vectors.filter(|_| scope.candidates.count > MANY);
         let nearest = many.map(|vectors| self.nearest.get_or_init(|| nearest_blocks(scope, vectors)));
         let lists = self.recall.lists(self.state);
-        NoteRanking { scope, question: &self.question, vectors, nearest, lists, expanded, typed, most }.rank()
+        NoteRanking { scope, question: &self.question, vectors, nearest, lists, expanded, bounds, most }
+            .rank()
     }
 
     /// The best blocks of notes and conversations in one order: of notes the best block of each, then further ones.
-    pub fn best(&mut self, expanded: &[ExpandedWord], most: usize) -> Vec<(u32, f64)> {
+    pub fn best(&mut self, expanded: &[ExpandedWord], bounds: Bounds<'_>, most: usize) -> Vec<(u32, f64)> {
         let CorpusScope { corpus, candidates } = self.scope;
         let (mut notes, mut further) = (Vec::new(), Vec::new());
         if candidates.has_notes {
-            for note in self.notes(expanded, None, most) {
+            for note in self.notes(expanded, bounds, most) {
                 let mut blocks = note.blocks.into_iter();
                 notes.extend(blocks.next().map(|(slot, _)| (slot, f64::from(note.score))));
                 further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
@@ -95,16 +89,16 @@ impl<'a> Ranker<'a> {
         }
         let mut turns = Vec::new();
         if candidates.has_turns {
-            turns = self.turns(None, most, notes.iter_mut().map(|(slot, score)| (*slot, score)));
+            turns = self.turns(bounds, most, notes.iter_mut().map(|(slot, score)| (*slot, score)));
             turns.retain(|(slot, _)| is_said(corpus, *slot));
         }
         in_one(turns, notes, |(_, score)| score, most)
     }
 
-    /// The `most` best turns, those of `first` before all others, and the scores of `others`.
+    /// The `most` best turns within `bounds`, and the scores of `others`.
     pub fn turns<'o>(
         &mut self,
-        first: Option<&RoaringBitmap>,
+        bounds: Bounds<'_>,
         most: usize,
         others: impl Iterator<Item = (u32, &'o mut f64)>,
     ) -> Vec<(u32, f64)> {
@@ -129,7 +123,7 @@ impl<'a> Ranker<'a> {
             zone: &self.recall.zone,
         };
         turn_signals::compute(prompt, &mut work, &mut scores);
-        let best = scores.best(corpus, candidates, first, most).into_iter();
+        let best = scores.best(corpus, candidates, bounds, most).into_iter();
         let best = best.map(|slot| (slot, f64::from(scores.of(slot)))).collect();
         others.iter_mut().for_each(|(slot, score)| **score = f64::from(scores.of(*slot)));
         scores.into(&mut work);

@@ -21,6 +21,7 @@ use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
 use tantivy::store::StoreWriter;
 use tantivy::{Directory, Index, Segment, SegmentReader};
 
+use crate::memory::Scope;
 use crate::search::IndexError;
 use crate::search::analyze::text;
 use crate::search::analyze::text::Analyzer;
@@ -135,6 +136,11 @@ impl SegmentBuilder {
         let mut filters = vec![self.kinds[block.kind as usize]];
         filters.extend(block.role.map(|role| self.filter.id(&format!("role:{}", role.as_str()))));
         filters.extend(tag_filters(block, tags).iter().map(|tag| self.filter.id(tag)));
+        let scopes = Scope::of_tags(block.tags.iter().map(String::as_str));
+        if !scopes.is_empty() {
+            filters.push(self.filter.id(schema::MARKED));
+            filters.extend(schema::scope_filters(&scopes).map(|scope| self.filter.id(&scope)));
+        }
         self.filter.add(doc, &mut filters);
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `rank` | the stems that ranking counts, without function words: of text, speaker's name, title and headings |
 //! | `text` | the terms of the text that aren't in `rank` (function words, parts of compounds, forms without accents) and those of what is searched besides ([`Block::extra`]): exact forms and stems, without counts |
-//! | `filter` | `kind:…`, `tag:…`, `role:…` as they are |
+//! | `filter` | `kind:…`, `tag:…`, `role:…`, `scope:…` as they are |
 //!
 //! So each word is posted once. The stored documents are the texts themselves ([`stored`]).
 
@@ -14,6 +14,7 @@ use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextO
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, Term};
 
+use crate::memory::Scope;
 use crate::search::analyze::references::MARK;
 use crate::search::analyze::stems::has_function_word;
 use crate::search::analyze::text::{Analyzer, Form, STEM, is_split_alike};
@@ -76,6 +77,22 @@ pub fn stored(block: &Block, text: &mut String) {
         text.push(SEPARATOR);
         text.push_str(&block.extra);
     }
+}
+
+/// The filter of blocks that are marked with a scope of memories.
+pub const MARKED: &str = "scope:";
+
+/// The filters of blocks with the marks of these scopes, each behind those of the scopes that it is nested in.
+pub fn scope_filters<'s>(
+    scopes: impl IntoIterator<Item = &'s Scope>,
+) -> impl DoubleEndedIterator<Item = String> {
+    let tags = scopes.into_iter().filter_map(Scope::tag).collect::<Vec<_>>();
+    tags.into_iter().flat_map(|tag| {
+        let tag = tag.trim_start_matches('#').to_lowercase();
+        // The first part is the kind.
+        let ends = tag.match_indices('/').map(|(at, _)| at).skip(1).chain([tag.len()]);
+        ends.map(|end| format!("{MARKED}{}", &tag[..end])).collect::<Vec<_>>()
+    })
 }
 
 /// The file of a segment's rows ([`crate::search::store::corpus::rows`]).
