@@ -2,7 +2,7 @@
 //! `tests/format/fuzz.rs` for a moment.
 
 use vault_agent::format::{
-    ReminderId, commitment, daily, lines, live_lines, log, memory, pinned,
+    ReminderId, commitment, daily, lines, log, memory, pinned,
     reminder::{self, ParsedLine},
     routine, skill, working_memory,
 };
@@ -17,7 +17,7 @@ pub fn file_lines(bytes: &[u8]) {
         joined.extend_from_slice(line.terminator);
     }
     assert_eq!(joined, bytes);
-    assert!(live_lines(bytes).all(|line| all[line.number - 1] == line));
+    assert!(vault_agent::format::lines::LiveLines::new(bytes).all(|line| all[line.number - 1] == line));
     if let Some(closer) = lines::left_open(bytes) {
         let closed = [bytes, b"\n", closer.as_bytes()].concat();
         assert_eq!(lines::left_open(&closed), None);

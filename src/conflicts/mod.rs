@@ -2,20 +2,20 @@
 //! operation that can be undone.
 //!
 //! A copy is recognised by its name. It is merged line by line (`three_way_merge`), with a base from history
-//! ([`base`]). The note is written first, then the copy is removed: if the program is killed in between, the merge runs
+//! ([`choose_base`]). The note is written first, then the copy is removed: if the program is killed in between, the merge runs
 //! again, and no line comes twice. History keeps the copy.
 //!
-//! - [`base`]: the base of the merge, and line ends. Pure;
 //! - [`Finder`]: repeated searches for copies, by folders;
 //! - this file: finding copies, the plan, carrying it out.
 
-pub mod base;
 mod finder;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 
+use crate::format::changes::{body, differences};
 use crate::history::{History, HistoryError, LogFilter};
 use crate::vault::{
     EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault, VaultError,
@@ -105,10 +105,7 @@ impl ConflictCopy {
 /// The copy that `path` is by its name.
 pub fn copy_of(vault: &Vault, path: &NotePath) -> Option<ConflictCopy> {
     let original = conflict::original_of(path.file_name()).filter(|name| name.ends_with(".md"))?;
-    let note = match path.parent() {
-        Some(folder) => NotePath::new(&format!("{folder}/{original}")).ok()?,
-        None => NotePath::new(&original).ok()?,
-    };
+    let note = path.beside(&original)?;
     let is_certain = conflict::is_conflict_copy(path.file_name());
     Some(ConflictCopy { copy: path.clone(), has_note: vault.exists(&note), note, is_certain })
 }
@@ -134,10 +131,10 @@ pub fn plan(vault: &Vault, history: &History, copy: ConflictCopy) -> Result<Merg
     };
     let (note_before, copy_before) = (text(&copy.note)?, text(&copy.copy)?);
     let states = states(history, &copy.note, &note_before)?;
-    let chosen = base::choose(states.iter().map(|(_, bytes)| bytes.as_slice()), &copy_before);
-    let base = chosen.map(|at| base::with_line_ends_of(&note_before, &states[at].1));
+    let chosen = choose_base(states.iter().map(|(_, bytes)| bytes.as_slice()), &copy_before);
+    let base = chosen.map(|at| with_line_ends_of(&note_before, &states[at].1));
     let merged =
-        three_way_merge(base.as_deref(), &note_before, &base::with_line_ends_of(&note_before, &copy_before));
+        three_way_merge(base.as_deref(), &note_before, &with_line_ends_of(&note_before, &copy_before));
     Ok(MergePlan {
         copy,
         base: chosen.map(|at| states[at].0),
@@ -195,4 +192,79 @@ pub fn execute(
     }
     let step = Operation::RemoveFile { expect: plan.copy_before.clone() };
     run(copy, step, format!("removed {copy}, which is merged into {note}"))
+}
+
+/// Which of a note's `states`, newest first, is the base of the merge with `copy`; none where none has a line of it.
+///
+/// Sync tools don't name the base: it is the state from which the copy differs in the fewest lines, and the oldest of several
+/// such. A base that is too old only brings a removed line back, but one that is too new removes a person's line.
+fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, copy: &[u8]) -> Option<usize> {
+    let copy = lines(copy);
+    let mut best: Option<(usize, usize)> = None;
+    for (at, state) in states.enumerate() {
+        let state = lines(state);
+        let differ = differences(&state, &copy);
+        let distance: usize = differ.map(|op| op.old_range().len() + op.new_range().len()).sum();
+        let has_common = distance < state.len() + copy.len();
+        if has_common && best.is_none_or(|(least, _)| distance <= least) {
+            best = Some((distance, at));
+        }
+    }
+    best.map(|(_, at)| at)
+}
+
+/// The lines without their ends.
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').map(body).collect()
+}
+
+/// `text` with the line ends of `note`, where those of the note are all of one kind.
+fn with_line_ends_of<'a>(note: &[u8], text: &'a [u8]) -> Cow<'a, [u8]> {
+    let ends = |text: &[u8]| {
+        let all = memchr::memchr_iter(b'\n', text).count();
+        (all, memchr::memmem::find_iter(text, b"\r\n").count())
+    };
+    let (all, windows) = ends(note);
+    let own = ends(text);
+    match (windows == 0, windows == all) {
+        (true, false) if own.1 > 0 => Cow::Owned(lines_joined(text, b"\n")),
+        (false, true) if own.0 > own.1 => Cow::Owned(lines_joined(text, b"\r\n")),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn lines_joined(text: &[u8], end: &[u8]) -> Vec<u8> {
+    let mut joined = lines(text).join(end);
+    if text.ends_with(b"\n") {
+        joined.extend_from_slice(end);
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(states: &[&str], copy: &str) -> Option<usize> {
+        choose_base(states.iter().map(|state| state.as_bytes()), copy.as_bytes())
+    }
+
+    #[test]
+    fn the_closest_state_and_of_several_the_oldest() {
+        assert_eq!(chosen(&["a\nb\nc\n", "a\nb\n", "a\n"], "a\nb\nx\n"), Some(1));
+        assert_eq!(chosen(&["a\nd\n", "a\n"], "a\nb\n"), Some(1));
+        assert_eq!(chosen(&["a\nd\n", "a\nb\n"], "a\n"), Some(1), "as far from both");
+        assert_eq!(chosen(&["x\n"], "a\n"), None);
+        assert_eq!(chosen(&[], "a\n"), None);
+    }
+
+    #[test]
+    fn line_ends_are_the_notes() {
+        let of = |note: &str, text: &str| {
+            String::from_utf8(with_line_ends_of(note.as_bytes(), text.as_bytes()).into_owned()).unwrap()
+        };
+        assert_eq!(of("a\r\nb\r\n", "x\ny"), "x\r\ny");
+        assert_eq!(of("a\nb\n", "x\r\ny\r\n"), "x\ny\n");
+        assert_eq!(of("a\r\nb\n", "x\ny\r\n"), "x\ny\r\n");
+    }
 }

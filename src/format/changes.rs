@@ -4,8 +4,25 @@
 //! for each type of line it would take a third of a megabyte each time, because `similar` lets a caller choose from all
 //! its algorithms.
 
-use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
+
+use similar::{DiffOp, DiffTag};
+
+/// The lines of a text with their terminators.
+pub fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+/// A line without its terminator.
+pub fn body(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The changes from `old` to `new` without what is equal.
+pub fn differences<L: AsRef<[u8]>>(old: &[L], new: &[L]) -> impl Iterator<Item = DiffOp> + use<L> {
+    changes(old, new).into_iter().filter(|op| op.tag() != DiffTag::Equal)
+}
 
 /// The changes from `old` to `new`, as runs of lines that are equal, deleted, new or replaced: in order, without a gap.
 pub fn changes<L: AsRef<[u8]>>(old: &[L], new: &[L]) -> Vec<DiffOp> {

@@ -3,83 +3,46 @@
 //! The bullets are those of [`super::memory`], with a local time of day first. The time may be missing. The grammar is
 //! `grammar/daily.abnf`.
 
-use std::ops::Range;
-
 use jiff::civil::{Date, Time};
 
-use super::{memory, reminder::DateText, reminder::TimeText};
+use super::has_shape;
+use super::memory::{self, MemoryFile};
 
-/// A note of the day.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DailyBullet {
-    /// Its first line, from 1.
-    pub line: usize,
-    /// Its last line.
-    pub end_line: usize,
-    /// Its bytes, with the newline of its last line.
-    pub range: Range<usize>,
-    /// The section that it stands in.
-    pub section: Option<String>,
-    /// The local time of day, if it has one.
-    pub time: Option<Time>,
-    /// Its text, without marker and time; as in [`memory::Bullet`].
-    pub text: String,
-}
-
-/// The notes of a day.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DailyFile {
-    /// The sections in order.
-    pub sections: Vec<memory::MemorySection>,
-    /// The bullets in order.
-    pub bullets: Vec<DailyBullet>,
-}
-
-/// The bullets of a day's file.
-pub fn parse(bytes: &[u8]) -> DailyFile {
-    let file = memory::parse(bytes);
-    let bullets = file.bullets.into_iter().map(|bullet| {
-        let (time, text) = match split_time(&bullet.text).filter(|_| bullet.timestamp.is_none()) {
-            Some((time, text)) => (Some(time), text.to_owned()),
-            None => (None, bullet.text),
-        };
+/// The bullets of a day's file, with their times.
+pub fn parse(bytes: &[u8]) -> MemoryFile {
+    let mut file = memory::parse(bytes);
+    for bullet in &mut file.bullets {
         // A bracketed timestamp isn't this file's way, and no word of a person's is dropped.
-        let text = match &bullet.timestamp {
-            Some(timestamp) => format!("[{timestamp}] {text}"),
-            None => text,
-        };
-        let (line, end_line, range, section) = (bullet.line, bullet.end_line, bullet.range, bullet.section);
-        DailyBullet { line, end_line, range, section, time, text }
-    });
-    DailyFile { bullets: bullets.collect(), sections: file.sections }
+        if let Some(timestamp) = bullet.timestamp.take() {
+            bullet.text = format!("[{timestamp}] {}", bullet.text);
+        } else if let Some((time, text)) = split_time(&bullet.text) {
+            (bullet.time, bullet.text) = (Some(time), text.to_owned());
+        }
+    }
+    file
 }
 
 /// A bullet as it is written, ending in a newline.
 pub fn render_bullet(time: Time, text: &str) -> String {
-    memory::render_item(&format!("{} {}", TimeText(time), text.trim_matches(['\n', '\r', ' '])))
+    memory::render_item(&format!("{} {}", time.strftime("%H:%M"), text.trim_matches(['\n', '\r', ' '])))
 }
 
 /// The name of a day's file, without its folder: `2026-11-20.md`.
 pub fn file_name(date: Date) -> String {
-    format!("{}.md", DateText(date))
+    format!("{date}.md")
 }
 
 /// The day that a file of this name is about.
 pub fn date_of(file_name: &str) -> Option<Date> {
     let text = file_name.strip_suffix(".md")?;
     let date = text.parse::<Date>().ok()?;
-    (DateText(date).to_string() == text && date.year() > 0).then_some(date)
+    (date.to_string() == text && date.year() > 0).then_some(date)
 }
 
 fn split_time(text: &str) -> Option<(Time, &str)> {
-    let b = text.as_bytes();
-    let digit = |at: usize| b.get(at).filter(|b| b.is_ascii_digit()).map(|b| (b - b'0') as i8);
-    let (hour, minute) = (digit(0)? * 10 + digit(1)?, digit(3)? * 10 + digit(4)?);
-    let time = Time::new(hour, minute, 0, 0).ok().filter(|_| b[2] == b':')?;
-    match b.get(5) {
-        None | Some(b' ' | b'\n') => Some((time, text.get(6..).unwrap_or_default().trim_start_matches(' '))),
-        Some(_) => None,
-    }
+    let (clock, rest) = text.split_at_checked(5).filter(|(clock, _)| has_shape(clock, "00:00"))?;
+    let behind = if rest.is_empty() { rest } else { rest.strip_prefix([' ', '\n'])? };
+    Some((clock.parse().ok()?, behind.trim_start_matches(' ')))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
 //! (`@{2026-12-01}`) keep the date in the line; this module only counts such lines.
 
-use super::{has_shape, lines, task::item};
+use super::{has_shape, lines, task};
 
 /// An open task with a date in a form of another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn impossible(bytes: &[u8]) -> Vec<DatedTask> {
 
 /// The open tasks with a mark and a date behind it that is meant.
 fn marked(bytes: &[u8], is_meant: impl Fn(&str) -> bool) -> Vec<DatedTask> {
-    let live = lines::live_lines(bytes);
+    let live = lines::LiveLines::new(bytes);
     live.filter_map(|line| {
         let text = std::str::from_utf8(line.text).ok()?;
         let body = open_task(text)?;
@@ -69,7 +69,7 @@ pub fn unreadable(bytes: &[u8]) -> Vec<DatedTask> {
     if std::str::from_utf8(bytes).is_ok() {
         return Vec::new();
     }
-    let live = lines::live_lines(bytes);
+    let live = lines::LiveLines::new(bytes);
     live.filter_map(|line| {
         let wrong = std::str::from_utf8(line.text).err()?.valid_up_to();
         let text = String::from_utf8_lossy(line.text);
@@ -101,7 +101,7 @@ fn is_like_a_date(text: &str) -> bool {
 
 /// The text of an open task, anywhere in a list or a callout.
 fn open_task(line: &str) -> Option<&str> {
-    let item = item::read(line).filter(|item| matches!(item.status, ' ' | '/'))?;
+    let item = task::list_item(line).filter(|item| matches!(item.status, ' ' | '/'))?;
     Some(&line[item.body..])
 }
 

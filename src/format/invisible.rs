@@ -59,7 +59,7 @@ fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
 }
 
 fn is_hidden(before: Option<char>, c: char, after: Option<char>) -> bool {
-    if !is_special(c) {
+    if !shows_nothing(c) {
         return false;
     }
     let after_base = before.is_some_and(is_base);
@@ -81,7 +81,7 @@ fn is_hidden(before: Option<char>, c: char, after: Option<char>) -> bool {
 
 /// A character that stands by itself and is no ASCII.
 fn is_base(c: char) -> bool {
-    !c.is_ascii() && !c.is_whitespace() && !c.is_control() && !is_special(c)
+    !c.is_ascii() && !c.is_whitespace() && !c.is_control() && !shows_nothing(c)
 }
 
 fn is_ideograph(c: char) -> bool {
@@ -90,11 +90,6 @@ fn is_ideograph(c: char) -> bool {
 
 /// Whether a character shows nothing by itself.
 pub fn shows_nothing(c: char) -> bool {
-    is_special(c)
-}
-
-/// A character that shows nothing by itself.
-fn is_special(c: char) -> bool {
     matches!(c,
         '\u{ad}'
         | '\u{34f}'

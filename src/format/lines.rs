@@ -48,11 +48,6 @@ pub fn lines(bytes: &[u8]) -> Lines<'_> {
     Lines { bytes, at: bom_len(bytes), number: 0 }
 }
 
-/// The lines that start outside frontmatter, fenced code, `<!-- -->` and `%% %%`.
-pub fn live_lines(bytes: &[u8]) -> LiveLines<'_> {
-    LiveLines::new(bytes)
-}
-
 /// The length of the file's byte order mark: 3 or 0.
 pub fn bom_len(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
@@ -135,7 +130,7 @@ enum LineContext {
     ObsidianComment,
 }
 
-/// Iterator over [`live_lines`].
+/// Iterator over the lines that start outside frontmatter, fenced code, `<!-- -->` and `%% %%`.
 #[derive(Debug, Clone)]
 pub struct LiveLines<'a> {
     lines: Lines<'a>,

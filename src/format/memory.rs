@@ -5,19 +5,13 @@
 //! blank lines between them, belong to it. The grammar is `grammar/memory.abnf`.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use nom::{
-    IResult, Parser,
-    branch::alt,
-    bytes::complete::{tag, take_while_m_n},
-    combinator::{opt, recognize},
-    sequence::{delimited, preceded, terminated},
-};
+use jiff::civil::Time;
+use regex_lite::Regex;
 
-use super::{
-    Line,
-    lines::{self, LiveLines},
-};
+use super::Line;
+use super::lines::{self, LiveLines};
 
 /// A section: a second-level heading and what stands below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +37,8 @@ pub struct Bullet {
     pub section: Option<String>,
     /// The text in the brackets at its start, as written: `2026-11-20`, `2026-11-20T14:02Z`.
     pub timestamp: Option<String>,
+    /// The local time of day, of a day's bullet that has one.
+    pub time: Option<Time>,
     /// Its text: without marker and timestamp, lines joined by LF, the indentation of two columns taken away.
     pub text: String,
     /// Inline fields, `[key:: value]`, in order; they stand in the text too.
@@ -144,16 +140,14 @@ impl Reader {
                 }
             }
         } else if let Some(body) = bullet(line.text) {
-            let (timestamp, body) = match timestamp(body) {
-                Ok((rest, stamp)) => (Some(String::from_utf8_lossy(stamp).into_owned()), rest),
-                Err(_) => (None, body),
-            };
+            let (timestamp, body) = timestamp(body).map_or((None, body), |(stamp, rest)| (Some(stamp), rest));
             let bullet = Bullet {
                 line: line.number,
                 end_line: line.number,
                 range: line.start..line.end(),
                 section: self.section.clone(),
                 timestamp,
+                time: None,
                 text: String::from_utf8_lossy(body.trim_ascii()).into_owned(),
                 fields: Vec::new(),
             };
@@ -223,17 +217,20 @@ fn bullet(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// `[2026-11-20] `, `[2026-11-20 14:02] `, `[2026-11-20T14:02:11+01:00] `: the text in the brackets.
-fn timestamp(input: &[u8]) -> IResult<&[u8], &[u8], ()> {
-    fn number<'a>(digits: usize) -> impl Parser<&'a [u8], Output = &'a [u8], Error = ()> {
-        take_while_m_n(digits, digits, |b: u8| b.is_ascii_digit())
-    }
-    let date = (number(4), tag("-"), number(2), tag("-"), number(2));
-    let seconds = (tag(":"), number(2), opt((tag("."), take_while_m_n(1, 9, |b: u8| b.is_ascii_digit()))));
-    let offset = alt((tag("Z"), recognize((alt((tag("+"), tag("-"))), number(2), tag(":"), number(2)))));
-    let clock = (alt((tag("T"), tag(" "))), number(2), tag(":"), number(2), opt(seconds), opt(offset));
-    let stamp = delimited(tag("["), recognize((date, opt(clock))), tag("]"));
-    preceded(take_while_m_n(0, 8, |b| b == b' '), terminated(stamp, tag(" "))).parse_complete(input)
+/// A date, perhaps with a time of day and an offset: `2026-11-20`, `2026-11-20 14:02`, `2026-11-20T14:02:11+01:00`.
+static STAMP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$").ok()
+});
+
+/// The [`STAMP`] in brackets that a bullet's text begins with, and what follows.
+fn timestamp(text: &[u8]) -> Option<(String, &[u8])> {
+    let blanks = text.iter().take(8).take_while(|byte| **byte == b' ').count();
+    let inside = text[blanks..].strip_prefix(b"[")?;
+    let (stamp, rest) = inside.split_at(memchr::memchr(b']', inside)?);
+    let stamp = std::str::from_utf8(stamp)
+        .ok()
+        .filter(|stamp| STAMP.as_ref().is_some_and(|it| it.is_match(stamp)))?;
+    Some((stamp.to_owned(), rest.strip_prefix(b"] ")?))
 }
 
 /// The places and contents of `[key:: value]` in a text.

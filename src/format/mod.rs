@@ -7,7 +7,7 @@
 //! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working_memory`, `struck`,
 //!   `candidate`, `approval`, `routine`, `skill`, `log`, `summary`;
 //! - other plugins' lines: `task`, `dated_tasks`;
-//! - shared by all: `lines`, `frontmatter`, `yaml`, `tags`, `id`, `invisible`, and the functions below.
+//! - shared by all: `lines`, `yaml`, `tags`, `id`, `invisible`, and the functions below.
 
 pub mod approval;
 pub mod candidate;
@@ -15,7 +15,6 @@ pub mod changes;
 pub mod commitment;
 pub mod daily;
 pub mod dated_tasks;
-mod frontmatter;
 pub mod id;
 pub mod invisible;
 pub mod lines;
@@ -36,26 +35,26 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 pub use id::ReminderId;
-pub use lines::{Line, lines, live_lines};
+use jiff::civil;
+pub use lines::{Line, lines};
 
 /// The English names of the months, from January on, as they stand in a sentence.
-pub(crate) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+static MONTHS: LazyLock<[String; 12]> = LazyLock::new(|| {
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+        .map(|month| civil::date(2000, month, 1).strftime("%B").to_string())
+});
 
 /// The same in lower case, as they are compared.
-pub(crate) static MONTHS_LOWER: LazyLock<[String; 12]> = LazyLock::new(|| MONTHS.map(str::to_lowercase));
+pub(crate) static MONTHS_LOWER: LazyLock<[String; 12]> =
+    LazyLock::new(|| MONTHS.each_ref().map(|name| name.to_lowercase()));
+
+/// The English names of the days of the week, from Monday on.
+static WEEKDAYS: LazyLock<[String; 7]> =
+    LazyLock::new(|| [1, 2, 3, 4, 5, 6, 7].map(|day| civil::date(2001, 1, day).strftime("%A").to_string()));
+
+/// The same in lower case.
+static WEEKDAYS_LOWER: LazyLock<[String; 7]> =
+    LazyLock::new(|| WEEKDAYS.each_ref().map(|name| name.to_lowercase()));
 
 /// Something in a file that looks meant but isn't understood, said for the person who wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -102,6 +101,11 @@ impl Fault {
         Self::new(at, format!("byte 0x{:02X} is not valid UTF-8", line[at]), "save the file as UTF-8")
     }
 
+    /// The finding in a line that is the first one.
+    fn finding(self) -> Finding {
+        Finding::new(1, self.at + 1, self.reason, self.suggestion)
+    }
+
     fn moved(self, by: usize) -> Self {
         Self { at: self.at + by, ..self }
     }
@@ -128,7 +132,7 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// Whether a text has digits where `shape` has zeros, and else its characters.
-fn has_shape(text: &str, shape: &str) -> bool {
+pub(crate) fn has_shape(text: &str, shape: &str) -> bool {
     let same = |(b, s): (u8, u8)| if s == b'0' { b.is_ascii_digit() } else { b == s };
     text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(same)
 }
@@ -145,6 +149,14 @@ pub(crate) fn nearest<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
         .filter(|(distance, name)| *distance <= name.len().max(3) / 3 + 1 && *distance < name.len())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
+}
+
+/// `a, b and c`, with another word for `and`.
+fn listed(mut all: Vec<String>, and: &str) -> String {
+    match (all.pop(), all.is_empty()) {
+        (Some(last), false) => format!("{} {and} {last}", all.join(", ")),
+        (last, _) => last.unwrap_or_default(),
+    }
 }
 
 /// The words on one line, with one space between them.

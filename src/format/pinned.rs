@@ -7,13 +7,6 @@
 
 use std::{fmt, ops::Range};
 
-use nom::{
-    IResult, Parser,
-    bytes::complete::{tag, take_while, take_while1},
-    combinator::{all_consuming, opt},
-    sequence::{delimited, preceded},
-};
-
 use super::memory;
 
 /// The target of a link.
@@ -67,14 +60,7 @@ pub struct PinnedBullet {
 }
 
 /// The pins of a file, in order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PinnedFile {
-    /// The bullets.
-    pub bullets: Vec<PinnedBullet>,
-}
-
-/// The bullets of a file of pins.
-pub fn parse(bytes: &[u8]) -> PinnedFile {
+pub fn parse(bytes: &[u8]) -> Vec<PinnedBullet> {
     let bullets = memory::parse(bytes).bullets.into_iter().map(|bullet| {
         let text = match bullet.timestamp {
             Some(timestamp) => format!("[{timestamp}] {}", bullet.text),
@@ -88,7 +74,7 @@ pub fn parse(bytes: &[u8]) -> PinnedFile {
         let (line, end_line, range) = (bullet.line, bullet.end_line, bullet.range);
         PinnedBullet { line, end_line, range, text, target }
     });
-    PinnedFile { bullets: bullets.collect() }
+    bullets.collect()
 }
 
 /// A pin as it is written, ending in a newline.
@@ -105,25 +91,22 @@ pub fn render_bullet(text: &str, target: Option<&LinkTarget>) -> String {
 fn split_link(text: &str) -> Option<(&str, LinkTarget)> {
     let trimmed = text.trim_end();
     let at = trimmed.rfind("[[")?;
-    let (_, target) = all_consuming(link).parse_complete(&trimmed[at..]).ok()?;
-    Some((trimmed[..at].trim_end_matches([' ', '!']), target))
+    Some((trimmed[..at].trim_end_matches([' ', '!']), link(&trimmed[at..])?))
 }
 
 /// `[[path#^block|alias]]`, `[[path#heading]]`, `[[path]]`.
-fn link(input: &str) -> IResult<&str, LinkTarget> {
-    let plain = |c: char| !matches!(c, '[' | ']' | '|' | '#' | '\n');
-    let place =
-        preceded(tag("#"), (opt(tag("^")), take_while1(|c: char| !matches!(c, '[' | ']' | '|' | '\n'))));
-    let alias = preceded(tag("|"), take_while(|c: char| !matches!(c, '[' | ']' | '\n')));
-    let (rest, (path, place, _)) =
-        delimited(tag("[["), (take_while1(plain), opt(place), opt(alias)), tag("]]"))
-            .parse_complete(input)?;
-    let (block_id, heading) = match place {
-        Some((Some(_), id)) => (Some(id.trim().to_owned()), None),
-        Some((None, heading)) => (None, Some(heading.trim().to_owned())),
-        None => (None, None),
-    };
-    Ok((rest, LinkTarget { path: path.trim().to_owned(), block_id, heading }))
+fn link(text: &str) -> Option<LinkTarget> {
+    let inner = text.strip_prefix("[[")?.strip_suffix("]]")?;
+    let (target, alias) = inner.split_once('|').unwrap_or((inner, ""));
+    let (path, place) = target.split_once('#').map_or((target, None), |(path, place)| (path, Some(place)));
+    let block = place.and_then(|place| place.strip_prefix('^'));
+    let is_odd = |text: &str| text.contains(['[', ']', '\n']);
+    if path.is_empty() || place == Some("") || block == Some("") || is_odd(target) || is_odd(alias) {
+        return None;
+    }
+    let owned = |text: &str| text.trim().to_owned();
+    let heading = place.filter(|_| block.is_none()).map(owned);
+    Some(LinkTarget { path: owned(path), block_id: block.map(owned), heading })
 }
 
 #[cfg(test)]
@@ -132,12 +115,11 @@ mod tests {
 
     #[test]
     fn links_at_the_end_are_targets() {
-        let file = parse(
+        let pins = parse(
             b"- Mum's birthday is 3 May [[logs/discord-thread/123/20260130T142355Z_0001#^01JGXYZ]]\n\
               - the house ![[Notes/House.md#Keys|keys]] ^pin1\n- [[Welcome]]\n- no [[link]] at the end\n- [[#x]]\n",
         );
-        let found: Vec<_> = file
-            .bullets
+        let found: Vec<_> = pins
             .iter()
             .map(|b| {
                 (
@@ -164,8 +146,8 @@ mod tests {
         let target =
             LinkTarget { path: "logs/a/b".to_owned(), block_id: Some("01J".to_owned()), heading: None };
         for (text, target) in [("two\nlines", Some(target.clone())), ("", Some(target)), ("plain", None)] {
-            let file = parse(render_bullet(text, target.as_ref()).as_bytes());
-            assert_eq!((file.bullets[0].text.as_str(), &file.bullets[0].target), (text, &target));
+            let pins = parse(render_bullet(text, target.as_ref()).as_bytes());
+            assert_eq!((pins[0].text.as_str(), &pins[0].target), (text, &target));
         }
     }
 }

@@ -16,11 +16,8 @@
 
 use std::ops::Range;
 
-use super::{
-    Finding, invisible,
-    lines::{Line, frontmatter_end, lines},
-    quote, yaml,
-};
+use super::lines::{Line, frontmatter_end, lines};
+use super::{Finding, invisible, quote, yaml};
 
 /// The longest name, in characters.
 const NAME: usize = 64;
@@ -69,10 +66,9 @@ pub struct Skill {
     pub body: String,
 }
 
-/// A value with the place of its first character.
+/// A value with the line and the column of its first character.
 struct Value {
-    line: usize,
-    column: usize,
+    place: (usize, usize),
     text: String,
 }
 
@@ -81,12 +77,8 @@ pub fn parse(bytes: &[u8], folder: &str) -> (Skill, Vec<Finding>) {
     let mut check = Check { findings: Vec::new() };
     let mut skill = Skill::default();
     let Some(head_end) = frontmatter_end(bytes) else {
-        check.wrong(
-            1,
-            1,
-            "a skill begins with a head between two lines `---`",
-            "write `name` and `description` there",
-        );
+        let reason = "a skill begins with a head between two lines `---`";
+        check.wrong((1, 1), reason, "write `name` and `description` there");
         skill.body = String::from_utf8_lossy(bytes).trim().to_owned();
         return (skill, check.findings);
     };
@@ -118,12 +110,12 @@ pub fn parse(bytes: &[u8], folder: &str) -> (Skill, Vec<Finding>) {
         ("description", "say in a line what the skill does and when to use it".to_owned()),
     ] {
         if !seen.contains(&key) {
-            check.wrong(1, 1, &format!("the head has no `{key}`"), &advice);
+            check.wrong((1, 1), format!("the head has no `{key}`"), advice);
         }
     }
     if let Some(at) = std::str::from_utf8(bytes).err().map(|error| error.valid_up_to()) {
         let line = memchr::memchr_iter(b'\n', &bytes[..at]).count() + 1;
-        check.wrong(line, 1, "the note is not UTF-8 text", "save it as UTF-8");
+        check.wrong((line, 1), "the note is not UTF-8 text", "save it as UTF-8");
     }
     check.findings.sort_by_key(|finding| (finding.line, finding.column));
     (skill, check.findings)
@@ -150,7 +142,7 @@ fn value(line: &Line<'_>, entry: &yaml::YamlEntry<'_>, below: &[Line<'_>]) -> Va
         (_, true) => below.join(if entry.value.starts_with('|') { "\n" } else { " " }),
         _ => std::iter::once(&entry.value).chain(&below).map(String::as_str).collect::<Vec<_>>().join(" "),
     };
-    Value { line: line.number, column, text: text.trim().to_owned() }
+    Value { place: (line.number, column), text: text.trim().to_owned() }
 }
 
 struct Check {
@@ -158,7 +150,12 @@ struct Check {
 }
 
 impl Check {
-    fn wrong(&mut self, line: usize, column: usize, reason: &str, suggestion: &str) {
+    fn wrong(
+        &mut self,
+        (line, column): (usize, usize),
+        reason: impl Into<String>,
+        suggestion: impl Into<String>,
+    ) {
         self.findings.push(Finding::new(line, column, reason, suggestion));
     }
 
@@ -166,19 +163,11 @@ impl Check {
         let name = value.text;
         let shown = quote(&name);
         if !is_name(&name) {
-            self.wrong(
-                value.line,
-                value.column,
-                &format!("{shown} can't be a skill's name"),
-                "use up to 64 of a-z, 0-9 and single hyphens between them",
-            );
+            let advice = "use up to 64 of a-z, 0-9 and single hyphens between them";
+            self.wrong(value.place, format!("{shown} can't be a skill's name"), advice);
         } else if name != folder {
-            self.wrong(
-                value.line,
-                value.column,
-                &format!("the name {shown} is not the folder's, {}", quote(folder)),
-                "give both the same name",
-            );
+            let reason = format!("the name {shown} is not the folder's, {}", quote(folder));
+            self.wrong(value.place, reason, "give both the same name");
         }
         name
     }
@@ -186,20 +175,19 @@ impl Check {
     /// A text with a bound, on one line.
     fn text(&mut self, value: Value, key: &str, most: usize) -> String {
         let length = value.text.chars().count();
-        let (line, column) = (value.line, value.column);
         if length == 0 {
             let hint = match key {
                 "description" => "say in a line what the skill does and when to use it",
                 _ => "say it in a line, or leave it away",
             };
-            self.wrong(line, column, &format!("`{key}` is empty"), hint);
+            self.wrong(value.place, format!("`{key}` is empty"), hint);
         } else if length > most {
             let reason = format!("`{key}` has {length} characters, {} too many", length - most);
-            self.wrong(line, column, &reason, &format!("say it in at most {most}"));
+            self.wrong(value.place, reason, format!("say it in at most {most}"));
         }
         if invisible::first(&value.text).is_some() {
             let reason = format!("`{key}` holds an invisible character");
-            self.wrong(line, column, &reason, "delete it, or don't trust this skill");
+            self.wrong(value.place, reason, "delete it, or don't trust this skill");
         }
         value.text
     }
@@ -230,16 +218,12 @@ impl Check {
             let clean = |word: &str| word.trim_matches(['[', ']', '"', '\'']).to_owned();
             let words = words.split([' ', ',', '\t']).map(clean);
             for name in words.filter(|word| !word.is_empty() && word != "-") {
-                let column = String::from_utf8_lossy(&line.text[..from]).chars().count() + 1;
+                let place = (line.number, from + 1);
                 if !is_variable(&name) {
-                    self.wrong(
-                        line.number,
-                        column,
-                        &format!("{} can't be a skill's secret", quote(&name)),
-                        "name an environment variable in capitals that is neither a program's setting nor this program's own",
-                    );
+                    let advice = "name an environment variable in capitals that is neither a program's setting nor this program's own";
+                    self.wrong(place, format!("{} can't be a skill's secret", quote(&name)), advice);
                 } else if secrets.len() == SECRETS {
-                    self.wrong(line.number, column, "a skill may name 8 secrets", "name fewer");
+                    self.wrong(place, "a skill may name 8 secrets", "name fewer");
                     return secrets;
                 } else if !secrets.contains(&name) {
                     secrets.push(name);

@@ -28,7 +28,7 @@
 use jiff::Timestamp;
 
 use super::lines::frontmatter_end;
-use super::{Finding, frontmatter, quote, yaml};
+use super::{Finding, quote, yaml};
 use crate::words::words;
 
 /// The hexadecimal digits of an id.
@@ -98,7 +98,7 @@ pub fn parse(bytes: &[u8]) -> (Option<Summary>, Vec<Finding>) {
         let advice = "begin it as `grammar/summary.abnf` says, or move it elsewhere";
         return (None, vec![Finding::new(1, 1, "this note has no head, so it is no summary", advice)]);
     };
-    let entries = frontmatter::entries(bytes, end);
+    let entries = yaml::entries(bytes, end);
     let mut wrong = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         if entries[..at].iter().any(|before| before.key == entry.key) && KEYS.contains(&entry.key.as_str()) {
@@ -122,7 +122,7 @@ const AGAIN: &str = "delete the note: it is made again";
 
 /// The head of a note, with the findings in it.
 struct Head<'a> {
-    entries: &'a [frontmatter::FrontmatterEntry],
+    entries: &'a [yaml::FrontmatterEntry],
     wrong: &'a mut Vec<Finding>,
 }
 
@@ -132,7 +132,7 @@ impl Head<'_> {
         &mut self,
         key: &str,
         what: &str,
-        read: impl Fn(&frontmatter::FrontmatterEntry) -> Option<T>,
+        read: impl Fn(&yaml::FrontmatterEntry) -> Option<T>,
     ) -> Option<T> {
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
         let value = read(entry);
@@ -233,10 +233,7 @@ pub fn render(summary: &Summary) -> String {
         "sha256: {}\ntokens: {}\nbrain: {brain}\nat: {at}\n",
         summary.sha256, summary.tokens
     ));
-    out.push_str(&format!(
-        "type: {TYPE}\ngenerated: {{ by: {}, at: {at} }}\n---\n",
-        frontmatter::item(&summary.by)
-    ));
+    out.push_str(&format!("type: {TYPE}\ngenerated: {{ by: {}, at: {at} }}\n---\n", yaml::item(&summary.by)));
     out.push_str(summary.text.trim());
     out.push('\n');
     out

@@ -24,26 +24,14 @@ mod verify;
 
 pub use self::error::{HistoryError, Result};
 pub use self::read::{
-    Blame, BlameBound, BlamedLine, CommitRecord, DiffStat, DiffStyle, FileDiff, LineOrigin, LineWriter,
-    LogFilter, Point, SnapshotEntry, TrailerValue, diff_stat, parse_time, render as render_diff,
+    Blame, BlameBound, BlamedLine, CommitRecord, DiffStyle, FileDiff, LineOrigin, LineWriter, LogFilter,
+    Point, SnapshotEntry, TrailerValue, diff_stat, parse_time, render as render_diff,
 };
 pub use self::restore::{
-    BlockedFile, Conflict, Interrupted, LineTarget, NoteSection, NoteUndo, OperationUndo, PartPlan,
-    RestorePlan, RestoreReport, UndoPlan, UndoReport, UndoSelection, plan, restore_line, revert_change,
+    Interrupted, LineTarget, OperationUndo, RestorePlan, RestoreReport, UndoPlan, UndoReport, UndoSelection,
     sections,
 };
-pub use self::store::{
-    ACTOR, ALL_NOTES, BULK_DELETION, Commit, CommitMessage, FileMode, FileState, NOTE, PathChange,
-    RESTORED_FROM, TRANSCRIPT, UNDOES, turn_of,
-};
-pub use self::take::{
-    Deletions, HeldDeletions, History, LeftOut, PathTreatment, PendingRestore, RACY_NS, Rename, RestoreStep,
-    Selection, SnapshotResult, left_out_in,
-};
-pub use self::upkeep::{
-    DueComparison, LazyHistory, MaintenanceReport, PackPolicy, PendingChanges, PushBackoff, Snapshotter,
-    fetch_into, push,
-};
-pub use self::verify::{
-    AuditReport, CheckDepth, DeliveryLookup, DeliveryRecord, HistoryFlaw, Verification, Violation, audit,
-};
+pub use self::store::{FileMode, NOTE, turn_of};
+pub use self::take::{Deletions, History, LazyHistory, LeftOut, Rename, SnapshotResult, left_out_in};
+pub use self::upkeep::{PackPolicy, Snapshotter, push};
+pub use self::verify::{AuditReport, CheckDepth, DeliveryRecord, Verification, Violation, audit};

@@ -6,7 +6,6 @@ use serde::{Serialize, Serializer};
 use super::error::MemoryError;
 use super::scope::{Scope, belongs};
 use super::text::item::{self, MemoryItem};
-use crate::format::reminder::{DateText, TimeText};
 use crate::format::{daily, memory};
 use crate::memory::{MemoryNotes, Result};
 use crate::vault::{NotePath, Vault, VaultError, WalkOptions};
@@ -50,7 +49,7 @@ pub struct ListedDay {
 }
 
 fn date_text<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&DateText(*date))
+    serializer.collect_str(date)
 }
 
 impl MemoryNotes<'_> {
@@ -144,7 +143,7 @@ fn listed(item: &MemoryItem) -> ListedMemory {
     ListedMemory {
         line: item.line,
         end_line: item.end_line,
-        timestamp: item.stamp.clone().or_else(|| item.time.map(|time| TimeText(time).to_string())),
+        timestamp: item.stamp.clone().or_else(|| item.time.map(|time| time.strftime("%H:%M").to_string())),
         text: item.text.clone(),
         scope: item.scope(),
     }

@@ -50,7 +50,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Pin> {
         Some(target) => format!("{text} {target}"),
         None => text.to_owned(),
     };
-    let pins = pinned::parse(bytes).bullets.into_iter().map(|bullet| Pin {
+    let pins = pinned::parse(bytes).into_iter().map(|bullet| Pin {
         line: bullet.line,
         end_line: bullet.end_line,
         text: shown(&bullet.text, bullet.target.as_ref()),

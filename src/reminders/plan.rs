@@ -158,7 +158,7 @@ fn checked_line(reminder: &Reminder) -> Result<String> {
     let text = reminder.to_line();
     match reminder::parse_line(text.as_bytes()) {
         ParsedLine::Reminder(read) if read.msg == reminder.msg && read.id == reminder.id => Ok(text),
-        ParsedLine::NearMiss { reason, .. } => Err(ReminderError::Message(reason)),
+        ParsedLine::NearMiss(finding) => Err(ReminderError::Message(finding.reason)),
         _ => Err(ReminderError::Message("it doesn't read back as it was".to_owned())),
     }
 }

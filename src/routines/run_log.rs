@@ -41,7 +41,7 @@ pub fn message_of(key: &str) -> u64 {
 pub fn last_answered(workspace: &Workspace, routine: &str) -> Option<Timestamp> {
     let (logs, now) = (workspace.settings.paths.logs.trim_end_matches('/'), workspace.clock.now());
     let folder = NotePath::new(&format!("{logs}/{ROUTINES}/{}", folder_of(routine))).ok()?;
-    let place = |entry: &WalkEntry| LogPath::parse(logs, entry.path.as_str()).ok();
+    let place = |entry: &WalkEntry| LogPath::parse(logs, entry.path.as_str());
     let mut runs: Vec<(Timestamp, NotePath)> = workspace
         .vault
         .notes_below(folder)

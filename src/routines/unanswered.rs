@@ -128,7 +128,7 @@ fn windows(
             .vault
             .notes_below(under)?
             .into_iter()
-            .filter_map(|entry| Some((LogPath::parse(logs, entry.path.as_str()).ok()?, entry.path)));
+            .filter_map(|entry| Some((LogPath::parse(logs, entry.path.as_str())?, entry.path)));
         found.extend(windows);
     }
     found.sort_by(|(one, _), (other, _)| one.cmp(other));

@@ -7,8 +7,7 @@
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, ToSpan};
 
-use super::task_ref::{ChangedNote, TaskRef};
-use super::{TaskError, note};
+use super::{ChangedNote, TaskError, TaskRef, note};
 use crate::format::lines;
 use crate::format::task::repeat::{self, Repeat, RepeatUnit};
 use crate::format::task::{self, FieldKind, PlacedTask, Rules, TaskFormat, TaskLine, TaskTime, edit};
@@ -68,7 +67,7 @@ pub fn snooze(bytes: &[u8], meant: &TaskRef<'_>, rules: &Rules, to: DateTime) ->
     let format = placed.task.format;
     let text = String::from_utf8_lossy(&placed.text).into_owned();
     let changed = if format == TaskFormat::TaskNotes {
-        let after = task::note::edit::snoozed(bytes, rules, to);
+        let after = task::note::snoozed(bytes, rules, to);
         after.map(|after| note::changed(bytes, after, None))
     } else {
         let line = TaskLine::read(&text, rules).and_then(|line| edit::snoozed(&line, format, rules, to));

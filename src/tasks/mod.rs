@@ -6,42 +6,88 @@
 //! - [`TaskRef`] identifies a task; [`change`] applies Done or Snooze to a note, as its plugin would; `rewrite` moves,
 //!   rewords and removes a task. Pure.
 //! - [`Scanner::later`] computes the further times of a recurring task.
-//! - [`disabled_forms`] counts the tasks whose syntax is not enabled in the settings.
+//! - [`count_disabled_forms`] counts the tasks whose syntax is not enabled in the settings.
 //! - [`VaultTasks`] lists tasks, and makes those changes through the editing engine, one edit each.
 //!
-//! These are in `vault_tasks`, `scanner`, `task_ref`, `listed_lines` and `error`; `note` has the tasks that are notes.
+//! These are in `vault_tasks`, `scanner` and this file; `note` has the tasks that are notes.
 //!
 //! Never here: the decision to notify (that is `deliver`), and a write that no person asked for.
 
 pub mod change;
-mod disabled_forms;
-mod error;
-mod listed_lines;
 mod note;
 mod plugins;
-mod repeats;
 mod rewrite;
 mod scanner;
-mod task_ref;
 mod vault_tasks;
 
-use jiff::civil::Time;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 
 use crate::config::Settings;
-use crate::format::task::TaskFormat;
+use crate::format::task::repeat::RepeatError;
+use crate::format::task::{self, PlacedTask, Rules, TaskFormat, TaskLine};
 use crate::schedule::Zone;
-use crate::vault::NotePath;
+use crate::vault::{EditError, NotePath, VaultError};
 
-pub use disabled_forms::{DisabledForms, count_disabled_forms};
-pub(crate) use error::Result;
-pub use error::TaskError;
-pub use listed_lines::ListedLine;
 pub use plugins::rules;
 pub use rewrite::TaskRewrite;
-pub use scanner::{ScannedTask, Scanner, notes};
-pub use task_ref::{ChangedNote, TaskRef};
-pub use vault_tasks::{VaultTasks, WrittenTask, all, is_task_id};
+pub use scanner::{Scanner, count_disabled_forms, notes};
+pub use vault_tasks::{ListedLine, VaultTasks, WrittenTask, all, is_task_id};
+
+/// The result of an operation on a task.
+pub(crate) type Result<T, E = TaskError> = std::result::Result<T, E>;
+
+/// A task was not changed; its note is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// No form is on, so nothing is a task.
+    #[error("no task lines are told in this vault, so none has the id `{0}`")]
+    Off(String),
+    /// No open task has that id.
+    #[error("no open task has the id `{0}`: it was done or its words were changed")]
+    NoSuchId(String),
+    /// Several notes hold a task with these words, and none of them is where it was.
+    #[error("the task stands in more than one note now: {}", .0.join(", "))]
+    Disputed(Vec<String>),
+    /// Its recurrence isn't one that can be worked out.
+    #[error("the task comes again `{0}`, and {1}")]
+    Repeat(String, RepeatError),
+    /// It comes once.
+    #[error("the task comes once, or not again after its next time: {0}")]
+    Once(String),
+    /// The new line can't be read as the same task.
+    #[error("this task can't be written in the form that its plugin's settings say: {0}")]
+    Unwritable(String),
+    /// The plugins' settings can't be read.
+    #[error("{0}")]
+    Plugins(String),
+    /// A note can't be read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The note can't be written.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+}
+
+impl TaskError {
+    fn gone(meant: &TaskRef<'_>) -> Self {
+        Self::NoSuchId(meant.id.to_owned())
+    }
+
+    /// A remedy, where the message has none.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Off(_) => Some("name the forms that you use in `[reminders] also`"),
+            Self::NoSuchId(_) | Self::Disputed(_) => {
+                Some("`vault-agent remind list --all` shows all tasks with their ids")
+            }
+            Self::Repeat { .. } => Some("tick it in Obsidian, where its plugin makes the next one"),
+            Self::Once(_) => Some("move it to another day, or remove it"),
+            Self::Unwritable(_) => Some("change the line in Obsidian"),
+            _ => None,
+        }
+    }
+}
 
 /// The settings about task lines.
 #[derive(Debug, Clone)]
@@ -105,7 +151,71 @@ pub fn words_of(id: &str) -> Option<&str> {
     Some(words)
 }
 
-/// Whether a task's id names this note.
-fn is_of_note(id: &str, path: &str) -> bool {
-    id.rsplit_once('_').is_some_and(|(_, note)| note == short(path))
+/// A note with a task done or snoozed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedNote {
+    /// The note.
+    pub bytes: Vec<u8>,
+    /// The form of the task.
+    pub format: TaskFormat,
+    /// Its line now, from 1; its former line, if it is deleted.
+    pub line: usize,
+    /// The line's present text; of a note that is a task, the properties that changed; empty if it is deleted.
+    pub text: String,
+    /// The line of its next time.
+    pub next: Option<String>,
+    /// A remark for the person.
+    pub remark: Option<String>,
+}
+
+/// Which task is meant.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskRef<'a> {
+    /// The note's place in the vault.
+    pub path: &'a str,
+    /// The task's id: that of its words, in whichever note.
+    pub id: &'a str,
+    /// The local time of the notification, if known: it distinguishes two tasks with the same words.
+    pub due: Option<DateTime>,
+}
+
+impl TaskRef<'_> {
+    /// The open task that is meant, in the bytes of the note: the one with that time, else the only one that comes once.
+    /// One that comes again and has another time now was moved on since. Without a time it is the first.
+    pub fn find(&self, bytes: &[u8], rules: &Rules) -> Option<PlacedTask> {
+        let words = words_of(self.id)?;
+        let has_words =
+            |placed: &PlacedTask| words_of(&task_id(self.path, &placed.task.words)) == Some(words);
+        let mut all: Vec<PlacedTask> =
+            task::scan(self.path, bytes, rules).into_iter().filter(has_words).collect();
+        let at = match self.due {
+            Some(due) => all.iter().position(|placed| has_time(placed, due, rules)).or_else(|| {
+                let once = all.len() == 1 && all[0].task.repeat.is_none();
+                once.then_some(0)
+            }),
+            None => {
+                let first = |placed: &PlacedTask| placed.task.notification_times.first().map(|time| time.at);
+                (0..all.len()).min_by_key(|at| first(&all[*at]))
+            }
+        };
+        at.map(|at| all.swap_remove(at))
+    }
+
+    /// A change, if the task's notification is at that time after it.
+    fn told_at(&self, changed: ChangedNote, rules: &Rules, to: DateTime) -> Option<ChangedNote> {
+        let here = TaskRef { due: Some(to), ..*self };
+        let placed = here.find(&changed.bytes, rules)?;
+        placed.task.notification_times.iter().any(|time| time.at == to).then_some(changed)
+    }
+}
+
+/// Whether a task's notification is at a time, or one of its dates is: one that was snoozed keeps its dates.
+fn has_time(placed: &PlacedTask, due: DateTime, rules: &Rules) -> bool {
+    let dated = || {
+        let text = std::str::from_utf8(&placed.text).ok()?;
+        let line = TaskLine::read(text, rules)?;
+        let own = line.fields.iter().filter(|field| field.format == placed.task.format);
+        Some(own.filter_map(|field| field.when).any(|when| when.at(rules.default_time) == due))
+    };
+    placed.task.notification_times.iter().any(|time| time.at == due) || dated().unwrap_or(false)
 }

@@ -8,11 +8,9 @@ use std::collections::HashSet;
 
 use jiff::civil::{Date, DateTime};
 
-use super::TaskError;
-use super::task_ref::{ChangedNote, TaskRef};
+use super::{ChangedNote, TaskError, TaskRef};
 use crate::format::lines;
-use crate::format::task::note::edit::{self, PropertyChange};
-use crate::format::task::note::{self, TaskNoteFields};
+use crate::format::task::note::{self, PropertyChange, TaskNoteFields};
 use crate::format::task::rrule::{self, Rrule};
 use crate::format::task::{Rules, TaskFormat, TaskTime};
 use crate::schedule::task_dates::next_date;
@@ -48,7 +46,8 @@ pub(super) fn complete(
         let at = now.to_zoned(rules.zone.clone()).map(|at| at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
         changes.extend(at.ok().map(|at| PropertyChange::Set(names.modified.clone(), at)));
     }
-    let after = edit::changed(bytes, &changes).ok_or_else(|| TaskError::Unwritable(meant.path.to_owned()))?;
+    let after =
+        note::with_changes(bytes, &changes).ok_or_else(|| TaskError::Unwritable(meant.path.to_owned()))?;
     Ok(changed(bytes, after, remark))
 }
 
@@ -63,7 +62,7 @@ pub(super) fn moved(bytes: &[u8], rules: &Rules, to: DateTime) -> Option<Changed
     };
     let is_timed = was.time.is_some() || to.time() != rules.default_time;
     let when = TaskTime { date: to.date(), time: is_timed.then_some(to.time()) };
-    let after = edit::changed(bytes, &[PropertyChange::Set(name.clone(), written(when))])?;
+    let after = note::with_changes(bytes, &[PropertyChange::Set(name.clone(), written(when))])?;
     Some(changed(bytes, after, None))
 }
 

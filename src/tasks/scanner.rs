@@ -1,4 +1,4 @@
-//! Reads the tasks of a vault's notes, and later reads only the changed notes again.
+//! Reads the tasks of a vault's notes, and later reads only the changed notes again; counts those whose form is not on.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use rayon::prelude::*;
 
-use super::task_ref::TaskRef;
-use super::{TaskSettings, plugins, repeats, task_id};
-use crate::format::task::{self, PlacedTask, Rules, Task};
+use super::{TaskRef, TaskSettings, plugins, rewrite, task_id};
+use crate::config::Settings;
+use crate::format::task::{self, PlacedTask, Rules, Task, TaskFormat};
+use crate::schedule::Zone;
 use crate::vault::{NotePath, Stat, Vault, VaultError, WalkEntry, WalkOptions};
 
 /// A task in a note.
@@ -69,17 +70,13 @@ impl Scanner {
             self.rules = Some(rules.clone());
         }
         let notes = notes(vault, settings).map_err(|error| error.to_string())?;
-        let (mut problems, mut there) = (Vec::new(), HashSet::new());
+        let there: HashSet<String> = notes.iter().map(|entry| entry.path.to_string()).collect();
+        let is_known = |entry: &WalkEntry| {
+            self.notes.get(entry.path.as_str()).is_some_and(|seen| seen.stat == entry.stat)
+        };
+        let changed: Vec<WalkEntry> = notes.into_iter().filter(|entry| !is_known(entry)).collect();
+        let mut problems = Vec::new();
         self.read = 0;
-        let mut changed = Vec::new();
-        for entry in notes {
-            let path = entry.path.as_str();
-            there.insert(path.to_owned());
-            if self.notes.get(path).is_some_and(|seen| seen.stat == entry.stat) {
-                continue;
-            }
-            changed.push(entry);
-        }
         for (entry, read) in changed.iter().zip(read_all(vault, &changed, &rules)) {
             match read {
                 Ok(tasks) => {
@@ -133,7 +130,7 @@ impl Scanner {
         let note = || vault.read(&NotePath::new(path).ok()?).ok();
         let bytes = if found.text.is_empty() { note() } else { Some(found.text.clone()) };
         let meant = TaskRef { path, id: &found.id, due: None };
-        bytes.map_or_else(Vec::new, |bytes| repeats::later(meant, &found.task, &bytes, rules, until))
+        bytes.map_or_else(Vec::new, |bytes| rewrite::later(meant, &found.task, &bytes, rules, until))
     }
 
     /// Tasks' global filter as it was read; what it lets through is a scope of its own.
@@ -181,4 +178,59 @@ fn patterns(from: &[String]) -> Option<GlobSet> {
         }
     }
     set.build().ok()
+}
+
+/// Open tasks with a date in forms that aren't on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisabledForms {
+    /// How many there are of each form that isn't on.
+    pub counts: Vec<(TaskFormat, usize)>,
+    /// The forms that would be on then.
+    pub also: Vec<TaskFormat>,
+}
+
+/// Counts the tasks of forms that aren't on; `None` where there are none.
+///
+/// # Errors
+/// The vault can't be listed, or what its plugins mean can't be found out.
+pub fn count_disabled_forms(
+    vault: &Vault,
+    settings: &Settings,
+    zone: &Zone,
+    now: Timestamp,
+) -> Result<Option<DisabledForms>, String> {
+    let on = TaskSettings::of(settings, zone).map_or_else(Vec::new, |settings| settings.on);
+    let off: Vec<TaskFormat> = TaskFormat::ALL.into_iter().filter(|format| !on.contains(format)).collect();
+    if off.is_empty() {
+        return Ok(None);
+    }
+    let mut scanner = Scanner::default();
+    scanner.scan(vault, &TaskSettings::with(off.clone(), settings, zone), now)?;
+    let tasks = scanner.tasks();
+    let count = |format: TaskFormat| tasks.iter().filter(|(_, found)| found.task.format == format).count();
+    let counts: Vec<(TaskFormat, usize)> =
+        off.into_iter().map(|format| (format, count(format))).filter(|(_, count)| *count > 0).collect();
+    let is_meant = |format: &TaskFormat| on.contains(format) || counts.iter().any(|(seen, _)| seen == format);
+    let also = TaskFormat::ALL.into_iter().filter(is_meant).collect();
+    Ok((!counts.is_empty()).then_some(DisabledForms { counts, also }))
+}
+
+impl DisabledForms {
+    /// `12 tasks with a date are not told (tasks 10, dataview 2)`.
+    pub fn count_text(&self) -> String {
+        let all: usize = self.counts.iter().map(|(_, count)| count).sum();
+        let each: Vec<String> =
+            self.counts.iter().map(|(format, count)| format!("{format} {count}")).collect();
+        let tasks = if all == 1 { "task with a date is" } else { "tasks with a date are" };
+        format!("{all} {tasks} not told ({})", each.join(", "))
+    }
+
+    /// The setting that turns them on.
+    pub fn setting_hint(&self) -> String {
+        let forms: Vec<String> = self.also.iter().map(|format| format!("\"{format}\"")).collect();
+        format!(
+            "to be told of them, set `also = [{}]` under `[reminders]` in vault-agent.toml",
+            forms.join(", ")
+        )
+    }
 }

@@ -8,10 +8,11 @@ use jiff::civil::DateTime;
 use serde::Serialize;
 
 use super::rewrite::{self, TaskRewrite};
-use super::task_ref::{ChangedNote, TaskRef};
-use super::{ListedLine, Scanner, TaskError, TaskSettings, change, plugins, task_id, words_of};
+use super::{
+    ChangedNote, Scanner, TaskError, TaskRef, TaskSettings, change, plugins, short, task_id, words_of,
+};
 use crate::format::task::{Rules, TaskFormat};
-use crate::reminders::{ReminderError, VaultReminders, rfc3339};
+use crate::reminders::{ListedReminder, ReminderError, VaultReminders, rfc3339};
 use crate::schedule::{self, Zone};
 use crate::tasks::Result;
 use crate::vault::{EditPlan, Editor, NotePath, Origin, Vault, VaultError};
@@ -222,7 +223,8 @@ impl VaultTasks<'_> {
             let task = TaskRef { path: path.as_str(), id, due };
             Ok(self.vault.read_if_there(path)?.is_some_and(|bytes| task.find(&bytes, rules).is_some()))
         };
-        let named = notes.iter().find(|entry| super::is_of_note(id, entry.path.as_str()));
+        let of_note = id.rsplit_once('_').map(|(_, note)| note);
+        let named = notes.iter().find(|entry| of_note == Some(&short(entry.path.as_str())));
         if let Some(entry) = named
             && holds(&entry.path)?
         {
@@ -264,5 +266,59 @@ pub fn all(
             Ok((all, problems))
         }
         Err(error) => Ok((all, vec![error.to_string()])),
+    }
+}
+
+/// A reminder or a task, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedLine {
+    /// Its id, once it has one.
+    pub id: Option<String>,
+    /// Its note.
+    pub path: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// `own`, or the form of a task as the settings name it.
+    pub format: String,
+    /// Its local date.
+    pub date: String,
+    /// Its local time, `HH:MM`.
+    pub time: String,
+    /// How it comes again; `none` for once. Of a task in its own words.
+    pub recur: String,
+    /// Its words.
+    pub msg: String,
+    /// Its next instant; of one that is overdue, the one that it was due.
+    pub next: String,
+    /// The same, to compare.
+    #[serde(skip)]
+    pub at: Timestamp,
+}
+
+impl ListedLine {
+    /// A reminder of the note `path`.
+    pub fn reminder(listed: ListedReminder, path: &str) -> Self {
+        Self {
+            id: listed.id,
+            path: path.to_owned(),
+            line: listed.line,
+            format: "own".to_owned(),
+            date: listed.date.to_string(),
+            time: listed.time,
+            recur: listed.recur,
+            msg: listed.msg,
+            next: listed.next,
+            at: listed.at,
+        }
+    }
+
+    /// Whether it is another plugin's.
+    pub fn is_task(&self) -> bool {
+        self.format != "own"
+    }
+
+    /// `Home.md:3 (tasks)`.
+    pub fn place(&self) -> String {
+        format!("{}:{} ({})", self.path, self.line, self.format)
     }
 }

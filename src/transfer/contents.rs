@@ -4,16 +4,12 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::config::Settings;
-use crate::format::{
-    commitment::{self, CommitmentsFile},
-    daily::{self, DailyBullet, DailyFile},
-    memory::{self, MemoryFile},
-    reminder::{self, DateText, RemindersFile, TimeText},
-};
-use crate::memory::{
-    day_notes,
-    pins::{self, Pin},
-};
+use crate::format::commitment::{self, CommitmentsFile};
+use crate::format::daily;
+use crate::format::memory::{self, Bullet, MemoryFile};
+use crate::format::reminder::{self, RemindersFile};
+use crate::memory::day_notes;
+use crate::memory::pins::{self, Pin};
 use crate::schedule::Zone;
 use crate::transfer::TransferError;
 use crate::vault::{NotePath, Vault};
@@ -29,7 +25,7 @@ pub struct DayNote {
     /// Its note.
     pub path: NotePath,
     /// Its parsed content.
-    pub file: DailyFile,
+    pub file: MemoryFile,
 }
 
 /// The notes that hold memories, reminders, follow-ups and pins, parsed.
@@ -54,7 +50,7 @@ pub struct VaultContents {
 impl DayNote {
     /// Its bullets, as a list.
     pub(super) fn list(&self) -> String {
-        let bullet = |bullet: &DailyBullet| match bullet.time {
+        let bullet = |bullet: &Bullet| match bullet.time {
             Some(time) => daily::render_bullet(time, &bullet.text),
             None => memory::render_bullet(None, &bullet.text),
         };
@@ -71,7 +67,7 @@ impl VaultContents {
     /// The head of a document, as of `now`.
     pub(super) fn head(&self, now: Timestamp) -> String {
         let local = self.zone.tz().to_datetime(now);
-        let (date, time) = (DateText(local.date()), TimeText(local.time()));
+        let (date, time) = (local.date(), local.time().strftime("%H:%M"));
         format!("{FIRST}{} remembers\n\nAs of {date} {time}, {}.\n", self.name, self.zone)
     }
 

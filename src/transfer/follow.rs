@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::item::ImportBatch;
-use super::{ImportProblem, TransferError, bounded_read};
+use super::{ImportBatch, ImportProblem, TransferError, bounded_read};
 use crate::config::json_file;
 use crate::vault::{Actor, ChangeReason, NotePath, Operation};
 use crate::workspace::Workspace;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::VaultContents;
 use crate::format::commitment::CommitmentStatus;
 use crate::format::memory;
-use crate::format::reminder::{DateText, Recur, TimeText};
+use crate::format::reminder::Recur;
 use crate::reminders::rfc3339;
 
 /// The document, as of `now`.
@@ -47,7 +47,7 @@ fn days(contents: &VaultContents, out: &mut String) {
         out.push_str("\n## Days\n");
     }
     for day in contents.days_with_content() {
-        let _ = write!(out, "\n### {}\n\n{}", DateText(day.date), day.list());
+        let _ = write!(out, "\n### {}\n\n{}", day.date, day.list());
     }
 }
 
@@ -65,7 +65,7 @@ fn reminders(contents: &VaultContents, out: &mut String) {
             (recur, Some(day)) => format!(", {recur} on day {day}"),
             (recur, None) => format!(", {recur}"),
         };
-        let (date, time) = (DateText(reminder.date), TimeText(reminder.time));
+        let (date, time) = (reminder.date, reminder.time.strftime("%H:%M"));
         out.push_str(&memory::render_bullet(None, &format!("{date} {time}{recur}: {}", reminder.msg)));
     }
 }

@@ -161,7 +161,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// The error without its place, which would be within the entry.
-fn why(error: &serde_json::Error) -> String {
+pub(super) fn why(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()
 }

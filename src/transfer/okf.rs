@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use super::VaultContents;
 use crate::format::candidate::{Candidate, CandidateRecord, InboxFile};
 use crate::format::memory::{self, Bullet};
-use crate::format::reminder::{DateText, TimeText};
 use crate::format::{one_line, shortened, struck};
 use crate::memory::{keep_fact::without_decoration, normal};
 use crate::reminders::rfc3339;
@@ -39,7 +38,7 @@ pub fn bundle(contents: &VaultContents, inbox: &InboxFile, now: Timestamp) -> Ve
         fact(&mut book, contents, &kept, bullet);
     }
     for day in contents.days_with_content() {
-        let title = DateText(day.date).to_string();
+        let title = day.date.to_string();
         book.add("daily", &title, Head::new("journal", &title), &day.list());
     }
     planned(&mut book, contents);
@@ -94,7 +93,7 @@ fn planned(book: &mut OkfFiles, contents: &VaultContents) {
         .iter()
         .map(|line| {
             let one = &line.reminder;
-            let text = format!("{} {} ({}): {}", DateText(one.date), TimeText(one.time), one.recur, one.msg);
+            let text = format!("{} {} ({}): {}", one.date, one.time.strftime("%H:%M"), one.recur, one.msg);
             memory::render_bullet(None, &text)
         })
         .collect();

@@ -6,10 +6,11 @@
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+use super::memory_json::why;
 use super::{ImportBatch, ImportItem, VaultContents};
 use crate::format::commitment::Commitment;
 use crate::format::lines::lines;
-use crate::format::reminder::{Recur, Reminder, TimeText};
+use crate::format::reminder::{Recur, Reminder};
 use crate::format::{ReminderId, daily, reminder};
 use crate::memory::Scope;
 use crate::vault::NotePath;
@@ -130,7 +131,7 @@ pub fn records(contents: &VaultContents) -> Vec<ExportRecord> {
         all.extend(day.file.bullets.iter().map(|bullet| ExportRecord::Daily {
             place: at(&day.path, bullet.line),
             date: day.date,
-            time: bullet.time.map(|time| TimeText(time).to_string()),
+            time: bullet.time.map(|time| time.strftime("%H:%M").to_string()),
             section: bullet.section.clone(),
             scope: scope(&bullet.text),
             text: bullet.text.clone(),
@@ -141,7 +142,7 @@ pub fn records(contents: &VaultContents) -> Vec<ExportRecord> {
         place: at(path, line.line),
         id: line.reminder.id,
         date: line.reminder.date,
-        time: TimeText(line.reminder.time).to_string(),
+        time: line.reminder.time.strftime("%H:%M").to_string(),
         recur: line.reminder.recur,
         day: line.reminder.day,
         msg: line.reminder.msg.clone(),
@@ -171,7 +172,7 @@ pub fn parse(bytes: &[u8], timezone: &str) -> ImportBatch {
         let record = match serde_json::from_slice::<ExportRecord>(line.text) {
             Ok(record) => record,
             Err(error) => {
-                batch.skip(place, unreadable(&error));
+                batch.skip(place, format!("it is no line of an export: {}", why(&error)));
                 continue;
             }
         };
@@ -223,10 +224,4 @@ fn item(record: ExportRecord) -> Result<ImportItem, String> {
         ExportRecord::Commitment { commitment, .. } => ImportItem::Commitment(commitment),
         ExportRecord::Pin { text, .. } => ImportItem::Pin { text },
     })
-}
-
-/// Why a line is no record, without a place within the line.
-fn unreadable(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    format!("it is no line of an export: {}", text.split(" at line ").next().unwrap_or_default())
 }

@@ -84,9 +84,6 @@ pub enum EditRefusal {
         /// Its length in bytes.
         now: u64,
     },
-    /// The file is in the cloud only.
-    #[error("`{0}` is in the cloud and not on this disk; open it once to download it")]
-    Placeholder(NotePath),
     /// A merge has left its marks.
     #[error("`{0}` line {1} begins a merge conflict; choose between its two sides and remove the markers")]
     ConflictMarkers(NotePath, usize),
@@ -146,6 +143,11 @@ pub enum EditError {
 }
 
 impl EditError {
+    /// The operating system refused a step of writing a note.
+    pub(super) fn write(path: &NotePath, step: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Write { path: path.clone(), step, source }
+    }
+
     /// Whether trying again later, with nothing changed by a person, may succeed.
     pub fn is_transient(&self) -> bool {
         matches!(

@@ -3,7 +3,7 @@
 //! A path or a plan of operations comes in; bytes, a listing, an edit's report or a change event go out. No other room
 //! opens a note, and no edit is made but by operations that are found by content. In the order in which an edit
 //! happens:
-//! - [`path`], [`change_reason`], [`origin`], [`error`]: the values that all parts below use. [`NotePath`] names a note and can't
+//! - [`path`], [`change_reason`], [`error`]: the values that all parts below use. [`NotePath`] names a note and can't
 //!   name anything outside of the vault;
 //! - [`read`]: opening, reading and listing ([`Vault`], [`WalkResult`]), and sync tools' files;
 //! - [`mod@plan`]: an edit as a function of a note's bytes. Pure;
@@ -19,23 +19,21 @@ mod change_reason;
 mod edit;
 mod error;
 mod guard;
-mod origin;
 mod path;
 pub mod plan;
 mod read;
 mod watch;
 
 pub use self::change_reason::{
-    Actor, BOOKKEEPING, ChangeObserver, ChangeReason, MERGES, OPERATION, ObservedChange,
+    Actor, BOOKKEEPING, BRAIN_VARIABLE, ChangeObserver, ChangeReason, MERGES, OPERATION, ObservedChange,
+    Origin, TURN_VARIABLE,
 };
-pub use self::edit::{EditOptions, EditPlan, EditReport, EditStrategy, Editor, Recovery, RecoveryOutcome};
+pub use self::edit::{EditOptions, EditPlan, EditReport, Editor, RecoveryOutcome};
 pub(crate) use self::error::Result;
 pub use self::error::{EditError, EditRefusal, VaultError};
-pub use self::guard::{FollowUps, QuietTracker, SteadyLines};
-pub use self::origin::{BRAIN_VARIABLE, Origin, TURN_VARIABLE};
+pub use self::guard::{QuietTracker, SteadyLines};
 pub use self::path::{NotePath, PathError};
-pub use self::plan::{DropReason, OpOutcome, Operation, Overlap, ThreeWayMerge, apply, three_way_merge};
-pub use self::read::{
-    DEFAULT_LIMIT, SkipReason, SkippedPath, Stat, Vault, WalkEntry, WalkOptions, WalkResult, conflict,
-};
-pub use self::watch::{WatchError, WatchEvent, WatchTimes, Watcher};
+pub use self::plan::{DropReason, OpOutcome, Operation, Overlap, apply, three_way_merge};
+pub use self::read::{SkipReason, SkippedPath, Stat, Vault, WalkEntry, WalkOptions, WalkResult, conflict};
+pub use self::watch::{WatchEvent, WatchTimes, Watcher};
+pub use crate::config::EditStrategy;

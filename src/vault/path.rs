@@ -89,6 +89,11 @@ impl NotePath {
         Self::new(&format!("{}/{more}", self.0))
     }
 
+    /// The path of that name in the same folder; none for a name that no path can have.
+    pub fn beside(&self, name: &str) -> Option<NotePath> {
+        Self::child(self.parent().as_ref(), name)
+    }
+
     /// Whether it is `folder` or lies under it.
     pub fn is_within(&self, folder: &NotePath) -> bool {
         self.0.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -103,21 +108,9 @@ impl NotePath {
     /// A name that no [`NotePath`] can have gives `None`.
     pub(super) fn child(folder: Option<&NotePath>, name: &str) -> Option<NotePath> {
         let Some(NotePath(above)) = folder else { return Self::new(name).ok() };
-        let is_plain = !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii() && !byte.is_ascii_control() && !matches!(byte, b'/' | b'\\'))
-            && !matches!(name, "." | "..")
-            && above.len() + name.len() < 4_000;
-        if !is_plain {
-            return Self::new(&format!("{above}/{name}")).ok();
-        }
         // The folder's own path was checked before.
-        let mut path = String::with_capacity(above.len() + 1 + name.len());
-        path.push_str(above);
-        path.push('/');
-        path.push_str(name);
-        Some(Self(path))
+        let NotePath(name) = Self::new(name).ok()?;
+        (above.len() + name.len() < 4_000).then(|| Self(format!("{above}/{name}")))
     }
 }
 

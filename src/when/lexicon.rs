@@ -1,16 +1,25 @@
-//! Looks words of a phrase up in one language: for each position, its possible terms and their ends.
+//! Splits a phrase into tokens, and looks its words up in one language: for each position, its possible terms and their
+//! ends.
+//!
+//! Tokens are runs of digits, words and single signs. Words are folded: lower case, without accents (`Février` is
+//! `fevrier`, `mañana` is `manana`), so that the tables need one spelling each. Hyphens and apostrophes between letters
+//! separate words (`après-demain`, `aujourd'hui`); white space separates tokens and is none itself.
 //!
 //! A word may be several terms (`sept` is seven and September in French); the grammar tries each. These terms are
 //! all that the grammar sees of a phrase besides its digits and signs.
+//!
+//! The words are those of `grammar/when-words.json`. A phrase is read in one language at a time, never in two at once, so
+//! that a word of one isn't taken for another's (`once` is eleven in Spanish, `die` an article in German). Each spelling is
+//! folded like the phrase, and a full stop in it is optional. An abbreviation that two languages share for different days
+//! or months (`mar.`) stands in one of them alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use jiff::civil::Weekday;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
-use super::languages::{ALL, Language};
 use super::term::Term;
-use super::tokens::{Token, tokens};
 
 /// One language's spellings, ready to be compared.
 struct Lexicon {
@@ -22,7 +31,16 @@ struct Lexicon {
 /// A spelling, as tokens, and what it means.
 type LexiconEntry = (Vec<Token>, Term);
 
-static LEXICA: LazyLock<Vec<Lexicon>> = LazyLock::new(|| ALL.into_iter().map(Lexicon::new).collect());
+static LEXICA: LazyLock<Vec<Lexicon>> = LazyLock::new(|| {
+    let text = include_str!("../../grammar/when-words.json");
+    // Of each language, by its name, the spellings of each term, by the term's name.
+    let mut words: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> =
+        serde_json::from_str(text).expect("the words of the grammar are JSON");
+    let lexicon = |language: &'static Language| {
+        Lexicon::new(language, words.remove(language.name).expect("each language has words"))
+    };
+    LANGUAGES.iter().map(lexicon).collect()
+});
 
 /// A phrase as one language sees it.
 #[derive(Debug)]
@@ -35,12 +53,12 @@ pub struct Lattice<'t> {
 }
 
 impl Lexicon {
-    fn new(language: &'static Language) -> Self {
-        let spelled = |(term, words): (Term, &'static str)| {
-            let spellings = words.split('|').map(tokens).filter(|spelling| !spelling.is_empty());
-            spellings.map(move |spelling| (spelling, term)).collect::<Vec<_>>()
+    fn new(language: &'static Language, words: BTreeMap<&str, Vec<&'static str>>) -> Self {
+        let spelled = |(name, words): (&str, Vec<&'static str>)| {
+            let term = Term::named(name).expect("the table of words names terms of the grammar");
+            words.into_iter().map(move |word| (tokens(word), term))
         };
-        let mut entries: Vec<_> = rows(language).into_iter().flat_map(spelled).collect();
+        let mut entries: Vec<_> = words.into_iter().flat_map(spelled).collect();
         if language.compounds {
             compounds(&mut entries);
         }
@@ -51,33 +69,6 @@ impl Lexicon {
         Self { language, entries: by_first }
     }
 }
-
-/// A language's tables as one: each term with its spellings.
-fn rows(language: &'static Language) -> Vec<(Term, &'static str)> {
-    let mut rows = Vec::new();
-    let weekdays = || Weekday::Monday.cycle_forward();
-    rows.extend(weekdays().map(Term::Weekday).zip(language.weekdays.split(' ')));
-    rows.extend(weekdays().map(Term::Weekdays).zip(language.each_weekday.split(' ')));
-    rows.extend((1..).map(Term::Month).zip(language.months.split(' ')));
-    rows.extend((1..).map(Term::Number).zip(language.numbers.split(' ')));
-    rows.extend(language.terms);
-    rows
-}
-
-/// Every language's words by the names of their terms, as `grammar/when-words.json` has them.
-pub fn vocabulary() -> Vocabulary {
-    let mut out = Vocabulary::new();
-    for language in ALL {
-        let terms: &mut BTreeMap<String, Vec<&'static str>> = out.entry(language.name).or_default();
-        for (term, words) in rows(language).into_iter().filter(|(_, words)| !words.is_empty()) {
-            terms.entry(format!("{term:?}")).or_default().extend(words.split('|'));
-        }
-    }
-    out
-}
-
-/// Language, term, spellings.
-pub type Vocabulary = BTreeMap<&'static str, BTreeMap<String, Vec<&'static str>>>;
 
 /// `Freitag` and `Abend` as one word.
 fn compounds(entries: &mut Vec<LexiconEntry>) {
@@ -195,4 +186,101 @@ fn matches(spelling: &[Token], phrase: &[Token]) -> Vec<usize> {
         ends = next;
     }
     ends
+}
+
+/// The smallest part of a phrase.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Token {
+    /// A run of ASCII digits, as it stands there.
+    Digits(String),
+    /// A run of letters, folded.
+    Word(String),
+    /// A full stop with no digit directly behind it, as an abbreviation and a German ordinal have one.
+    Stop,
+    /// Any other character; also the point in `17.30`.
+    Sign(char),
+}
+
+/// The tokens of a text, in order.
+pub fn tokens(text: &str) -> Vec<Token> {
+    let folded: Vec<char> = fold(text).chars().collect();
+    let mut out: Vec<Token> = Vec::new();
+    let mut parted = true;
+    for (at, &c) in folded.iter().enumerate() {
+        let beside = |step: isize| at.checked_add_signed(step).and_then(|at| folded.get(at)).copied();
+        let between = || [-1, 1].iter().all(|step| beside(*step).is_some_and(char::is_alphabetic));
+        if c.is_whitespace() || (matches!(c, '-' | '\'' | '’' | '‐' | '‑') && between()) {
+            parted = true;
+            continue;
+        }
+        match (out.last_mut(), c) {
+            (Some(Token::Digits(run)), '0'..='9') if !parted => run.push(c),
+            (Some(Token::Word(run)), _) if !parted && c.is_alphabetic() => run.push(c),
+            (_, '0'..='9') => out.push(Token::Digits(c.into())),
+            _ if c.is_alphabetic() => out.push(Token::Word(c.into())),
+            (_, '.') if !beside(1).is_some_and(|next| next.is_ascii_digit()) => out.push(Token::Stop),
+            _ => out.push(Token::Sign(c)),
+        }
+        parted = false;
+    }
+    out
+}
+
+/// Lower case without accents; `ß` is `ss`, `œ` is `oe`.
+fn fold(text: &str) -> String {
+    let plain = text.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase);
+    plain.collect::<String>().replace('ß', "ss").replace('œ', "oe")
+}
+
+/// The grammar's data about a language.
+#[derive(Debug)]
+pub struct Language {
+    /// Its English name.
+    pub name: &'static str,
+    /// Whether `5 Uhr` is 05:00, where `5 o'clock` may be either.
+    pub hours_to_24: bool,
+    /// Whether weeks may begin on Sunday.
+    pub sunday_weeks: bool,
+    /// Whether `5.` is the fifth.
+    pub dotted_ordinals: bool,
+    /// Whether a day of the week and a part of the day make one word.
+    pub compounds: bool,
+}
+
+impl Language {
+    const fn new(name: &'static str) -> Self {
+        Self { name, hours_to_24: true, sunday_weeks: false, dotted_ordinals: false, compounds: false }
+    }
+}
+
+/// All of them; English first.
+static LANGUAGES: [Language; 5] = [
+    Language { hours_to_24: false, sunday_weeks: true, ..Language::new("English") },
+    Language { dotted_ordinals: true, compounds: true, ..Language::new("German") },
+    Language::new("French"),
+    Language::new("Spanish"),
+    Language::new("Italian"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_folded_and_parted() {
+        let shown = |text: &str| {
+            let tokens = tokens(text);
+            let parts = tokens.iter().map(|token| match token {
+                Token::Digits(text) | Token::Word(text) => text.clone(),
+                Token::Stop => "<stop>".to_owned(),
+                Token::Sign(sign) => format!("<{sign}>"),
+            });
+            parts.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown("Après-demain à 17h30"), "apres demain a 17 h 30");
+        assert_eq!(shown("man\u{303}ana 9.30"), "manana 9 <.> 30");
+        assert_eq!(shown("5 o’clock, Dreißig"), "5 o clock <,> dreissig");
+        assert_eq!(shown("24.12. 1.dez. a.m."), "24 <.> 12 <stop> 1 <stop> dez <stop> a <stop> m <stop>");
+        assert_eq!(shown("-3\u{a0}days 1º"), "<-> 3 days 1 o");
+    }
 }

@@ -1,38 +1,33 @@
 //! Parses `WHEN`: a time as people type it, in English, German, French, Spanish and Italian.
 //!
-//! A phrase becomes tokens ([`tokens`]), the tokens become the terms of each language ([`lexicon`], over the tables of
-//! [`languages`]), the grammar ([`grammar`]) gives every parse of the terms, and [`resolve`] every local time that each
+//! A phrase becomes tokens, the tokens become the terms of each language ([`lexicon`]), the grammar ([`grammar`]) gives every parse of the terms, and [`resolve`] every local time that each
 //! parse can mean. Only a phrase with one meaning is accepted; one with several is refused with all of them
 //! ([`WhenError::Ambiguous`]), and one with none is refused with the reason. Nothing is guessed, and the meaning is
 //! shown for confirmation ([`confirmation()`]). Pure. `grammar/when.md` documents the grammar,
 //! `grammar/vectors/when.json` holds phrases with their meanings.
 //!
-//! - `term`: meanings of words; `day_part`: the hours of morning, afternoon, evening and night;
+//! - `term`: meanings of words;
 //! - `phrase`: the parsed form of a phrase;
-//! - `reason`: the reason why a phrase has no meaning; `error`: errors about that, and about several meanings;
+//! - `error`: errors about phrases with several meanings or none, and the reason for none;
 //! - `confirmation`: the understood time in words.
 
 mod confirmation;
-mod day_part;
 mod error;
 mod grammar;
-mod languages;
 mod lexicon;
 mod phrase;
-mod reason;
 mod resolve;
 mod term;
-mod tokens;
 
 use jiff::Timestamp;
 use jiff::civil::{self, DateTime};
 
+use crate::format::has_shape;
 use crate::format::reminder::Recur;
 use crate::schedule::Zone;
 
 pub use confirmation::{confirmation, confirmation_with, day_and_time, distance};
 pub use error::{Reading, WHEN_HINT, WhenError};
-pub use lexicon::{Vocabulary, vocabulary};
 pub use resolve::Meaning;
 
 use resolve::{MeaningResult, NoMeaning, PhraseContext};
@@ -89,7 +84,7 @@ fn one(text: &str, here: PhraseContext<'_>) -> Result<Meaning, WhenError> {
     if text.is_empty() {
         return Err(not("it is empty".to_owned()));
     }
-    let tokens = tokens::tokens(text);
+    let tokens = lexicon::tokens(text);
     let lattices = lexicon::lattices(if tokens.len() > MOST_TOKENS { &[] } else { &tokens });
     let reads: Vec<MeaningResult> = match iso(text, here) {
         Some(read) => vec![read],
@@ -116,7 +111,7 @@ fn one(text: &str, here: PhraseContext<'_>) -> Result<Meaning, WhenError> {
             Err(WhenError::SecondTime { text: text.to_owned(), at: plain(at) })
         }
         (0, Some(NoMeaning::Reason(reason))) => Err(not(reason)),
-        (0, None) => Err(not(reason::reason(&tokens, &lattices))),
+        (0, None) => Err(not(error::reason(&tokens, &lattices))),
         _ => {
             meanings.sort_by_key(|meaning| meaning.local);
             let reading = |meaning: Meaning| Reading {
@@ -132,23 +127,15 @@ fn one(text: &str, here: PhraseContext<'_>) -> Result<Meaning, WhenError> {
 
 /// Reads unambiguous ISO 8601 and RFC 3339: `2026-12-01T09:30`, with seconds or an offset too.
 fn iso(text: &str, here: PhraseContext<'_>) -> Option<MeaningResult> {
-    let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let (date, rest) = (text.get(..10)?, text.get(10..)?);
-    let parts: Vec<&str> = date.split('-').collect();
-    let [year, month, day] = parts.as_slice() else { return None };
-    if (year.len(), month.len(), day.len()) != (4, 2, 2) || !parts.iter().all(|part| is_digits(part)) {
-        return None;
-    }
+    let (date, rest) = text.split_at_checked(10).filter(|(date, _)| has_shape(date, "0000-00-00"))?;
     let no = |what: String| Some(Err(NoMeaning::Reason(what)));
     let Ok(date) = date.parse::<civil::Date>() else { return no(format!("there is no day `{date}`")) };
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some(resolve::of_instant(at, here));
     }
     let rest = rest.strip_prefix(['T', 't', ' '])?.trim_start();
-    if !rest.contains(':') || rest.contains(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.')) {
-        return None;
-    }
-    if rest.find(':').is_some_and(|at| at < 2) {
+    let is_odd = rest.contains(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.'));
+    if is_odd || rest.find(':').is_none_or(|at| at < 2) {
         return None;
     }
     match rest.parse::<civil::Time>() {

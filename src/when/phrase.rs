@@ -2,8 +2,7 @@
 
 use jiff::civil::Weekday;
 
-use super::day_part::DayPart;
-use super::term::Unit;
+use super::term::{DayPart, Unit};
 
 /// A whole phrase, read in one way.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,14 @@
 //! Defines the terms of the grammar: the meanings of words, without a language.
 
 use jiff::civil::Weekday;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
 
-use super::day_part::DayPart;
+use crate::words::words;
 
 /// One meaning of a word, or of a few words that belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Term {
     /// This minute.
     Now,
@@ -14,10 +17,11 @@ pub enum Term {
     /// A part of a day, counted from today: `tonight`.
     DayPart(i8, DayPart),
     /// A day of the week.
-    Weekday(Weekday),
+    Weekday(#[serde(deserialize_with = "weekday")] Weekday),
     /// Every one of them: `fridays`.
-    Weekdays(Weekday),
+    Weekdays(#[serde(deserialize_with = "weekday")] Weekday),
     /// A day of the week and a part of it in one word: `Freitagabend`.
+    #[serde(skip)]
     WeekdayPart(Weekday, DayPart),
     /// A month, from 1.
     Month(i8),
@@ -89,8 +93,28 @@ pub enum Term {
     To,
 }
 
+impl Term {
+    /// The term that the table of words calls so: `Now`, `Number(40)`, `DayPart(0, Evening)`.
+    pub fn named(name: &str) -> Option<Self> {
+        let Some((kind, values)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
+            return serde_json::from_value(name.into()).ok();
+        };
+        let value = |text: &str| text.parse::<i64>().map_or_else(|_| text.to_lowercase().into(), Value::from);
+        let mut values: Vec<Value> = values.split(", ").map(value).collect();
+        let values = if values.len() == 1 { values.remove(0) } else { values.into() };
+        serde_json::from_value(json!({ kind: values })).ok()
+    }
+}
+
+fn weekday<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Weekday, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let mut days = Weekday::Monday.cycle_forward().take(7);
+    days.find(|day| format!("{day:?}").to_lowercase() == name).ok_or_else(|| D::Error::custom("no weekday"))
+}
+
 /// A unit of time, the shorter first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// 1 s.
     Second,
@@ -109,7 +133,8 @@ pub enum Unit {
 }
 
 /// How something comes again, said in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cycle {
     /// Every day.
     Daily,
@@ -119,4 +144,41 @@ pub enum Cycle {
     Monthly,
     /// In a way that a reminder line has no word for: hourly, yearly.
     Other,
+}
+
+words! {
+    /// A part of the day: its hours, and the minute that it means without a time.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DayPart, name {
+        /// 01:00 to 11:59; 09:00 where no time is given.
+        Morning = "morning",
+        /// 12:00 to 20:59; 15:00.
+        Afternoon = "afternoon",
+        /// 16:00 to 23:59; 19:00.
+        Evening = "evening",
+        /// 19:00 to 23:59; 21:00.
+        Night = "night",
+    }
+}
+
+impl DayPart {
+    /// Its first and its last minute of the day.
+    pub const fn range(self) -> (i32, i32) {
+        match self {
+            DayPart::Morning => (60, 719),
+            DayPart::Afternoon => (720, 1259),
+            DayPart::Evening => (960, 1439),
+            DayPart::Night => (1140, 1439),
+        }
+    }
+
+    /// The minute of the day that is meant where no time is given.
+    pub const fn default(self) -> i32 {
+        match self {
+            DayPart::Morning => 540,
+            DayPart::Afternoon => 900,
+            DayPart::Evening => 1140,
+            DayPart::Night => 1260,
+        }
+    }
 }

@@ -117,11 +117,7 @@ fn sentences_that_break_a_rule_are_no_reminders() {
     };
     sentences("reminder-line", 400, breaks, |sentence| {
         let read = reminder::parse_line(sentence.text.as_bytes());
-        assert!(
-            matches!(read, ParsedLine::NearMiss { .. } | ParsedLine::Other),
-            "{}: {read:?}",
-            sentence.text
-        );
+        assert!(matches!(read, ParsedLine::NearMiss(_) | ParsedLine::Other), "{}: {read:?}", sentence.text);
     });
 }
 
@@ -191,9 +187,9 @@ fn bullets_of_a_day() {
 #[test]
 fn pins() {
     every("pinned-bullet", 300, |sentence| {
-        let file = pinned::parse(sentence.text.as_bytes());
-        assert_eq!(file.bullets.len(), 1, "{}", sentence.text);
-        let target = &file.bullets[0].target;
+        let pins = pinned::parse(sentence.text.as_bytes());
+        assert_eq!(pins.len(), 1, "{}", sentence.text);
+        let target = &pins[0].target;
         assert_eq!(
             target.as_ref().map(|t| t.path.as_str()),
             sentence.first("link-path"),
@@ -294,8 +290,6 @@ fn routines() {
         let lists = sentence.within("word-list", "routine-word");
         let words: Vec<&String> = read.skills.iter().chain(&read.mcp).collect();
         assert_eq!(words, lists.concat());
-        let plain = routine::render(&read);
-        assert_eq!(routine::parse(plain.as_bytes()), (Some(read), vec![]), "{plain}");
     });
 }
 
@@ -405,7 +399,7 @@ fn approval_lines() {
     let breaks = |s: &Sentence| !once(s, &needed) || !at_most_once(s, &others);
     sentences("approval-line", 200, breaks, |sentence| {
         let read = approval::parse_line(sentence.text.as_bytes());
-        assert!(matches!(read, approval::ParsedBox::NearMiss { .. }), "{}: {read:?}", sentence.text);
+        assert!(matches!(read, approval::ParsedBox::NearMiss(_)), "{}: {read:?}", sentence.text);
     });
 }
 

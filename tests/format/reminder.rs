@@ -3,7 +3,7 @@
 use jiff::civil::{date, time};
 use proptest::prelude::*;
 use vault_agent::format::{
-    ReminderId, lines,
+    Finding, ReminderId, lines,
     reminder::{self, ParsedLine, Recur, Reminder},
 };
 
@@ -129,7 +129,7 @@ proptest! {
         let end = (at + cut).min(chars.len());
         chars.splice(at..end, with.chars());
         let text: String = chars.into_iter().collect();
-        if let ParsedLine::NearMiss { column, reason, .. } = reminder::parse_line(text.as_bytes()) {
+        if let ParsedLine::NearMiss(Finding { column, reason, .. }) = reminder::parse_line(text.as_bytes()) {
             prop_assert!(column <= text.chars().count() + 1);
             prop_assert!(!reason.contains("isn't a valid reminder"), "{}: {}", text, reason);
         }

@@ -1,7 +1,8 @@
 //! Work grows with the bytes and not faster: inputs on which a careless parser takes hours are read as they
 //! stand. No time is asserted; a quadratic parser wouldn't come back.
 
-use vault_agent::format::{commitment, live_lines, memory, reminder};
+use vault_agent::format::lines::LiveLines;
+use vault_agent::format::{commitment, memory, reminder};
 
 const BIG: usize = 1 << 20;
 
@@ -31,7 +32,7 @@ fn long_lines_and_many_lines() {
     ] {
         let text = unit.repeat(BIG / unit.len() / 4);
         for text in [text.clone(), format!("- [ ] {text}"), line(&text)] {
-            let _ = live_lines(text.as_bytes()).count();
+            let _ = LiveLines::new(text.as_bytes()).count();
             let _ = reminder::parse(text.as_bytes());
             let _ = commitment::parse(text.as_bytes());
             let _ = memory::parse(text.as_bytes());

@@ -125,7 +125,7 @@ fn snooze_writes_the_reminder_where_every_plugin_still_reads_the_rest() {
         ("- [ ] Card @[[2026-11-01]]", "- [ ] Card @[[2026-12-01]] @@{10:30}"),
     ] {
         let read = TaskLine::read(line, &rules).unwrap();
-        let format = read.format(&rules).unwrap();
+        let format = read.task(&rules).unwrap().format;
         let written = edit::snoozed(&read, format, &rules, at("2026-12-01T10:30")).unwrap();
         assert_eq!(written, snoozed);
         let task = task::read_line(&written, &rules).unwrap();
@@ -162,7 +162,7 @@ proptest! {
     fn any_line_can_be_read(text in "(- \\[ \\] |)(.{0,20}(📅|⏰|🔁|⏳|\\[due:: |\\(@|@\\{|@remind\\(|@@\\{|2026-12-01|\\)|\\]|\\}| |#a|\\^b|10:30)){0,8}") {
         let rules = Rules::default();
         if let Some(line) = TaskLine::read(&text, &rules)
-            && let Some(format) = line.format(&rules)
+            && let Some(format) = line.task(&rules).map(|task| task.format)
         {
             let words = line.words();
             let ticked = edit::ticked(&line, format, Some("2026-12-01".parse().unwrap()));

@@ -69,7 +69,7 @@ fn reminder_lines() {
                 assert_eq!(json!(reminder.to_line()), vector["canonical"], "{}", vector["name"]);
                 ("value", reminder_value(&reminder))
             }
-            ParsedLine::NearMiss { column, reason, suggestion } => {
+            ParsedLine::NearMiss(Finding { column, reason, suggestion, .. }) => {
                 let mut found = json!({"column": column});
                 // The wording is given only where it is of interest.
                 if vector["near_miss"]["reason"].is_string() {
@@ -182,7 +182,6 @@ fn days() {
 fn pins() {
     each("pinned.json", |vector, input| {
         let bullets: Value = pinned::parse(input)
-            .bullets
             .iter()
             .map(|bullet| {
                 let target = bullet.target.as_ref().map(|target| {
@@ -272,7 +271,7 @@ fn approvals() {
                 assert_eq!(again, approval::ParsedBox::Line(a), "{}", vector["name"]);
                 ("value", value)
             }
-            approval::ParsedBox::NearMiss { column, .. } => ("near_miss", json!(column)),
+            approval::ParsedBox::NearMiss(finding) => ("near_miss", json!(finding.column)),
             approval::ParsedBox::Other => ("other", json!(true)),
         };
         one_of(vector, &["value", "near_miss", "other"], key, found)
@@ -298,7 +297,7 @@ fn candidates() {
                 assert_eq!(again, candidate::ParsedBox::Line(c), "{}", vector["name"]);
                 ("value", value)
             }
-            candidate::ParsedBox::NearMiss { column, .. } => ("near_miss", json!(column)),
+            candidate::ParsedBox::NearMiss(finding) => ("near_miss", json!(finding.column)),
             candidate::ParsedBox::Other => ("other", json!(true)),
         };
         one_of(vector, &["value", "near_miss", "other"], key, found)

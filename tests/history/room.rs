@@ -123,7 +123,7 @@ impl Room {
 
     /// Nothing is left for a snapshot, and git finds nothing wrong.
     pub fn is_settled(&self) {
-        assert!(self.snapshot().is_empty());
+        assert!(self.snapshot().commits.is_empty());
         self.fsck();
     }
 

@@ -20,7 +20,7 @@ fn a_snapshot_holds_every_note_and_nothing_happens_without_a_change() {
     room.write("sub/deep/b.md", "two\n");
     room.write("image.png", "no");
     assert_eq!(counts(&room.snapshot()), (2, 0, 0));
-    assert!(room.snapshot().is_empty());
+    assert!(room.snapshot().commits.is_empty());
     room.write("a.md", "one!\n");
     room.remove("sub/deep/b.md");
     room.write("c.md", "three\n");
@@ -57,7 +57,7 @@ fn dirty_paths_cost_what_changed_and_see_folders_come_and_go() {
     room.write("a.md", "two\n");
     assert_eq!(counts(&room.snapshot_of(&["a.md", "x", "y"])), (2, 1, 2));
     assert_eq!(room.kept(), ["a.md", "y/1.md", "y/2.md"]);
-    assert!(room.snapshot().is_empty(), "the full walk finds nothing more");
+    assert!(room.snapshot().commits.is_empty(), "the full walk finds nothing more");
     assert!(room.subjects()[0].contains("2 moved"), "{:?}", room.subjects());
     // A file where a folder was, and the other way round.
     std::fs::remove_dir_all(room.root().join("y")).unwrap();
@@ -87,7 +87,7 @@ fn folders_that_sort_apart_from_their_notes_are_walked_right() {
         room.write(path, path);
     }
     room.snapshot();
-    assert!(room.snapshot().is_empty());
+    assert!(room.snapshot().commits.is_empty());
     room.write("a/x.md", "changed");
     room.remove("a b/y.md");
     assert_eq!(counts(&room.snapshot()), (0, 1, 1));
@@ -184,7 +184,7 @@ fn a_note_that_moves_to_the_cloud_or_grows_too_large_is_not_deleted() {
     room.remove("a.md");
     room.write(".a.md.icloud", "");
     room.write("b.md", "far too large now");
-    assert!(room.snapshot().is_empty());
+    assert!(room.snapshot().commits.is_empty());
     assert_eq!(room.git_tree("main").len(), 2);
 }
 
@@ -224,7 +224,7 @@ fn an_empty_mount_point_is_not_an_empty_vault() {
     assert_eq!(room.git_tree("main").len(), 2);
     std::fs::remove_dir(room.root()).unwrap();
     std::fs::rename(away, room.root()).unwrap();
-    assert!(room.snapshot().is_empty());
+    assert!(room.snapshot().commits.is_empty());
     assert_eq!(room.history.held().unwrap(), None);
 }
 
@@ -342,7 +342,7 @@ fn a_snapshot_whose_last_steps_a_power_cut_took_is_finished() {
             ["mcp: saved: agent", "human: changed a.md", "human: first snapshot: 1 file"]
         );
         assert_eq!(room.history.verify(CheckDepth::Whole).unwrap().flaws, []);
-        assert!(room.snapshot().is_empty());
+        assert!(room.snapshot().commits.is_empty());
         room.agent_appends("a.md", "goes on");
         room.fsck();
     }

@@ -17,7 +17,7 @@ fn the_last_writes_go_and_what_people_wrote_stays() {
     assert_eq!((report.undone.len(), report.notes.len()), (2, 2));
     assert_eq!(room.read("a.md"), "first\nmine\nlast\n");
     assert!(!room.has("b.md"));
-    assert!(room.snapshot().is_empty());
+    assert!(room.snapshot().commits.is_empty());
     // Undone writes and undos don't count again.
     assert!(room.plan_undo(5).writes.is_empty());
     assert_eq!(room.subjects()[0], "restore: undid 2 operations");
@@ -135,7 +135,7 @@ fn an_undo_is_one_commit_and_can_be_undone_by_its_id() {
     let left: Vec<_> =
         std::fs::read_dir(room.root().join("new")).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert!(left.is_empty(), "nothing is left of the text that was undone: {left:?}");
-    assert!(room.snapshot().is_empty());
+    assert!(room.snapshot().commits.is_empty());
     let again = room.history.plan_undo(UndoSelection::Snapshot(id)).unwrap_err().to_string();
     assert!(again.contains("undone already"), "{again}");
     // The undo is undone.

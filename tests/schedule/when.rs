@@ -128,17 +128,6 @@ fn letter_case_accents_and_blanks_mean_nothing() {
     }
 }
 
-/// `UPDATE_DOCS=1 cargo test --test rooms schedule::when` writes it anew.
-#[test]
-fn the_words_of_the_grammar_page_are_those_of_the_tables() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/grammar/when-words.json");
-    let words = serde_json::to_string_pretty(&when::vocabulary()).unwrap() + "\n";
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(path, &words).unwrap();
-    }
-    assert!(std::fs::read_to_string(path).unwrap_or_default() == words, "grammar/when-words.json is old");
-}
-
 fn at(now: &str, text: &str) -> String {
     let zone = Zone::get("Europe/London").unwrap();
     match parse_when(text, now.parse().unwrap(), &zone) {

@@ -41,7 +41,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
         }
         let wait = match snapshotter.as_ref().filter(|_| !gone) {
             Some(snapshotter) => {
-                let until = clock.now().duration_until(snapshotter.next());
+                let until = clock.now().duration_until(snapshotter.batch.next());
                 clock.sleep(Duration::try_from(until).unwrap_or(Duration::ZERO)).max(Duration::from_millis(5))
             }
             None => Duration::from_secs(60),
@@ -50,11 +50,11 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             biased;
             event = events.next() => match (event, snapshotter.as_mut()) {
                 (Some(DaemonEvent::Changed(paths)), Some(snapshotter)) => {
-                    snapshotter.dirty(paths.iter().cloned(), clock.now());
+                    snapshotter.batch.dirty(paths.iter().cloned(), clock.now());
                 }
                 (Some(DaemonEvent::Rescan(_) | DaemonEvent::VaultBack | DaemonEvent::Unwatched(_)), Some(snapshotter)) => {
                     gone = false;
-                    snapshotter.rescan(clock.now());
+                    snapshotter.batch.rescan(clock.now());
                 }
                 (Some(DaemonEvent::VaultGone), _) => gone = true,
                 (Some(DaemonEvent::Settings(changed)), _) => {

@@ -110,7 +110,7 @@ impl Logbook {
             std::fs::read_dir(self.editor.vault().root().join(&folder)).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let mut windows: Vec<LogPath> =
-            names.filter_map(|name| LogPath::parse(&self.logs, &format!("{folder}/{name}")).ok()).collect();
+            names.filter_map(|name| LogPath::parse(&self.logs, &format!("{folder}/{name}"))).collect();
         windows.sort_by_key(|window| (window.started, window.seq));
         windows
     }

@@ -4,12 +4,13 @@
 
 use serde::Serialize;
 
-use crate::format::{Fault, ReminderId, dated_tasks, is_block_id};
+use super::quote::unquote;
+use crate::format::{Fault, Finding, ReminderId, dated_tasks, is_block_id, quote};
 
 /// The place of the box's mark.
 pub(in crate::format) const BOX: usize = 3;
 /// The end of the box.
-pub(in crate::format) const HEAD: usize = 5;
+const HEAD: usize = 5;
 
 /// The meaning of a line's box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -39,15 +40,8 @@ impl CheckboxMark {
 pub enum ParsedBox<T> {
     /// A line of the format.
     Line(Box<T>),
-    /// A line that looks meant as one.
-    NearMiss {
-        /// From 1: in characters, or in bytes where the line isn't valid UTF-8.
-        column: usize,
-        /// The fault.
-        reason: String,
-        /// The remedy.
-        suggestion: String,
-    },
+    /// A line that looks meant as one; what is wrong with it, as if it were the first.
+    NearMiss(Finding),
     /// Something else.
     Other,
 }
@@ -64,9 +58,7 @@ pub(in crate::format) fn parse_line<T>(
     };
     match read {
         Ok(read) => ParsedBox::Line(Box::new(read)),
-        Err(Fault { at, reason, suggestion }) if looks_meant(&String::from_utf8_lossy(line)) => {
-            ParsedBox::NearMiss { column: at + 1, reason, suggestion }
-        }
+        Err(fault) if looks_meant(&String::from_utf8_lossy(line)) => ParsedBox::NearMiss(fault.finding()),
         Err(_) => ParsedBox::Other,
     }
 }
@@ -95,51 +87,91 @@ pub(in crate::format) fn mark(text: &str, ticking: &str) -> Result<CheckboxMark,
     }
 }
 
-/// The text that may follow the fields: the date that other plugins add, then a block id.
-#[derive(Default)]
-pub(in crate::format) struct LineTail {
+/// A line that is read from its box on.
+pub(in crate::format) struct LineReader<'a> {
+    pub text: &'a str,
+    /// The place of what is read next.
+    pub at: usize,
+    /// The block id at the line's end.
     pub block_id: Option<String>,
     is_dated: bool,
 }
 
-impl LineTail {
-    /// Takes a date or a block id at `at`; returns where it ends, or `None` if a field stands there. A block id ends the
-    /// line.
-    pub(in crate::format) fn take(&mut self, text: &str, at: usize) -> Result<Option<usize>, Fault> {
-        let rest = &text[at..];
-        if let Some(length) = dated_tasks::end_date(rest).filter(|_| !self.is_dated) {
-            self.is_dated = true;
-            return Ok(Some(at + length));
+impl<'a> LineReader<'a> {
+    pub(in crate::format) fn new(text: &'a str) -> Self {
+        Self { text, at: HEAD, block_id: None, is_dated: false }
+    }
+
+    pub(in crate::format) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    pub(in crate::format) fn word(&self) -> &'a str {
+        self.rest().split(' ').next().unwrap_or_default()
+    }
+
+    /// What is wrong with what is read next.
+    pub(in crate::format) fn fault(&self, reason: impl Into<String>, how: impl Into<String>) -> Fault {
+        Fault::new(self.at, reason, how)
+    }
+
+    /// Passes one or more spaces; `how` says where missing ones belong.
+    pub(in crate::format) fn spaces(&mut self, how: &str) -> Result<(), Fault> {
+        let rest = self.rest().trim_start_matches(' ');
+        if rest.len() == self.rest().len() && !rest.is_empty() {
+            return Err(self.fault("a space is missing", how));
         }
-        if let Some(block) = rest.strip_prefix('^') {
-            let name = block.trim_end_matches(' ');
-            if !is_block_id(name) {
-                let how = "delete it, or write `^` with letters, digits and `-`";
-                return Err(Fault::new(at, "this is no block id", how));
+        self.at = self.text.len() - rest.len();
+        Ok(())
+    }
+
+    /// Takes the id of a `what` with this prefix.
+    pub(in crate::format) fn id(&mut self, prefix: &str, what: &str) -> Result<String, Fault> {
+        let id = self.word();
+        if !is_id(id, prefix) {
+            let how = format!("one is `{prefix}` and 12 characters of A-Z and 2-7");
+            return Err(self.fault(format!("{} is no id of a {what}", quote(id)), how));
+        }
+        self.at += id.len();
+        Ok(id.to_owned())
+    }
+
+    /// Takes a text between quotes; `how` says what to write in place of a wrong one.
+    pub(in crate::format) fn quoted(&mut self, how: &str) -> Result<String, Fault> {
+        let wrong = |(place, reason)| Fault::new(self.at + place, reason, how);
+        let (value, length) = unquote(self.rest()).map_err(wrong)?;
+        self.at += length;
+        Ok(value)
+    }
+
+    /// Goes on to the next field, after spaces; false where there is none. Other plugins may add a date behind the fields,
+    /// and a block id ends the line.
+    pub(in crate::format) fn next_field(&mut self, how: &str) -> Result<bool, Fault> {
+        loop {
+            self.spaces(how)?;
+            if let Some(length) = dated_tasks::end_date(self.rest()).filter(|_| !self.is_dated) {
+                self.is_dated = true;
+                self.at += length;
+            } else if let Some(block) = self.rest().strip_prefix('^') {
+                let name = block.trim_end_matches(' ');
+                if !is_block_id(name) {
+                    let how = "delete it, or write `^` with letters, digits and `-`";
+                    return Err(self.fault("this is no block id", how));
+                }
+                self.block_id = Some(name.to_owned());
+                self.at = self.text.len();
+            } else if self.is_dated && !self.rest().is_empty() {
+                return Err(self.fault("something stands behind the date", "put it before the date"));
+            } else {
+                return Ok(!self.rest().is_empty());
             }
-            self.block_id = Some(name.to_owned());
-            return Ok(Some(text.len()));
         }
-        if self.is_dated {
-            return Err(Fault::new(at, "something stands behind the date", "put it before the date"));
-        }
-        Ok(None)
     }
 }
 
 /// Whether a text can be a name in a field.
 pub(in crate::format) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~:/+@".contains(&b))
-}
-
-/// The place after one or more spaces, or the end; `how` says where a missing one belongs.
-pub(in crate::format) fn spaces(text: &str, at: usize, how: &str) -> Result<usize, Fault> {
-    let rest = &text[at..];
-    let blank = rest.len() - rest.trim_start_matches(' ').len();
-    if blank == 0 && !rest.is_empty() {
-        return Err(Fault::new(at, "a space is missing", how));
-    }
-    Ok(at + blank)
 }
 
 /// The id with this prefix that is made of the first sixty of these random bits.

@@ -5,21 +5,24 @@
 //! unanswered one reads `state=expired`, which is no "no". The command stands between quotes ([`quoted`]): it is read
 //! back byte for byte, fits on one line, and is shown in full, with line ends and invisible characters spelled out and
 //! Markdown escaped. [`parse`] finds the lines of a file and near misses; [`Approval::to_line`] writes one;
-//! [`with_state`] ends one in place. The grammar is `grammar/approval.abnf`. `read` reads a line, `quote` puts a text
-//! between quotes.
+//! [`with_state`] ends one in place. The grammar is `grammar/approval.abnf`. `quote` puts a text between quotes.
 
 pub(in crate::format) mod checkbox;
 pub(super) mod quote;
-mod read;
+
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
-use super::{Finding, Line, lines::LiveLines};
+use self::checkbox::{LineReader, is_name};
+use super::lines::LiveLines;
+use super::{Fault, Finding, Line, has_shape, nearest, quote};
 use crate::words::words;
 
 pub use checkbox::{CheckboxMark, ParsedBox};
 pub use quote::{quoted, shown};
-pub use read::parse_line;
 
 /// The prefix of an id.
 const PREFIX: &str = "ap_";
@@ -95,21 +98,14 @@ impl Approval {
         let until = self.until.strftime("%Y-%m-%dT%H:%MZ");
         let mut line =
             format!("- [{mark}] {} until={until} brain={} run={}", self.id, self.brain, quoted(&self.run));
-        let mut add = |key: &str, value: String| line.extend([" ", key, "=", &value]);
-        if let Some(hash) = &self.hash {
-            add("hash", hash.clone());
-        }
-        if let Some(why) = &self.why {
-            add("why", quoted(why));
-        }
-        if let Some(always) = &self.always {
-            add("always", quoted(always));
-        }
-        if let Some(turn) = &self.turn {
-            add("turn", turn.clone());
-        }
-        if let Some(state) = self.state {
-            add("state", state.name().to_owned());
+        for (key, value) in [
+            ("hash", self.hash.clone()),
+            ("why", self.why.as_deref().map(quoted)),
+            ("always", self.always.as_deref().map(quoted)),
+            ("turn", self.turn.clone()),
+            ("state", self.state.map(|state| state.to_string())),
+        ] {
+            line.extend(value.map(|value| format!(" {key}={value}")));
         }
         if let Some(block) = &self.block_id {
             line.extend([" ^", block]);
@@ -146,9 +142,7 @@ pub fn parse(bytes: &[u8]) -> ApprovalsFile {
             ParsedBox::Line(approval) => {
                 file.lines.push(ApprovalLine { line: number, text: text.to_vec(), approval: *approval });
             }
-            ParsedBox::NearMiss { column, reason, suggestion } => {
-                file.near_misses.push(Finding { line: number, column, reason, suggestion });
-            }
+            ParsedBox::NearMiss(finding) => file.near_misses.push(Finding { line: number, ..finding }),
             ParsedBox::Other => {}
         }
     }
@@ -158,10 +152,9 @@ pub fn parse(bytes: &[u8]) -> ApprovalsFile {
 /// The line with a state behind its last field, before a block id. One that is over, or is none of ours, comes back
 /// as it is.
 pub fn with_state(line: &[u8], state: ApprovalState) -> Vec<u8> {
-    match parse_line(line) {
-        ParsedBox::Line(approval) if approval.is_open() => {
-            let end = read::end_of_fields(line);
-            [&line[..end], format!(" state={}", state.name()).as_bytes(), &line[end..]].concat()
+    match std::str::from_utf8(line).ok().and_then(|text| read(text).ok()) {
+        Some((approval, end)) if approval.is_open() => {
+            [&line[..end], format!(" state={state}").as_bytes(), &line[end..]].concat()
         }
         _ => line.to_vec(),
     }
@@ -189,10 +182,115 @@ pub fn is_id(text: &str) -> bool {
     checkbox::is_id(text, PREFIX)
 }
 
+const KEYS: [&str; 8] = ["until", "brain", "run", "hash", "why", "always", "turn", "state"];
+
+/// Reads one line.
+pub fn parse_line(line: &[u8]) -> ParsedBox<Approval> {
+    checkbox::parse_line(line, looks_meant, |text| Ok(read(text)?.0))
+}
+
+/// Whether a line begins like a task and names a question, or two of its fields.
+fn looks_meant(text: &str) -> bool {
+    let Some(body) = checkbox::task_body(text) else { return false };
+    let words = || body.split([' ', '\t']);
+    words().any(|word| checkbox::looks_like_id(word, PREFIX))
+        || words().any(|word| word.starts_with("run=")) && words().any(|word| word.starts_with("until="))
+}
+
+/// The question on a line, and the end of its last field.
+fn read(text: &str) -> Result<(Approval, usize), Fault> {
+    let mark = checkbox::mark(text, "tick it")?;
+    let mut line = LineReader::new(text);
+    line.spaces("put one behind the box")?;
+    let id = line.id(PREFIX, "question")?;
+    let mut fields = BTreeMap::new();
+    let mut end_of_fields = line.at;
+    while line.next_field("put one between two fields")? {
+        take_field(&mut fields, &mut line)?;
+        end_of_fields = line.at;
+    }
+    let missing = |key: &str| {
+        let how = "delete the line; it can be asked for again";
+        Fault::new(end_of_fields, format!("`{key}=` is missing"), how)
+    };
+    let approval = Approval {
+        mark,
+        id,
+        until: fields.remove("until").and_then(|said| until(&said)).ok_or_else(|| missing("until"))?,
+        brain: fields.remove("brain").ok_or_else(|| missing("brain"))?,
+        run: fields.remove("run").ok_or_else(|| missing("run"))?,
+        hash: fields.remove("hash"),
+        why: fields.remove("why"),
+        always: fields.remove("always"),
+        turn: fields.remove("turn"),
+        state: fields.remove("state").and_then(|said| ApprovalState::named(&said)),
+        block_id: line.block_id,
+    };
+    Ok((approval, end_of_fields))
+}
+
+/// Takes the field that stands next.
+fn take_field<'a>(fields: &mut BTreeMap<&'a str, String>, line: &mut LineReader<'a>) -> Result<(), Fault> {
+    let at = line.at;
+    let Some((key, _)) = line.rest().split_once('=').filter(|(key, _)| !key.contains([' ', '"'])) else {
+        let reason = format!("{} is no field", quote(line.word()));
+        return Err(line.fault(reason, format!("known are: {}", KEYS.join(", "))));
+    };
+    line.at += key.len() + 1;
+    let value = if matches!(key, "run" | "why" | "always") {
+        line.quoted("write it as it stood; a changed line approves nothing")?
+    } else {
+        let word = line.word();
+        check_word(key, word, at, line.at)?;
+        line.at += word.len();
+        word.to_owned()
+    };
+    if fields.insert(key, value).is_some() {
+        return Err(Fault::new(at, format!("`{key}=` stands twice"), "delete one"));
+    }
+    match line.rest().chars().next() {
+        None | Some(' ') => Ok(()),
+        Some(_) => Err(line.fault("a space is missing", "put one between two fields")),
+    }
+}
+
+/// Whether a word can be the value of a key, which stands at `at`, and the word at `from`.
+fn check_word(key: &str, value: &str, at: usize, from: usize) -> Result<(), Fault> {
+    let is_hash = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let (fits, what, how) = match key {
+        "until" => (until(value).is_some(), "time", "write it as in `2026-12-01T09:30Z`"),
+        "brain" | "turn" => (is_name(value), "name", "write letters, digits and `-._~:/+@`"),
+        "hash" => {
+            let fits = value.bytes().all(is_hash) && (12..=64).contains(&value.len());
+            (fits, "hash", "write 12 to 64 digits of 0-9 and a-f")
+        }
+        "state" => {
+            let how = "known are: used, declined, expired, changed, stopped";
+            (ApprovalState::named(value).is_some(), "state", how)
+        }
+        _ => {
+            let suggestion = match nearest(key, &KEYS) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => format!("known are: {}", KEYS.join(", ")),
+            };
+            return Err(Fault::new(at, format!("{} is no field", quote(key)), suggestion));
+        }
+    };
+    if fits { Ok(()) } else { Err(Fault::new(from, format!("{} is no {what}", quote(value)), how)) }
+}
+
+/// `2026-12-01T09:30Z`.
+fn until(text: &str) -> Option<Timestamp> {
+    let local =
+        DateTime::strptime("%Y-%m-%dT%H:%MZ", text).ok().filter(|_| has_shape(text, "0000-00-00T00:00Z"))?;
+    (local.year() > 0).then(|| TimeZone::UTC.to_timestamp(local).ok())?
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn asked(run: &str) -> Approval {
         Approval {

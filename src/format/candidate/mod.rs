@@ -7,10 +7,8 @@
 //!
 //! The same line with `asked=` behind its id is a *record* in an Obsidian comment: the question, its time, and its
 //! finder (rules or a brain). A record whose line is gone was declined, unless it says `kept=`. So the note alone holds
-//! all earlier questions. [`parse`] (`read`) reads both; `category` names the kinds of facts; the grammar is
-//! `grammar/candidate.abnf`.
+//! all earlier questions. [`parse`] (`read`) reads both; the grammar is `grammar/candidate.abnf`.
 
-mod category;
 mod read;
 
 use std::collections::{HashMap, HashSet};
@@ -21,9 +19,9 @@ use serde::Serialize;
 use super::approval::{checkbox, quoted};
 use super::lines::LiveLines;
 use super::{Finding, Line};
+use crate::words::words;
 
 pub use super::approval::{CheckboxMark, ParsedBox};
-pub use category::Category;
 pub use read::parse_line;
 
 /// The prefix of an id.
@@ -228,10 +226,10 @@ pub fn parse(bytes: &[u8]) -> InboxFile {
                     file.lines.push(line);
                 }
             }
-            ParsedBox::NearMiss { column, reason, suggestion } if live => {
-                file.near_misses.push(Finding { line: number, column, reason, suggestion });
+            ParsedBox::NearMiss(finding) if live => {
+                file.near_misses.push(Finding { line: number, ..finding });
             }
-            ParsedBox::NearMiss { .. } | ParsedBox::Other => {}
+            ParsedBox::NearMiss(_) | ParsedBox::Other => {}
         }
     }
     file
@@ -252,10 +250,30 @@ fn instant(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+words! {
+    /// The six categories of memories of source 002.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Category, name {
+        /// Identity: name, home, work, family, health.
+        Profile = "profile",
+        /// Likes, wishes and habits.
+        Preferences = "preferences",
+        /// People, animals, things, places and projects that matter to a person.
+        Entities = "entities",
+        /// Past and coming events.
+        Events = "events",
+        /// A problem and what solved it.
+        Cases = "cases",
+        /// A way of doing things that holds again and again.
+        Patterns = "patterns",
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn tea() -> Candidate {
         Candidate {

@@ -14,18 +14,18 @@
 //! frontmatter: a block at its top is a commitment. The grammar is `grammar/commitments.abnf`.
 
 mod read;
-mod write;
 
 use std::{ops::Range, str::FromStr};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::Finding;
+use super::lines::{self, LiveLines, is_rule};
+use super::{Finding, yaml};
 use crate::words::words;
 
 pub use read::{is_place, parse};
-pub use write::{next_id, set_due, set_each, set_status, set_text};
 
 words! {
     /// The state of a commitment.
@@ -129,4 +129,116 @@ impl CommitmentsFile {
         let mut found = self.blocks.iter().filter(|block| block.commitment.id == id);
         found.next().filter(|_| found.next().is_none())
     }
+}
+
+/// The file with the status of block `id` set from `expect` to `to`: its value changes and no other byte.
+/// `None` where no block has this id and status, or more than one has this id.
+pub fn set_status(bytes: &[u8], id: &str, expect: CommitmentStatus, to: CommitmentStatus) -> Option<Vec<u8>> {
+    parse(bytes).find(id).filter(|block| block.commitment.status == expect)?;
+    Some(set_each(bytes, expect, to, |commitment| commitment.id == id))
+}
+
+/// The file with the status of every block that `is_meant` set from `expect` to `to`: their values change and no other
+/// byte.
+pub fn set_each(
+    bytes: &[u8],
+    expect: CommitmentStatus,
+    to: CommitmentStatus,
+    mut is_meant: impl FnMut(&Commitment) -> bool,
+) -> Vec<u8> {
+    let (mut out, mut from) = (Vec::with_capacity(bytes.len()), 0);
+    for block in parse(bytes).blocks {
+        if block.commitment.status == expect && is_meant(&block.commitment) {
+            out.extend_from_slice(&bytes[from..block.status_range.start]);
+            out.extend_from_slice(to.name().as_bytes());
+            from = block.status_range.end;
+        }
+    }
+    out.extend_from_slice(&bytes[from..]);
+    out
+}
+
+/// The file with the due time of the waiting block `id` set from `expect` to `to`: its value changes and no other byte.
+/// `None` where no block that waits has this id and due time, or more than one has this id.
+pub fn set_due(bytes: &[u8], id: &str, expect: Timestamp, to: Timestamp) -> Option<Vec<u8>> {
+    let file = parse(bytes);
+    let waits = |commitment: &Commitment| {
+        commitment.status == CommitmentStatus::Pending && commitment.due == Some(expect)
+    };
+    let block = file.find(id).filter(|block| waits(&block.commitment))?;
+    let place = block.due_range.as_ref()?;
+    Some([&bytes[..place.start], to.to_string().as_bytes(), &bytes[place.end..]].concat())
+}
+
+/// The file with other words in the block `id`, and no other byte changed. `None` where no block that waits has this id, or more
+/// than one has it.
+pub fn set_text(bytes: &[u8], id: &str, text: &str) -> Option<Vec<u8>> {
+    let file = parse(bytes);
+    let block = file.find(id).filter(|block| block.commitment.status == CommitmentStatus::Pending)?;
+    let mut rules = lines::lines(bytes).filter(|line| line.start >= block.range.start && is_rule(line.text));
+    let body = rules.nth(1)?.end()..block.range.end;
+    let blank = bytes[body.clone()].len() - bytes[body.clone()].trim_ascii_end().len();
+    let terminator = lines::terminator_of(bytes);
+    let text = safe_text(text).replace('\n', terminator);
+    let after = if blank == 0 { terminator.as_bytes() } else { &bytes[body.end - blank..body.end] };
+    Some([&bytes[..body.start], text.as_bytes(), after, &bytes[body.end..]].concat())
+}
+
+/// The next free id of a day: `c-YYYY-MM-DD-NNN`, counting up from 001.
+pub fn next_id(file: &CommitmentsFile, local_date: Date) -> String {
+    let prefix = format!("c-{local_date}-");
+    let ids = file.blocks.iter().map(|block| &block.commitment.id).chain(&file.other_ids);
+    let last = ids.filter_map(|id| id.strip_prefix(&prefix)?.parse::<u64>().ok()).max().unwrap_or(0);
+    format!("{prefix}{:03}", last.saturating_add(1))
+}
+
+impl Commitment {
+    /// The block, ending in a newline. Append it after an empty line, or Obsidian takes the line above it
+    /// for a heading.
+    ///
+    /// Whatever the text says, it stays this block's text: line ends become LF, blank lines around it go, a
+    /// `---` line in it that would begin a block becomes `***`, and a fence or comment that it leaves open
+    /// is closed.
+    pub fn to_block(&self) -> String {
+        let mut block = String::from("---\n");
+        let mut put = |key: &str, value: Option<String>| {
+            block.extend(value.map(|value| format!("{key}: {value}\n")));
+        };
+        let instant = |instant: Timestamp| instant.to_string();
+        put("id", Some(yaml::to_scalar(&self.id)));
+        put("status", Some(self.status.to_string()));
+        put("precision", self.precision.map(|precision| precision.to_string()));
+        put("due", self.due.map(instant));
+        put("scope", self.scope.as_deref().map(yaml::to_scalar));
+        put("created", self.created.map(instant));
+        put("source", self.source.as_deref().map(yaml::to_scalar));
+        block.push_str("---\n");
+        block.push_str(&safe_text(&self.text));
+        block.push('\n');
+        block
+    }
+}
+
+/// The text as it can stand in a block without ending it.
+fn safe_text(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let all: Vec<&str> = text.split('\n').collect();
+    let blank = |line: &&str| line.trim_ascii().is_empty();
+    let from = all.iter().position(|line| !blank(line)).unwrap_or(0);
+    let to = all.iter().rposition(|line| !blank(line)).map_or(0, |last| last + 1);
+    let mut kept = all.get(from..to).unwrap_or_default().to_vec();
+    // With a line before it, as it will stand: this makes a line's number its index here plus two.
+    let standing = format!("\n{}", kept.join("\n"));
+    for line in LiveLines::without_frontmatter(standing.as_bytes()).filter(|line| is_rule(line.text)) {
+        let next = kept.get(line.number - 1).is_some_and(|next| yaml::entry(next.as_bytes()).is_some());
+        if next {
+            kept[line.number - 2] = "***";
+        }
+    }
+    let mut safe = kept.join("\n");
+    if let Some(closer) = lines::left_open(safe.as_bytes()) {
+        safe.push('\n');
+        safe.push_str(&closer);
+    }
+    safe
 }

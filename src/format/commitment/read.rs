@@ -5,12 +5,9 @@ use std::ops::Range;
 use jiff::Timestamp;
 
 use super::{Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile, NameError, Precision};
-use crate::format::{
-    Finding, Line,
-    lines::{LiveLines, is_rule},
-    nearest, quote,
-    yaml::{self, YamlEntry},
-};
+use crate::format::lines::{LiveLines, is_rule};
+use crate::format::yaml::{self, YamlEntry};
+use crate::format::{Finding, Line, nearest, quote};
 
 const KEYS: [&str; 7] = ["id", "status", "precision", "due", "scope", "created", "source"];
 
@@ -196,12 +193,8 @@ impl<'h, 'a> Fields<'h, 'a> {
     /// A value that is one word.
     fn word(&mut self, key: &str, line: usize, example: &str) -> Option<String> {
         let Some(found) = self.find(key) else {
-            self.findings.push(Finding::new(
-                line,
-                1,
-                format!("`{key}` is missing"),
-                format!("add `{key}: {example}`"),
-            ));
+            let (reason, suggestion) = (format!("`{key}` is missing"), format!("add `{key}: {example}`"));
+            self.findings.push(Finding::new(line, 1, reason, suggestion));
             return None;
         };
         let value = &found.1.value;

@@ -3,7 +3,7 @@
 use super::*;
 
 fn live(text: &str) -> Vec<usize> {
-    live_lines(text.as_bytes()).map(|line| line.number).collect()
+    LiveLines::new(text.as_bytes()).map(|line| line.number).collect()
 }
 
 #[test]

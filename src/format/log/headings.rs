@@ -46,11 +46,8 @@ pub fn parse_headings(bytes: &[u8]) -> Option<LogFile> {
             end_line: last.number - 1,
             range: place.at..last.at,
             event: LogEvent {
-                kind: title.kind,
-                at: title.at,
-                author: title.author,
                 content: String::from_utf8_lossy(&content[blank..].join(&b'\n')).into_owned(),
-                id: title.id,
+                ..title
             },
         });
         match next {
@@ -60,16 +57,8 @@ pub fn parse_headings(bytes: &[u8]) -> Option<LogFile> {
     }
 }
 
-/// A turn's heading, parsed.
-struct Heading {
-    kind: EventKind,
-    at: Timestamp,
-    author: String,
-    id: Option<String>,
-}
-
 /// The first turn's heading and where it stands, with `lines` after it; none where something else comes first.
-fn first_heading<'a>(lines: &mut LogLines<'a>) -> Option<(LogLines<'a>, Heading)> {
+fn first_heading<'a>(lines: &mut LogLines<'a>) -> Option<(LogLines<'a>, LogEvent)> {
     let mut in_frontmatter = false;
     loop {
         let before = *lines;
@@ -86,8 +75,8 @@ fn first_heading<'a>(lines: &mut LogLines<'a>) -> Option<(LogLines<'a>, Heading)
     }
 }
 
-/// `## 2026-01-30T14:23:55Z user Alice ^D1-3`
-fn turn_heading(line: &[u8]) -> Option<Heading> {
+/// `## 2026-01-30T14:23:55Z user Alice ^D1-3`: an event without its text.
+fn turn_heading(line: &[u8]) -> Option<LogEvent> {
     let text = std::str::from_utf8(line.strip_prefix(b"## ")?).ok()?.trim_end();
     let (at, rest) = text.split_once(' ')?;
     let (role, rest) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -103,7 +92,7 @@ fn turn_heading(line: &[u8]) -> Option<Heading> {
         },
         _ => (rest, None),
     };
-    Some(Heading { kind, at, author: author.trim().to_owned(), id })
+    Some(LogEvent { kind, at, author: author.trim().to_owned(), content: String::new(), id })
 }
 
 /// A line without the backslash that kept it from being a heading.

@@ -15,13 +15,11 @@
 //! An agent's event may end with a comment of facts on the answer ([`split_facts`]), which is no part of its text.
 //! Transcripts of other programs, with a heading a turn, are read too ([`parse_headings`]).
 //!
-//! - `path`, `read`, `write`, `facts`, `headings`: one file for each of these.
+//! - `path`, `read` (and write), `headings`: one file for each of these.
 
-mod facts;
 mod headings;
 mod path;
 mod read;
-mod write;
 
 use std::ops::Range;
 
@@ -29,11 +27,12 @@ use super::fenced;
 use crate::words::words;
 use jiff::Timestamp;
 
-pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, split_facts};
 pub use headings::parse_headings;
-pub use path::{LogPath, LogPathError, ROUTINES, SESSIONS, SessionPath};
-pub use read::{parse, parse_from, unknown_kinds};
-pub use write::{render_event, render_header};
+pub use path::{LogPath, ROUTINES, SESSIONS, SessionPath};
+pub use read::{
+    ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, parse, parse_from, render_event, render_header, split_facts,
+    unknown_kinds,
+};
 
 /// The literal line before the JSON of what memory injects (agent specification §6.4.2).
 pub const INJECTED: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
@@ -98,7 +97,7 @@ impl LogEvent {
                 let tool = self.author.rsplit("__").next().unwrap_or_default();
                 tool.starts_with("memory_") || tool.starts_with("lcm_")
             }
-            EventKind::Agent => facts::is_made_of_recall(&self.content),
+            EventKind::Agent => read::is_made_of_recall(&self.content),
             EventKind::User | EventKind::System => false,
         }
     }
@@ -163,42 +162,11 @@ impl Default for Resume {
     }
 }
 
-/// A tool's call as the content of an event: the arguments, then the result, each in a fence that is
-/// longer than any in it.
-pub fn tool_content(arguments: &str, result: &str) -> String {
-    format!("arguments:\n{}\nresult:\n{}", fenced(arguments), fenced(result))
-}
-
-/// The same with what there is to say about it, a line each: where the whole result is, that the call failed.
-pub fn tool_content_with(arguments: &str, result: &str, notes: &[String]) -> String {
-    let mut content = tool_content(arguments, result);
-    for note in notes {
-        content.push_str(NOTE);
-        content.push_str(note);
-    }
-    content
-}
-
-/// The beginning of each line about a tool's call.
-const NOTE: &str = "\nnote: ";
-
-/// The arguments and the result of a content that [`tool_content`] or [`tool_content_with`] made.
-pub fn tool_parts(content: &str) -> Option<(&str, &str)> {
-    let (arguments, rest) = unfence(content.strip_prefix("arguments:\n")?)?;
-    let (result, rest) = unfence(rest.strip_prefix("\nresult:\n")?)?;
-    (rest.is_empty() || rest.starts_with(NOTE)).then_some((arguments, result))
-}
-
-/// The text in the fence that `text` begins with, and what comes after it.
-fn unfence(text: &str) -> Option<(&str, &str)> {
-    let fence = &text[..text.find('\n')?];
-    if fence.len() < 3 || !fence.bytes().all(|byte| byte == b'`') {
-        return None;
-    }
-    let body = &text[fence.len() + 1..];
-    let close = format!("\n{fence}");
-    let at = body.find(&close)?;
-    Some((&body[..at], &body[at + close.len()..]))
+/// A tool's call as the content of an event: the arguments, then the result, each in a fence that is longer than any in
+/// it; then what there is to say about it, a line each: where the whole result is, that the call failed.
+pub fn tool_content(arguments: &str, result: &str, notes: &[String]) -> String {
+    let notes: String = notes.iter().map(|note| format!("\nnote: {note}")).collect();
+    format!("arguments:\n{}\nresult:\n{}{notes}", fenced(arguments), fenced(result))
 }
 
 #[cfg(test)]
@@ -230,7 +198,7 @@ mod tests {
     fn a_log_looks_as_designed() {
         let text = render_header(&header())
             + &render_event(&event(EventKind::User, "Alice", "What?\n```\neven code\n```"))
-            + &render_event(&event(EventKind::Tool, "search", &tool_content("{}", "`a`")));
+            + &render_event(&event(EventKind::Tool, "search", &tool_content("{}", "`a`", &[])));
         insta::assert_snapshot!(text, @r#"
         ---
         surface: discord-thread
@@ -329,9 +297,9 @@ mod tests {
 
         #[test]
         fn any_tool_call_comes_back(arguments in "(?s)[`a\\n{}]{0,40}", result in "(?s)[`b\\n]{0,40}") {
-            let content = tool_content(&arguments, &result);
+            let content = tool_content(&arguments, &result, &[]);
             prop_assert_eq!(tool_parts(&content), Some((arguments.as_str(), result.as_str())));
-            let content = tool_content_with(&arguments, &result, &["it failed".to_owned(), result.replace('\n', " ")]);
+            let content = tool_content(&arguments, &result, &["it failed".to_owned(), result.replace('\n', " ")]);
             prop_assert_eq!(tool_parts(&content), Some((arguments.as_str(), result.as_str())));
         }
 
@@ -350,5 +318,24 @@ mod tests {
             prop_assert_eq!(log.blocks.len(), 1);
             prop_assert_eq!(&log.blocks[0].event.content, "hi");
         }
+    }
+
+    /// The arguments and the result of a content that [`tool_content`] made.
+    fn tool_parts(content: &str) -> Option<(&str, &str)> {
+        let (arguments, rest) = unfence(content.strip_prefix("arguments:\n")?)?;
+        let (result, rest) = unfence(rest.strip_prefix("\nresult:\n")?)?;
+        (rest.is_empty() || rest.starts_with("\nnote: ")).then_some((arguments, result))
+    }
+
+    /// The text in the fence that `text` begins with, and what comes after it.
+    fn unfence(text: &str) -> Option<(&str, &str)> {
+        let fence = &text[..text.find('\n')?];
+        if fence.len() < 3 || !fence.bytes().all(|byte| byte == b'`') {
+            return None;
+        }
+        let body = &text[fence.len() + 1..];
+        let close = format!("\n{fence}");
+        let at = body.find(&close)?;
+        Some((&body[..at], &body[at + close.len()..]))
     }
 }

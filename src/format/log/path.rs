@@ -50,11 +50,6 @@ pub struct LogPath {
     pub seq: u16,
 }
 
-/// A path that isn't a log's.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no log: logs are named `<surface>/<context>/20260130T142355Z_0001.md`")]
-pub struct LogPathError(pub String);
-
 impl LogPath {
     /// Whether it is a log that the Discord bot writes.
     pub fn is_discord(&self) -> bool {
@@ -72,15 +67,9 @@ impl LogPath {
         format!("{logs}/{self}")
     }
 
-    /// The log at a vault-relative path, where `logs` is the vault's folder of logs.
-    ///
-    /// # Errors
-    /// The path stands elsewhere or isn't named like a log.
-    pub fn parse(logs: &str, path: &str) -> Result<Self, LogPathError> {
-        Self::below(logs, path).ok_or_else(|| LogPathError(path.to_owned()))
-    }
-
-    fn below(logs: &str, path: &str) -> Option<Self> {
+    /// The log at a vault-relative path, where `logs` is the vault's folder of logs; none where it stands elsewhere or isn't
+    /// named like a log.
+    pub fn parse(logs: &str, path: &str) -> Option<Self> {
         let mut parts = path.strip_prefix(logs)?.strip_prefix('/')?.split('/');
         let (surface, context_id, name) = (parts.next()?, parts.next()?, parts.next()?);
         let (start, seq) = name.strip_suffix(".md")?.split_once('_')?;
@@ -145,7 +134,7 @@ mod tests {
             "other/discord-thread/123/20260130T142355Z_0001.md",
             "logs/discord-thread/123/20261330T142355Z_0001.md",
         ] {
-            assert!(LogPath::parse("logs", text).is_err(), "{text}");
+            assert!(LogPath::parse("logs", text).is_none(), "{text}");
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Parses the events of a log.
+//! Parses and writes the events of a log, with the facts at the end of an agent's event; and detects answers that are
+//! made of memory alone.
+//!
+//! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%` is a line of its own behind the event's
+//! text. Obsidian doesn't show it.
 
 use jiff::Timestamp;
-use nom::bytes::complete::{tag, take_till1, take_while1};
-use nom::character::complete::char;
-use nom::combinator::{map_opt, opt, rest};
-use nom::sequence::{delimited, preceded};
-use nom::{IResult, Parser};
 
 use super::{EventKind, LogBlock, LogEvent, LogFile, LogHeader, Resume};
+use crate::format::is_block_id;
 use crate::format::lines::{bom_len, frontmatter_end, lines};
-use crate::format::{is_block_id, yaml};
+use crate::format::yaml::{self, to_scalar};
 
 /// Reads a log from its start. Text outside of events is passed over.
 pub fn parse(bytes: &[u8]) -> LogFile {
@@ -126,20 +126,16 @@ pub(super) fn block_id(bytes: &[u8]) -> Option<String> {
 
 /// `> [!user]- 2026-01-30T14:23:55Z Alice`
 fn title(line: &[u8]) -> Option<(EventKind, Timestamp, String)> {
-    fn parser(input: &[u8]) -> IResult<&[u8], (EventKind, Timestamp, &[u8])> {
-        let kind = map_opt(take_while1(|byte: u8| byte.is_ascii_alphabetic()), EventKind::from_bytes);
-        let marker = delimited(tag("[!"), kind, char(']'));
-        let folded = opt(nom::branch::alt((char('-'), char('+'))));
-        let instant = map_opt(take_till1(|byte| byte == b' '), |text: &[u8]| {
-            std::str::from_utf8(text).ok()?.parse::<Timestamp>().ok()
-        });
-        let author = opt(preceded(char(' '), rest));
-        let (input, (_, _, kind, _, _, at, author)) =
-            (char('>'), opt(char(' ')), marker, folded, char(' '), instant, author).parse(input)?;
-        Ok((input, (kind, at, author.unwrap_or_default())))
-    }
-    let (left, (kind, at, author)) = parser(line).ok()?;
-    left.is_empty().then(|| (kind, at, String::from_utf8_lossy(author).trim().to_owned()))
+    let rest = line.strip_prefix(b">")?;
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest).strip_prefix(b"[!")?;
+    let (kind, rest) = rest.split_at(memchr::memchr(b']', rest)?);
+    let kind = EventKind::from_bytes(kind)?;
+    let rest = &rest[1..];
+    let rest = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"+")).unwrap_or(rest);
+    let rest = rest.strip_prefix(b" ")?;
+    let (at, author) = rest.split_at(memchr::memchr(b' ', rest).unwrap_or(rest.len()));
+    let at = std::str::from_utf8(at).ok()?.parse().ok()?;
+    Some((kind, at, String::from_utf8_lossy(author).trim().to_owned()))
 }
 
 /// A log's facts from its frontmatter, in our own form or in the one with headings.
@@ -192,5 +188,136 @@ impl<'a> LogLines<'a> {
     /// Whether the line that was read last has its line break.
     fn ended_with_break(&self) -> bool {
         self.at > 0 && self.bytes[self.at - 1] == b'\n'
+    }
+}
+
+/// The frontmatter of a new log, with the line break after it.
+pub fn render_header(header: &LogHeader) -> String {
+    let mut out = format!(
+        "---\nsurface: {}\ncontext_id: {}\n",
+        to_scalar(&header.surface),
+        to_scalar(&header.context_id)
+    );
+    if let Some(started) = header.started {
+        out.push_str(&format!("started: {started}\n"));
+    }
+    if let Some(title) = &header.title {
+        out.push_str(&format!("title: {}\n", to_scalar(title)));
+    }
+    out.push_str("---\n");
+    out
+}
+
+/// An event as it is appended to a log: an empty line, the callout, an empty line, the block id.
+pub fn render_event(event: &LogEvent) -> String {
+    let fold = if event.kind.is_folded() { "-" } else { "" };
+    let author = one_line(&event.author);
+    let mut out = format!("\n> [!{}]{fold} {}", event.kind, event.at);
+    if !author.is_empty() {
+        out.push(' ');
+        out.push_str(&author);
+    }
+    out.push('\n');
+    if !event.content.is_empty() {
+        for line in event.content.split('\n') {
+            out.push_str("> ");
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    if let Some(id) = &event.id {
+        out.push_str(&format!("\n^{id}\n"));
+    }
+    out
+}
+
+/// A name on one line: what breaks or hides a line becomes a space, runs of spaces one.
+fn one_line(text: &str) -> String {
+    let spaced: String = text
+        .chars()
+        .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
+        .collect();
+    crate::format::one_line(&spaced)
+}
+
+/// An answer that begins so consists of excerpts from notes.
+pub const FOUND: &str = "From your notes (excerpts, found by search):";
+/// The answer where nothing was found.
+pub const FOUND_NOTHING: &str = "I found nothing about that in your notes.";
+/// An answer that begins so says how to ask.
+pub const ANSWERED_WITH_HELP: &str = "Ask me about your notes, or use ";
+
+/// The event's text, and the facts behind it as keys and values; no facts if the last line is no line of facts, whose
+/// first is `brain`.
+pub fn split_facts(content: &str) -> (&str, Vec<(&str, &str)>) {
+    let (said, line) = content.rsplit_once('\n').unwrap_or(("", content));
+    match facts(line) {
+        Some(facts) => (said, facts),
+        None => (content, Vec::new()),
+    }
+}
+
+fn facts(line: &str) -> Option<Vec<(&str, &str)>> {
+    let inner = line.trim_end().strip_prefix("%% ")?.strip_suffix(" %%")?;
+    let fact = |word: &'_ str| -> Option<usize> {
+        let key = word.find('=')?;
+        let is_key =
+            key > 0 && word[..key].bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        (is_key && !word.contains('%')).then_some(key)
+    };
+    let facts: Option<Vec<(&str, &str)>> = inner
+        .split_ascii_whitespace()
+        .map(|word| fact(word).map(|at| (&word[..at], &word[at + 1..])))
+        .collect();
+    facts.filter(|facts| facts.first().is_some_and(|(key, _)| *key == "brain"))
+}
+
+/// Whether an agent's content is made of memory alone, or of help.
+pub(super) fn is_made_of_recall(content: &str) -> bool {
+    let (said, facts) = split_facts(content);
+    let said = said.trim();
+    facts.contains(&("brain", "memory"))
+        || said.starts_with(FOUND)
+        || said.starts_with(ANSWERED_WITH_HELP)
+        || said == FOUND_NOTHING
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_no_part_of_what_was_said() {
+        let whole = "Green tea.\n50%% off\n%% brain=claude usd=0.004 ctx= %%";
+        let facts = vec![("brain", "claude"), ("usd", "0.004"), ("ctx", "")];
+        assert_eq!(split_facts(whole), ("Green tea.\n50%% off", facts));
+        assert_eq!(split_facts("%% brain=x %%"), ("", vec![("brain", "x")]));
+        for none in [
+            "Green tea.",
+            "a\n%% model=x brain=y %%",
+            "a\n%% brain=x",
+            "a %% brain=x %%",
+            "a\n%% brain=x y %%",
+        ] {
+            assert_eq!(split_facts(none), (none, Vec::new()));
+        }
+    }
+
+    #[test]
+    fn answers_from_memory_are_known() {
+        for made in [
+            "From your notes (excerpts, found by search):\n- tea",
+            "I found nothing about that in your notes.",
+            "Green tea.\n%% brain=memory ms=3 %%",
+        ] {
+            assert!(is_made_of_recall(made), "{made}");
+        }
+        for own in [
+            "I found nothing about that in your notes. But",
+            "Green tea.\n%% brain=claude %%",
+            "brain=memory",
+        ] {
+            assert!(!is_made_of_recall(own), "{own}");
+        }
     }
 }

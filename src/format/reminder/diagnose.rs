@@ -4,11 +4,9 @@
 //! `time=`, `recur=`, `msg=`), or if it has no checkbox but begins with such a key and holds a second. The first thing
 //! wrong, from left to right, is named; a missing field comes last.
 
-use super::{
-    ParsedLine,
-    mistakes::{KEYS, check_value},
-};
-use crate::format::{Fault, nearest, quote};
+use super::ParsedLine;
+use super::mistakes::{KEYS, check_value};
+use crate::format::{Fault, listed, nearest, quote};
 
 /// Cuts the work on lines that are far too long to be meant: this much of a line decides whether it is.
 const LOOK_AT: usize = 4096;
@@ -26,7 +24,7 @@ pub(super) fn diagnose(line: &[u8]) -> ParsedLine {
         // The text before the bad byte may be wrong already, but nothing is known about the rest.
         Err(error) => Fault::not_utf8(line, error),
     };
-    ParsedLine::NearMiss { column: problem.at + 1, reason: problem.reason, suggestion: problem.suggestion }
+    ParsedLine::NearMiss(problem.finding())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -309,19 +307,12 @@ fn glued(at: usize, key: &str) -> Fault {
 }
 
 fn missing(seen: &[&str], at: usize) -> Option<Fault> {
-    let missing: Vec<String> = ["date", "time", "recur", "msg"]
-        .iter()
-        .filter(|key| !seen.contains(*key))
-        .map(|key| format!("`{key}`"))
-        .collect();
-    let (last, others) = missing.split_last()?;
-    let names = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
-    let verb = if others.is_empty() { "is" } else { "are" };
-    let examples: Vec<&str> =
-        [("date", "date=2026-12-01"), ("time", "time=09:30"), ("recur", "recur=none"), ("msg", "msg=\"…\"")]
-            .iter()
-            .filter(|(key, _)| !seen.contains(key))
-            .map(|(_, example)| *example)
-            .collect();
-    Some(Fault::new(at, format!("{names} {verb} missing"), format!("add `{}`", examples.join(" "))))
+    const EXAMPLES: [(&str, &str); 4] =
+        [("date", "date=2026-12-01"), ("time", "time=09:30"), ("recur", "recur=none"), ("msg", "msg=\"…\"")];
+    let missing = EXAMPLES.into_iter().filter(|(key, _)| !seen.contains(key));
+    let (names, examples): (Vec<String>, Vec<&str>) =
+        missing.map(|(key, example)| (format!("`{key}`"), example)).unzip();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    let reason = format!("{} {verb} missing", listed(names, "and"));
+    (!examples.is_empty()).then(|| Fault::new(at, reason, format!("add `{}`", examples.join(" "))))
 }

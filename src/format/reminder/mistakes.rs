@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{DateText, Recur, ReminderId};
+use super::{Recur, ReminderId};
 use crate::format::{Fault, MONTHS, has_shape, nearest, quote};
 
 /// The keys of a reminder line, in canonical order.
@@ -15,34 +15,36 @@ pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, F
         return check_msg(value, rest);
     }
     if value.is_empty() {
-        let reason = format!("`{key}` has no value");
-        let suggestion = match key {
-            "date" => "write `date=2026-12-01`, with no space after the `=`",
-            "time" => "write `time=09:30`, with no space after the `=`",
-            "recur" => {
-                let known = Recur::listed("or").replacen('`', "`recur=", 1);
-                return Err(Fault::new(0, reason, format!("write {known}, with no space after the `=`")));
-            }
-            _ => "remove it",
+        let example = match key {
+            "date" => "`date=2026-12-01`".to_owned(),
+            "time" => "`time=09:30`".to_owned(),
+            "recur" => Recur::listed("or").replacen('`', "`recur=", 1),
+            _ => return wrong(format!("`{key}` has no value"), "remove it"),
         };
-        return Err(Fault::new(0, reason, suggestion));
+        let suggestion = format!("write {example}, with no space after the `=`");
+        return wrong(format!("`{key}` has no value"), suggestion);
     }
     let bare = value.trim_matches(['"', '\'', '“', '”', '`']);
     if bare.len() < value.len() {
         let reason = format!("the value of `{key}` stands in quotes");
-        return Err(Fault::new(0, reason, format!("write `{key}={}`", quote(bare).trim_matches('`'))));
+        return wrong(reason, format!("write `{key}={}`", quote(bare).trim_matches('`')));
     }
-    let found = match key {
-        "date" => check_date(value),
-        "time" => check_time(value),
-        "recur" => check_recur(value),
-        "day" => check_day(value),
-        _ => check_id(value),
-    };
-    found.map(|()| value.len()).map_err(|(reason, suggestion)| Fault::new(0, reason, suggestion))
+    match key {
+        "date" => check_date(value)?,
+        "time" => check_time(value)?,
+        "recur" => check_recur(value)?,
+        "day" => check_day(value)?,
+        _ => check_id(value)?,
+    }
+    Ok(value.len())
 }
 
-type Check = Result<(), (String, String)>;
+type Check = Result<(), Fault>;
+
+/// What is wrong with a whole value.
+fn wrong<T>(reason: impl Into<String>, suggestion: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault::new(0, reason, suggestion))
+}
 
 /// Two or three groups of digits with something between them.
 fn numbers(value: &str, separators: &[char]) -> Option<Vec<u32>> {
@@ -70,35 +72,33 @@ fn check_date(value: &str) -> Check {
             }
             _ => "write year, month and day with hyphens, such as `date=2026-12-01`".to_owned(),
         };
-        return Err((reason, suggestion));
+        return wrong(reason, suggestion);
     }
     let Some(&[year, month, day]) = parts.as_deref() else {
-        return Err((format!("{} is not a date", quote(value)), "write it as `date=2026-12-01`".to_owned()));
+        return wrong(format!("{} is not a date", quote(value)), "write it as `date=2026-12-01`");
     };
     if year == 0 {
-        let reason = "there is no year 0000: years go from 0001 to 9999".to_owned();
-        return Err((reason, "write the year in which it is to come".to_owned()));
+        let reason = "there is no year 0000: years go from 0001 to 9999";
+        return wrong(reason, "write the year in which it is to come");
     }
     if !(1..=12).contains(&month) {
         let suggestion = match real(year, day, month) {
-            Some(swapped) => format!("month and day are perhaps swapped: `date={}`", DateText(swapped)),
+            Some(swapped) => format!("month and day are perhaps swapped: `date={swapped}`"),
             None => "months go from 01 to 12".to_owned(),
         };
-        return Err((format!("there is no month {month:02}"), suggestion));
+        return wrong(format!("there is no month {month:02}"), suggestion);
     }
     if real(year, month, day).is_some() {
         return Ok(());
     }
     if day == 0 {
-        return Err(("there is no day 00".to_owned(), "days go from 01 up".to_owned()));
+        return wrong("there is no day 00", "days go from 01 up");
     }
-    let name = MONTHS[month as usize - 1];
+    let name = &MONTHS[month as usize - 1];
     let last = (28..=31).rev().find_map(|day| real(year, month, day));
-    let (days, date) = last.map_or((28, String::new()), |last| (last.day(), DateText(last).to_string()));
-    Err((
-        format!("there is no {day} {name} {year:04}: {name} has {days} days"),
-        format!("write `date={date}`, or another real date"),
-    ))
+    let (days, date) = last.map_or((28, String::new()), |last| (last.day(), last.to_string()));
+    let reason = format!("there is no {day} {name} {year:04}: {name} has {days} days");
+    wrong(reason, format!("write `date={date}`, or another real date"))
 }
 
 fn real(year: u32, month: u32, day: u32) -> Option<Date> {
@@ -123,14 +123,12 @@ fn check_time(value: &str) -> Check {
     if shaped {
         return match (hour, minute) {
             (0..=23, 0..=59) => Ok(()),
-            (24, 0) => Err((
+            (24, 0) => wrong(
                 format!("{shown} is not a time of day: the day ends at 23:59"),
-                "write `time=00:00` with the date of the next day".to_owned(),
-            )),
-            (0..=23, _) => {
-                Err((format!("{shown} has no such minute"), "minutes go from 00 to 59".to_owned()))
-            }
-            _ => Err((format!("{shown} has no such hour"), "hours go from 00 to 23".to_owned())),
+                "write `time=00:00` with the date of the next day",
+            ),
+            (0..=23, _) => wrong(format!("{shown} has no such minute"), "minutes go from 00 to 59"),
+            _ => wrong(format!("{shown} has no such hour"), "hours go from 00 to 23"),
         };
     }
     let hour = match half {
@@ -143,7 +141,7 @@ fn check_time(value: &str) -> Check {
     } else {
         "write hour and minute with two digits each, such as `time=09:30`".to_owned()
     };
-    Err((format!("{shown} is not a time as HH:MM"), suggestion))
+    wrong(format!("{shown} is not a time as HH:MM"), suggestion)
 }
 
 fn check_recur(value: &str) -> Check {
@@ -160,17 +158,17 @@ fn check_recur(value: &str) -> Check {
             None => known,
         },
     };
-    Err((format!("{} is not a recurrence", error.shown), suggestion))
+    wrong(format!("{} is not a recurrence", error.shown), suggestion)
 }
 
 fn check_day(value: &str) -> Check {
     if matches!(value, "29" | "30" | "31") {
         return Ok(());
     }
-    Err((
+    wrong(
         format!("{} can't be the value of `day`: it is 29, 30 or 31", quote(value)),
-        "remove it: only vault-agent writes `day`, and the day comes from `date`".to_owned(),
-    ))
+        "remove it: only vault-agent writes `day`, and the day comes from `date`",
+    )
 }
 
 fn check_id(value: &str) -> Check {
@@ -184,33 +182,26 @@ fn check_id(value: &str) -> Check {
             None => format!("12 characters follow `rid_`, not {}", body.len()),
         },
     };
-    Err((
-        format!("{} is not an id: {why}", quote(value)),
-        "remove the field: vault-agent writes a new id".to_owned(),
-    ))
+    wrong(format!("{} is not an id: {why}", quote(value)), "remove the field: vault-agent writes a new id")
 }
 
 /// `value` is the rest of the word after `msg=`, `rest` the rest of the line.
 fn check_msg(value: &str, rest: &str) -> Result<usize, Fault> {
     let Some(body) = rest.strip_prefix('"') else {
-        let (reason, suggestion) = match rest.chars().next() {
-            None | Some(' ') => {
-                ("`msg` has no value".to_owned(), "write `msg=\"…\"`, with no space after the `=`".to_owned())
-            }
-            Some(c @ ('“' | '”' | '„' | '«' | '‟' | '″' | '＂')) => (
+        return match rest.chars().next() {
+            None | Some(' ') => wrong("`msg` has no value", "write `msg=\"…\"`, with no space after the `=`"),
+            Some(c @ ('“' | '”' | '„' | '«' | '‟' | '″' | '＂')) => wrong(
                 format!("the message starts with `{c}` (U+{:04X}) instead of a plain quote", u32::from(c)),
-                "write `\"` before and after the message".to_owned(),
+                "write `\"` before and after the message",
             ),
-            Some('\'' | '‘' | '’' | '`') => (
-                "the message stands in single quotes".to_owned(),
-                "use double quotes: `msg=\"…\"`".to_owned(),
-            ),
-            Some(_) => (
-                "the message has no quotes".to_owned(),
+            Some('\'' | '‘' | '’' | '`') => {
+                wrong("the message stands in single quotes", "use double quotes: `msg=\"…\"`")
+            }
+            Some(_) => wrong(
+                "the message has no quotes",
                 format!("write `msg=\"{}\"`", quote(value).trim_matches('`')),
             ),
         };
-        return Err(Fault::new(0, reason, suggestion));
     };
     let mut escaped = false;
     for (at, c) in body.char_indices() {
@@ -220,24 +211,20 @@ fn check_msg(value: &str, rest: &str) -> Result<usize, Fault> {
             } else {
                 format!("a control character (U+{:04X})", u32::from(c))
             };
-            return Err(Fault::new(
-                1 + at,
-                format!("there is {named} in the message"),
-                "remove it, or write a space",
-            ));
+            let reason = format!("there is {named} in the message");
+            return Err(Fault::new(1 + at, reason, "remove it, or write a space"));
         }
         match c {
             '"' if !escaped && at == 0 => {
-                return Err(Fault::new(0, "the message is empty", "say what to be reminded of: `msg=\"…\"`"));
+                return wrong("the message is empty", "say what to be reminded of: `msg=\"…\"`");
             }
             '"' if !escaped => return Ok(at + 2),
             '\\' => escaped = !escaped,
             _ => escaped = false,
         }
     }
-    Err(Fault::new(
-        0,
+    wrong(
         "the message's quote isn't closed",
         "put `\"` at its end; a quote inside the message is written `\\\"`",
-    ))
+    )
 }

@@ -6,29 +6,26 @@
 //! are passed over. [`with_id`] and [`with_schedule`] make the only two changes of a line. The grammar is
 //! `grammar/reminder.abnf`.
 //!
-//! - `recur`: the kinds of recurrence; a new one begins here; [`crate::schedule::Series`] computes its dates;
-//! - `syntax`: the grammar; `edit`: the two changes;
+//! - [`Recur`]: the kinds of recurrence; a new one begins here; [`crate::schedule::Series`] computes its dates;
+//! - `syntax`: the grammar, and the two changes;
 //! - `diagnose`, `mistakes`: faults of a line or of a value, in words for people.
 
 mod diagnose;
-mod edit;
 mod mistakes;
-mod recur;
 mod syntax;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::str::FromStr;
 
 use jiff::civil::{Date, Time};
 use serde::Serialize;
 
-use super::{
-    Finding, Line, ReminderId,
-    lines::{self, LiveLines},
-};
+use super::lines::{self, LiveLines};
+use super::{Finding, Line, ReminderId, listed};
+use crate::words::words;
 
-pub use edit::{with_id, with_schedule};
-pub use recur::{Recur, RecurError};
+pub use syntax::{with_id, with_schedule};
 
 /// The content of a reminder line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -127,15 +124,8 @@ pub enum ParsedLine {
     Reminder(Reminder),
     /// A task that is ticked or has another mark of its owner's: inert.
     Ticked,
-    /// Looks like a reminder and isn't one.
-    NearMiss {
-        /// From 1; in characters, or in bytes where the line isn't valid UTF-8.
-        column: usize,
-        /// The fault.
-        reason: String,
-        /// The remedy.
-        suggestion: String,
-    },
+    /// Looks like a reminder and isn't one; what is wrong with it, as if it were the first line.
+    NearMiss(Finding),
     /// Anything else: a heading, a note, a plain task.
     Other,
 }
@@ -150,40 +140,18 @@ pub enum ScannedItem<'a> {
 }
 
 /// The reminders and near misses of a file in order, borrowed from it: no allocation for a valid line.
-pub fn scan(bytes: &[u8]) -> ReminderScan<'_> {
-    ReminderScan { utf16: lines::utf16(bytes), lines: LiveLines::new(bytes) }
-}
-
-/// Iterator over [`scan`].
-#[derive(Debug, Clone)]
-pub struct ReminderScan<'a> {
-    /// The finding about the whole file comes first.
-    utf16: Option<Finding>,
-    lines: LiveLines<'a>,
-}
-
-impl<'a> Iterator for ReminderScan<'a> {
-    type Item = ScannedItem<'a>;
-
-    fn next(&mut self) -> Option<ScannedItem<'a>> {
-        if let Some(finding) = self.utf16.take() {
-            return Some(ScannedItem::NearMiss(finding));
-        }
-        loop {
-            let line = self.lines.next()?;
-            if let Some(reminder) = syntax::reminder(line.text) {
-                return Some(ScannedItem::Reminder(line, reminder));
+pub fn scan(bytes: &[u8]) -> impl Iterator<Item = ScannedItem<'_>> {
+    let found = LiveLines::new(bytes).filter_map(|line| match syntax::reminder(line.text) {
+        Some(reminder) => Some(ScannedItem::Reminder(line, reminder)),
+        None => match diagnose::diagnose(line.text) {
+            ParsedLine::NearMiss(finding) => {
+                Some(ScannedItem::NearMiss(Finding { line: line.number, ..finding }))
             }
-            if let ParsedLine::NearMiss { column, reason, suggestion } = diagnose::diagnose(line.text) {
-                return Some(ScannedItem::NearMiss(Finding {
-                    line: line.number,
-                    column,
-                    reason,
-                    suggestion,
-                }));
-            }
-        }
-    }
+            _ => None,
+        },
+    });
+    // The finding about the whole file comes first.
+    lines::utf16(bytes).map(ScannedItem::NearMiss).into_iter().chain(found)
 }
 
 /// Everything in a file that is a reminder or looks like one.
@@ -243,7 +211,7 @@ impl Reminder {
     pub fn to_line(&self) -> String {
         use fmt::Write;
         let mut line = String::with_capacity(72 + self.msg.len());
-        let (date, time) = (DateText(self.date), TimeText(self.time));
+        let (date, time) = (self.date, self.time.strftime("%H:%M"));
         let _ = write!(line, "- [ ] date={date} time={time} recur={}", self.recur);
         if let Some(day) = self.day {
             let _ = write!(line, " day={day}");
@@ -267,24 +235,6 @@ impl Reminder {
     }
 }
 
-/// A date as the grammar has it.
-pub(crate) struct DateText(pub Date);
-
-impl fmt::Display for DateText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
-    }
-}
-
-/// A time of day as the grammar has it.
-pub(crate) struct TimeText(pub Time);
-
-impl fmt::Display for TimeText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:02}:{:02}", self.0.hour(), self.0.minute())
-    }
-}
-
 /// `\"` is a quote, `\\` a backslash, any other backslash itself.
 fn unescape(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
@@ -305,4 +255,48 @@ fn unescape(raw: &str) -> String {
     }
     text.push_str(rest);
     text
+}
+
+words! {
+    /// How a reminder comes again.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Recur, name {
+        /// Once.
+        #[default]
+        None = "none",
+        /// Every day at the same local time.
+        Daily = "daily",
+        /// Every seven days.
+        Weekly = "weekly",
+        /// Every month on the same day, or on the last one of a month that lacks it.
+        Monthly = "monthly",
+    }
+}
+
+impl Recur {
+    /// Their names as a sentence lists them: "`none`, `daily`, `weekly` and `monthly`" with this word before the last.
+    pub fn listed(word: &str) -> String {
+        listed(Recur::NAMES.map(|name| format!("`{name}`")).into(), word)
+    }
+}
+
+/// Text that names no recurrence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{shown} is not a recurrence: one of {}{hint}", Recur::NAMES.map(|name| format!("`{name}`")).join(", "))]
+pub struct RecurError {
+    shown: String,
+    hint: String,
+}
+
+impl FromStr for Recur {
+    type Err = RecurError;
+
+    fn from_str(text: &str) -> Result<Recur, RecurError> {
+        Recur::named(text).ok_or_else(|| RecurError {
+            shown: super::quote(text),
+            hint: super::nearest(text, &Recur::NAMES)
+                .map(|name| format!("; did you mean `{name}`?"))
+                .unwrap_or_default(),
+        })
+    }
 }

@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 
 use jiff::civil::Date;
 
-use crate::format;
+use crate::format::{self, listed};
 
 /// Five fields, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +27,6 @@ pub struct Cron {
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-
-const LONG_WEEKDAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// A field's name, its least and greatest number, and the names of its numbers from the least on.
 type Shape = (&'static str, u32, u32, &'static [&'static str]);
@@ -141,7 +138,7 @@ impl Cron {
         let months = if self.months.count_ones() == 12 {
             String::new()
         } else {
-            format!(" in {}", list(named(self.months >> 1, &format::MONTHS)))
+            format!(" in {}", listed(named(self.months >> 1, &*format::MONTHS), "and"))
         };
         format!("{day}{months} {}", self.time())
     }
@@ -152,7 +149,7 @@ impl Cron {
         let clock = |minute: u16| format!("{:02}:{:02}", minute / 60, minute % 60);
         let step = all.windows(2).map(|pair| pair[1] - pair[0]).collect::<std::collections::BTreeSet<_>>();
         match (all.len(), step.len(), step.first()) {
-            (0..=4, ..) => format!("at {}", list(all.into_iter().map(clock).collect())),
+            (0..=4, ..) => format!("at {}", listed(all.into_iter().map(clock).collect(), "and")),
             (count, 1, Some(step)) if usize::from(*step) * count == 24 * 60 => every(*step),
             (_, 1, Some(step)) => {
                 format!("{} from {} to {}", every(*step), clock(all[0]), clock(all[all.len() - 1]))
@@ -194,7 +191,7 @@ fn weekdays(set: u64) -> String {
         0b011_1110 => "Monday to Friday".to_owned(),
         0b100_0001 => "Saturday and Sunday".to_owned(),
         // A week begins with Monday.
-        set => list(named((set | (set & 1) << 7) >> 1, &LONG_WEEKDAYS)),
+        set => listed(named((set | (set & 1) << 7) >> 1, &*format::WEEKDAYS), "and"),
     }
 }
 
@@ -202,21 +199,13 @@ fn days(set: u64) -> String {
     let all: Vec<String> =
         (1..=31).filter(|day| set >> day & 1 == 1).map(|day: u32| day.to_string()).collect();
     let word = if all.len() == 1 { "day" } else { "days" };
-    format!("on {word} {} of the month", list(all))
+    format!("on {word} {} of the month", listed(all, "and"))
 }
 
 /// The names whose bits are set, from the first bit on.
-fn named(set: u64, names: &[&str]) -> Vec<String> {
-    let has = |(at, name): (usize, &&str)| (set >> at & 1 == 1).then(|| (*name).to_owned());
+fn named<S: ToString>(set: u64, names: &[S]) -> Vec<String> {
+    let has = |(at, name): (usize, &S)| (set >> at & 1 == 1).then(|| name.to_string());
     names.iter().enumerate().filter_map(has).collect()
-}
-
-/// `a, b and c`.
-fn list(mut all: Vec<String>) -> String {
-    match (all.pop(), all.is_empty()) {
-        (Some(last), false) => format!("{} and {last}", all.join(", ")),
-        (last, _) => last.unwrap_or_default(),
-    }
 }
 
 /// A number of plain digits.

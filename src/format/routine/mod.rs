@@ -15,15 +15,14 @@
 //! keys are passed over. `schedule` reads the schedule, `cron` its form with five fields; the grammar is
 //! `grammar/routine.abnf`.
 
-mod condition;
 mod cron;
 mod schedule;
 
-pub use condition::Condition;
-pub use cron::Cron;
+use std::fmt;
+
 pub use schedule::{RoutineSchedule, ScheduleError};
 
-use super::{Finding, commitment, frontmatter, lines::frontmatter_end, quote, yaml};
+use super::{Finding, commitment, lines::frontmatter_end, quote, yaml};
 use crate::words::words;
 
 /// A routine.
@@ -81,7 +80,7 @@ const KEYS: [&str; 11] = [
 pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
     let Some(head_end) = frontmatter_end(bytes) else { return (None, Vec::new()) };
     let mut read = Reader::default();
-    let entries = frontmatter::entries(bytes, head_end);
+    let entries = yaml::entries(bytes, head_end);
     let is_one =
         entries.iter().any(|entry| entry.key == "schedule" || nearly(&entry.key) == Some("schedule"));
     if !is_one {
@@ -119,45 +118,36 @@ struct Reader {
 }
 
 impl Reader {
-    fn take(&mut self, entry: &frontmatter::FrontmatterEntry) {
+    fn take(&mut self, entry: &yaml::FrontmatterEntry) {
         let key = entry.key.as_str();
         if !KEYS.contains(&key) {
             if let Some(meant) = nearly(key) {
-                self.wrong(
-                    entry.line,
-                    1,
-                    format!("{} is no key of a routine", quote(key)),
-                    format!("did you mean `{meant}`?"),
-                );
+                let reason = format!("{} is no key of a routine", quote(key));
+                self.findings.push(Finding::new(entry.line, 1, reason, format!("did you mean `{meant}`?")));
             }
             return;
         }
         if self.seen.iter().any(|seen| seen == key) {
-            self.wrong(entry.line, 1, format!("`{key}` stands here twice"), "delete one of them");
-            return;
+            let reason = format!("`{key}` stands here twice");
+            return self.findings.push(Finding::new(entry.line, 1, reason, "delete one of them"));
         }
         self.seen.push(key.to_owned());
-        let (line, column) = (entry.line, entry.column);
         let value = entry.value.as_str();
+        let shown = quote(value);
         let text = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match key {
             "schedule" => match value.parse() {
                 Ok(found) => self.schedule = Some(found),
                 Err(ScheduleError { why, .. }) => {
                     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-                    self.wrong(
-                        line,
-                        column,
-                        format!("{} is not a schedule{why}", quote(value)),
-                        schedule::FORMS,
-                    );
+                    self.wrong(entry, format!("{shown} is not a schedule{why}"), schedule::FORMS);
                 }
             },
             "scope" => {
                 self.routine.scope = text();
                 if !value.is_empty() && value != "console" && !commitment::is_place(value) {
                     let advice = "write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows, or `console`";
-                    self.wrong(line, column, format!("{} is no place", quote(value)), advice);
+                    self.wrong(entry, format!("{shown} is no place"), advice);
                 }
             }
             "enabled" => self.routine.enabled = self.truth(entry),
@@ -167,33 +157,26 @@ impl Reader {
             "mcp" => self.routine.mcp.clone_from(&entry.items),
             "budget" => match value.replace('_', "").parse::<u64>() {
                 Ok(tokens) if tokens > 0 => self.routine.budget = Some(tokens),
-                _ => self.wrong(
-                    line,
-                    column,
-                    format!("{} is no number of tokens", quote(value)),
-                    "write `budget: 20000`",
-                ),
+                _ => self.wrong(entry, format!("{shown} is no number of tokens"), "write `budget: 20000`"),
             },
             "only_if" => self.conditions(entry),
             "deliver" => match AnswerDelivery::named(value) {
                 Some(deliver) => {
                     self.routine.deliver = deliver;
-                    self.deliver_at = Some((line, column));
+                    self.deliver_at = Some((entry.line, entry.column));
                 }
-                None => self.wrong(
-                    line,
-                    column,
-                    format!("{} is none of `channel`, `thread`, `note`, `none`", quote(value)),
-                    "write `deliver: channel`",
-                ),
+                None => {
+                    let reason = format!("{shown} is none of `channel`, `thread`, `note`, `none`");
+                    self.wrong(entry, reason, "write `deliver: channel`");
+                }
             },
             _ => self.routine.note = text(),
         }
     }
 
-    fn conditions(&mut self, entry: &frontmatter::FrontmatterEntry) {
+    fn conditions(&mut self, entry: &yaml::FrontmatterEntry) {
         for item in &entry.items {
-            let (condition, fault) = condition::read(item);
+            let (condition, fault) = read_condition(item);
             if let Some((reason, suggestion)) = fault {
                 let list = if condition.is_some() { &mut self.remarks } else { &mut self.findings };
                 list.push(Finding::new(entry.line, entry.column, reason, suggestion));
@@ -202,22 +185,20 @@ impl Reader {
         }
     }
 
-    fn truth(&mut self, entry: &frontmatter::FrontmatterEntry) -> bool {
+    fn truth(&mut self, entry: &yaml::FrontmatterEntry) -> bool {
         match entry.value.as_str() {
             "true" => return true,
             "false" => {}
-            other => self.wrong(
-                entry.line,
-                entry.column,
-                format!("{} is neither `true` nor `false`", quote(other)),
-                format!("write `{}: true`", entry.key),
-            ),
+            other => {
+                let reason = format!("{} is neither `true` nor `false`", quote(other));
+                self.wrong(entry, reason, format!("write `{}: true`", entry.key));
+            }
         }
         false
     }
 
-    fn wrong(&mut self, line: usize, column: usize, reason: String, suggestion: impl Into<String>) {
-        self.findings.push(Finding::new(line, column, reason, suggestion));
+    fn wrong(&mut self, entry: &yaml::FrontmatterEntry, reason: String, suggestion: impl Into<String>) {
+        self.findings.push(Finding::new(entry.line, entry.column, reason, suggestion));
     }
 }
 
@@ -235,41 +216,84 @@ fn nearly(key: &str) -> Option<&'static str> {
     })
 }
 
-/// The whole note.
-pub fn render(routine: &Routine) -> String {
-    let mut text = format!("---\nschedule: {}\n", scalar(&routine.schedule.to_string()));
-    let mut put = |key: &str, value: Option<String>| {
-        if let Some(value) = value {
-            text.push_str(&format!("{key}: {value}\n"));
-        }
-    };
-    let list = |items: Vec<String>| {
-        let items: Vec<String> = items.iter().map(|item| frontmatter::item(item)).collect();
-        (!items.is_empty()).then(|| format!("[{}]", items.join(", ")))
-    };
-    put("scope", routine.scope.as_deref().map(yaml::to_scalar));
-    put("enabled", Some(routine.enabled.to_string()));
-    put("brain", routine.brain.as_deref().map(yaml::to_scalar));
-    put("skills", list(routine.skills.clone()));
-    put("mcp", list(routine.mcp.clone()));
-    put("budget", routine.budget.map(|tokens| tokens.to_string()));
-    put("only_if", list(routine.only_if.iter().map(ToString::to_string).collect()));
-    put("quiet", routine.quiet.then(|| "true".to_owned()));
-    put("deliver", (routine.deliver != AnswerDelivery::Channel).then(|| routine.deliver.as_str().to_owned()));
-    put("note", routine.note.as_deref().map(yaml::to_scalar));
-    format!("{text}---\n{}\n", routine.prompt.trim())
-}
-
-/// A schedule as a scalar: one that begins with `*` would be something else in YAML.
-fn scalar(schedule: &str) -> String {
-    if schedule.starts_with('*') { format!("\"{schedule}\"") } else { schedule.to_owned() }
-}
-
 /// The bytes of a note with its routine enabled or disabled, and no other byte changed; none where the note has no
 /// head.
 pub fn with_enabled(bytes: &[u8], enabled: bool) -> Option<Vec<u8>> {
-    frontmatter::with_value(bytes, frontmatter_end(bytes)?, "enabled", if enabled { "true" } else { "false" })
+    yaml::with_value(bytes, frontmatter_end(bytes)?, "enabled", if enabled { "true" } else { "false" })
 }
 
 #[cfg(test)]
 mod tests;
+
+/// A condition for a routine to run, checked without a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// A reminder or follow-up is due today, or was and still waits.
+    Due,
+    /// One is due tomorrow.
+    Tomorrow,
+    /// A follow-up is pending.
+    Promised,
+    /// A message was logged since the last run.
+    Said,
+    /// A message of the bound channel has no answer.
+    Unanswered,
+    /// The memory has changed since the last run.
+    Memory,
+    /// A search has a hit newer than the last run; never empty.
+    Search(String),
+}
+
+const WORDS: [(&str, Condition); 6] = [
+    ("due", Condition::Due),
+    ("tomorrow", Condition::Tomorrow),
+    ("promised", Condition::Promised),
+    ("said", Condition::Said),
+    ("unanswered", Condition::Unanswered),
+    ("memory", Condition::Memory),
+];
+
+/// The prefix of the words of a search.
+const SEARCH: &str = "search:";
+
+/// Reads a condition: it, unless it is refused, and what is wrong with it: the reason, and what to write.
+fn read_condition(item: &str) -> (Option<Condition>, Option<(String, String)>) {
+    let item = item.trim();
+    if let Some((_, condition)) = WORDS.into_iter().find(|(word, _)| *word == item) {
+        return (Some(condition), None);
+    }
+    if let Some(words) = item.strip_prefix(SEARCH).map(str::trim) {
+        if !words.is_empty() {
+            return (Some(Condition::Search(words.to_owned())), None);
+        }
+        let reason = "`search:` names no words to search for".to_owned();
+        return (None, Some((reason, "write `only_if: \"search: green tea\"`".to_owned())));
+    }
+    if let Some(meant) = nearly_condition(item) {
+        let reason = format!("{} is no condition of a routine", quote(item));
+        let suggestion = format!("did you mean `{meant}`? A search is written `\"search: {item}\"`");
+        return (None, Some((reason, suggestion)));
+    }
+    let words: Vec<String> = WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
+    let reason = format!("{} is read as a search", quote(item));
+    let suggestion = format!("write `\"search: {item}\"`; the other conditions are {}", words.join(", "));
+    (Some(Condition::Search(item.to_owned())), Some((reason, suggestion)))
+}
+
+/// The word of ours that one word nearly is.
+fn nearly_condition(item: &str) -> Option<&'static str> {
+    let plain = item.to_lowercase();
+    let plain = plain.trim_matches(|c: char| !c.is_alphanumeric());
+    let slips = |word: &str| strsim::damerau_levenshtein(plain, word);
+    let near = WORDS.iter().map(|(word, _)| *word).min_by_key(|word| slips(word))?;
+    (slips(near) <= if near.len() > 6 { 2 } else { 1 }).then_some(near)
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Search(text) => write!(f, "{SEARCH} {text}"),
+            known => f.write_str(WORDS.iter().find(|(_, it)| it == known).map_or("", |(word, _)| word)),
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use jiff::civil::{Date, Time, Weekday};
 
-use super::super::{quote, reminder::TimeText};
+use super::super::{WEEKDAYS_LOWER, has_shape, quote};
 use super::cron::{Cron, digits};
 
 /// When a routine runs, in local time.
@@ -29,16 +29,6 @@ impl Default for RoutineSchedule {
         Self::Every(1)
     }
 }
-
-const DAYS: [(&str, Weekday); 7] = [
-    ("monday", Weekday::Monday),
-    ("tuesday", Weekday::Tuesday),
-    ("wednesday", Weekday::Wednesday),
-    ("thursday", Weekday::Thursday),
-    ("friday", Weekday::Friday),
-    ("saturday", Weekday::Saturday),
-    ("sunday", Weekday::Sunday),
-];
 
 /// The correct forms, for a text that is no schedule.
 pub(super) const FORMS: &str = "write `daily 08:00`, `weekdays 08:00`, `weekly mon 09:00`, `monthly 1 09:00`, \
@@ -81,13 +71,12 @@ impl FromStr for RoutineSchedule {
 }
 
 fn clock(text: &str) -> Option<Time> {
-    let shaped = text.len() == 5 && text.as_bytes()[2] == b':';
-    let part = |text: &str| digits(text).and_then(|n| i8::try_from(n).ok());
-    Time::new(part(text.get(..2)?)?, part(text.get(3..)?)?, 0, 0).ok().filter(|_| shaped)
+    text.parse().ok().filter(|_| has_shape(text, "00:00"))
 }
 
 fn weekday(text: &str) -> Option<Weekday> {
-    DAYS.iter().find(|(name, _)| *name == text || name[..3] == *text).map(|(_, day)| *day)
+    let at = WEEKDAYS_LOWER.iter().position(|name| name == text || name[..3] == *text)?;
+    Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
 }
 
 /// `15m` or `2h`, up to a day.
@@ -128,9 +117,7 @@ impl RoutineSchedule {
             RoutineSchedule::Cron(cron) => cron.minutes().map(at).collect(),
         }
     }
-}
 
-impl RoutineSchedule {
     /// As a person says it: cron's five fields in words, all else as it is written.
     pub fn words(&self) -> String {
         match self {
@@ -143,13 +130,13 @@ impl RoutineSchedule {
 impl fmt::Display for RoutineSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RoutineSchedule::Daily(at) => write!(f, "daily {}", TimeText(*at)),
-            RoutineSchedule::Weekdays(at) => write!(f, "weekdays {}", TimeText(*at)),
+            RoutineSchedule::Daily(at) => write!(f, "daily {}", at.strftime("%H:%M")),
+            RoutineSchedule::Weekdays(at) => write!(f, "weekdays {}", at.strftime("%H:%M")),
             RoutineSchedule::Weekly(day, at) => {
-                let name = DAYS.iter().find(|(_, known)| known == day).map_or("monday", |(name, _)| name);
-                write!(f, "weekly {} {}", &name[..3], TimeText(*at))
+                let name = &WEEKDAYS_LOWER[usize::from(day.to_monday_zero_offset().unsigned_abs())];
+                write!(f, "weekly {} {}", &name[..3], at.strftime("%H:%M"))
             }
-            RoutineSchedule::Monthly(day, at) => write!(f, "monthly {day} {}", TimeText(*at)),
+            RoutineSchedule::Monthly(day, at) => write!(f, "monthly {day} {}", at.strftime("%H:%M")),
             RoutineSchedule::Every(minutes) if minutes % 60 == 0 => write!(f, "every {}h", minutes / 60),
             RoutineSchedule::Every(minutes) => write!(f, "every {minutes}m"),
             RoutineSchedule::Cron(cron) => cron.fmt(f),

@@ -15,13 +15,22 @@ fn a_routine_reads_back() {
     ] {
         let note = format!("---\nschedule: {schedule}\nscope: channel:14\nenabled: false\n---\nAsk.\n");
         let (routine, findings) = parse(note.as_bytes());
-        assert_eq!((render(&routine.unwrap()), findings.len()), (note, 0));
+        assert_eq!((routine.unwrap().schedule.to_string(), findings.len()), (schedule.to_owned(), 0));
     }
     let whole = "---\nschedule: \"*/15 9-17 * * *\"\nscope: thread:7\nenabled: true\nbrain: local\nskills: [a, b c]\nmcp: [x]\n\
                      budget: 20000\nonly_if: [due, \"search: tea, green\"]\nquiet: true\ndeliver: note\nnote: Notes/Review.md\n---\nAsk.\n";
     let (routine, findings) = parse(whole.as_bytes());
     let routine = routine.unwrap();
-    assert_eq!((render(&routine), findings), (whole.to_owned(), vec![]));
+    assert_eq!(findings, []);
+    assert_eq!(routine.schedule.to_string(), "*/15 9-17 * * *");
+    assert_eq!((routine.scope.as_deref(), routine.enabled), (Some("thread:7"), true));
+    assert_eq!(
+        (routine.brain.as_deref(), routine.budget, routine.quiet),
+        (Some("local"), Some(20_000), true)
+    );
+    assert_eq!((routine.skills, routine.mcp), (vec!["a".to_owned(), "b c".to_owned()], vec!["x".to_owned()]));
+    assert_eq!((routine.deliver, routine.note.as_deref()), (AnswerDelivery::Note, Some("Notes/Review.md")));
+    assert_eq!(routine.prompt, "Ask.");
     assert_eq!(routine.only_if, [Condition::Due, Condition::Search("tea, green".into())]);
     assert!(parse(b"no head").0.is_none() && parse(b"---\ntags: x\n---\n").0.is_none());
 }

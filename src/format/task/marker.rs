@@ -1,13 +1,21 @@
 //! Parses Reminder's marks, `(@2026-12-01 09:30)` and `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside;
-//! and Reminder Toast's: `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`.
+//! Reminder Toast's: `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`; and Kanban's:
+//! `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`, whose triggers and formats are the plugin's settings.
+//!
+//! Tasks' emoji fields follow the words, in any order, with tags between them; a field before other words is text:
+//! `Pay rent 🔁 every month 📅 2026-12-01`. A time may follow any date, as in Reminder (`⏰ 2026-12-01 09:30`). An
+//! impossible date (`📅 2026-02-30`) is text, and so is everything before it. Dataview's fields say the same, in brackets
+//! or parentheses, anywhere in the line: `Pay rent [repeat:: every month] [due:: 2026-12-01]`; `reminder` (or the name
+//! in Reminder's settings) gives the time of the notification.
+
+use std::ops::Range;
 
 use jiff::{Span, SpanRelativeTo};
 
-use super::field::{self, FieldKind, TaskField, TaskTime};
-use super::item::ListItem;
-use super::{Rules, TaskFormat, moment};
+use super::field::{self, FieldKind, ListItem, TaskField, when};
+use super::{KanbanRules, Rules, TaskFormat, TaskTime, moment};
 
-/// The fields of both.
+/// The fields of Reminder and Reminder Toast.
 pub(super) fn fields(item: &ListItem<'_>, rules: &Rules) -> Vec<TaskField> {
     let body = item.body();
     if !body.contains('@') {
@@ -42,25 +50,12 @@ fn round(item: &ListItem<'_>, at: usize, rules: &Rules) -> Vec<TaskField> {
     };
     let Some(when) = read_when(date, rules) else { return Vec::new() };
     let value = start + date.len() - date.trim_start().len()..start + date.trim_end().len();
-    let mut fields = vec![TaskField {
-        format: TaskFormat::Reminder,
-        key: FieldKind::Reminder,
-        at: whole.clone(),
-        value,
-        when: Some(when),
-    }];
-    if let Some((at, rule)) = repeat {
+    let field = |key, at, value, when| TaskField { format: TaskFormat::Reminder, key, at, value, when };
+    let repeat = repeat.map(|(at, rule)| {
         let from = at + '🔁'.len_utf8() + rule.len() - rule.trim_start().len();
-        let value = from..from + rule.trim().len();
-        fields.push(TaskField {
-            format: TaskFormat::Reminder,
-            key: FieldKind::Repeat,
-            at: at..whole.end - 1,
-            value,
-            when: None,
-        });
-    }
-    fields
+        field(FieldKind::Repeat, at..whole.end - 1, from..from + rule.trim().len(), None)
+    });
+    [field(FieldKind::Reminder, whole.clone(), value, Some(when))].into_iter().chain(repeat).collect()
 }
 
 /// A date as Reminder takes it: in its own formats, else as everybody writes it; perhaps linked.
@@ -125,6 +120,206 @@ fn lead(text: &str) -> Option<u32> {
         (span.fieldwise() == known).then_some(length.as_mins())
     })?;
     u32::try_from(minutes).ok().filter(|minutes| (1..=MAX_LEAD).contains(minutes))
+}
+
+/// The date, which holds the time too where there is one, and the time for itself.
+pub(super) fn kanban_fields(item: &ListItem<'_>, rules: &KanbanRules) -> Vec<TaskField> {
+    let (date_trigger, time_trigger) = (rules.date_trigger.as_str(), rules.time_trigger.as_str());
+    // Most task lines hold neither, and none of them needs to be searched for both.
+    if !date_trigger.is_empty() && !item.body().contains(date_trigger) {
+        return Vec::new();
+    }
+    let time = marked(item, time_trigger, "{", "}", None);
+    let not = (time_trigger != date_trigger).then_some(time_trigger);
+    let date =
+        marked(item, date_trigger, "{", "}", not).or_else(|| marked(item, date_trigger, "[[", "]]", not));
+    let Some((at, value)) = date else { return Vec::new() };
+    let Some(read) = moment::read(&item.text[value.clone()], &rules.date_format) else { return Vec::new() };
+    let clock = time.and_then(|(at, value)| {
+        let time = moment::read_time(&item.text[value.clone()], &rules.time_format)?;
+        Some((at, value, time))
+    });
+    let when = TaskTime { date: read.date, time: clock.as_ref().map(|(_, _, time)| *time) };
+    let field = |key, at, value, when| TaskField { format: TaskFormat::Kanban, key, at, value, when };
+    let clock = clock.map(|(at, value, _)| field(FieldKind::Time, at, value, None));
+    [field(FieldKind::Due, at, value, Some(when))].into_iter().chain(clock).collect()
+}
+
+type FieldRange = Range<usize>;
+
+/// The first `trigger{…}` of the body: its place and that of its value. One that is the end of `not` isn't it.
+fn marked(
+    item: &ListItem<'_>,
+    trigger: &str,
+    open: &str,
+    close: &str,
+    not: Option<&str>,
+) -> Option<(FieldRange, FieldRange)> {
+    if trigger.is_empty() {
+        return None;
+    }
+    let opening = format!("{trigger}{open}");
+    let body = item.body();
+    let at = body.match_indices(&opening).map(|(at, _)| at).find(|at| {
+        // `(@[[…]]` is Reminder's.
+        !body[..*at].ends_with('(')
+            && !not.is_some_and(|not| not.ends_with(trigger) && body[..at + trigger.len()].ends_with(not))
+    })?;
+    let start = item.body + at + opening.len();
+    let length = item.text[start..item.end].find(close)?;
+    Some((item.body + at..start + length + close.len(), start..start + length))
+}
+
+const fn key(symbol: char) -> Option<FieldKind> {
+    Some(match symbol {
+        '📅' | '📆' | '🗓' => FieldKind::Due,
+        '⏳' | '⌛' => FieldKind::Scheduled,
+        '🛫' => FieldKind::Start,
+        '➕' => FieldKind::Created,
+        '✅' => FieldKind::Done,
+        '❌' => FieldKind::Cancelled,
+        '⏰' => FieldKind::Reminder,
+        '🔁' => FieldKind::Repeat,
+        '🏁' => FieldKind::OnCompletion,
+        '⛔' => FieldKind::DependsOn,
+        '🆔' => FieldKind::Id,
+        '🔺' | '⏫' | '🔼' | '🔽' | '⏬' => FieldKind::Priority,
+        _ => return None,
+    })
+}
+
+/// Tasks' emoji fields behind the words.
+pub(super) fn emoji_fields(item: &ListItem<'_>) -> Vec<TaskField> {
+    let body = item.body();
+    // All symbols are far from ASCII; most task lines have none.
+    if body.is_ascii() {
+        return Vec::new();
+    }
+    let mut found: Vec<TaskField> = Vec::new();
+    for (at, symbol) in body.char_indices() {
+        let Some(key) = key(symbol) else { continue };
+        if let Some((value, end, when)) = value(body, at + symbol.len_utf8(), key) {
+            let start = item.body;
+            found.push(TaskField {
+                format: TaskFormat::Tasks,
+                key,
+                at: start + at..start + end,
+                value: start + value.start..start + value.end,
+                when,
+            });
+        }
+    }
+    // From the end: fields with nothing but blanks and tags behind them.
+    let mut end = item.end;
+    let kept = found.iter().rev().take_while(|field| {
+        let only = only_tags(&item.text[field.at.end.min(end)..end]);
+        end = field.at.start;
+        only
+    });
+    let kept = kept.count();
+    found.split_off(found.len() - kept)
+}
+
+/// The value behind a symbol: its place, where the field ends, and its date.
+fn value(body: &str, from: usize, key: FieldKind) -> Option<(Range<usize>, usize, Option<TaskTime>)> {
+    let rest = body[from..].strip_prefix('\u{fe0f}').unwrap_or(&body[from..]);
+    let rest = rest.trim_start_matches(' ');
+    let at = body.len() - rest.len();
+    let run = |fits: fn(char) -> bool| {
+        let length = rest.find(|c| !fits(c)).unwrap_or(rest.len());
+        let length = rest[..length].trim_end().len();
+        (length > 0).then_some((at..at + length, at + length, None))
+    };
+    match key {
+        FieldKind::Priority => {
+            let end =
+                from + body[from..].chars().next().filter(|c| *c == '\u{fe0f}').map_or(0, char::len_utf8);
+            Some((end..end, end, None))
+        }
+        FieldKind::Repeat => run(|c| c.is_ascii_alphanumeric() || matches!(c, ',' | ' ' | '!')),
+        FieldKind::OnCompletion => run(|c| c.is_ascii_alphabetic()),
+        FieldKind::Id => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')),
+        FieldKind::DependsOn => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ',' | ' ')),
+        FieldKind::Created | FieldKind::Done | FieldKind::Cancelled => {
+            let (date, length) = field::date(rest)?;
+            Some((at..at + length, at + length, Some(TaskTime { date, time: None })))
+        }
+        _ => {
+            let (when, length) = when(rest)?;
+            Some((at..at + length, at + length, Some(when)))
+        }
+    }
+}
+
+/// Whether text is nothing but blanks and tags.
+fn only_tags(text: &str) -> bool {
+    text.split_whitespace().all(|word| {
+        word.strip_prefix('#').is_some_and(|tag| {
+            !tag.is_empty() && !tag.contains(|c: char| "!@#$%^&*(),.?\":{}|<>".contains(c))
+        })
+    })
+}
+
+/// The fields whose keys mean something here.
+pub(super) fn inline_fields(item: &ListItem<'_>, rules: &Rules) -> Vec<TaskField> {
+    let text = item.text;
+    let mut found = Vec::new();
+    if !item.body().contains(':') {
+        return found;
+    }
+    let mut from = item.body;
+    while let Some(colons) = text[from..item.end].find("::") {
+        let colons = from + colons;
+        from = colons + 2;
+        let name = text[item.body..colons].trim_end_matches(' ');
+        let name_at = name.rfind(['[', '(']).map(|at| item.body + at);
+        let Some(open) = name_at else { continue };
+        let word = text[open + 1..colons].trim();
+        let Some(key) = inline_key(word, &rules.reminder_field) else { continue };
+        let close = if text.as_bytes()[open] == b'[' { ']' } else { ')' };
+        let Some(length) = text[from..item.end].find(['[', ']', '(', ')']) else { continue };
+        if !text[from + length..].starts_with(close) {
+            continue;
+        }
+        let raw = &text[from..from + length];
+        let start = from + raw.len() - raw.trim_start().len();
+        let value = start..start + raw.trim().len();
+        let when = only_date(key, &text[value.clone()]);
+        found.push(TaskField { format: TaskFormat::Dataview, key, at: open..from + length + 1, value, when });
+        from += length + 1;
+    }
+    found
+}
+
+/// The date of a field that is nothing but a date.
+fn only_date(key: FieldKind, value: &str) -> Option<TaskTime> {
+    let dated = !matches!(
+        key,
+        FieldKind::Repeat
+            | FieldKind::Priority
+            | FieldKind::Id
+            | FieldKind::DependsOn
+            | FieldKind::OnCompletion
+    );
+    when(value).filter(|(_, used)| dated && *used == value.len()).map(|(when, _)| when)
+}
+
+fn inline_key(word: &str, reminder: &str) -> Option<FieldKind> {
+    let known = [
+        (reminder, FieldKind::Reminder),
+        ("due", FieldKind::Due),
+        ("scheduled", FieldKind::Scheduled),
+        ("start", FieldKind::Start),
+        ("created", FieldKind::Created),
+        ("completion", FieldKind::Done),
+        ("cancelled", FieldKind::Cancelled),
+        ("repeat", FieldKind::Repeat),
+        ("priority", FieldKind::Priority),
+        ("id", FieldKind::Id),
+        ("dependsOn", FieldKind::DependsOn),
+        ("onCompletion", FieldKind::OnCompletion),
+    ];
+    known.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, key)| key)
 }
 
 #[cfg(test)]

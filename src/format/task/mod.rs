@@ -6,8 +6,8 @@
 //! are on ([`Rules::on`]) give notifications. If a plugin's own settings change its form, they are values of
 //! [`Rules`].
 //!
-//! - [`mod@item`]: the list item with its box;
-//! - [`emoji`], [`inline`], [`marker`], [`kanban`]: the fields of each form, with their places in the line;
+//! - [`mod@field`]: the list item with its box, and a field; [`marker`]: the fields of each form, with their
+//!   places in the line;
 //! - [`mod@edit`]: the edits of Done and Snooze, and no other byte;
 //! - [`mod@repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
 //! - [`mod@note`]: a note that is a task (TaskNotes).
@@ -15,26 +15,22 @@
 //! Pure: today's date is not known here, and recurrences are computed in `schedule`.
 
 pub mod edit;
-mod emoji;
 mod field;
-mod inline;
-pub mod item;
-mod kanban;
 mod marker;
 pub mod moment;
 pub mod note;
 pub mod repeat;
 pub mod rrule;
-mod rules;
 
 use jiff::civil::{DateTime, Time};
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::lines;
+use crate::defaults::defaults;
 use crate::words::words;
-pub use field::{FieldKind, TaskField, TaskTime};
-use item::ListItem;
-pub use rules::{DoneRules, KanbanRules, NoteRules, Rules};
+
+pub use field::{FieldKind, ListItem, TaskField, TaskTime, list_item};
 
 words! {
     /// The forms, in the order in which a line that has several is said to be one of them.
@@ -100,10 +96,12 @@ pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
     {
         found.push(PlacedTask { line: 1, text: Vec::new(), task });
     }
-    if rules.on.iter().all(|format| *format == TaskFormat::TaskNotes) || !may_hold_tasks(bytes) {
+    // The end of a box: a look at the bytes that spares most notes a look at their lines.
+    let has_box = || memchr::memmem::find(bytes, b"] ").is_some();
+    if rules.on.iter().all(|format| *format == TaskFormat::TaskNotes) || !has_box() {
         return found;
     }
-    found.extend(lines::live_lines(bytes).filter_map(|line| {
+    found.extend(lines::LiveLines::new(bytes).filter_map(|line| {
         let text = std::str::from_utf8(line.text).ok()?;
         let task = read_line(text, rules)?;
         Some(PlacedTask { line: line.number, text: line.text.to_vec(), task })
@@ -111,14 +109,9 @@ pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<PlacedTask> {
     found
 }
 
-/// A box with one character in it: a look at the bytes that spares most notes a look at their lines.
-fn may_hold_tasks(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"] ").is_some()
-}
-
 /// The open task that a line without its terminator is, if a form that is on tells it some time.
 pub fn read_line(text: &str, rules: &Rules) -> Option<Task> {
-    let item = item::read(text)?;
+    let item = list_item(text)?;
     // Most tasks of an old vault are done, and cost no more than a look at their box.
     if !rules.open.contains(&item.status) {
         return None;
@@ -138,21 +131,16 @@ pub struct TaskLine<'a> {
 impl<'a> TaskLine<'a> {
     /// Reads a line without its terminator; `None` if it is no task with a field of any form.
     pub fn read(text: &'a str, rules: &Rules) -> Option<Self> {
-        Self::of(item::read(text)?, rules)
+        Self::of(list_item(text)?, rules)
     }
 
     fn of(item: ListItem<'a>, rules: &Rules) -> Option<Self> {
-        let mut fields = emoji::fields(&item);
-        fields.extend(inline::fields(&item, rules));
+        let mut fields = marker::emoji_fields(&item);
+        fields.extend(marker::inline_fields(&item, rules));
         fields.extend(marker::fields(&item, rules));
-        fields.extend(kanban::fields(&item, &rules.kanban));
+        fields.extend(marker::kanban_fields(&item, &rules.kanban));
         fields.sort_by_key(|field| (field.at.start, field.at.end));
         (!fields.is_empty()).then_some(Self { item, fields })
-    }
-
-    /// Whether its box says that it is still to be done.
-    pub fn is_open(&self, rules: &Rules) -> bool {
-        rules.open.contains(&self.item.status)
     }
 
     /// The first field of a form with a key.
@@ -187,11 +175,6 @@ impl<'a> TaskLine<'a> {
         )
     }
 
-    /// The form that the line is said to be one of.
-    pub fn format(&self, rules: &Rules) -> Option<TaskFormat> {
-        rules.on.iter().copied().find(|format| self.notification_field(*format).is_some())
-    }
-
     /// The line's task, if a form that is on tells it some time.
     pub fn task(&self, rules: &Rules) -> Option<Task> {
         let mut notification_times: Vec<NotificationTime> = Vec::new();
@@ -222,5 +205,112 @@ impl<'a> TaskLine<'a> {
             Some(NotificationTime { at, timed, lead, format })
         });
         before.chain([NotificationTime { at, timed, lead: 0, format }]).collect()
+    }
+}
+
+defaults! {
+    /// How task lines are read; by default all forms, with the plugins' own defaults.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Rules {
+        /// The forms that give notifications, in the order of [`TaskFormat::ALL`].
+        pub on: Vec<TaskFormat> = TaskFormat::ALL.to_vec(),
+        /// The time of day of a date without one.
+        pub default_time: Time = Time::constant(9, 0, 0, 0),
+        /// The zone of the vault, for instants with an offset.
+        pub zone: TimeZone = TimeZone::UTC,
+        /// The text that a line must hold to be one of Tasks' (its global filter); empty for none.
+        pub filter: String,
+        /// The characters in the box of an open task.
+        pub open: Vec<char> = vec![' ', '/'],
+        /// The fields that Tasks writes when a task is done.
+        pub done: DoneRules,
+        /// Reminder's date alone, in moment's letters.
+        pub reminder_date: String = "YYYY-MM-DD".to_owned(),
+        /// Reminder's date with a time.
+        pub reminder_date_time: String = "YYYY-MM-DD HH:mm".to_owned(),
+        /// Reminder's name of Dataview's field.
+        pub reminder_field: String = "reminder".to_owned(),
+        /// Kanban's triggers and formats.
+        pub kanban: KanbanRules,
+        /// TaskNotes' names.
+        pub notes: NoteRules,
+    }
+}
+
+impl Rules {
+    /// Whether a line is one of a form's: those of Tasks hold its global filter.
+    pub(super) fn keeps(&self, format: TaskFormat, item: &ListItem<'_>) -> bool {
+        !matches!(format, TaskFormat::Tasks | TaskFormat::Dataview)
+            || self.filter.is_empty()
+            || item.body().contains(&self.filter)
+    }
+}
+
+defaults! {
+    /// Tasks' settings of what it writes when a task is done.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct DoneRules {
+        /// The date of completion.
+        pub date: bool = true,
+        /// The next line stands below the one that is done, rather than above.
+        pub next_below: bool,
+        /// The next line's date of creation.
+        pub created: bool,
+        /// The next line has no planned date, where it has another one.
+        pub drop_scheduled: bool,
+    }
+}
+
+defaults! {
+    /// Kanban's settings.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct KanbanRules {
+        /// The trigger before a date.
+        pub date_trigger: String = "@".to_owned(),
+        /// The trigger before a time.
+        pub time_trigger: String = "@@".to_owned(),
+        /// The date in moment's letters.
+        pub date_format: String = "YYYY-MM-DD".to_owned(),
+        /// The time in moment's letters.
+        pub time_format: String = "HH:mm".to_owned(),
+    }
+}
+
+defaults! {
+    /// TaskNotes' settings: how a note is known as a task, and the names of its properties.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct NoteRules {
+        /// The tag of a task.
+        pub tag: String = "task".to_owned(),
+        /// The property, and its value, that make a note a task in the tag's place.
+        pub property: Option<(String, String)>,
+        /// The property with the title.
+        pub title: String = "title".to_owned(),
+        /// The property with the status.
+        pub status: String = "status".to_owned(),
+        /// The property with the due date.
+        pub due: String = "due".to_owned(),
+        /// The property with the planned date.
+        pub scheduled: String = "scheduled".to_owned(),
+        /// The property with the date of completion.
+        pub completed: String = "completedDate".to_owned(),
+        /// The property with the recurrence.
+        pub recurrence: String = "recurrence".to_owned(),
+        /// The property that says from what a recurring one counts on: `scheduled` or `completion`.
+        pub anchor: String = "recurrence_anchor".to_owned(),
+        /// The property with the time of the last change.
+        pub modified: String = "dateModified".to_owned(),
+        /// Whether the due date of a recurring one keeps its distance to the planned date.
+        pub keep_offset: bool,
+        /// The property with the days that are done of a recurring one.
+        pub instances: String = "complete_instances".to_owned(),
+        /// The property with the days that were left out of a recurring one.
+        pub skipped: String = "skipped_instances".to_owned(),
+        /// The property with the reminders.
+        pub reminders: String = "reminders".to_owned(),
+        /// The tag of a task that was put away.
+        pub archived: String = "archived".to_owned(),
+        /// The values of the status that say it is done; the first is the one that is written.
+        pub done: Vec<String> = vec!["done".to_owned()],
     }
 }

@@ -3,7 +3,7 @@
 //! The words are those of rrule's English. An unknown word is refused with a reason, and so is an end (`until`, `for 3
 //! times`), because Tasks doesn't keep to one. [`toast`] parses Reminder Toast's own, smaller language.
 
-use crate::format::MONTHS_LOWER;
+use crate::format::{MONTHS_LOWER, WEEKDAYS_LOWER};
 
 /// How often.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,8 +66,6 @@ pub enum RepeatError {
     Word(String),
 }
 
-const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
 /// A name that a word is, or begins with at least three letters.
 fn name<S: AsRef<str>>(word: &str, names: &[S]) -> Option<u8> {
     let is_name = |stem: &&str| names.iter().any(|name| name.as_ref() == *stem);
@@ -78,7 +76,7 @@ fn name<S: AsRef<str>>(word: &str, names: &[S]) -> Option<u8> {
 
 /// A weekday of every week.
 fn weekly(word: &str) -> Option<Weekday> {
-    name(word, &DAYS).map(|day| Weekday { day, nth: 0 })
+    name(word, &*WEEKDAYS_LOWER).map(|day| Weekday { day, nth: 0 })
 }
 
 /// `1st`, `2nd`, `3.`, `first`, `last`.
@@ -178,7 +176,7 @@ impl<'a> Reader<'a> {
     /// `every Tuesday, Friday`, `every April and December`.
     fn names(&mut self, first: &'a str, repeat: &mut Repeat) -> Result<(), RepeatError> {
         let mut word = first;
-        let months = name(word, &DAYS).is_none();
+        let months = name(word, &*WEEKDAYS_LOWER).is_none();
         repeat.every = if months { RepeatUnit::Year } else { RepeatUnit::Week };
         loop {
             match (weekly(word), name(word, &*MONTHS_LOWER)) {
@@ -205,7 +203,7 @@ impl<'a> Reader<'a> {
             if let Some(nth) = ordinal(word) {
                 let from_end = nth > 0 && self.take("last");
                 let nth = if from_end { -nth } else { nth };
-                if let Some(day) = self.peek().and_then(|word| name(word, &DAYS)) {
+                if let Some(day) = self.peek().and_then(|word| name(word, &*WEEKDAYS_LOWER)) {
                     self.at += 1;
                     repeat.weekdays.push(Weekday { day, nth });
                 } else {
@@ -295,7 +293,7 @@ mod tests {
                         format!(
                             "{}{}",
                             if w.nth == 0 { String::new() } else { w.nth.to_string() },
-                            &DAYS[usize::from(w.day)][..2]
+                            &WEEKDAYS_LOWER[usize::from(w.day)][..2]
                         )
                     })
                     .collect();

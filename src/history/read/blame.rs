@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use similar::DiffTag;
 
-use super::{CommitRecord, LogFilter, Point, body, lines};
-use crate::format::changes::changes;
+use super::{CommitRecord, LogFilter, Point};
+use crate::format::changes::{body, changes, lines};
 use crate::history::error::{HistoryError, Result};
-use crate::history::store::{CONVERSATION, CommitMessage, short_id, turn_of};
+use crate::history::store::{CONVERSATION, CommitMessage, FileState, short_id, turn_of};
 use crate::history::take::History;
 use crate::reminders::rfc3339;
 use crate::vault::{NotePath, VaultError};
@@ -36,9 +36,10 @@ impl Default for BlameBound {
 
 words! {
     /// The writer of a line.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub enum LineWriter, as_str {
         /// A person: with an editor, a sync tool, or by a command.
+        #[default]
         Person = "person",
         /// The assistant, in a turn.
         Assistant = "assistant",
@@ -65,7 +66,7 @@ impl LineWriter {
 }
 
 /// A snapshot that lines come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LineOrigin {
     /// Its short id; none for what no snapshot has yet.
     pub snapshot: Option<String>,
@@ -108,17 +109,7 @@ impl LineOrigin {
 
     /// A line that stands in the vault and in no snapshot yet.
     fn unrecorded() -> Self {
-        Self {
-            snapshot: None,
-            time: None,
-            at: None,
-            writer: LineWriter::Person,
-            actor: "human".to_owned(),
-            subject: "in no snapshot yet".to_owned(),
-            client: None,
-            turn: None,
-            reminder: None,
-        }
+        Self { actor: "human".to_owned(), subject: "in no snapshot yet".to_owned(), ..Self::default() }
     }
 }
 
@@ -153,56 +144,13 @@ impl Blame {
     }
 }
 
-/// For each line of a note its position in the older text; none once its origin is known.
-struct Trace {
-    places: Vec<Option<usize>>,
-    origins: Vec<Option<usize>>,
-    left: usize,
-}
-
-impl Trace {
-    fn new(count: usize) -> Self {
-        Self { places: (0..count).map(Some).collect(), origins: vec![None; count], left: count }
-    }
-
-    /// Lines of `new` that `old` lacks come from `origin`; the others are looked for in `old` from now on. Returns whether
-    /// there were any.
-    fn step(&mut self, old: &[&[u8]], new: &[&[u8]], origin: usize) -> bool {
-        let before = positions_in(old, new);
-        let mut any = false;
-        for (place, found) in self.places.iter_mut().zip(&mut self.origins) {
-            let Some(at) = *place else { continue };
-            *place = before.get(at).copied().flatten();
-            if place.is_none() {
-                *found = Some(origin);
-                (self.left, any) = (self.left - 1, true);
-            }
-        }
-        any
-    }
-}
-
 /// The place in `old` of each line of `new`; line ends don't count.
 fn positions_in(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
-    let same = |a: &&[u8], b: &&[u8]| body(a) == body(b);
-    let head = old.iter().zip(new).take_while(|(a, b)| same(a, b)).count();
-    let (old_rest, new_rest) = (&old[head..], &new[head..]);
-    let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| same(a, b)).count();
-    let mut out: Vec<Option<usize>> = (0..head).map(Some).collect();
-    out.resize(new.len(), None);
-    for at in 0..tail {
-        out[new.len() - 1 - at] = Some(old.len() - 1 - at);
-    }
-    let bodies = |lines: &[&[u8]]| lines.iter().map(|line| body(line).to_vec()).collect::<Vec<_>>();
-    let (old_mid, new_mid) = (&old_rest[..old_rest.len() - tail], &new_rest[..new_rest.len() - tail]);
-    if old_mid.is_empty() || new_mid.is_empty() {
-        return out;
-    }
-    for op in changes(&bodies(old_mid), &bodies(new_mid)) {
-        if op.tag() == DiffTag::Equal {
-            for (a, b) in op.old_range().zip(op.new_range()) {
-                out[head + b] = Some(head + a);
-            }
+    let mut out = vec![None; new.len()];
+    let [old, new] = [old, new].map(|lines| lines.iter().map(|line| body(line)).collect::<Vec<&[u8]>>());
+    for op in changes(&old, &new).into_iter().filter(|op| op.tag() == DiffTag::Equal) {
+        for (a, b) in op.old_range().zip(op.new_range()) {
+            out[b] = Some(a);
         }
     }
     out
@@ -233,90 +181,81 @@ impl History {
             Some(point) => {
                 self.read_at(&point.commit, path.as_str())?.ok_or_else(|| missing(point.short()))?
             }
-            None => match self.vault().read(path) {
+            None => match self.vault.read(path) {
                 Err(VaultError::NotFound(_)) => return Err(missing("now".to_owned())),
                 read => read?,
             },
         };
         let shown = lines(&text);
-        let mut trace = Trace::new(shown.len());
         let mut walk = BlameWalk {
             history: self,
-            current: None,
             path: path.to_string(),
+            current: None,
+            places: (0..shown.len()).map(Some).collect(),
+            found: vec![None; shown.len()],
             origins: Vec::new(),
             bound,
-            keep,
-            records: Vec::new(),
         };
-        if let Err(error) = walk.run(&text, at, &mut trace) {
-            // A vault without a snapshot has lines all the same.
-            if !matches!(error, HistoryError::Empty) {
-                return Err(error);
+        let (mut records, mut is_done) = (Vec::new(), false);
+        let filter = LogFilter { path: Some(path.to_string()), ..LogFilter::default() };
+        self.log_between(&filter, at.map(|point| point.commit.id), None, |record| {
+            is_done = is_done || walk.trace_back(&record, &text)?;
+            if records.len() < keep {
+                records.push(record);
             }
-        }
+            let is_over = is_done && records.len() >= keep;
+            Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
         let line = |(at, line): (usize, &&[u8])| BlamedLine {
             line: at + 1,
             text: String::from_utf8_lossy(body(line)).into_owned(),
-            origin: trace.origins[at],
+            origin: walk.found[at],
         };
         let lines = shown.iter().enumerate().map(line).collect();
-        let blame = Blame { path: path.to_string(), lines, origins: walk.origins, complete: trace.left == 0 };
-        Ok((blame, walk.records))
+        let complete = walk.is_complete();
+        Ok((Blame { path: path.to_string(), lines, origins: walk.origins, complete }, records))
     }
 }
 
 /// The walk back through a note's snapshots.
 struct BlameWalk<'a> {
     history: &'a History,
-    /// The text that was looked at last, with its id.
-    current: Option<Vec<u8>>,
-    /// The note's name there.
+    /// The note's name where the walk is.
     path: String,
+    /// The text that was looked at last; none before the first snapshot.
+    current: Option<Vec<u8>>,
+    /// For each line of the note its position in that text; none once its origin is known.
+    places: Vec<Option<usize>>,
+    /// For each line of the note its origin.
+    found: Vec<Option<usize>>,
     origins: Vec<LineOrigin>,
+    /// The work that is left.
     bound: BlameBound,
-    /// The number of the note's snapshots that are kept.
-    keep: usize,
-    records: Vec<CommitRecord>,
 }
 
 impl BlameWalk<'_> {
-    fn run(&mut self, text: &[u8], at: Option<&Point>, trace: &mut Trace) -> Result<()> {
-        let start = at.map(|point| point.commit.id);
-        let filter = LogFilter { path: Some(self.path.clone()), ..LogFilter::default() };
-        let (mut is_first, mut is_done, mut steps) = (true, false, 0);
-        self.history.log_between(&filter, start, None, |record| {
-            if !is_done {
-                is_done = self.trace_back(&record, text, trace, &mut is_first, &mut steps)?;
-            }
-            if self.records.len() < self.keep {
-                self.records.push(record);
-            }
-            let is_over = is_done && self.records.len() >= self.keep;
-            Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })
+    fn is_complete(&self) -> bool {
+        self.places.iter().all(Option::is_none)
     }
 
-    /// Compares a snapshot with the one before it. Returns whether no older one is needed.
-    fn trace_back(
-        &mut self,
-        record: &CommitRecord,
-        text: &[u8],
-        trace: &mut Trace,
-        is_first: &mut bool,
-        steps: &mut usize,
-    ) -> Result<bool> {
+    /// Compares a snapshot with the one before it; `text` is the note's. Returns whether no older one is needed.
+    fn trace_back(&mut self, record: &CommitRecord, text: &[u8]) -> Result<bool> {
         let history = self.history;
         let Some(change) = record.changes.iter().find(|change| change.path == self.path) else {
             return Ok(false);
         };
-        if std::mem::take(is_first) {
-            let newest = change.new.map(|new| history.content(new.id)).transpose()?.unwrap_or_default();
-            if newest != text {
-                self.take(LineOrigin::unrecorded(), &newest, text, trace);
+        let content =
+            |state: Option<FileState>| state.map_or(Ok(Vec::new()), |state| history.content(state.id));
+        let new = match self.current.take() {
+            Some(current) => current,
+            None => {
+                let newest = content(change.new)?;
+                if newest != text {
+                    self.step(LineOrigin::unrecorded(), &newest, text);
+                }
+                newest
             }
-            self.current = Some(newest);
-        }
+        };
         let mut before = change.old;
         if before.is_none() {
             let renames = history.renames_of(record, |path| path == self.path)?;
@@ -325,17 +264,26 @@ impl BlameWalk<'_> {
                 self.path = rename.from;
             }
         }
-        let old = before.map(|old| history.content(old.id)).transpose()?.unwrap_or_default();
-        *steps += 1;
+        let old = content(before)?;
+        self.bound.snapshots = self.bound.snapshots.saturating_sub(1);
         self.bound.bytes = self.bound.bytes.saturating_sub(old.len());
-        let new = self.current.take().unwrap_or_default();
-        self.take(LineOrigin::of(history, record), &old, &new, trace);
+        self.step(LineOrigin::of(history, record), &old, &new);
         self.current = Some(old);
-        Ok(trace.left == 0 || *steps >= self.bound.snapshots || self.bound.bytes == 0)
+        Ok(self.is_complete() || self.bound.snapshots == 0 || self.bound.bytes == 0)
     }
 
-    fn take(&mut self, origin: LineOrigin, old: &[u8], new: &[u8], trace: &mut Trace) {
-        if trace.step(&lines(old), &lines(new), self.origins.len()) {
+    /// Lines of `new` that `old` lacks come from `origin`; the others are looked for in `old` from now on.
+    fn step(&mut self, origin: LineOrigin, old: &[u8], new: &[u8]) {
+        let before = positions_in(&lines(old), &lines(new));
+        let known = self.origins.len();
+        for (place, found) in self.places.iter_mut().zip(&mut self.found) {
+            let Some(at) = *place else { continue };
+            *place = before.get(at).copied().flatten();
+            if place.is_none() {
+                *found = Some(known);
+            }
+        }
+        if self.found.contains(&Some(known)) {
             self.origins.push(origin);
         }
     }

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use similar::{ChangeTag, TextDiff};
 
+use crate::format::changes::{differences, lines};
 use crate::history::error::Result;
 use crate::history::store::{FileMode, FileState, PathChange};
 use crate::history::take::History;
@@ -44,21 +45,12 @@ pub struct DiffStat {
 
 /// How many lines a change adds and removes; none for a file that isn't text.
 pub fn diff_stat(diff: &FileDiff) -> DiffStat {
-    let (old, new) = texts(diff);
-    if is_binary(diff) {
-        return DiffStat::default();
-    }
-    // One side missing needs no comparison.
-    if old.is_empty() || new.is_empty() {
-        return DiffStat { added: new.lines().count(), removed: old.lines().count() };
-    }
-    let text = TextDiff::from_lines(old.as_str(), new.as_str());
     let mut stat = DiffStat::default();
-    for change in text.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Insert => stat.added += 1,
-            ChangeTag::Delete => stat.removed += 1,
-            ChangeTag::Equal => {}
+    if !is_binary(diff) {
+        let [old, new] = [&diff.old, &diff.new].map(|side| side.as_ref().map_or(&[][..], |(_, bytes)| bytes));
+        for op in differences(&lines(old), &lines(new)) {
+            stat.added += op.new_range().len();
+            stat.removed += op.old_range().len();
         }
     }
     stat

@@ -51,11 +51,10 @@ impl FilterWalk<'_> {
         if !head_matches(commit, self.filter, self.grep) {
             return Ok(false);
         }
-        let before = || store.tree_before(commit);
-        if !self.paths.is_empty() && !touches(store, commit, self.paths, &before)? {
+        if !self.paths.is_empty() && !touches(store, commit, self.paths)? {
             return Ok(false);
         }
-        self.filter.id.as_ref().map_or(Ok(true), |id| concerns_id(store, commit, id, own, &before))
+        self.filter.id.as_ref().map_or(Ok(true), |id| concerns_id(store, commit, id, own))
     }
 }
 
@@ -90,37 +89,20 @@ fn may_match(message: &[u8], filter: &LogFilter, paths: &[String]) -> bool {
     (may_touch || !names_notes) && is_by(actor.unwrap_or("human"), filter)
 }
 
-/// Whether a commit's message says that it touched a note.
-enum NamesNote {
-    Yes,
-    No,
-    /// It names none or not all: the trees must say.
-    Unknown,
+/// Whether a commit's message says that it touched a note; none where it names no note or not all: the trees must say.
+fn named(message: &CommitMessage, hit: impl Fn(&str) -> bool) -> Option<bool> {
+    let notes: Vec<String> = message.notes().collect();
+    if notes.iter().any(|note| hit(note)) {
+        return Some(true);
+    }
+    (!notes.is_empty() && message.trailer(ALL_NOTES).is_none()).then_some(false)
 }
 
-fn named(message: &CommitMessage, hit: impl Fn(&str) -> bool) -> NamesNote {
-    let mut any = false;
-    for note in message.notes() {
-        if hit(&note) {
-            return NamesNote::Yes;
-        }
-        any = true;
+fn touches(store: &HistoryStore, commit: &Commit, paths: &[String]) -> Result<bool> {
+    if let Some(said) = named(&commit.message, |note| within(note, paths)) {
+        return Ok(said);
     }
-    if any && message.trailer(ALL_NOTES).is_none() { NamesNote::No } else { NamesNote::Unknown }
-}
-
-fn touches(
-    store: &HistoryStore,
-    commit: &Commit,
-    paths: &[String],
-    before: &impl Fn() -> Result<Oid>,
-) -> Result<bool> {
-    match named(&commit.message, |note| within(note, paths)) {
-        NamesNote::Yes => return Ok(true),
-        NamesNote::No => return Ok(false),
-        NamesNote::Unknown => {}
-    }
-    let before = before()?;
+    let before = store.tree_before(commit)?;
     for path in paths {
         if store.node(before, path)? != store.node(commit.tree, path)? {
             return Ok(true);
@@ -136,13 +118,7 @@ fn may_concern_id(message: &[u8], id: &str) -> bool {
 }
 
 /// Whether the commit concerns the reminder or commitment with that id.
-fn concerns_id(
-    store: &HistoryStore,
-    commit: &Commit,
-    id: &str,
-    own: &[String],
-    before: &impl Fn() -> Result<Oid>,
-) -> Result<bool> {
+fn concerns_id(store: &HistoryStore, commit: &Commit, id: &str, own: &[String]) -> Result<bool> {
     let message = &commit.message;
     let mentions = |text: &str| memchr::memmem::find(text.as_bytes(), id.as_bytes()).is_some();
     if mentions(&message.subject)
@@ -155,10 +131,10 @@ fn concerns_id(
     if message.actor() != "human" && message.actor() != "restore" {
         return Ok(false);
     }
-    if matches!(named(message, |note| own.iter().any(|own| own == note)), NamesNote::No) {
+    if named(message, |note| own.iter().any(|own| own == note)) == Some(false) {
         return Ok(false);
     }
-    let old = before()?;
+    let old = store.tree_before(commit)?;
     for path in own {
         let lines = |tree: Oid| -> Result<Vec<Vec<u8>>> {
             let bytes =
@@ -190,7 +166,7 @@ mod tests {
             let text = format!("{subject}\n\n{}\n", lines.join("\n"));
             let message = CommitMessage::parse(&text);
             let filter = LogFilter { actor: wanted, ..LogFilter::default() };
-            let touches = paths.is_empty() || !matches!(named(&message, |note| within(note, &paths)), NamesNote::No);
+            let touches = paths.is_empty() || named(&message, |note| within(note, &paths)) != Some(false);
             let is_meant = is_by(message.actor(), &filter) && touches;
             let may = may_match(format!("\n{text}").as_bytes(), &filter, &paths);
             // A quoted name is left to the full comparison.

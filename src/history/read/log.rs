@@ -7,14 +7,16 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use git2::Oid;
+use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
-use super::diff::within;
+use super::diff::{DiffStyle, render, within};
 use super::filter::{FilterWalk, LogFilter};
 use super::point::Point;
 use crate::history::error::Result;
 use crate::history::store::{Commit, PathChange};
 use crate::history::take::{History, Rename, file_name, pairs};
+use crate::reminders::rfc3339;
 
 /// A commit with the paths that it changed.
 #[derive(Debug, Clone)]
@@ -157,7 +159,7 @@ impl History {
             }
             let commit = store.commit(id)?;
             next = commit.parent;
-            if !wanted.matches_commit(&store, &commit, self.own_notes())? {
+            if !wanted.matches_commit(&store, &commit, &self.selection.own)? {
                 continue;
             }
             if *skip == 0 {
@@ -211,5 +213,72 @@ impl History {
     /// The object is damaged or missing.
     pub fn content(&self, id: Oid) -> Result<Vec<u8>> {
         self.store().blob(id)
+    }
+}
+
+/// One snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SnapshotEntry {
+    /// Its id, 40 hexadecimal digits.
+    pub id: String,
+    /// When, in the vault's zone: RFC 3339.
+    pub time: String,
+    /// The writer.
+    pub actor: String,
+    /// The subject, in one line.
+    pub subject: String,
+    /// More words.
+    pub body: Option<String>,
+    /// The message's trailers.
+    pub trailers: BTreeMap<String, TrailerValue>,
+    /// The files that it changed.
+    pub paths: Vec<String>,
+    /// The changes as a unified diff, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+}
+
+/// A trailer that stands once is a text, one that stands more often a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum TrailerValue {
+    /// Once.
+    One(String),
+    /// More often, in order.
+    Many(Vec<String>),
+}
+
+impl History {
+    /// A snapshot as programs read it, with its differences where `patch` asks for them.
+    ///
+    /// # Errors
+    /// A text of the history can't be read.
+    pub fn entry(&self, record: &CommitRecord, patch: bool) -> Result<SnapshotEntry> {
+        let commit = &record.commit;
+        let trailer = |key: &String| {
+            let all = commit.message.trailers.iter().filter(|(other, _)| other == key);
+            let mut all: Vec<String> = all.map(|(_, value)| value.clone()).collect();
+            (
+                key.clone(),
+                if all.len() == 1 { TrailerValue::One(all.remove(0)) } else { TrailerValue::Many(all) },
+            )
+        };
+        let trailers = commit.message.trailers.iter().map(|(key, _)| trailer(key)).collect();
+        let diffs = record
+            .changes
+            .iter()
+            .filter(|_| patch)
+            .map(|change| self.file_diff(change).map(|diff| render(&diff, DiffStyle::Plain)));
+        let text = diffs.collect::<Result<String>>()?;
+        Ok(SnapshotEntry {
+            id: commit.id.to_string(),
+            time: rfc3339(commit.time, self.zone()),
+            actor: commit.message.actor().to_owned(),
+            subject: commit.message.subject.clone(),
+            body: commit.message.body.clone(),
+            trailers,
+            paths: record.changes.iter().map(|change| change.path.clone()).collect(),
+            patch: patch.then_some(text),
+        })
     }
 }

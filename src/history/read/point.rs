@@ -72,14 +72,18 @@ impl History {
             let words = "lies ahead; no snapshot says what will be: name a time that is past";
             return Err(HistoryError::BeyondHistory(format!("`{text}` {words}")));
         }
-        match at_time(&store, head, time)? {
-            Ok(commit) => found(commit),
-            Err(first) => {
-                let first = show(first, self.zone());
-                let words = format!("`{text}` is before the first snapshot, which was taken {first}");
-                Err(HistoryError::BeyondHistory(words))
+        let mut first = time;
+        for commit in store.commits(Some(head)) {
+            let commit = commit?;
+            // Commits carry whole seconds: one made within the second that was asked for counts.
+            if commit.time.as_second() <= time.as_second() {
+                return found(commit);
             }
+            first = commit.time;
         }
+        let first = show(first, self.zone());
+        let words = format!("`{text}` is before the first snapshot, which was taken {first}");
+        Err(HistoryError::BeyondHistory(words))
     }
 
     /// The newest snapshot.
@@ -129,24 +133,6 @@ fn by_prefix(store: &HistoryStore, head: Oid, text: &str) -> Result<Option<Commi
         }
     }
     Ok(found)
-}
-
-/// The newest commit up to `time`, or the first commit's time where there is none.
-fn at_time(
-    store: &HistoryStore,
-    head: Oid,
-    time: Timestamp,
-) -> Result<std::result::Result<Commit, Timestamp>> {
-    let mut first = time;
-    for commit in store.commits(Some(head)) {
-        let commit = commit?;
-        // Commits carry whole seconds: one made within the second that was asked for counts.
-        if commit.time.as_second() <= time.as_second() {
-            return Ok(Ok(commit));
-        }
-        first = commit.time;
-    }
-    Ok(Err(first))
 }
 
 /// A time as people read it: local, to the second.

@@ -17,7 +17,7 @@ use crate::history::error::{HistoryError, Result};
 use crate::history::read::{FileDiff, LogFilter, Point, show, within};
 use crate::history::store::{FileMode, FileState, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore};
-use crate::history::take::{Deletions, EntryFile, History, Rename, RestoreStep, pairs, plural};
+use crate::history::take::{Deletions, FileEntries, History, Rename, RestoreStep, pairs, plural};
 use crate::vault::{ChangeReason, Editor, NotePath};
 
 /// The result of a restore.
@@ -54,13 +54,11 @@ impl History {
     pub fn present(&self) -> Result<BTreeMap<String, FileState>> {
         let store = self.store();
         let (_, base) = store.head_tree()?;
-        let known = EntryFile::new(self.dir()).load();
+        let known = FileEntries::load(self.dir());
         let scan = self.scanner(&store, base).scan_all(&known, &mut store.dry_objects())?;
         let mut files = store.files(base)?;
-        for path in scan.deleted {
-            files.remove(&path);
-        }
-        for (path, state) in scan.changed {
+        let deleted = scan.deleted.into_iter().map(|path| (path, None));
+        for (path, state) in scan.changed.into_iter().chain(deleted) {
             match state {
                 Some(state) => drop(files.insert(path, state)),
                 None => drop(files.remove(&path)),
@@ -102,10 +100,7 @@ impl History {
         let text = |path: &str, id| {
             // Files that are in no snapshot yet are read from the vault.
             self.content(id).or_else(|_| {
-                Ok(NotePath::new(path)
-                    .ok()
-                    .and_then(|path| self.vault().read(&path).ok())
-                    .unwrap_or_default())
+                Ok(NotePath::new(path).ok().and_then(|path| self.vault.read(&path).ok()).unwrap_or_default())
             })
         };
         let mut renames = pairs(&gone, &come, text)?;
@@ -136,23 +131,19 @@ impl History {
     /// # Errors
     /// The snapshot's content can't be read.
     pub fn step_diff(&self, step: &RestoreStep) -> Result<FileDiff> {
-        let old = match step.before {
-            Some(state) => Some((state.mode, self.content_now(&step.path, state)?)),
-            None => None,
-        };
-        let new = match step.after {
-            Some(state) => Some((state.mode, self.content(state.id)?)),
-            None => None,
-        };
-        Ok(FileDiff { path: step.path.clone(), old, new })
+        let old = step
+            .before
+            .map(|state| Ok::<_, HistoryError>((state.mode, self.content_now(&step.path, state)?)));
+        let new = step.after.map(|state| Ok::<_, HistoryError>((state.mode, self.content(state.id)?)));
+        Ok(FileDiff { path: step.path.clone(), old: old.transpose()?, new: new.transpose()? })
     }
 
     fn content_now(&self, path: &str, state: FileState) -> Result<Vec<u8>> {
         let note =
             NotePath::new(path).map_err(|error| HistoryError::Outside(path.into(), error.to_string()))?;
         match state.mode {
-            FileMode::Link => Ok(link_target(&self.vault().absolute(&note))),
-            _ => Ok(self.vault().read(&note)?),
+            FileMode::Link => Ok(link_target(&self.vault.absolute(&note))),
+            _ => Ok(self.vault.read(&note)?),
         }
     }
 
@@ -268,21 +259,18 @@ impl History {
         // Removals first: a folder may have to make way for a file.
         let (removals, writes): (Vec<&RestoreStep>, Vec<&RestoreStep>) =
             steps.iter().partition(|step| step.after.is_none());
-        let mut stopped = None;
+        let mut stopped: Option<String> = None;
         for step in removals.into_iter().chain(writes) {
+            let mut skip = |reason| report.skipped.push(BlockedFile { path: step.path.clone(), reason });
             if let Some(reason) = &stopped {
-                report
-                    .skipped
-                    .push(BlockedFile { path: step.path.clone(), reason: format!("not begun: {reason}") });
+                skip(format!("not begun: {reason}"));
                 continue;
             }
             match self.write_step(editor, step, why) {
                 Ok(()) => {}
-                Err(StepError::Skip(reason)) => {
-                    report.skipped.push(BlockedFile { path: step.path.clone(), reason });
-                }
+                Err(StepError::Skip(reason)) => skip(reason),
                 Err(StepError::Stop(reason)) => {
-                    report.skipped.push(BlockedFile { path: step.path.clone(), reason: reason.clone() });
+                    skip(reason.clone());
                     stopped = Some(reason);
                 }
             }
@@ -323,5 +311,25 @@ fn subject(plan: &RestorePlan, time: &str) -> String {
     match plan.steps.as_slice() {
         [step] => format!("restored: {} as of {time}", step.path),
         steps => format!("restored: {} {} as of {time}", steps.len(), plural(steps.len(), "file")),
+    }
+}
+
+impl History {
+    /// The newest snapshot where it has what `scopes` have lost since; else, of one path, the state before its last change.
+    /// None where nothing was lost and there is no one path to look back for.
+    ///
+    /// # Errors
+    /// The path was never in a snapshot, or the history can't be read.
+    pub fn before_last_change(&self, scopes: &[String]) -> Result<Option<Point>> {
+        let newest = self.newest()?;
+        let differs = |plan: RestorePlan| !plan.steps.is_empty() || !plan.blocked.is_empty();
+        if self.plan_restore(&newest, scopes, false).is_ok_and(differs) {
+            return Ok(Some(newest));
+        }
+        let [scope] = scopes else { return Ok(None) };
+        let filter = LogFilter { path: Some(scope.clone()), limit: Some(1), ..LogFilter::default() };
+        let last = self.records(&filter)?.into_iter().next();
+        let last = last.ok_or_else(|| HistoryError::NotInSnapshot(scope.clone(), newest.short()))?;
+        last.commit.parent.map_or(Ok(newest), |parent| self.point(&parent.to_string())).map(Some)
     }
 }

@@ -1,12 +1,18 @@
 //! Plans and carries out a restore of a part of a note: a line, a reminder by its id, or a section.
 //!
 //! The plan is a value that is shown first. When it is carried out, it is computed again from the note's newest bytes,
-//! so that a person's edit meanwhile stays.
+//! so that a person's edit meanwhile stays. The change in the text is pure: the line replaces a line with the same id, or
+//! goes back beside its old neighbours if they still stand in the text; if none of them does, it is added at the end. A
+//! section is a heading with all below it, up to the next heading of its level or above; a line with `#` in frontmatter,
+//! code or a comment is no heading.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::execute::RestoreReport;
-use super::line::{LineTarget, restore_line};
+use super::revert::find;
+use crate::format::changes::{body, lines};
+use crate::format::lines::LiveLines;
+use crate::format::memory;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{FileDiff, LogFilter, Point};
 use crate::history::store::{FileMode, RESTORED_FROM};
@@ -49,7 +55,7 @@ impl History {
     /// # Errors
     /// The note or the part was not there, or something can't be read.
     pub fn plan_part(&self, path: &NotePath, target: &LineTarget, at: Option<Point>) -> Result<PartPlan> {
-        let now = self.vault().read_or_empty(path)?;
+        let now = self.vault.read_or_empty(path)?;
         let (point, source) = match at {
             Some(point) => {
                 let source = self.read_at(&point.commit, path.as_str())?;
@@ -126,5 +132,190 @@ impl History {
         report.restored.push(plan.path.to_string());
         report.snapshot_after = newest(self);
         Ok(report)
+    }
+}
+
+/// The part of the older text to restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineTarget {
+    /// The line with the field `id=…`.
+    Id(String),
+    /// The line with this number, from 1.
+    Number(usize),
+    /// The one section with this heading.
+    Section(String),
+}
+
+/// `current` with the line or section of `source` back in it; `None` where `source` has no such, or where more than one
+/// section has that heading. If it stands already, `current` itself.
+pub fn restore_line(current: &[u8], source: &[u8], target: &LineTarget) -> Option<Vec<u8>> {
+    let old = lines(source);
+    let item = |at: usize| at..at + 1 + continuation(old[at], &old[at + 1..]);
+    let range = match target {
+        LineTarget::Section(heading) => section(source, heading)?.lines,
+        LineTarget::Id(id) => item(old.iter().position(|line| has_id(line, id))?),
+        LineTarget::Number(number) => item(number.checked_sub(1).filter(|at| *at < old.len())?),
+    };
+    let mut text: Vec<Vec<u8>> = lines(current).into_iter().map(<[u8]>::to_vec).collect();
+    let newline: &[u8] = if current.windows(2).any(|pair| pair == b"\r\n") { b"\r\n" } else { b"\n" };
+    let block: Vec<Vec<u8>> = old[range.clone()].iter().map(|line| [body(line), newline].concat()).collect();
+
+    if let LineTarget::Id(id) = target
+        && let Some(place) = text.iter().position(|line| has_id(line, id))
+    {
+        if body(&text[place]) != body(&block[0]) {
+            let terminator = text[place][body(&text[place]).len()..].to_vec();
+            text[place] = [body(&block[0]), terminator.as_slice()].concat();
+        }
+        return Some(text.concat());
+    }
+    if let LineTarget::Section(heading) = target
+        && sections(current).iter().any(|one| one.heading == heading.trim())
+    {
+        let place = section(current, heading)?.lines;
+        let same = place.len() == block.len()
+            && text[place.clone()].iter().zip(&block).all(|(a, b)| body(a) == body(b));
+        if same {
+            return Some(current.to_vec());
+        }
+        text.splice(place, block);
+        return Some(text.concat());
+    }
+    let stands = text.windows(block.len()).any(|run| run.iter().zip(&block).all(|(a, b)| body(a) == body(b)));
+    if stands {
+        return Some(current.to_vec());
+    }
+    let place = position_by_neighbours(&text, &old, &range).unwrap_or(text.len());
+    if place == text.len()
+        && let Some(last) = text.last_mut()
+        && !last.ends_with(b"\n")
+    {
+        last.extend(newline);
+    }
+    text.splice(place..place, block);
+    Some(text.concat())
+}
+
+/// The position after the nearest line above that is still there exactly once, else before the nearest below.
+fn position_by_neighbours(text: &[Vec<u8>], old: &[&[u8]], gone: &Range<usize>) -> Option<usize> {
+    let find = |line: &[u8]| find(text, &[line]).filter(|_| !body(line).is_empty());
+    let above = old[..gone.start].iter().rev().find_map(|line| find(line)).map(|place| place + 1);
+    above.or_else(|| old[gone.end..].iter().find_map(|line| find(line)))
+}
+
+/// The number of indented lines that belong to a bullet.
+fn continuation(first: &[u8], rest: &[&[u8]]) -> usize {
+    if !first.starts_with(b"- ") && !first.starts_with(b"* ") {
+        return 0;
+    }
+    rest.iter().take_while(|line| line.starts_with(b" ") || line.starts_with(b"\t")).count()
+}
+
+/// Whether the line has the field `id=` with exactly this value.
+pub(crate) fn has_id(line: &[u8], id: &str) -> bool {
+    let field = format!("id={id}");
+    memchr::memmem::find_iter(line, &field).any(|at| {
+        let before = at.checked_sub(1).is_none_or(|before| line[before] == b' ');
+        let after = line.get(at + field.len()).is_none_or(u8::is_ascii_whitespace);
+        before && after
+    })
+}
+
+/// A section, by its lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteSection {
+    /// The heading's words.
+    pub heading: String,
+    /// How many `#`, 1 to 6.
+    pub level: usize,
+    /// The lines of it, from 0, the heading's first.
+    pub lines: Range<usize>,
+}
+
+/// The sections of a text, in the order of their headings; one holds those below it.
+pub fn sections(text: &[u8]) -> Vec<NoteSection> {
+    let mut out: Vec<NoteSection> = Vec::new();
+    let (mut live, mut count) = (LiveLines::new(text), 0);
+    while let Some((line, is_live)) = live.next_any() {
+        count = line.number;
+        let Some((level, heading)) = is_live.then(|| memory::heading(line.text)).flatten() else { continue };
+        let at = line.number - 1;
+        close(&mut out, level, at);
+        out.push(NoteSection { heading, level, lines: at..usize::MAX });
+    }
+    close(&mut out, 1, count);
+    out
+}
+
+/// Open sections of this level and below end here.
+fn close(sections: &mut [NoteSection], level: usize, at: usize) {
+    for open in sections.iter_mut().filter(|one| one.lines.end == usize::MAX && one.level >= level) {
+        open.lines.end = at;
+    }
+}
+
+/// The one section with a heading; none where there is none, or more than one.
+pub fn section(text: &[u8], heading: &str) -> Option<NoteSection> {
+    let mut found = sections(text).into_iter().filter(|one| one.heading == heading.trim());
+    let one = found.next()?;
+    found.next().is_none().then_some(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn back(current: &str, source: &str, target: &LineTarget) -> Option<String> {
+        restore_line(current.as_bytes(), source.as_bytes(), target).map(|b| String::from_utf8(b).unwrap())
+    }
+
+    #[test]
+    fn a_line_goes_back_beside_its_neighbours() {
+        let old = "# R\n- a id=rid_A\n- b id=rid_B\n- c id=rid_C\n";
+        let id = |id: &str| LineTarget::Id(id.into());
+        assert_eq!(back("# R\n- a id=rid_A\n- c id=rid_C\n", old, &id("rid_B")).as_deref(), Some(old));
+        assert_eq!(
+            back("- c id=rid_C\n", old, &id("rid_B")).as_deref(),
+            Some("- b id=rid_B\n- c id=rid_C\n")
+        );
+        assert_eq!(back("new", old, &id("rid_B")).as_deref(), Some("new\n- b id=rid_B\n"));
+        assert_eq!(back("- B! id=rid_B\r\n", old, &id("rid_B")).as_deref(), Some("- b id=rid_B\r\n"));
+        assert_eq!(back("x\n", old, &id("rid_X")), None);
+        assert_eq!(back("x\n", old, &id("rid_")), None);
+    }
+
+    #[test]
+    fn a_section_takes_its_place_again() {
+        let old = "# N\n## A\none\ntwo\n## B\nthree";
+        let named = |heading: &str| LineTarget::Section(heading.into());
+        assert_eq!(
+            back("# N\nnew\n## A\none!\n## B\nthree!\n", old, &named("A")).as_deref(),
+            Some("# N\nnew\n## A\none\ntwo\n## B\nthree!\n")
+        );
+        assert_eq!(
+            back("# N\n## A\none\ntwo\n", old, &named("B")).as_deref(),
+            Some("# N\n## A\none\ntwo\n## B\nthree\n")
+        );
+        assert_eq!(back(old, old, &named("B")).as_deref(), Some(old));
+        assert_eq!(back("## A\n## A\n", old, &named("A")), None);
+        assert_eq!(back("", old, &named("C")), None);
+    }
+
+    #[test]
+    fn a_bullet_comes_with_its_indented_lines() {
+        let old = "## S\n- one\n  more\n- two\n";
+        assert_eq!(back("## S\n- two\n", old, &LineTarget::Number(2)).as_deref(), Some(old));
+        assert_eq!(back(old, old, &LineTarget::Number(2)).as_deref(), Some(old));
+        assert_eq!(back("", old, &LineTarget::Number(9)), None);
+    }
+
+    #[test]
+    fn a_section_ends_at_the_next_heading_of_its_level() {
+        let text = b"---\n# no\n---\nintro\n# A\none\n## B ##\ntwo\n```\n# code\n```\n# C\n#tag\n";
+        let found = sections(text);
+        let shown: Vec<_> =
+            found.iter().map(|one| (one.heading.as_str(), one.level, one.lines.clone())).collect();
+        assert_eq!(shown, [("A", 1, 4..11), ("B", 2, 6..11), ("C", 1, 11..13)]);
+        assert!(section(b"# A\n# A\n", "A").is_none() && section(text, "a").is_none());
     }
 }

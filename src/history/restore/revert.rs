@@ -6,10 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use similar::DiffTag;
-
-use crate::format::changes::changes;
-use crate::history::read::{body, lines};
+use crate::format::changes::{body, differences, lines};
 
 /// `current` without what turned `before` into `after`; `None` where that isn't certain.
 pub fn revert_change(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
@@ -35,9 +32,7 @@ fn is_already_reverted(before: &[u8], after: &[u8], current: &[u8]) -> bool {
     let all: BTreeSet<&[u8]> = old.keys().chain(new.keys()).copied().collect();
     let changed: Vec<&[u8]> = all.into_iter().filter(|line| of(&old, line) != of(&new, line)).collect();
     let moved = {
-        let (old_lines, new_lines) = (lines(before), lines(after));
-        let ops = changes(&old_lines, &new_lines);
-        let touched = ops.iter().filter(|op| op.tag() != DiffTag::Equal);
+        let touched = differences(&lines(before), &lines(after));
         let touched: usize = touched.map(|op| op.old_range().len() + op.new_range().len()).sum();
         let differs: u64 = changed.iter().map(|line| of(&old, line).abs_diff(of(&new, line))).sum();
         touched as u64 != differs
@@ -66,20 +61,15 @@ fn counts(bytes: &[u8]) -> BTreeMap<&[u8], i64> {
 
 fn added(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
     let (old, new) = (lines(old), lines(new));
-    let changes = changes(&old, &new);
-    let inserted = changes.iter().filter(|op| op.tag() != DiffTag::Equal).flat_map(|op| &new[op.new_range()]);
-    inserted.map(|line| body(line).to_vec()).collect()
+    differences(&old, &new).flat_map(|op| &new[op.new_range()]).map(|line| body(line).to_vec()).collect()
 }
 
 /// Line by line: what was added goes, what was removed comes back next to a neighbour.
 fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
     let (old, new) = (lines(before), lines(after));
     let mut text: Vec<Vec<u8>> = lines(current).into_iter().map(<[u8]>::to_vec).collect();
-    for op in changes(&old, &new) {
+    for op in differences(&old, &new) {
         let (gone, come) = (&old[op.old_range()], &new[op.new_range()]);
-        if op.tag() == DiffTag::Equal {
-            continue;
-        }
         if come.is_empty() {
             // Only removed: it goes back after the line that stood before it, or before the next.
             let previous = op.new_range().start.checked_sub(1).map(|at| new[at]);
@@ -102,7 +92,7 @@ fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The place of `run` in `text`, if it stands there exactly once; line ends don't count.
-fn find(text: &[Vec<u8>], run: &[&[u8]]) -> Option<usize> {
+pub(super) fn find(text: &[Vec<u8>], run: &[&[u8]]) -> Option<usize> {
     let is_at = |at: usize| run.iter().zip(&text[at..]).all(|(a, b)| body(a) == body(b));
     let last = text.len().checked_sub(run.len())?;
     let mut places = (0..=last).filter(|at| is_at(*at));

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use git2::ObjectType;
+use git2::{ObjectType, Oid};
 use serde::Serialize;
 
 use super::execute::{Interrupted, RestoreReport};
@@ -15,7 +15,7 @@ use super::plan::BlockedFile;
 use super::undo_plan::{Conflict, UndoPlan};
 use crate::history::error::Result;
 use crate::history::read::CommitRecord;
-use crate::history::store::{CommitMessage, FileState, UNDOES, failpoint, operation_lock};
+use crate::history::store::{CommitMessage, UNDOES, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore, PendingUndo};
 use crate::history::take::{Deletions, History, RestoreStep};
 use crate::vault::{Actor, BOOKKEEPING, ChangeReason, Editor, NotePath};
@@ -45,10 +45,9 @@ impl History {
     /// Another process restores or undoes; the history can't be written.
     pub fn undo(&self, editor: &Editor, plan: &UndoPlan) -> Result<UndoReport> {
         let _lock = operation_lock(self.dir())?;
-        match self.finish_under_way(editor, Interrupted::Finish)? {
-            Some(_) => self.carry_out_undo(editor, self.plan_of(plan.writes.clone())?),
-            None => self.carry_out_undo(editor, plan.clone()),
-        }
+        let finished = self.finish_under_way(editor, Interrupted::Finish)?;
+        let plan = if finished.is_some() { self.plan_of(plan.writes.clone())? } else { plan.clone() };
+        self.carry_out_undo(editor, plan)
     }
 
     fn carry_out_undo(&self, editor: &Editor, mut plan: UndoPlan) -> Result<UndoReport> {
@@ -86,14 +85,10 @@ impl History {
         let mut steps = Vec::new();
         for (path, note) in &plan.notes {
             let mode = store.file(tree, path)?.map_or(note.mode, |file| file.mode);
-            let mut state = |bytes: &Option<Vec<u8>>| {
-                let blob = bytes.as_ref().map(|bytes| objects.write(ObjectType::Blob, bytes)).transpose()?;
-                Ok::<_, crate::history::HistoryError>(blob.map(|id| FileState { id, mode }))
-            };
             steps.push(RestoreStep {
                 path: path.clone(),
-                before: state(&note.now)?,
-                after: state(&note.after)?,
+                before: objects.write_file(note.now.as_deref(), mode)?,
+                after: objects.write_file(note.after.as_deref(), mode)?,
             });
         }
         objects.sync()?;
@@ -173,10 +168,10 @@ impl History {
             let known = store.file(commits.tree, path.as_str())?;
             let stands = match step.after {
                 Some(state) => self.read_present(path.as_str())?.is_some_and(|now| {
-                    !self.selection().is_too_large(path.as_str(), now.len() as u64)
-                        && git2::Oid::hash_object(ObjectType::Blob, &now).is_ok_and(|id| id == state.id)
+                    !self.selection.is_too_large(path.as_str(), now.len() as u64)
+                        && Oid::hash_object(ObjectType::Blob, &now).is_ok_and(|id| id == state.id)
                 }),
-                None => !self.vault().exists(&path),
+                None => !self.vault.exists(&path),
             };
             // A snapshot's changes by other actors are left to it.
             if self.keeps(&path) && stands && known != step.after && known == step.before {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{CommitRecord, DiffStyle, FileDiff, LogFilter, render};
-use crate::history::store::{Commit, CommitMessage, FileMode, LEFT_OUT, UNDOES, short_id};
+use crate::history::store::{CONVERSATION, Commit, FileMode, LEFT_OUT, UNDOES, short_id, turn_of};
 use crate::history::take::{History, is_skipped_by_undo};
 use crate::vault::{NotePath, OPERATION};
 
@@ -140,14 +140,6 @@ fn unit(record: &CommitRecord) -> String {
     record.commit.message.trailer(OPERATION).map_or_else(|| record.commit.id.to_string(), str::to_owned)
 }
 
-/// Whether a write was made for the turn with this id.
-fn is_of_turn(message: &CommitMessage, turn: &str) -> bool {
-    message
-        .trailer("Conversation")
-        .and_then(|it| it.strip_prefix("turn "))
-        .is_some_and(|it| it.strip_prefix(turn).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
-}
-
 impl History {
     /// Plans the undo of the agent's last operations, of one operation, or of a turn. Undone writes,
     /// undos, transcripts, summaries, the template and bookkeeping don't count among the last; an undo that is named by
@@ -163,7 +155,8 @@ impl History {
             }
             UndoSelection::Snapshot(id) => self.writes_with(&id)?,
             UndoSelection::Turn(turn) => {
-                let is_meant = |it: &Commit, _| is_of_turn(&it.message, turn.trim());
+                let is_meant =
+                    |it: &Commit, _| it.message.trailer(CONVERSATION).and_then(turn_of) == Some(turn.trim());
                 let writes = self.writes_where(is_meant, 1, usize::MAX)?;
                 if writes.is_empty() {
                     let words = format!("the turn `{turn}` has changed nothing that could be undone");
@@ -257,16 +250,17 @@ impl History {
 
     fn plan_write(&self, record: &CommitRecord, plan: &mut UndoPlan) -> Result<()> {
         let message = &record.commit.message;
+        let conflict = |path: &str, reason: &str, diff: String| Conflict {
+            commit: short_id(record.commit.id),
+            subject: message.subject.clone(),
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+            diff,
+        };
         for path in message.all(LEFT_OUT) {
             let reason = "no snapshot holds it (`[history] max_file_bytes`, `exclude`), so it can't be put back; \
                           what was written with it stays, too";
-            plan.conflicts.push(Conflict {
-                commit: short_id(record.commit.id),
-                subject: message.subject.clone(),
-                path: path.to_owned(),
-                reason: reason.to_owned(),
-                diff: String::new(),
-            });
+            plan.conflicts.push(conflict(path, reason, String::new()));
         }
         for change in &record.changes {
             let diff = self.file_diff(change)?;
@@ -298,7 +292,9 @@ impl History {
                     let mode = diff.old.as_ref().map_or(FileMode::File, |(mode, _)| *mode);
                     plan.notes.insert(change.path.clone(), NoteUndo { now: first, after, mode });
                 }
-                Err(reason) => plan.conflicts.push(conflict(record, &diff, reason)),
+                Err(reason) => {
+                    plan.conflicts.push(conflict(&diff.path, reason, render(&diff, DiffStyle::Plain)));
+                }
             }
         }
         Ok(())
@@ -306,16 +302,6 @@ impl History {
 
     pub(super) fn read_present(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let Ok(path) = NotePath::new(path) else { return Ok(None) };
-        Ok(self.vault().read_if_there(&path)?)
-    }
-}
-
-fn conflict(record: &CommitRecord, diff: &FileDiff, reason: &str) -> Conflict {
-    Conflict {
-        commit: short_id(record.commit.id),
-        subject: record.commit.message.subject.clone(),
-        path: diff.path.clone(),
-        reason: reason.to_owned(),
-        diff: render(diff, DiffStyle::Plain),
+        Ok(self.vault.read_if_there(&path)?)
     }
 }

@@ -12,21 +12,20 @@ impl History {
         editor: &Editor,
         step: &RestoreStep,
         why: &ChangeReason,
-    ) -> std::result::Result<(), StepError> {
-        let path = NotePath::new(&step.path).map_err(|error| StepError::Skip(error.to_string()))?;
-        let place = self.vault().absolute(&path);
-        let content =
-            |state: FileState| self.content(state.id).map_err(|error| StepError::Skip(error.to_string()));
+    ) -> Result<(), StepError> {
+        let path = NotePath::new(&step.path).map_err(skip)?;
+        let place = self.vault.absolute(&path);
+        let content = |state: FileState| self.content(state.id).map_err(skip);
         let is_link = |state: Option<FileState>| state.is_some_and(|state| state.mode == FileMode::Link);
         if is_link(step.before) || is_link(step.after) {
             return self.write_link(editor, step, &path, &place, why);
         }
         match (step.before, step.after) {
             // Gone already, as after an interruption.
-            (Some(_), None) if !self.vault().exists(&path) => {}
+            (Some(_), None) if !self.vault.exists(&path) => {}
             (Some(before), None) => {
                 edit(editor, &path, Operation::RemoveFile { expect: content(before)? }, why)?;
-                remove_empty_parents(self.vault().root(), &place);
+                remove_empty_parents(self.vault.root(), &place);
             }
             (None, Some(after)) => {
                 let bytes = content(after)?;
@@ -34,14 +33,14 @@ impl History {
                 match editor.create(&path, &bytes, why) {
                     Ok(_) => {}
                     // Begun before an interruption: it may be there already.
-                    Err(EditError::Exists(_)) if self.vault().read(&path).is_ok_and(|now| now == bytes) => {}
+                    Err(EditError::Exists(_)) if self.vault.read(&path).is_ok_and(|now| now == bytes) => {}
                     Err(error) => return Err(error.into()),
                 }
                 set_mode(&place, after.mode);
             }
             (Some(before), Some(after)) => {
                 let bytes = content(after)?;
-                if before.id != after.id && !self.vault().read(&path).is_ok_and(|now| now == bytes) {
+                if before.id != after.id && !self.vault.read(&path).is_ok_and(|now| now == bytes) {
                     let operation = Operation::ReplaceAll { expect: Some(content(before)?), with: bytes };
                     edit(editor, &path, operation, why)?;
                 }
@@ -62,12 +61,11 @@ impl History {
         path: &NotePath,
         place: &Path,
         why: &ChangeReason,
-    ) -> std::result::Result<(), StepError> {
-        let skip = |error: std::io::Error| StepError::Skip(error.to_string());
+    ) -> Result<(), StepError> {
         let now_link = std::fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_symlink());
         match step.before {
             Some(before) if before.mode == FileMode::Link => {
-                let expected = self.content(before.id).map_err(|error| StepError::Skip(error.to_string()))?;
+                let expected = self.content(before.id).map_err(skip)?;
                 if now_link && link_target(place) == expected {
                     std::fs::remove_file(place).map_err(skip)?;
                 } else if now_link || place.exists() {
@@ -84,13 +82,13 @@ impl History {
         if after.mode != FileMode::Link {
             return self.write_step(editor, &RestoreStep { before: None, ..step.clone() }, why);
         }
-        let target = self.content(after.id).map_err(|error| StepError::Skip(error.to_string()))?;
+        let target = self.content(after.id).map_err(skip)?;
         if let Some(parent) = place.parent() {
             std::fs::create_dir_all(parent).map_err(skip)?;
         }
         // A parent that is a link out of the vault must not carry the new link out with it.
         let parent = place.parent().and_then(|parent| parent.canonicalize().ok());
-        if !parent.is_some_and(|parent| parent.starts_with(self.vault().root())) {
+        if !parent.is_some_and(|parent| parent.starts_with(self.vault.root())) {
             return Err(StepError::Skip(format!("`{path}` leads out of the vault")));
         }
         let target: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&target);
@@ -106,6 +104,10 @@ pub(super) enum StepError {
     Skip(String),
     /// All files: the disk is full or can't be written.
     Stop(String),
+}
+
+fn skip(error: impl std::error::Error) -> StepError {
+    StepError::Skip(error.to_string())
 }
 
 impl From<EditError> for StepError {
@@ -124,17 +126,10 @@ impl From<EditError> for StepError {
     }
 }
 
-fn edit(
-    editor: &Editor,
-    path: &NotePath,
-    operation: Operation,
-    why: &ChangeReason,
-) -> std::result::Result<(), StepError> {
+fn edit(editor: &Editor, path: &NotePath, operation: Operation, why: &ChangeReason) -> Result<(), StepError> {
     let report = editor.edit(path, &[operation], why)?;
-    if report.all_done() {
-        return Ok(());
-    }
-    Err(StepError::Skip("it was changed meanwhile; the newer text stays".into()))
+    let changed = || StepError::Skip("it was changed meanwhile; the newer text stays".into());
+    report.all_done().then_some(()).ok_or_else(changed)
 }
 
 pub(super) fn link_target(place: &Path) -> Vec<u8> {

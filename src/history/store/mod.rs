@@ -4,31 +4,25 @@
 //! vault's folder, or why something is written.
 //! - [`repository`]: the opened repository ([`HistoryStore`]); [`tree`] adds looking up, listing and changing trees to it, and
 //!   [`reconcile`] taking its lock and setting right what a killed process left;
-//! - [`object`]: the objects of one snapshot; [`commit`], [`message`]: git's bytes, and the trailers that programs read;
-//! - [`ledger`]: the list of snapshots outside of the repository;
-//! - [`git_locks`], [`durability`]: locks that were left behind, files and names made durable.
+//! - [`object`]: the objects of one snapshot, and files and names made durable; [`commit`]: git's bytes, and the trailers that
+//!   programs read;
+//! - [`ledger`]: the list of snapshots outside of the repository.
 
 mod commit;
-mod durability;
-mod git_locks;
 mod ledger;
-mod message;
 mod object;
 mod reconcile;
 mod repository;
 mod tree;
 
-pub use commit::Commit;
-pub(super) use commit::short_id;
-pub(super) use durability::{failpoint, sync_dir, sync_files};
-pub(super) use git_locks::BranchLock;
-pub(super) use ledger::LedgerState;
-pub use message::{
-    ACTOR, ALL_NOTES, BULK_DELETION, CommitMessage, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES, turn_of,
+pub(super) use commit::{
+    ACTOR, ALL_NOTES, BULK_DELETION, CONVERSATION, Commit, CommitMessage, LEFT_OUT, NAMED, RESTORED_FROM,
+    TEMPLATE, TRANSCRIPT, UNDOES, short_id, trailers_of,
 };
-pub(super) use message::{CONVERSATION, LEFT_OUT, NAMED, TEMPLATE, trailers_of};
-pub(super) use object::{ObjectWriter, empty_tree};
+pub use commit::{NOTE, turn_of};
+pub(super) use ledger::LedgerState;
+pub(super) use object::{ObjectWriter, empty_tree, failpoint, loose_path, sync_dir, sync_files};
 pub(super) use reconcile::operation_lock;
-pub(super) use repository::{BRANCH, HistoryStore};
-pub(super) use tree::TreeChange;
-pub use tree::{FileMode, FileState, PathChange};
+pub(super) use repository::{BRANCH, BranchLock, HistoryStore};
+pub use tree::FileMode;
+pub(super) use tree::{FileState, PathChange, TreeChange};

@@ -4,12 +4,13 @@
 //! of them, before the branch moves: for each of a few, for the whole file system where there are many (the first snapshot of
 //! a vault).
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use git2::{ObjectType, Oid, Repository};
 
-use super::durability::sync_files;
 use crate::history::error::{HistoryError, Result};
 
 /// Writes the objects of one snapshot.
@@ -67,16 +68,47 @@ impl<'r> ObjectWriter<'r> {
 }
 
 /// The file of a loose object in the repository `dir`.
-fn loose_path(dir: &Path, id: Oid) -> PathBuf {
+pub(crate) fn loose_path(dir: &Path, id: Oid) -> PathBuf {
     let hex = id.to_string();
     dir.join("objects").join(&hex[..2]).join(&hex[2..])
 }
 
 /// The id of a tree without entries.
 pub(crate) fn empty_tree() -> Oid {
-    const EMPTY: [u8; 20] = [
-        0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb,
-        0xee, 0x49, 0x04,
-    ];
-    Oid::from_bytes(&EMPTY).unwrap_or(Oid::ZERO_SHA1)
+    Oid::from_str("4b825dc642cb6eb9a060e54bf8d69288fbee4904").unwrap_or(Oid::ZERO_SHA1)
+}
+
+/// Makes a renamed or created name durable; a file system that can't is left alone.
+pub(crate) fn sync_dir(dir: &Path) {
+    if let Ok(dir) = File::open(dir) {
+        let _ = dir.sync_all();
+    }
+}
+
+/// Waits until files that were created in `dir` are on the disk, with their names; those that are gone are left out.
+/// Linux syncs the file system instead of more than a few files.
+pub(crate) fn sync_files(dir: &Path, files: &[PathBuf]) -> Result<()> {
+    /// The most files that are synced one by one.
+    #[cfg(target_os = "linux")]
+    const MAX_SINGLE_SYNCS: usize = 32;
+    #[cfg(target_os = "linux")]
+    if files.len() > MAX_SINGLE_SYNCS {
+        let synced = File::open(dir).and_then(|dir| Ok(rustix::fs::syncfs(dir)?));
+        return synced.map_err(HistoryError::io("sync", dir));
+    }
+    let mut folders = BTreeSet::from([dir]);
+    for path in files {
+        match File::open(path).and_then(|file| file.sync_all()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            synced => synced.map_err(HistoryError::io("sync", path))?,
+        }
+        folders.extend(path.parent());
+    }
+    folders.into_iter().for_each(sync_dir);
+    Ok(())
+}
+
+/// A place where a test may end the process.
+pub(crate) fn failpoint(name: &'static str) {
+    fail::eval(name, |_| std::process::abort());
 }

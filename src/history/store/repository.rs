@@ -5,22 +5,25 @@
 //! the vault's own `.git`. A commit is durable before the branch points at it.
 
 use std::cell::RefCell;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use git2::{ObjectType, Oid, Repository};
 use jiff::Zoned;
 
-use super::commit::{self, Commit};
-use super::durability::{failpoint, sync_dir, sync_files};
-use super::git_locks::BranchLock;
+use super::commit::{self, Commit, CommitMessage};
 use super::ledger::{Ledger, LineKind};
-use super::message::CommitMessage;
-use super::object::{ObjectWriter, empty_tree};
+use super::object::{ObjectWriter, empty_tree, failpoint, sync_dir, sync_files};
 use crate::history::error::{HistoryError, Result};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
+
+/// Held while the branch may move; released when dropped.
+#[derive(Debug)]
+pub(crate) struct BranchLock(
+    #[expect(dead_code, reason = "holds the lock until it is dropped")] pub(super) File,
+);
 
 /// The opened repository.
 pub(crate) struct HistoryStore {

@@ -75,6 +75,14 @@ impl TryFrom<(String, String)> for FileState {
     }
 }
 
+impl ObjectWriter<'_> {
+    /// Writes a file's content, where there is a file, and returns its state.
+    pub(crate) fn write_file(&mut self, bytes: Option<&[u8]>, mode: FileMode) -> Result<Option<FileState>> {
+        let id = bytes.map(|bytes| self.write(ObjectType::Blob, bytes)).transpose()?;
+        Ok(id.map(|id| FileState { id, mode }))
+    }
+}
+
 /// A file or a folder in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TreeNode {
@@ -258,23 +266,5 @@ impl HistoryStore {
             None => Ok(()),
         };
         done.map_err(self.git("change a tree"))
-    }
-
-    /// How many files a tree has, counted up to `limit`.
-    pub(crate) fn count_up_to(&self, tree: Oid, limit: usize) -> Result<usize> {
-        let mut count = 0;
-        let mut folders = vec![tree];
-        while let Some(id) = folders.pop() {
-            for entry in self.tree(id)?.iter().flat_map(git2::Tree::iter) {
-                match entry.kind() {
-                    Some(ObjectType::Tree) => folders.push(entry.id()),
-                    _ => count += 1,
-                }
-                if count >= limit {
-                    return Ok(count);
-                }
-            }
-        }
-        Ok(count)
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use git2::Oid;
 
@@ -61,27 +61,21 @@ pub struct FileEntries {
     pub tree: Option<Oid>,
 }
 
-/// The file that keeps the entries.
-#[derive(Debug, Clone)]
-pub struct EntryFile(PathBuf);
+const NAME: &str = "entries";
 
-impl EntryFile {
-    /// The file in the repository `dir`.
-    pub fn new(dir: &Path) -> Self {
-        Self(dir.join("entries"))
-    }
-
-    /// Reads the entries; none where the file is missing, torn or of another version.
-    pub fn load(&self) -> FileEntries {
-        let bytes = fs::read(&self.0).unwrap_or_default();
+impl FileEntries {
+    /// The entries in the repository `dir`; none where the file is missing, torn or of another version.
+    pub fn load(dir: &Path) -> Self {
+        let bytes = fs::read(dir.join(NAME)).unwrap_or_default();
         decode(&bytes).unwrap_or_default()
     }
 
-    /// Replaces the file by `entries`, in one step. A failure costs a re-read later and nothing else.
-    pub fn rewrite(&self, entries: &FileEntries) {
-        if let Err(error) = json_file::replace(&self.0, &encode(entries), false) {
+    /// Replaces the file in one step. A failure costs a re-read later and nothing else.
+    pub fn save(&self, dir: &Path) {
+        let path = dir.join(NAME);
+        if let Err(error) = json_file::replace(&path, &encode(self), false) {
             tracing::debug!(%error, "entry file not written; the next walk reads more");
-            let _ = fs::remove_file(&self.0);
+            let _ = fs::remove_file(&path);
         }
     }
 }
@@ -146,19 +140,19 @@ mod tests {
     #[test]
     fn entries_are_read_back_and_a_torn_file_holds_none() {
         let dir = tempfile::tempdir().unwrap();
-        let file = EntryFile::new(dir.path());
-        assert!(file.load().map.is_empty());
+        let load = || FileEntries::load(dir.path());
+        assert!(load().map.is_empty());
         let tree = Oid::hash_object(git2::ObjectType::Tree, b"").unwrap();
         let mut entries = FileEntries { tree: Some(tree), ..FileEntries::default() };
         entries.map.insert("a.md".into(), entry(1, 5));
         entries.map.insert("ü/b.md".into(), entry(2, 6));
-        file.rewrite(&entries);
-        let read = file.load();
+        entries.save(dir.path());
+        let read = load();
         assert_eq!((read.map, read.tree), (entries.map, Some(tree)));
         let whole = fs::read(dir.path().join("entries")).unwrap();
         for cut in 0..whole.len() {
             fs::write(dir.path().join("entries"), &whole[..cut]).unwrap();
-            let read = file.load();
+            let read = load();
             assert!(read.tree.is_none() && read.map.is_empty(), "cut at {cut}");
         }
     }

@@ -1,6 +1,7 @@
 //! Defines [`History`], the history of one vault, with its repository, the vault and the settings of both.
 //!
-//! Its methods are spread over the files of this room: snapshots, records of writes, queries, restores.
+//! Its methods are spread over the files of this room: snapshots, records of writes, queries, restores. [`LazyHistory`]
+//! opens it at its first use: most commands read a note and end, and opening a repository would cost more than their work.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::history::error::Result;
 use crate::history::store::HistoryStore;
-use crate::vault::{NotePath, Vault};
+use crate::vault::{ChangeObserver, NotePath, ObservedChange, Vault};
 
 /// The history of one vault.
 pub struct History {
@@ -73,11 +74,6 @@ impl History {
         &self.dir
     }
 
-    /// The vault that it keeps.
-    pub fn vault(&self) -> &Vault {
-        &self.vault
-    }
-
     /// The zone that times are shown and read in.
     pub fn zone(&self) -> &TimeZone {
         &self.zone
@@ -91,15 +87,6 @@ impl History {
     /// Whether snapshots keep the file at `path`.
     pub fn keeps(&self, path: &NotePath) -> bool {
         self.selection.verdict(path.as_str()) == PathTreatment::Keep
-    }
-
-    pub(crate) fn selection(&self) -> &Selection {
-        &self.selection
-    }
-
-    /// The agent's own notes, where ids live.
-    pub(crate) fn own_notes(&self) -> &[String] {
-        self.selection.own_notes()
     }
 
     pub(crate) fn store(&self) -> MutexGuard<'_, HistoryStore> {
@@ -127,5 +114,44 @@ impl History {
     pub(super) fn is_replaced(&self) -> bool {
         drop(self.store());
         self.replaced.load(Ordering::SeqCst)
+    }
+}
+
+/// Opens the history when it is first needed, and hears of edits in its place.
+#[derive(Debug)]
+pub struct LazyHistory {
+    vault: Vault,
+    settings: Settings,
+    state: PathBuf,
+    clock: Arc<dyn Clock>,
+    opened: Mutex<Option<Arc<History>>>,
+}
+
+impl LazyHistory {
+    /// The history of `vault` in the state directory `state`.
+    pub fn new(vault: Vault, settings: Settings, state: PathBuf, clock: Arc<dyn Clock>) -> Self {
+        Self { vault, settings, state, clock, opened: Mutex::new(None) }
+    }
+
+    /// The history.
+    ///
+    /// # Errors
+    /// It can't be opened or made; the next call tries again.
+    pub fn get(&self) -> Result<Arc<History>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(history) = &*opened {
+            return Ok(Arc::clone(history));
+        }
+        let history = History::open(&self.vault, &self.settings, &self.state, Arc::clone(&self.clock))?;
+        Ok(Arc::clone(opened.insert(Arc::new(history))))
+    }
+}
+
+impl ChangeObserver for LazyHistory {
+    fn changed(
+        &self,
+        change: &ObservedChange<'_>,
+    ) -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.get()?.changed(change)
     }
 }

@@ -4,18 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
-use git2::ObjectType;
 use jiff::Timestamp;
 
-use super::committer::Committer;
 use super::history::History;
-use super::left_out;
 use super::scan::LeftOut;
 use super::select::PathTreatment;
+use super::snapshot::{Committer, update_left_out};
 use crate::format::summary;
-use crate::history::error::{HistoryError, Result};
+use crate::history::error::Result;
 use crate::history::store::{
-    CONVERSATION, CommitMessage, FileMode, FileState, LEFT_OUT, TEMPLATE, TRANSCRIPT,
+    CONVERSATION, Commit, CommitMessage, FileMode, FileState, LEFT_OUT, TEMPLATE, TRANSCRIPT,
 };
 use crate::vault::{Actor, BOOKKEEPING, ChangeObserver, ChangeReason, NotePath, OPERATION, ObservedChange};
 
@@ -32,14 +30,14 @@ impl History {
         if grouped {
             return Ok(());
         }
-        if self.selection().verdict(path.as_str()) != PathTreatment::Keep {
+        if self.selection.verdict(path.as_str()) != PathTreatment::Keep {
             return self.record_left_out(&path, change.why);
         }
-        if self.selection().is_too_large(path.as_str(), size) {
+        if self.selection.is_too_large(path.as_str(), size) {
             tracing::warn!(note = %path, size, "larger than `[history] max_file_bytes`; not kept in history");
-            let left = LeftOut { path: path.to_string(), reason: self.selection().too_large(size) };
+            let left = LeftOut { path: path.to_string(), reason: self.selection.too_large(size) };
             self.record_left_out(&path, change.why)?;
-            return left_out::update_paths(self.dir(), &[path].into(), &[left]);
+            return update_left_out(self.dir(), &[path].into(), &[left]);
         }
         if let Some(paths) = self.grouped().as_mut() {
             paths.insert(path);
@@ -53,11 +51,8 @@ impl History {
             Some(FileState { mode: FileMode::Executable, .. }) => FileMode::Executable,
             _ => FileMode::File,
         };
-        let mut state = |bytes: Option<&[u8]>| {
-            let blob = bytes.map(|bytes| commits.objects.write(ObjectType::Blob, bytes)).transpose()?;
-            Ok::<_, HistoryError>(blob.map(|id| FileState { id, mode }))
-        };
-        let (before, after) = (state(change.before)?, state(change.after)?);
+        let before = commits.objects.write_file(change.before, mode)?;
+        let after = commits.objects.write_file(change.after, mode)?;
         if known == after && commits.is_reported_again(&message)? {
             return Ok(());
         }
@@ -121,9 +116,9 @@ impl History {
 
     /// The note's path with links resolved, as snapshots know it.
     fn real_path(&self, path: &NotePath) -> NotePath {
-        std::fs::canonicalize(self.vault().absolute(path))
+        std::fs::canonicalize(self.vault.absolute(path))
             .ok()
-            .and_then(|real| NotePath::new(real.strip_prefix(self.vault().root()).ok()?.to_str()?).ok())
+            .and_then(|real| NotePath::new(real.strip_prefix(self.vault.root()).ok()?.to_str()?).ok())
             .unwrap_or_else(|| path.clone())
     }
 }
@@ -132,27 +127,25 @@ impl Committer<'_> {
     /// Whether another run has committed the same write recently: it was reported before a crash.
     fn is_reported_again(&self, message: &CommitMessage) -> Result<bool> {
         let mine = self.history.mine.lock().unwrap_or_else(PoisonError::into_inner);
-        for commit in self.store.commits(self.head).take(64) {
-            let commit = commit?;
-            if mine.contains(&commit.id) {
-                break;
-            }
-            if commit.message == *message {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        self.is_committed(message, 64, |commit| !mine.contains(&commit.id))
     }
 
     /// Whether a commit since then has the same message.
     pub fn is_committed_since(&self, message: &CommitMessage, since: Timestamp) -> Result<bool> {
-        for commit in self.store.commits(self.head) {
+        self.is_committed(message, usize::MAX, |commit| commit.time.as_second() >= since.as_second())
+    }
+
+    /// Whether one of the newest `most` commits has the same message, before the first that isn't looked at.
+    fn is_committed(
+        &self,
+        message: &CommitMessage,
+        most: usize,
+        looks_at: impl Fn(&Commit) -> bool,
+    ) -> Result<bool> {
+        for commit in self.store.commits(self.head).take(most) {
             let commit = commit?;
-            if commit.time.as_second() < since.as_second() {
-                break;
-            }
-            if commit.message == *message {
-                return Ok(true);
+            if !looks_at(&commit) || commit.message == *message {
+                return Ok(looks_at(&commit));
             }
         }
         Ok(false)

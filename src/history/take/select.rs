@@ -42,7 +42,7 @@ const ATTACHMENTS: [&str; 27] = [
     "excalidraw",
 ];
 /// Folders that are never kept, at any depth.
-const NEVER_FOLDERS: [&str; 5] = [".trash", ".stversions", ".stfolder", ".sync", "node_modules"];
+const NEVER_FOLDERS: [&str; 6] = [".trash", ".stversions", ".stfolder", ".sync", "node_modules", ".git"];
 /// Files that Obsidian rewrites all the time and that are not worth restoring.
 const NEVER_FILES: [&str; 6] = [
     ".obsidian/workspace.json",
@@ -63,7 +63,8 @@ pub struct Selection {
     skills: String,
     /// Larger files are left out, in bytes.
     pub max_file_bytes: u64,
-    own: Vec<String>,
+    /// The agent's own notes, where ids live.
+    pub own: Vec<String>,
 }
 
 /// The treatment of a path.
@@ -104,11 +105,6 @@ impl Selection {
         })
     }
 
-    /// The agent's own notes.
-    pub(crate) fn own_notes(&self) -> &[String] {
-        &self.own
-    }
-
     /// Whether a file of that many bytes is left out; the agent's own notes never are.
     pub fn is_too_large(&self, path: &str, bytes: u64) -> bool {
         bytes > self.max_file_bytes && !self.own.iter().any(|own| own == path)
@@ -126,15 +122,13 @@ impl Selection {
         }
         let mut parts = path.split('/');
         let name = parts.next_back().unwrap_or(path);
-        if parts.any(|part| NEVER_FOLDERS.contains(&part) || part == ".git")
+        if parts.any(|part| NEVER_FOLDERS.contains(&part))
             || NEVER_FILES.contains(&path)
             || NEVER_FILES.contains(&name)
             || is_temporary(name)
             || self.exclude.is_match(path)
+            || !self.wanted(path, name)
         {
-            return PathTreatment::Ignore;
-        }
-        if !self.wanted(path, name) {
             return PathTreatment::Ignore;
         }
         if path.split('/').any(is_reserved) { PathTreatment::Reserved } else { PathTreatment::Keep }
@@ -171,13 +165,11 @@ fn globs(key: &'static str, patterns: &[String]) -> Result<GlobSet> {
 fn is_temporary(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     crate::vault::conflict::is_temporary(name)
-        || lower.ends_with('~')
         || lower.starts_with(".~")
         || lower.starts_with("~$")
         || [".tmp", ".swp", ".swx", ".part", ".crdownload"].iter().any(|end| lower.ends_with(end))
         || lower.starts_with(".syncthing.")
         || lower.starts_with("~syncthing~")
-        || lower.starts_with(".goutputstream-")
         || lower.starts_with(".dropbox")
 }
 

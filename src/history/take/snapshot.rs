@@ -1,21 +1,27 @@
 //! Takes snapshots: of the whole vault, or of some paths.
+//!
+//! [`Committer`] makes the commits of one snapshot, each on top of the last, and holds the history's lock until it is
+//! dropped. `left-out.json` lists the files that no snapshot holds, with the reasons: too large, in the cloud, unreadable.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use git2::Oid;
+use serde::Serialize;
 
-use super::committer::{Committer, SnapshotResult};
-use super::deletions::{BULK, Deletions};
-use super::entries::{EntryFile, FileEntries, FileEntry};
+use super::entries::{FileEntries, FileEntry};
 use super::history::History;
-use super::left_out;
-use super::pending::{self, PendingRestore};
-use super::scan::{HistoryScanner, LeftOut, ScanResult};
-use super::subjects::{bulk, human};
+use super::pending::{self, PendingRestore, read_json, write_json};
+use super::renames::{BULK, Deletions, HeldDeletions, pairs};
+use super::scan::{LeftOut, ScanResult};
 use crate::history::error::Result;
-use crate::history::store::{HistoryStore, failpoint};
-use crate::vault::NotePath;
+use crate::history::store::{
+    BULK_DELETION, BranchLock, CommitMessage, FileState, HistoryStore, ObjectWriter, PathChange, TreeChange,
+    failpoint,
+};
+use crate::vault::{Actor, ChangeReason, NotePath};
 
 impl History {
     /// Compares the whole vault with the last snapshot and commits what differs.
@@ -27,13 +33,12 @@ impl History {
         let mut commits = self.committer(&store)?;
         self.replaced.store(false, Ordering::SeqCst);
         let base = commits.tree;
-        let file = EntryFile::new(&self.dir);
-        let mut entries = file.load();
+        let mut entries = FileEntries::load(&self.dir);
         let mut scan = self.scanner(&store, base).scan_all(&entries, &mut commits.objects)?;
         failpoint("history::scanned");
         let seen = std::mem::take(&mut scan.new_entries);
         let waiting = commits.commit_scan(scan, deletions)?;
-        left_out::replace_list(&self.dir, &commits.snapshot.left_out)?;
+        replace_left_out(&self.dir, &commits.snapshot.left_out)?;
         let tree = commits.tree;
         if entries.tree != Some(tree) || !seen.is_empty() {
             for (path, entry) in seen.into_iter().filter(|(path, _)| !waiting.contains(path)) {
@@ -46,7 +51,7 @@ impl History {
                 complete(&mut entries, &store, tree)?;
             }
             entries.tree = Some(tree);
-            file.rewrite(&entries);
+            entries.save(&self.dir);
         }
         Ok(commits.snapshot)
     }
@@ -63,17 +68,8 @@ impl History {
         let mut commits = self.committer(&store)?;
         let scan = self.scanner(&store, commits.tree).scan_paths(paths, &mut commits.objects)?;
         commits.commit_scan(scan, deletions)?;
-        left_out::update_paths(&self.dir, paths, &commits.snapshot.left_out)?;
+        update_left_out(&self.dir, paths, &commits.snapshot.left_out)?;
         Ok(commits.snapshot)
-    }
-
-    /// A scanner that compares the vault with the tree `base`.
-    pub(in crate::history) fn scanner<'s>(
-        &'s self,
-        store: &'s HistoryStore,
-        base: Oid,
-    ) -> HistoryScanner<'s> {
-        HistoryScanner { store, vault: &self.vault, selection: &self.selection, base }
     }
 
     /// The files that no snapshot holds, as of the last scan.
@@ -81,7 +77,7 @@ impl History {
     /// # Errors
     /// The list can't be read.
     pub fn left_out(&self) -> Result<Vec<LeftOut>> {
-        left_out::read(&self.dir)
+        read_left_out(&self.dir)
     }
 
     /// The restore that is under way, or that was interrupted.
@@ -146,4 +142,178 @@ impl Committer<'_> {
         self.snapshot.held = held;
         Ok(waiting)
     }
+}
+
+/// The result of a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SnapshotResult {
+    /// The new commits' ids, oldest first; none where nothing had changed.
+    pub commits: Vec<String>,
+    /// How many files were added.
+    pub added: usize,
+    /// How many had changed.
+    pub changed: usize,
+    /// How many were deleted.
+    pub deleted: usize,
+    /// Deletions that were not recorded and wait for a person's word.
+    pub held: Option<HeldDeletions>,
+    /// The files that were looked at and left out.
+    pub left_out: Vec<LeftOut>,
+}
+
+pub(in crate::history) struct Committer<'s> {
+    pub history: &'s History,
+    pub store: &'s HistoryStore,
+    lock: BranchLock,
+    /// The newest commit.
+    pub head: Option<Oid>,
+    /// Its tree.
+    pub tree: Oid,
+    pub objects: ObjectWriter<'s>,
+    /// The snapshot so far.
+    pub snapshot: SnapshotResult,
+}
+
+impl History {
+    /// Takes the history's lock.
+    pub(in crate::history) fn committer<'s>(&'s self, store: &'s HistoryStore) -> Result<Committer<'s>> {
+        let lock = store.lock()?;
+        let (head, tree) = store.head_tree()?;
+        let (objects, snapshot) = (store.objects(), SnapshotResult::default());
+        Ok(Committer { history: self, store, lock, head, tree, objects, snapshot })
+    }
+}
+
+impl Committer<'_> {
+    /// Commits changes that the editor didn't report: transcripts first, the rest as people's.
+    pub fn commit_changes_of_people(&mut self, changes: Vec<TreeChange>) -> Result<()> {
+        let first = self.head.is_none();
+        let changes = if first { changes } else { self.commit_logged(changes)? };
+        let fact = |(path, new): &TreeChange| {
+            Ok(PathChange { path: path.clone(), old: self.store.file(self.tree, path)?, new: *new })
+        };
+        let facts = changes.iter().map(fact).collect::<Result<Vec<_>>>()?;
+        self.commit(&changes, &human(&facts, first))
+    }
+
+    /// Commits `changes`, unless they change nothing.
+    pub fn commit(&mut self, changes: &[TreeChange], message: &CommitMessage) -> Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        for (path, new) in changes {
+            match (self.store.file(self.tree, path)?, new) {
+                (None, Some(_)) => self.snapshot.added += 1,
+                (Some(_), Some(_)) => self.snapshot.changed += 1,
+                (_, None) => self.snapshot.deleted += 1,
+            }
+        }
+        let tree = self.store.update_tree(self.tree, changes, &mut self.objects)?;
+        if tree == self.tree { Ok(()) } else { self.commit_tree(tree, message) }
+    }
+
+    /// Commits `tree`, also where it is the tree of the last commit.
+    pub fn commit_tree(&mut self, tree: Oid, message: &CommitMessage) -> Result<()> {
+        let now = self.history.now().to_zoned(self.history.zone().clone());
+        let parents = self.head.as_slice();
+        let id = self.store.commit_tree(&self.lock, parents, tree, message, &now, &mut self.objects)?;
+        self.history.mine.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        (self.head, self.tree) = (Some(id), tree);
+        self.snapshot.commits.push(id.to_string());
+        Ok(())
+    }
+}
+
+const LEFT_OUT_FILE: &str = "left-out.json";
+
+/// The list in the state directory `state`, without opening the history; empty where there is none.
+pub fn left_out_in(state: &Path) -> Vec<LeftOut> {
+    read_left_out(&state.join("history.git")).unwrap_or_default()
+}
+
+fn read_left_out(dir: &Path) -> Result<Vec<LeftOut>> {
+    Ok(read_json(&dir.join(LEFT_OUT_FILE))?.unwrap_or_default())
+}
+
+/// Replaces the list, after a scan of everything.
+fn replace_left_out(dir: &Path, left: &[LeftOut]) -> Result<()> {
+    write_json(&dir.join(LEFT_OUT_FILE), &left)
+}
+
+/// Updates the list for `paths`; the rest stays.
+pub(super) fn update_left_out(dir: &Path, paths: &BTreeSet<NotePath>, left: &[LeftOut]) -> Result<()> {
+    let mut list = read_left_out(dir)?;
+    let before = list.clone();
+    let looked = |path: &str| {
+        let mut rests = paths.iter().filter_map(|at| path.strip_prefix(at.as_str()));
+        rests.any(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    list.retain(|file| !looked(&file.path));
+    list.extend_from_slice(left);
+    list.sort_unstable();
+    list.dedup();
+    if list == before { Ok(()) } else { replace_left_out(dir, &list) }
+}
+
+/// The message for what people changed: one note by its name, a move as one, more by their numbers.
+fn human(facts: &[PathChange], first: bool) -> CommitMessage {
+    let mut added: BTreeMap<&str, FileState> = BTreeMap::new();
+    let mut gone: BTreeMap<&str, FileState> = BTreeMap::new();
+    let mut changed = Vec::new();
+    for fact in facts {
+        match (fact.old, fact.new) {
+            (None, Some(new)) => drop(added.insert(&fact.path, new)),
+            (Some(old), None) => drop(gone.insert(&fact.path, old)),
+            _ => changed.push(fact.path.as_str()),
+        }
+    }
+    // The names and what was the same to the byte are enough for words.
+    let moved = pairs(&gone, &added, |_, _| Ok(Vec::new())).unwrap_or_default();
+    for rename in &moved {
+        gone.remove(rename.from.as_str());
+        added.remove(rename.to.as_str());
+    }
+    let count = added.len() + gone.len() + changed.len() + moved.len();
+    let words: Vec<String> = changed
+        .iter()
+        .map(|path| format!("changed {path}"))
+        .chain(added.keys().map(|path| format!("added {path}")))
+        .chain(gone.keys().map(|path| format!("deleted {path}")))
+        .chain(moved.iter().map(|moved| format!("moved {} to {}", moved.from, moved.to)))
+        .collect();
+    let numbers: Vec<String> =
+        [(changed.len(), "changed"), (added.len(), "added"), (gone.len(), "deleted"), (moved.len(), "moved")]
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect();
+    let (subject, body) = match count {
+        _ if first => (format!("first snapshot: {count} {}", plural(count, "file")), None),
+        1 => (words.join(""), None),
+        _ => {
+            let more = words.len().saturating_sub(20);
+            let mut body = words[..words.len() - more].join("\n");
+            if more > 0 {
+                body.push_str(&format!("\nand {more} more"));
+            }
+            (format!("{count} notes: {}", numbers.join(", ")), Some(body))
+        }
+    };
+    let notes = facts.iter().map(|fact| fact.path.as_str());
+    CommitMessage::new(&ChangeReason { body, ..ChangeReason::new(Actor::Human, subject) }, notes)
+}
+
+fn bulk(gone: &[TreeChange]) -> CommitMessage {
+    let count = gone.len();
+    let body = "Many files went in one sweep, as a sync tool does it. `restore` brings them back.";
+    let why = ChangeReason::new(Actor::Human, format!("{count} notes deleted at once"))
+        .trailer(BULK_DELETION, count.to_string());
+    CommitMessage::new(
+        &ChangeReason { body: Some(body.into()), ..why },
+        gone.iter().map(|(path, _)| path.as_str()),
+    )
+}
+
+pub(crate) fn plural(count: usize, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
 }

@@ -9,15 +9,17 @@ use std::collections::HashSet;
 
 use git2::{ObjectType, Oid};
 
-use super::committer::Committer;
 use super::history::History;
-use super::subjects::plural;
+use super::snapshot::{Committer, plural};
 use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::history::error::Result;
 use crate::history::store::{
     CONVERSATION, CommitMessage, FileMode, FileState, HistoryStore, NAMED, TRANSCRIPT, TreeChange,
 };
 use crate::vault::{Actor, ChangeReason};
+
+/// The writer of a log of ours, and its conversation.
+type OwnLog = (Actor, String);
 
 /// A log with what the bot added, and nothing that a person did.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,12 +52,6 @@ fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<GrownLog> {
         }
     }
     (events > 0 || old.is_none()).then_some(GrownLog { bytes, events })
-}
-
-/// A log that this program writes: by whom, and of which conversation.
-struct OwnLog {
-    actor: Actor,
-    conversation: String,
 }
 
 /// Conversations that went on since the last snapshot.
@@ -117,7 +113,9 @@ impl Committer<'_> {
                 logged[1].add(path, conversation, new, 0);
                 continue;
             }
-            let Some((own, new, grown)) = history.grown(store, self.tree, &path, state, &gone)? else {
+            let Some(((actor, conversation), new, grown)) =
+                history.grown(store, self.tree, &path, state, &gone)?
+            else {
                 theirs.push((path, state));
                 continue;
             };
@@ -125,8 +123,8 @@ impl Committer<'_> {
             if without != new {
                 theirs.push((path.clone(), state));
             }
-            if let Some(logged) = logged.iter_mut().find(|logged| logged.actor == own.actor) {
-                logged.add(path, own.conversation, without, grown.events);
+            if let Some(logged) = logged.iter_mut().find(|logged| logged.actor == actor) {
+                logged.add(path, conversation, without, grown.events);
             }
         }
         for logged in logged.iter().filter(|logged| !logged.changes.is_empty()) {
@@ -137,16 +135,16 @@ impl Committer<'_> {
 }
 
 impl History {
-    /// The log of ours that stands at `path`, if one may.
+    /// Of the log of ours that stands at `path`, if one may: its writer and its conversation.
     fn own_log(&self, path: &str) -> Option<OwnLog> {
-        if let Ok(place) = LogPath::parse(&self.logs, path)
+        if let Some(place) = LogPath::parse(&self.logs, path)
             && (place.is_discord() || place.is_internal())
         {
             let actor = if place.is_discord() { Actor::Discord } else { Actor::Assistant };
-            return Some(OwnLog { actor, conversation: format!("{}/{}", place.surface, place.context_id) });
+            return Some((actor, format!("{}/{}", place.surface, place.context_id)));
         }
         let place = SessionPath::parse(&self.logs, path)?;
-        Some(OwnLog { actor: Actor::Hook, conversation: format!("{SESSIONS}/{}", place.project) })
+        Some((Actor::Hook, format!("{SESSIONS}/{}", place.project)))
     }
 
     /// The conversation that a file beside a session's log belongs to.

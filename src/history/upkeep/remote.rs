@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread::JoinHandle;
 
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
@@ -108,7 +108,7 @@ pub(crate) struct Pusher {
     dir: PathBuf,
     remote: String,
     backoff: PushBackoff,
-    running: Option<Receiver<(Option<Oid>, Result<()>)>>,
+    running: Option<JoinHandle<(Option<Oid>, Result<()>)>>,
     pushed: Option<Oid>,
     warned: bool,
 }
@@ -128,36 +128,29 @@ impl Pusher {
         if head.is_none() || head == self.pushed {
             return;
         }
-        let (sender, receiver) = channel();
         let (dir, remote) = (self.dir.clone(), self.remote.clone());
-        let started = std::thread::Builder::new().name("history-push".into()).spawn(move || {
-            let _ = sender.send((head, push(&dir, &remote)));
-        });
-        if started.is_ok() {
-            self.running = Some(receiver);
-        }
+        let thread = std::thread::Builder::new().name("history-push".into());
+        self.running = thread.spawn(move || (head, push(&dir, &remote))).ok();
     }
 
     fn collect(&mut self, now: Timestamp) {
-        let Some(running) = &self.running else { return };
-        let result = match running.try_recv() {
-            Err(TryRecvError::Empty) => return,
-            Err(TryRecvError::Disconnected) => None,
+        let Some(ended) = self.running.take_if(|running| running.is_finished()) else { return };
+        let is_pushed = match ended.join() {
             Ok((head, Ok(()))) => {
                 self.pushed = head;
                 self.warned = false;
-                Some(true)
+                true
             }
             Ok((_, Err(error))) => {
                 if !self.warned {
                     tracing::warn!(%error, "the history was not pushed; it will be tried again");
                 }
                 self.warned = true;
-                Some(false)
+                false
             }
+            Err(_) => false,
         };
-        self.running = None;
-        self.backoff.ended(result == Some(true), now);
+        self.backoff.ended(is_pushed, now);
     }
 }
 

@@ -3,14 +3,21 @@
 //! [`PendingChanges`] is the policy, pure: changes of people are committed after two quiet seconds, and at least every five minutes
 //! under steady typing; the whole vault is compared at start, hourly, and when the watcher lost events. [`Snapshotter`]
 //! carries it out, packs now and then, and pushes in the background. It never sleeps: the daemon asks when to call it next.
+//!
+//! Packing keeps ten years of snapshots small and quick: many loose objects become a pack, many small packs one. A new pack
+//! is synced before the objects that it replaces are removed, so a kill leaves duplicates at worst.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
 use super::remote::Pusher;
-use crate::history::error::Result;
+use crate::history::error::{HistoryError, Result};
+use crate::history::store::{HistoryStore, failpoint, sync_files};
 use crate::history::take::{Deletions, History, SnapshotResult};
 use crate::vault::NotePath;
 
@@ -67,10 +74,9 @@ impl PendingChanges {
     /// When there is something to do next; in the past where it is due.
     pub fn next(&self) -> Timestamp {
         let sweep = self.swept.map_or(Timestamp::MIN, |at| later(at, FULL_SCAN_INTERVAL));
-        let next = match (self.first, self.last) {
-            (Some(first), Some(last)) => later(last, QUIET_PERIOD).min(later(first, MAX_INTERVAL)).min(sweep),
-            _ => sweep,
-        };
+        let next = self.first.zip(self.last).map_or(sweep, |(first, last)| {
+            later(last, QUIET_PERIOD).min(later(first, MAX_INTERVAL)).min(sweep)
+        });
         self.retry.map_or(next, |(_, again)| next.max(again))
     }
 
@@ -119,7 +125,8 @@ fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
 #[derive(Debug)]
 pub struct Snapshotter {
     history: Arc<History>,
-    batch: PendingChanges,
+    /// What the watcher reported, and when the next snapshot is due.
+    pub batch: PendingChanges,
     pusher: Option<Pusher>,
 }
 
@@ -128,22 +135,6 @@ impl Snapshotter {
     pub fn new(history: Arc<History>, remote: Option<&str>) -> Self {
         let pusher = remote.map(|remote| Pusher::new(history.dir().to_owned(), remote.to_owned()));
         Self { history, batch: PendingChanges::default(), pusher }
-    }
-
-    /// Adds paths that the watcher reported.
-    pub fn dirty(&mut self, paths: impl IntoIterator<Item = NotePath>, now: Timestamp) {
-        let kept: Vec<NotePath> = paths.into_iter().collect();
-        self.batch.dirty(kept, now);
-    }
-
-    /// Marks everything as possibly changed: the watcher lost events.
-    pub fn rescan(&mut self, now: Timestamp) {
-        self.batch.rescan(now);
-    }
-
-    /// When to call [`Snapshotter::run`] next.
-    pub fn next(&self) -> Timestamp {
-        self.batch.next()
     }
 
     /// Does the work that is due at `now`: call it from a thread that may block for a moment.
@@ -156,13 +147,10 @@ impl Snapshotter {
             DueComparison::All => self.history.snapshot_all(Deletions::Hold),
             DueComparison::Some(paths) => self.history.snapshot_paths(paths, Deletions::Hold),
         };
-        let snapshot = match done {
-            Ok(snapshot) => snapshot,
-            Err(error) => {
-                self.batch.put_back(work, now);
-                return Err(error);
-            }
-        };
+        if done.is_err() {
+            self.batch.put_back(work, now);
+            return done.map(Some);
+        }
         if work == DueComparison::All
             && let Err(error) = self.history.maintain()
         {
@@ -171,7 +159,7 @@ impl Snapshotter {
         if let Some(pusher) = &mut self.pusher {
             pusher.push_if_behind(now);
         }
-        Ok(Some(snapshot))
+        done.map(Some)
     }
 
     /// A message for the person about the repository, returned once.
@@ -188,6 +176,129 @@ impl Snapshotter {
             return Ok(None);
         }
         self.history.snapshot_all(Deletions::Hold).map(Some)
+    }
+}
+
+/// When to pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PackPolicy {
+    /// From so many loose objects on.
+    pub loose: usize,
+    /// From so many small packs on.
+    pub packs: usize,
+    /// Larger packs are left as they are, in bytes.
+    pub small_bytes: u64,
+}
+
+impl Default for PackPolicy {
+    fn default() -> Self {
+        Self { loose: 2_000, packs: 20, small_bytes: 24 << 20 }
+    }
+}
+
+impl History {
+    /// Packs if it is time to.
+    ///
+    /// # Errors
+    /// The repository can't be written; it is as good as before.
+    pub fn maintain(&self) -> Result<()> {
+        self.maintain_with(PackPolicy::default())
+    }
+
+    /// Packs by another policy.
+    ///
+    /// # Errors
+    /// As [`History::maintain`].
+    pub fn maintain_with(&self, policy: PackPolicy) -> Result<()> {
+        let store = self.store();
+        let lock = store.lock()?;
+        remove_leftovers(store.dir());
+        let loose = store.loose_objects()?;
+        if loose.len() >= policy.loose {
+            pack(&store, loose.iter().map(|(id, _)| *id))?;
+            failpoint("history::packed");
+            for (_, path) in &loose {
+                let _ = fs::remove_file(path);
+            }
+        }
+        let small = small_packs(store.dir(), policy.small_bytes)?;
+        if small.len() >= policy.packs {
+            let mut ids = BTreeSet::new();
+            for idx in &small {
+                ids.extend(pack_ids(idx)?);
+            }
+            let new = pack(&store, ids.into_iter())?;
+            failpoint("history::joined");
+            for idx in small.iter().filter(|idx| idx.file_stem() != new.file_stem()) {
+                // The index goes first: a pack without one is ignored, the other way round is an error.
+                let _ = fs::remove_file(idx);
+                let _ = fs::remove_file(idx.with_extension("pack"));
+            }
+        }
+        drop(lock);
+        store.refresh()
+    }
+}
+
+/// Writes one pack with `ids`, durably, and names its index file.
+fn pack(store: &HistoryStore, ids: impl Iterator<Item = Oid>) -> Result<PathBuf> {
+    let git = |error| HistoryError::git("pack the history", store.dir())(error);
+    let folder = store.dir().join("objects/pack");
+    let mut builder = store.repo().packbuilder().map_err(git)?;
+    builder.set_threads(1);
+    for id in ids {
+        builder.insert_object(id, None).map_err(git)?;
+    }
+    builder.write(&folder, 0o444).map_err(git)?;
+    let name = builder.name().map_err(git)?.unwrap_or_default().to_owned();
+    let [pack, idx] = ["pack", "idx"].map(|kind| folder.join(format!("pack-{name}.{kind}")));
+    sync_files(&folder, &[pack, idx.clone()])?;
+    Ok(idx)
+}
+
+fn small_packs(dir: &Path, max: u64) -> Result<Vec<PathBuf>> {
+    let folder = dir.join("objects/pack");
+    let listed = fs::read_dir(&folder).map_err(HistoryError::io("list", &folder))?;
+    let mut out: Vec<PathBuf> = listed
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "idx"))
+        .filter(|path| fs::metadata(path.with_extension("pack")).is_ok_and(|metadata| metadata.len() <= max))
+        .collect();
+    out.sort();
+    Ok(out)
+}
+
+/// The ids in a pack's index (version 2 of gitformat-pack: a header of 8 bytes, 256 counts, then ids).
+fn pack_ids(idx: &Path) -> Result<Vec<Oid>> {
+    let bytes = fs::read(idx).map_err(HistoryError::io("read", idx))?;
+    let damaged = || {
+        let words = format!("`{}` is no index of version 2", idx.display());
+        HistoryError::Failed(format!("the history is damaged: {words}"))
+    };
+    let count = bytes.get(8 + 255 * 4..8 + 256 * 4).filter(|_| bytes.starts_with(b"\xfftOc\0\0\0\x02"));
+    let count = count.and_then(|count| count.try_into().ok()).map(u32::from_be_bytes).ok_or_else(damaged)?;
+    let ids = bytes.get(1_032..1_032 + 20 * count as usize).ok_or_else(damaged)?;
+    ids.chunks_exact(20).map(|id| Oid::from_bytes(id).map_err(|_| damaged())).collect()
+}
+
+/// Temporary files that a killed process left, once they are a day old.
+fn remove_leftovers(dir: &Path) {
+    let old = |path: &Path| {
+        let age =
+            fs::metadata(path).and_then(|metadata| metadata.modified()).ok().and_then(|at| at.elapsed().ok());
+        age.is_some_and(|age| age.as_secs() > 86_400)
+    };
+    let folders = [dir.join("objects/pack"), dir.join("objects")];
+    let inside = fs::read_dir(dir.join("objects")).into_iter().flatten().flatten().map(|entry| entry.path());
+    for folder in folders.into_iter().chain(inside.filter(|path| path.is_dir())) {
+        for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = file.file_name().to_string_lossy().into_owned();
+            let temporary = name.starts_with("tmp_") || name.contains("_git2_");
+            if temporary && old(&file.path()) {
+                let _ = fs::remove_file(file.path());
+            }
+        }
     }
 }
 

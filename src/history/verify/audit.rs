@@ -8,20 +8,19 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use similar::{ChangeTag, DiffTag};
+use similar::ChangeTag;
 
 use crate::config::PathSettings;
-use crate::format::changes::changes;
+use crate::format::changes::{body, differences, lines};
 use crate::format::reminder::{ParsedLine, Recur, Reminder, parse, parse_line};
 use crate::history::error::Result;
-use crate::history::read::{CommitRecord, FileDiff, LogFilter, body, lines};
+use crate::history::read::{CommitRecord, FileDiff, LogFilter};
 use crate::history::store::{ALL_NOTES, CommitMessage, short_id};
 use crate::history::take::History;
 
 /// The reminder on a line, with its terminator or without.
 fn reminder_of(line: &[u8]) -> Option<Reminder> {
-    let text = line.strip_suffix(b"\n").unwrap_or(line);
-    match parse_line(text.strip_suffix(b"\r").unwrap_or(text)) {
+    match parse_line(body(line)) {
         ParsedLine::Reminder(reminder) => Some(reminder),
         _ => None,
     }
@@ -96,8 +95,8 @@ pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<
         // The first snapshot has nothing to compare with.
         if record.commit.parent.is_some() {
             judge.scope();
-            for change in record.changes.iter().filter(|change| is_audited(&change.path, paths)) {
-                if change.old.is_some() {
+            for change in record.changes.iter().filter(|change| change.old.is_some()) {
+                if change.path == paths.reminders || is_log(&change.path, paths) {
                     judge.file(&history.file_diff(change)?);
                 }
             }
@@ -107,10 +106,6 @@ pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<
     })?;
     report.violations = found.into_iter().rev().flatten().collect();
     Ok(report)
-}
-
-fn is_audited(path: &str, paths: &PathSettings) -> bool {
-    path == paths.reminders || is_log(path, paths)
 }
 
 fn is_log(path: &str, paths: &PathSettings) -> bool {
@@ -125,8 +120,8 @@ struct Judge<'a> {
     found: Vec<Violation>,
 }
 
-impl Judge<'_> {
-    fn message(&self) -> &CommitMessage {
+impl<'a> Judge<'a> {
+    fn message(&self) -> &'a CommitMessage {
         &self.record.commit.message
     }
 
@@ -150,38 +145,22 @@ impl Judge<'_> {
             return;
         }
         let named: Vec<String> = message.notes().collect();
-        let strays: Vec<String> = self
-            .record
-            .changes
-            .iter()
-            .filter(|change| !named.contains(&change.path))
-            .map(|change| change.path.clone())
-            .collect();
-        for path in strays {
-            self.breach(
-                "only-what-it-says",
-                &path,
-                1,
-                "the agent's commit changed this note without naming it".into(),
-            );
+        for change in self.record.changes.iter().filter(|change| !named.contains(&change.path)) {
+            let detail = "the agent's commit changed this note without naming it";
+            self.breach("only-what-it-says", &change.path, 1, detail.into());
         }
     }
 
     fn file(&mut self, diff: &FileDiff) {
-        let bytes = |side: &Option<(crate::history::FileMode, Vec<u8>)>| {
-            side.as_ref().map(|(_, bytes)| bytes.clone())
-        };
-        let (old, new) = (bytes(&diff.old).unwrap_or_default(), bytes(&diff.new));
-        let is_restore = self.message().actor() == "restore";
-        if is_log(&diff.path, self.paths) {
-            if !is_restore {
-                self.appended(&diff.path, &old, new.as_deref());
-            }
-            return;
+        let [old, new] = [&diff.old, &diff.new].map(|side| side.as_ref().map(|(_, bytes)| bytes.as_slice()));
+        let (path, old, is_restore) =
+            (&diff.path, old.unwrap_or_default(), self.message().actor() == "restore");
+        if !is_log(path, self.paths) {
+            self.only_named_lines(path, old, new.unwrap_or_default());
+            self.reminders(path, old, new.unwrap_or_default(), is_restore);
+        } else if !is_restore {
+            self.appended(path, old, new);
         }
-        let new = new.unwrap_or_default();
-        self.only_named_lines(&diff.path, &old, &new);
-        self.reminders(&diff.path, &old, &new, is_restore);
     }
 
     fn appended(&mut self, path: &str, old: &[u8], new: Option<&[u8]>) {
@@ -198,8 +177,7 @@ impl Judge<'_> {
     /// An agent's commit that names reminders changes their lines and no other.
     fn only_named_lines(&mut self, path: &str, old: &[u8], new: &[u8]) {
         let message = self.message();
-        let ids: Vec<String> =
-            message.all("Reminder").filter(|id| id.starts_with("rid_")).map(str::to_owned).collect();
+        let ids: Vec<&str> = message.all("Reminder").filter(|id| id.starts_with("rid_")).collect();
         if matches!(message.actor(), "human" | "restore") || ids.is_empty() {
             return;
         }
@@ -207,7 +185,6 @@ impl Judge<'_> {
         let changes = changed(&old, &new);
         let about = |line: &[u8]| ids.iter().any(|id| crate::history::restore::has_id(line, id));
         let added: Vec<&[u8]> = changes.iter().filter(|c| c.0 == ChangeTag::Insert).map(|c| c.2).collect();
-        let mut strays = Vec::new();
         // A reminder that was due before it had an id was told with one that its line never bore.
         let mut unwritten =
             ids.iter().filter(|id| !changes.iter().any(|c| crate::history::restore::has_id(c.2, id))).count();
@@ -225,13 +202,11 @@ impl Judge<'_> {
             }
             if *tag == ChangeTag::Delete && unwritten > 0 && is_without_id(line) {
                 unwritten -= 1;
-            } else {
-                strays.push((*number, String::from_utf8_lossy(line).into_owned()));
+                continue;
             }
-        }
-        for (number, line) in strays {
-            let detail = format!("the commit is about {} and changed another line: `{line}`", ids.join(", "));
-            self.breach("only-what-it-says", path, number, detail);
+            let (ids, line) = (ids.join(", "), String::from_utf8_lossy(line));
+            let detail = format!("the commit is about {ids} and changed another line: `{line}`");
+            self.breach("only-what-it-says", path, *number, detail);
         }
     }
 
@@ -242,11 +217,9 @@ impl Judge<'_> {
                 if after.contains_key(id) || reminder.recur != Recur::None {
                     continue;
                 }
-                let message = self.message().clone();
-                let local = reminder.date.to_datetime(reminder.time);
-                let record = DeliveryRecord { id, local, message: &message };
-                let named = message.trailer("Delivery").is_some();
-                if !named || (self.delivered)(&record) == Some(false) {
+                let (message, local) = (self.message(), reminder.date.to_datetime(reminder.time));
+                let is_known = || (self.delivered)(&DeliveryRecord { id, local, message }) != Some(false);
+                if message.trailer("Delivery").is_none() || !is_known() {
                     let detail =
                         format!("the scheduler removed `{id}`, and there is no delivery of it on record");
                     self.breach("delivered", path, *line, detail);
@@ -285,7 +258,7 @@ fn changed<'a>(old: &[&'a [u8]], new: &[&'a [u8]]) -> Vec<(ChangeTag, usize, &'a
     let old: Vec<&[u8]> = old.iter().map(|line| body(line)).collect();
     let new: Vec<&[u8]> = new.iter().map(|line| body(line)).collect();
     let mut differing = Vec::new();
-    for op in changes(&old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {
+    for op in differences(&old, &new) {
         differing.extend(op.old_range().map(|at| (ChangeTag::Delete, at + 1, old[at])));
         differing.extend(op.new_range().map(|at| (ChangeTag::Insert, at + 1, new[at])));
     }

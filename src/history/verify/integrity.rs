@@ -7,15 +7,15 @@
 //! for what the next snapshot would repair anyway.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 
 use git2::{ErrorCode, ObjectType, Oid};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::history::error::Result;
 use crate::history::read::show;
-use crate::history::store::{BRANCH, HistoryStore, LedgerState, short_id};
+use crate::history::store::{BRANCH, HistoryStore, LedgerState, loose_path, short_id};
 use crate::history::take::{History, plural};
 
 /// The number of snapshots that [`CheckDepth::Recent`] checks.
@@ -73,16 +73,16 @@ impl History {
             let _lock = store.lock()?;
             (store.head()?, LedgerState::of(&store.ledger.lines()?))
         };
-        let show = |at: Timestamp| show(at, self.zone());
         let mut walk = IntegrityWalk {
             store: &store,
+            zone: self.zone(),
             look,
             found: Verification::default(),
             seen: HashSet::new(),
             reached: Vec::new(),
         };
-        walk.bounds(&account, &show);
-        walk.moved(&account, &show);
+        walk.bounds(&account);
+        walk.moved(&account);
         walk.foreign();
         if let Some(head) = head {
             walk.snapshots(head);
@@ -117,6 +117,7 @@ impl History {
 
 struct IntegrityWalk<'a> {
     store: &'a HistoryStore,
+    zone: &'a TimeZone,
     look: CheckDepth,
     found: Verification,
     seen: HashSet<Oid>,
@@ -131,13 +132,12 @@ impl IntegrityWalk<'_> {
     }
 
     /// Notes the limits of the proof.
-    fn bounds(&mut self, account: &LedgerState, show: &impl Fn(Timestamp) -> String) {
+    fn bounds(&mut self, account: &LedgerState) {
+        let show = |at: Timestamp| show(at, self.zone);
         let notes = &mut self.found.notes;
         if let Some(at) = account.accepted {
-            notes.push(format!(
-                "a person took the history as it was on {}; nothing is proved of before",
-                show(at)
-            ));
+            let at = show(at);
+            notes.push(format!("a person took the history as it was on {at}; nothing is proved of before"));
         } else if let Some(at) = account.adopted {
             notes.push(format!(
                 "the list of snapshots begins on {}: whether any was rewritten before can't be told",
@@ -155,19 +155,21 @@ impl IntegrityWalk<'_> {
         }
     }
 
-    fn moved(&mut self, account: &LedgerState, show: &impl Fn(Timestamp) -> String) {
+    fn moved(&mut self, account: &LedgerState) {
         for (at, expected, found) in &account.moved {
             let was = expected.map_or_else(|| "nothing".to_owned(), short_id);
             let detail = format!(
                 "on {} the history ended at {} where {was} was: another program has rewritten it",
-                show(*at),
+                show(*at, self.zone),
                 short_id(*found)
             );
             self.flaw("rewritten", Some(*found), None, detail);
         }
         for at in &account.put_back {
-            let detail =
-                format!("on {} the branch `main` was gone; it was put back to where it had been", show(*at));
+            let detail = format!(
+                "on {} the branch `main` was gone; it was put back to where it had been",
+                show(*at, self.zone)
+            );
             self.flaw("rewritten", None, None, detail);
         }
     }
@@ -190,40 +192,29 @@ impl IntegrityWalk<'_> {
             }
         }
         let replaced = self.store.repo().references_glob("refs/replace/*");
-        let names: Vec<String> = replaced
-            .into_iter()
-            .flat_map(|mut refs| refs.names().flatten().map(str::to_owned).collect::<Vec<_>>())
-            .collect();
-        for name in names {
+        for name in
+            replaced.into_iter().flatten().flatten().filter_map(|it| it.name().ok().map(str::to_owned))
+        {
             let id = Oid::from_str(name.trim_start_matches("refs/replace/")).ok();
-            self.flaw(
-                "foreign",
-                id,
-                None,
-                format!("`{name}` is there: plain git shows something else in its place"),
-            );
+            let detail = format!("`{name}` is there: plain git shows something else in its place");
+            self.flaw("foreign", id, None, detail);
         }
     }
 
     fn snapshots(&mut self, head: Oid) {
-        let mut commits = Vec::new();
         let limit = if self.look == CheckDepth::Recent { RECENT_SNAPSHOTS } else { usize::MAX };
-        self.store.ancestry(head, |id| {
-            commits.push(id);
-            if commits.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        for id in commits {
+        for id in self.store.ancestry(head).take(limit) {
             self.found.snapshots += 1;
             self.seen.insert(id);
-            let tree = match self.check(id, ObjectType::Commit, true) {
-                Ok(()) => self.store.commit(id).map(|commit| commit.tree).ok(),
+            match self.check(id, ObjectType::Commit, true) {
+                Ok(()) => {
+                    if let Ok(commit) = self.store.commit(id) {
+                        self.folder(commit.tree, "", id);
+                    }
+                }
                 Err((kind, words)) => {
                     self.flaw(kind, Some(id), None, format!("the snapshot {} {words}", short_id(id)));
-                    None
                 }
-            };
-            if let Some(tree) = tree {
-                self.folder(tree, "", id);
             }
             self.reached.push(id);
         }
@@ -234,8 +225,8 @@ impl IntegrityWalk<'_> {
             return;
         }
         let shown = if path.is_empty() { "the vault" } else { path.trim_end_matches('/') };
-        let read = self.check(id, ObjectType::Tree, true);
-        let tree = read.and_then(|()| self.store.repo().find_tree(id).map_err(|error| damaged(&error)));
+        let find = || self.store.repo().find_tree(id).map_err(|error| damaged(&error));
+        let tree = self.check(id, ObjectType::Tree, true).and_then(|()| find());
         let tree = match tree {
             Ok(tree) => tree,
             Err((kind, words)) => {
@@ -259,14 +250,12 @@ impl IntegrityWalk<'_> {
 
     /// Whether an object is there; with `read` also whether it can be read and is what its id says.
     fn check(&self, id: Oid, kind: ObjectType, read: bool) -> Result<(), (&'static str, String)> {
-        const MISSING: (&str, &str) = ("missing", "is missing");
-        let missing = || (MISSING.0, MISSING.1.to_owned());
+        let missing = || ("missing", "is missing".to_owned());
         let odb = self.store.repo().odb().map_err(|error| damaged(&error))?;
         if !read {
             return if odb.exists(id) { Ok(()) } else { Err(missing()) };
         }
-        let hex = id.to_string();
-        let is_file = || self.store.dir().join("objects").join(&hex[..2]).join(&hex[2..]).exists();
+        let is_file = || loose_path(self.store.dir(), id).exists();
         let object = odb.read(id).map_err(|error| match error.code() {
             ErrorCode::NotFound if !is_file() => missing(),
             _ => damaged(&error),

@@ -8,5 +8,5 @@
 mod audit;
 mod integrity;
 
-pub use audit::{AuditReport, DeliveryLookup, DeliveryRecord, Violation, audit};
-pub use integrity::{CheckDepth, HistoryFlaw, Verification};
+pub use audit::{AuditReport, DeliveryRecord, Violation, audit};
+pub use integrity::{CheckDepth, Verification};

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::format::log::{EventKind, tool_content_with};
+use crate::format::log::{EventKind, tool_content};
 use crate::hooks::archive::ArchiveRequest;
 use crate::hooks::archive::attachments::{DecodedAttachment, store};
 use crate::hooks::archive::line_reader::LineReader;
@@ -262,7 +262,7 @@ impl<'w> ArchivePass<'w> {
         self.mask.apply_to(&mut call.arguments);
         let arguments = if call.arguments.is_null() { String::new() } else { call.arguments.to_string() };
         let arguments = self.shortened(&call.agent, arguments, "arguments", &mut notes)?;
-        let content = tool_content_with(&arguments, result, &notes);
+        let content = tool_content(&arguments, result, &notes);
         self.log_of(&call.agent)?.add(name, EventKind::Tool, call.at, &call.tool, content);
         Ok(())
     }

@@ -264,7 +264,7 @@ pub fn unpin(call: &McpCall<'_>) -> ToolOutcome {
 fn target(text: &str) -> Result<LinkTarget, ToolFailure> {
     let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
     let read = crate::format::pinned::parse(format!("- [[{bare}]]\n").as_bytes());
-    read.bullets.into_iter().next().and_then(|bullet| bullet.target).ok_or_else(|| {
+    read.into_iter().next().and_then(|bullet| bullet.target).ok_or_else(|| {
         ToolFailure::new("bad_link", "that is no link to a note")
             .of("link")
             .hint("Write it as `daily/2026-11-20#^block` or `MEMORY#Section`, without `.md`.")

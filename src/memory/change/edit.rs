@@ -7,7 +7,6 @@
 use serde::Serialize;
 
 use super::save::{SavedMemory, saved};
-use crate::format::reminder::TimeText;
 use crate::format::{memory, one_line, shortened};
 use crate::memory::error::NearMatch;
 use crate::memory::note_hash::check;
@@ -179,7 +178,7 @@ impl MemoryNotes<'_> {
 fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
     let lead = match (&item.stamp, item.time) {
         (Some(stamp), _) => format!("[{stamp}] "),
-        (None, Some(time)) => format!("{} ", TimeText(time)),
+        (None, Some(time)) => format!("{} ", time.strftime("%H:%M")),
         (None, None) => String::new(),
     };
     // Whole lines stand for the words in them.

@@ -6,7 +6,6 @@
 use jiff::Timestamp;
 
 use super::save::{InsertAt, SavedMemory, addition, saved};
-use crate::format::reminder::{DateText, TimeText};
 use crate::format::struck;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
@@ -53,7 +52,7 @@ impl MemoryNotes<'_> {
         let section = wording::section(fact.section)?;
         let path = self.long_path();
         let local = self.zone.tz().to_datetime(now);
-        let stamp = format!("{} {}", DateText(local.date()), TimeText(local.time()));
+        let stamp = format!("{} {}", local.date(), local.time().strftime("%H:%M"));
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, fact.link);
         let says = wording::normal(&without_decoration(&text));
         let stands = |item: &MemoryItem| {

@@ -13,7 +13,6 @@ use serde::Serialize;
 use super::edit::MemoryRef;
 use super::save::{BulletToAdd, DEFAULT_SECTION, InsertAt, SavedMemory, is_section, saved};
 use crate::format::memory;
-use crate::format::reminder::{DateText, TimeText};
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
@@ -61,8 +60,8 @@ impl MemoryNotes<'_> {
         };
         let text = wording::checked(&item.text)?;
         let stamp = match item.time {
-            Some(time) => format!("{} {}", DateText(date), TimeText(time)),
-            None => DateText(date).to_string(),
+            Some(time) => format!("{date} {}", time.strftime("%H:%M")),
+            None => date.to_string(),
         };
         let linked = if text.contains(&link) { String::new() } else { link.clone() };
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, &linked);

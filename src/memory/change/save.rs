@@ -4,7 +4,6 @@ use jiff::{Timestamp, civil::Time};
 use serde::Serialize;
 
 use crate::format::commitment;
-use crate::format::reminder::{DateText, TimeText};
 use crate::memory::note_hash::check;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording::{self, MemoryFields};
@@ -105,7 +104,7 @@ impl MemoryNotes<'_> {
             Some(stamp) => wording::checked(stamp)?,
             None => {
                 let local = self.zone.tz().to_datetime(now);
-                format!("{} {}", DateText(local.date()), TimeText(local.time()))
+                format!("{} {}", local.date(), local.time().strftime("%H:%M"))
             }
         };
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, &marks);
@@ -133,7 +132,7 @@ impl MemoryNotes<'_> {
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let local = self.zone.tz().to_datetime(now);
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
-        let bullet = wording::bullet(&format!("{} ", TimeText(time)), &text, &marks);
+        let bullet = wording::bullet(&format!("{} ", time.strftime("%H:%M")), &text, &marks);
         let why = origin.why(format!("noted: {}", wording::summary(&text)));
         let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
             item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says

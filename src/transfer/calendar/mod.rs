@@ -1,7 +1,7 @@
 //! Writes iCalendar (RFC 5545): reminders and follow-ups for a phone's calendar to subscribe to.
 //!
 //! A reminder is an event at its local time in the vault's zone, with an alarm; what recurs has a rule.
-//! The zone's own rules come with it ([`zone`]), from the same database that the scheduler uses. A
+//! The zone's own rules come with it (`zone`), from the same database that the scheduler uses. A
 //! follow-up that waits is an event at its instant.
 //!
 //! Three things to know about how a calendar reads this:
@@ -14,16 +14,18 @@
 //!   time that it really comes, and a recurring event says in its description where the two differ.
 //! - An event has no length: a reminder is a moment.
 
-mod event;
-pub mod text;
-pub mod zone;
+mod zone;
+
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{self, Date};
 
-use self::text::CalendarWriter;
+use self::zone::local;
 use super::VaultContents;
-use crate::format::commitment::CommitmentStatus;
+use crate::format::commitment::{Commitment, CommitmentStatus};
+use crate::format::reminder::{Recur, Reminder, ReminderLine};
+use crate::schedule::{self, Series, Zone};
 
 /// How a calendar of ours begins.
 pub const FIRST: &str = "BEGIN:VCALENDAR";
@@ -51,7 +53,7 @@ pub fn calendar(contents: &VaultContents, now: Timestamp) -> String {
     if !reminders.is_empty() {
         zone::write(&contents.zone, first.year(), last_year, &mut out);
     }
-    let mut events = event::Events::new(&contents.zone, now, last_year, &mut out);
+    let mut events = Events::new(&contents.zone, now, last_year, &mut out);
     reminders.iter().for_each(|line| events.reminder(line));
     let waiting = contents.commitments.1.blocks.iter().map(|block| &block.commitment);
     for commitment in waiting.filter(|commitment| commitment.status == CommitmentStatus::Pending) {
@@ -59,4 +61,198 @@ pub fn calendar(contents: &VaultContents, now: Timestamp) -> String {
     }
     out.line("END", "VCALENDAR");
     out.finish()
+}
+
+/// Of a daily reminder, so many occurrences are looked at for clock changes: four years of them.
+const MAX_OCCURRENCES: usize = 4 * 366;
+
+/// Writes events.
+struct Events<'a> {
+    zone: &'a Zone,
+    stamp: String,
+    last_year: i16,
+    out: &'a mut CalendarWriter,
+    /// How often each id was used: two lines that differ may bear the same.
+    used: HashMap<String, usize>,
+    /// Identical lines are one reminder.
+    seen: HashSet<Vec<u8>>,
+}
+
+impl<'a> Events<'a> {
+    fn new(zone: &'a Zone, now: Timestamp, last_year: i16, out: &'a mut CalendarWriter) -> Self {
+        Self { zone, stamp: utc(now), last_year, out, used: HashMap::new(), seen: HashSet::new() }
+    }
+
+    fn reminder(&mut self, line: &ReminderLine) {
+        if !self.seen.insert(line.text.clone()) {
+            return;
+        }
+        let reminder = &line.reminder;
+        // A line that has no id yet is known by its words until it gets one.
+        let id = reminder
+            .id
+            .map_or_else(|| blake3::hash(&line.text).to_hex()[..16].to_owned(), |id| id.to_string());
+        let series = Series::from(reminder);
+        let mut start = series.start();
+        if reminder.recur == Recur::None {
+            // The time at which it really comes, should the clocks skip the one that the line says.
+            start = self.zone.tz().to_datetime(schedule::resolve(self.zone, start));
+        }
+        self.begin(&id);
+        self.out.line(&format!("DTSTART;TZID={}", self.zone.name()), &local(start));
+        if let Some(rule) = rule(reminder) {
+            self.out.line("RRULE", &rule);
+        }
+        let note = self.first_differing_date(reminder);
+        self.end(&reminder.msg, note.as_deref(), "Reminder");
+    }
+
+    fn commitment(&mut self, commitment: &Commitment) {
+        let Some(due) = commitment.due else { return };
+        let summary = commitment.text.lines().next().unwrap_or_default();
+        self.begin(&commitment.id);
+        self.out.line("DTSTART", &utc(due));
+        let more = (summary != commitment.text).then_some(commitment.text.as_str());
+        self.end(summary, more, "Follow-up");
+    }
+
+    fn begin(&mut self, id: &str) {
+        let count = self.used.entry(id.to_owned()).or_default();
+        *count += 1;
+        let again = if *count == 1 { String::new() } else { format!("-{count}") };
+        self.out.line("BEGIN", "VEVENT");
+        self.out.text("UID", &format!("{id}{again}@vault-agent"));
+        self.out.line("DTSTAMP", &self.stamp);
+    }
+
+    fn end(&mut self, summary: &str, description: Option<&str>, category: &str) {
+        self.out.text("SUMMARY", summary);
+        if let Some(description) = description {
+            self.out.text("DESCRIPTION", description);
+        }
+        self.out.text("CATEGORIES", category);
+        // A reminder doesn't block the calendar.
+        self.out.line("TRANSP", "TRANSPARENT");
+        self.out.line("BEGIN", "VALARM");
+        self.out.line("ACTION", "DISPLAY");
+        self.out.text("DESCRIPTION", summary);
+        self.out.line("TRIGGER", "PT0S");
+        self.out.line("END", "VALARM");
+        self.out.line("END", "VEVENT");
+    }
+
+    /// The dates at which clocks skip the time of a recurring reminder, so that a calendar may show another time.
+    fn first_differing_date(&self, reminder: &Reminder) -> Option<String> {
+        if reminder.recur == Recur::None {
+            return None;
+        }
+        let differs = |occurrence: &schedule::Occurrence| {
+            let told = self.zone.tz().to_datetime(occurrence.at);
+            (told != occurrence.local).then_some((occurrence.local, told))
+        };
+        let near = schedule::occurrences(self.zone, reminder).take(MAX_OCCURRENCES);
+        let mut near = near.take_while(|occurrence| occurrence.local.year() <= self.last_year);
+        let (said, told) = near.find_map(|occurrence| differs(&occurrence))?;
+        let day = |at: civil::DateTime| format!("{} {}", at.date(), at.time().strftime("%H:%M"));
+        Some(format!("The clocks skip {}: vault-agent tells this at {}.", day(said), day(told)))
+    }
+}
+
+/// The rule of what comes again.
+fn rule(reminder: &Reminder) -> Option<String> {
+    Some(match reminder.recur {
+        Recur::None => return None,
+        Recur::Daily => "FREQ=DAILY".to_owned(),
+        Recur::Weekly => "FREQ=WEEKLY".to_owned(),
+        Recur::Monthly => {
+            let meant = Series::from(reminder).meant();
+            let days: Vec<String> = (28..=meant).map(|day| day.to_string()).collect();
+            if meant <= 28 {
+                format!("FREQ=MONTHLY;BYMONTHDAY={meant}")
+            } else {
+                format!("FREQ=MONTHLY;BYMONTHDAY={};BYSETPOS=-1", days.join(","))
+            }
+        }
+    })
+}
+
+/// `20261201T093000Z`.
+fn utc(at: Timestamp) -> String {
+    at.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// The most octets of a line, without its end.
+const FOLD_AT: usize = 75;
+
+/// Writes content lines.
+#[derive(Debug, Default)]
+pub struct CalendarWriter(String);
+
+impl CalendarWriter {
+    /// A line with a value that needs no escaping.
+    pub fn line(&mut self, name: &str, value: &str) {
+        let mut room = FOLD_AT;
+        for c in name.chars().chain([':']).chain(value.chars()) {
+            if c.len_utf8() > room {
+                // A folded line goes on behind one space, which counts.
+                self.0.push_str("\r\n ");
+                room = FOLD_AT - 1;
+            }
+            self.0.push(c);
+            room -= c.len_utf8();
+        }
+        self.0.push_str("\r\n");
+    }
+
+    /// A line with a text.
+    pub fn text(&mut self, name: &str, text: &str) {
+        self.line(name, &escape(text));
+    }
+
+    /// All lines.
+    pub fn finish(self) -> String {
+        self.0
+    }
+}
+
+/// A text as a value: line breaks, commas, semicolons and backslashes escaped; control characters, which
+/// no value may hold, are spaces.
+pub fn escape(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\\' | ';' | ',' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push(c),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn long_lines_are_folded_between_characters() {
+        let mut out = CalendarWriter::default();
+        out.text("SUMMARY", &format!("{}é;b\n", "a".repeat(66)));
+        assert_eq!(out.finish(), format!("SUMMARY:{}\r\n é\\;b\\n\r\n", "a".repeat(66)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_long_and_nothing_is_lost(text in "\\PC{0,200}") {
+            let mut out = CalendarWriter::default();
+            out.line("X", &text);
+            let out = out.finish();
+            prop_assert!(out.split("\r\n").all(|line| line.len() <= FOLD_AT));
+            prop_assert_eq!(out.replace("\r\n ", ""), format!("X:{text}\r\n"));
+        }
+    }
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::{self, Date};
 use jiff::tz::Offset;
 
-use super::text::CalendarWriter;
+use super::CalendarWriter;
 use crate::schedule::Zone;
 
 /// Changes from one offset to another, under one name.

@@ -6,13 +6,17 @@
 //! says so.
 
 mod bullets;
-mod commitments;
-mod reminders;
 
-use jiff::civil::Date;
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
 
 use super::{ImportItem, chunks};
-use crate::format::reminder::{DateText, TimeText};
+use crate::format::commitment::{self, Commitment};
+use crate::format::reminder::{self, ParsedLine, Recur, Reminder};
+use crate::vault::{Operation, apply};
 
 /// The kind of a note, for the importer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,8 +85,8 @@ pub fn merge(kind: NoteKind, before: &[u8], items: &[&ImportItem]) -> MergedNote
         NoteKind::Memory => bullets::merge(before, "# Memory\n", &wanted(items)),
         NoteKind::Daily(date) => day(date, before, items),
         NoteKind::Pinned => bullets::merge(before, "# Pinned\n", &wanted(items)),
-        NoteKind::Reminders => reminders::merge(before, items),
-        NoteKind::Commitments => commitments::merge(before, items),
+        NoteKind::Reminders => merge_reminders(before, items),
+        NoteKind::Commitments => merge_commitments(before, items),
         NoteKind::Profile | NoteKind::Persona | NoteKind::Other => create_note(before, items),
     }
 }
@@ -132,14 +136,14 @@ fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> MergedNote {
         return merged;
     }
     // A paragraph with the same words counts as there, too.
-    let there: std::collections::HashSet<String> =
+    let there: HashSet<String> =
         chunks::chunks(&String::from_utf8_lossy(before)).into_iter().map(|chunk| chunk.text).collect();
     let (new, known): (Vec<WantedBullet>, Vec<WantedBullet>) =
         wanted(items).into_iter().partition(|wanted| {
             let from_day = matches!(items[wanted.item], ImportItem::Day { .. });
             !(from_day && there.contains(&wanted.text))
         });
-    let mut merged = bullets::merge(before, &format!("# {}\n", DateText(date)), &new);
+    let mut merged = bullets::merge(before, &format!("# {date}\n"), &new);
     merged.duplicates += known.len();
     merged
 }
@@ -154,7 +158,7 @@ fn wanted(items: &[&ImportItem]) -> Vec<WantedBullet> {
         match source {
             ImportItem::Memory { section, timestamp, text } => add(section, timestamp, text.clone()),
             ImportItem::Daily { section, time: Some(time), text, .. } => {
-                add(section, &None, format!("{} {text}", TimeText(*time)));
+                add(section, &None, format!("{} {text}", time.strftime("%H:%M")));
             }
             ImportItem::Daily { section, time: None, text, .. } => add(section, &None, text.clone()),
             ImportItem::Pin { text } => add(&None, &None, text.clone()),
@@ -167,4 +171,99 @@ fn wanted(items: &[&ImportItem]) -> Vec<WantedBullet> {
         }
     }
     all
+}
+
+fn merge_reminders(before: &[u8], items: &[&ImportItem]) -> MergedNote {
+    let file = reminder::parse(before);
+    let mut ids: HashSet<_> = file.reminders.iter().filter_map(|line| line.reminder.id).collect();
+    let said: HashSet<_> = file.reminders.iter().map(|line| reminder_content(&line.reminder)).collect();
+    let mut merged = MergedNote { after: before.to_vec(), ..MergedNote::default() };
+    let mut wanted: Vec<(usize, String)> = Vec::new();
+    for (place, item) in items.iter().enumerate() {
+        let ImportItem::Reminder(new) = item else { continue };
+        let known = match new.id {
+            Some(id) => ids.contains(&id),
+            None => said.contains(&reminder_content(new)),
+        };
+        if known {
+            merged.duplicates += 1;
+            continue;
+        }
+        let line = new.to_line();
+        match reminder::parse_line(line.as_bytes()) {
+            ParsedLine::Reminder(read) if read == *new => {
+                ids.extend(new.id);
+                wanted.push((place, line));
+            }
+            ParsedLine::NearMiss(finding) => merged.refused.push((place, finding.reason)),
+            _ => merged.refused.push((place, "it would not read back as it is".to_owned())),
+        }
+    }
+    if wanted.is_empty() {
+        return merged;
+    }
+    let start: &[u8] = if before.is_empty() { b"# Reminders\n\n" } else { before };
+    let append = |(_, line): &(usize, String)| Operation::Append { text: line.clone().into_bytes() };
+    let (after, _) = apply(&wanted.iter().map(append).collect::<Vec<_>>(), start);
+    // An end inside a comment or a code block would make all of them dead.
+    let is_whole = reminder::parse(&after).reminders.len() == file.reminders.len() + wanted.len();
+    merged.with_all(after, wanted, is_whole)
+}
+
+/// A reminder's content, without its id.
+fn reminder_content(reminder: &Reminder) -> (DateTime, Recur, &str) {
+    (reminder.date.to_datetime(reminder.time), reminder.recur, &reminder.msg)
+}
+
+fn merge_commitments(before: &[u8], items: &[&ImportItem]) -> MergedNote {
+    let mut file = commitment::parse(before);
+    let mut said: HashSet<_> =
+        file.blocks.iter().map(|block| commitment_content(&block.commitment)).collect();
+    let mut ids: HashSet<String> = file.blocks.iter().map(|block| block.commitment.id.clone()).collect();
+    ids.extend(file.other_ids.iter().cloned());
+    let mut merged = MergedNote { after: before.to_vec(), ..MergedNote::default() };
+    let mut wanted: Vec<(usize, String)> = Vec::new();
+    for (place, item) in items.iter().enumerate() {
+        let ImportItem::Commitment(new) = item else { continue };
+        let Some(safe) = reparsed(new) else {
+            merged.refused.push((place, "it would not read back as it is".to_owned()));
+            continue;
+        };
+        if !said.insert(commitment_content(&safe)) {
+            merged.duplicates += 1;
+            continue;
+        }
+        let id = if ids.contains(&safe.id) {
+            commitment::next_id(
+                &file,
+                TimeZone::UTC.to_datetime(safe.created.unwrap_or(Timestamp::UNIX_EPOCH)).date(),
+            )
+        } else {
+            safe.id.clone()
+        };
+        ids.insert(id.clone());
+        file.other_ids.push(id.clone());
+        wanted.push((place, Commitment { id, ..safe }.to_block()));
+    }
+    if wanted.is_empty() {
+        return merged;
+    }
+    let mut after = if before.is_empty() { b"# Commitments\n".to_vec() } else { before.to_vec() };
+    for (_, block) in &wanted {
+        let gap = if after.ends_with(b"\n\n") || after.ends_with(b"\n\r\n") { "" } else { "\n" };
+        after = apply(&[Operation::Append { text: format!("{gap}{block}").into_bytes() }], &after).0;
+    }
+    let is_whole = commitment::parse(&after).blocks.len() == file.blocks.len() + wanted.len();
+    merged.with_all(after, wanted, is_whole)
+}
+
+/// The follow-up as its own block reads back.
+fn reparsed(new: &Commitment) -> Option<Commitment> {
+    let file = commitment::parse(format!("\n{}", new.to_block()).as_bytes());
+    file.find(&new.id).map(|block| block.commitment.clone())
+}
+
+/// A follow-up's content, without its id and its state.
+fn commitment_content(commitment: &Commitment) -> (String, Option<Timestamp>, Option<String>) {
+    (commitment.text.clone(), commitment.due, commitment.scope.clone())
 }

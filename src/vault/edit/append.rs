@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
-use super::create::{rename_new, temp_name, write_temp};
+use super::create::{remove, rename_new, temp_name, write_temp};
 use super::editor::Editor;
 use crate::vault::Result;
 use crate::vault::error::{EditError, VaultError};
@@ -60,7 +60,6 @@ impl Editor {
             if bytes.is_empty() {
                 return Ok(());
             }
-            let wrong = |step, source| EditError::Write { path: path.clone(), step, source };
             let within = || ends_within_a_line(&file, stat.size).map_err(|error| VaultError::io(path, error));
             let broken = on_own_line && within()?;
             let added = if broken { [b"\n", bytes].concat() } else { bytes.to_vec() };
@@ -70,9 +69,9 @@ impl Editor {
                 if now < stat.size + added.len() as u64 {
                     let _ = file.set_len(stat.size);
                 }
-                return Err(wrong("adding to it", error));
+                return Err(EditError::write(path, "adding to it")(error));
             }
-            file.sync_data().map_err(|error| wrong("saving it", error))?;
+            file.sync_data().map_err(EditError::write(path, "saving it"))?;
             if self.is_same_file(path, &file, &stat)? {
                 return Ok(());
             }
@@ -82,7 +81,7 @@ impl Editor {
     /// Makes the note with its first bytes, whole or not at all; `false` if there is one by now. No observer is
     /// notified, because an `undo` is for edits and not for conversations.
     fn begin(&self, path: &NotePath, bytes: &[u8]) -> Result<bool> {
-        let wrong = |step| move |source| EditError::Write { path: path.clone(), step, source };
+        let wrong = |step| EditError::write(path, step);
         self.vault().create_parents(path)?;
         let place = self.vault().locate(path)?;
         let temp = temp_name(&place.name).map_err(wrong("naming a temporary file"))?;
@@ -90,7 +89,7 @@ impl Editor {
             .and_then(|file| file.sync_all())
             .and_then(|()| rename_new(&place.dir, &temp, &place.name));
         if !matches!(written, Ok(true)) {
-            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
+            remove(&place.dir, &temp);
         }
         let named = written.map_err(wrong("writing it"))?;
         rustix::fs::fsync(&place.dir).map_err(|error| wrong("syncing its folder")(error.into()))?;
@@ -110,7 +109,7 @@ impl Editor {
             let changed = u64::try_from(stat_of(&stat).mtime_ns).unwrap_or(u64::MAX);
             let changed = SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(changed));
             if changed.and_then(|then| then.elapsed().ok()).is_some_and(|age| age > ABANDONED) {
-                let _ = rustix::fs::unlinkat(dir, &*name, AtFlags::empty());
+                remove(dir, &name);
             }
         }
     }

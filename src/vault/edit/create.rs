@@ -7,10 +7,8 @@
 use std::{ffi::OsStr, fs::File, io, io::Write, os::fd::OwnedFd};
 
 use fail::fail_point;
-use rustix::{
-    fs::{AtFlags, Mode, OFlags, RenameFlags},
-    io::Errno,
-};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 
 use super::editor::{EditAttempt, EditTask, Editor, lock};
 use super::journal::{EditKind, JournalLock};
@@ -37,10 +35,15 @@ pub(super) fn write_temp(dir: &OwnedFd, temp: &str, bytes: &[u8], mode: Mode) ->
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(dir, temp, flags, mode)?);
     if let Err(error) = file.write_all(bytes) {
-        let _ = rustix::fs::unlinkat(dir, temp, AtFlags::empty());
+        remove(dir, temp);
         return Err(error);
     }
     Ok(file)
+}
+
+/// Removes a file of ours, if it is there.
+pub(super) fn remove(dir: &OwnedFd, name: &str) {
+    let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
 }
 
 /// Gives a file its name if that is free; `false` if it is taken.
@@ -80,13 +83,9 @@ impl Editor {
         self.vault.create_parents(task.path)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
-        let path = task.path;
-        let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
+        let failed = |step| EditError::write(task.path, step);
 
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let remove_temp = || {
-            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
-        };
         let (kind, script) = (EditKind::Create { temp: temp.clone() }, ImageChange::between(&[], &after));
         journal.write(&task.entry(kind, script, OldImageGuard::Whole(Vec::new())))?;
         fail_point!("vault::create::journalled");
@@ -95,7 +94,7 @@ impl Editor {
             file.sync_all()
         });
         if let Err(source) = written {
-            remove_temp();
+            remove(&place.dir, &temp);
             journal.clear()?;
             return Err(failed("writing a temporary file")(source));
         }
@@ -103,7 +102,7 @@ impl Editor {
         match rename_new(&place.dir, &temp, &place.name) {
             Ok(true) => {}
             refused => {
-                remove_temp();
+                remove(&place.dir, &temp);
                 journal.clear()?;
                 return match refused {
                     Ok(_) => Ok(EditAttempt::Raced),
@@ -134,8 +133,7 @@ impl Editor {
         leased: Option<&Stat>,
         outcomes: Vec<OpOutcome>,
     ) -> Result<EditAttempt> {
-        let path = task.path;
-        let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
+        let failed = |step| EditError::write(task.path, step);
         let kept = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
         let (kind, script) = (EditKind::Remove { kept: kept.clone() }, ImageChange::between(before, &[]));
         journal.write(&task.entry(kind, script, OldImageGuard::Whole(before.to_vec())))?;

@@ -4,7 +4,7 @@
 //! beside the note. A record in `edits/displaced` of the state directory, made before the exchange, holds the note's
 //! path, the bytes that were read and those that were written. As long as it exists,
 //! [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours checks the old file for changes, and
-//! [merges](crate::vault::plan::merge) the change into the note.
+//! [merges](crate::vault::plan::three_way) the change into the note.
 
 use std::{fs::File, io, io::Write, path::PathBuf, time::Instant};
 
@@ -16,6 +16,7 @@ use super::create::read_in;
 use super::editor::{EditAttempt, EditTask, Editor, GONE_FOR, PlannedBytes};
 use super::journal::JournalLock;
 use super::lease;
+use crate::config::EditStrategy;
 use crate::vault::Result;
 use crate::vault::change_reason::{Actor, ChangeReason};
 use crate::vault::error::EditError;
@@ -170,11 +171,7 @@ impl Editor {
         if opened == Some(false) && !over {
             return Ok(());
         }
-        let failed = |source| EditError::Write {
-            path: record.path.clone(),
-            step: "looking at what was displaced",
-            source,
-        };
+        let failed = EditError::write(&record.path, "looking at what was displaced");
         let Some(theirs) = read_in(&place.dir, &*record.name).map_err(failed)? else { return Ok(()) };
         if theirs != record.base {
             if is_half_saved(&record.base, &theirs) && !over {
@@ -224,7 +221,7 @@ impl Editor {
         let mut task = EditTask { path: &record.path, why, plan: &mut plan, begun };
         for _ in 0..5 {
             let attempt = match self.options.strategy {
-                crate::vault::EditStrategy::Swap => self.attempt_swap(&mut task, journal)?,
+                EditStrategy::Swap => self.attempt_swap(&mut task, journal)?,
                 _ => match self.attempt_in_place(&mut task, journal)? {
                     EditAttempt::NoLease | EditAttempt::Busy => self.attempt_swap(&mut task, journal)?,
                     attempt => attempt,

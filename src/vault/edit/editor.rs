@@ -7,18 +7,16 @@
 //! repeated here, from a new reading, so nothing is written from an older one. If another program has the file open,
 //! the lock is released for a short wait before the next attempt.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
-    time::{Duration, Instant},
-};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::journal::{EditKind, Journal, JournalEntry, JournalLock};
-use super::options::{EditOptions, EditStrategy};
-use super::report::{EditPlan, EditReport};
+use super::report::{EditOptions, EditPlan, EditReport};
 use crate::clock::Clock;
+use crate::config::EditStrategy;
 use crate::vault::Result;
 use crate::vault::change_reason::{ChangeObserver, ChangeReason, ObservedChange};
 use crate::vault::error::EditError;

@@ -5,11 +5,9 @@
 //! `EditAttempt::Raced`, and the `Editor` repeats it. Each step carries a failpoint `vault::in-place::STEP`, at which
 //! the tests kill the process and cut the power.
 
-use std::{
-    fs::File,
-    io,
-    os::unix::fs::{FileExt, MetadataExt},
-};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use fail::fail_point;
 use rustix::fs::OFlags;
@@ -100,16 +98,14 @@ impl Editor {
         });
         let entry = task.entry(EditKind::InPlace, script, guard);
         let script = &entry.script;
-        if let Err(source) = reserve(file, script) {
-            return Err(EditError::Write { path: task.path.clone(), step: "reserving space", source });
-        }
+        reserve(file, script).map_err(EditError::write(task.path, "reserving space"))?;
         journal.write(&entry)?;
         fail_point!("vault::in-place::journalled");
         if let Err(source) = write_script(file, script, &after) {
             if take_back(file, script, &after) {
                 journal.clear()?;
             }
-            return Err(EditError::Write { path: task.path.clone(), step: "writing", source });
+            return Err(EditError::write(task.path, "writing")(source));
         }
         fail_point!("vault::in-place::written");
 
@@ -133,7 +129,7 @@ impl Editor {
 
     /// Opens a note for writing. That it may not be written is [`EditError::Write`].
     pub(super) fn open_to_write(&self, path: &NotePath) -> Result<(File, Stat)> {
-        let denied = |source| EditError::Write { path: path.clone(), step: "opening", source };
+        let denied = EditError::write(path, "opening");
         match self.vault.open_file(path, OFlags::RDWR) {
             // The superuser could write it all the same, but its owner has said not to.
             Ok((_, stat)) if stat.mode & 0o222 == 0 => Err(denied(read_only())),

@@ -8,13 +8,11 @@
 //! An entry counts only if its checksum is right; a torn entry belongs to an edit that had not begun. Clearing is not
 //! made durable: an old entry that comes back after a power cut finds its file done.
 
-use std::{
-    fs::{File, OpenOptions, TryLockError},
-    io,
-    os::unix::fs::{FileExt, OpenOptionsExt},
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -244,12 +242,9 @@ impl JournalLock<'_> {
         if len > file.metadata()?.len().saturating_sub(HEADER as u64) {
             return Ok(None);
         }
-        let mut payload = vec![0; usize::try_from(len).map_err(io::Error::other)?];
-        file.read_exact_at(&mut payload, HEADER as u64)?;
-        if blake3::hash(&payload).as_bytes() != &header[32..64] {
-            return Ok(None);
-        }
-        Ok(JournalEntry::decode(&payload))
+        let mut whole = vec![0; HEADER + usize::try_from(len).map_err(io::Error::other)?];
+        file.read_exact_at(&mut whole, 0)?;
+        Ok(decode_whole(&whole))
     }
 
     /// Makes an entry durable; afterwards the note may be touched.

@@ -3,11 +3,11 @@
 //! Operations with a reason come in; an [`EditReport`] goes out, and observers are told. A note is never written
 //! without a line in the journal first, and never over unread bytes. An attempt detects a faster writer; the editor
 //! then tries again on the newest bytes. (`docs/editing.md` is the protocol.)
-//! - [`editor`], [`options`]: the loop around attempts, and its settings; [`report`]: its outcome;
+//! - [`editor`]: the loop around attempts; [`report`]: its settings and its outcome;
 //! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is available, [`create`] (and remove),
 //!   [`append`] to a log;
 //! - [`journal`], [`recover`]: the planned write, and the recovery of an edit that was cut short;
-//! - [`displaced`]: files that a swap replaced, watched for a minute;
+//! - [`displaced`]: files that a swap replaced, watched for a minute.
 
 mod append;
 mod create;
@@ -16,12 +16,10 @@ mod editor;
 mod in_place;
 mod journal;
 mod lease;
-mod options;
 mod recover;
 mod report;
 mod swap;
 
 pub use editor::Editor;
-pub use options::{EditOptions, EditStrategy};
-pub use recover::{Recovery, RecoveryOutcome};
-pub use report::{EditPlan, EditReport};
+pub use recover::RecoveryOutcome;
+pub use report::{EditOptions, EditPlan, EditReport};

@@ -6,9 +6,8 @@
 use std::time::{Duration, Instant};
 
 use fail::fail_point;
-use rustix::fs::AtFlags;
 
-use super::create::{read_in, rename_new};
+use super::create::{read_in, remove, rename_new};
 use super::editor::Editor;
 use super::in_place::write_script;
 use super::journal::{EditKind, JournalEntry, JournalLock};
@@ -175,11 +174,7 @@ impl Editor {
             if !self.is_same_file(&entry.path, &file, &stat)? {
                 continue;
             }
-            write_script(&file, &entry.script, &post).map_err(|source| EditError::Write {
-                path: entry.path.clone(),
-                step: "recovering",
-                source,
-            })?;
+            write_script(&file, &entry.script, &post).map_err(EditError::write(&entry.path, "recovering"))?;
             fail_point!("vault::recover::written");
             drop(lease);
             self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
@@ -207,7 +202,7 @@ impl Editor {
         let is_begun = now.as_deref() == Some(pre.as_slice())
             && beside.as_deref().is_none_or(|beside| post.starts_with(beside));
         if is_new || is_begun {
-            let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
+            remove(&place.dir, temp);
             self.forget_displaced(temp);
             return Ok(if is_begun {
                 RecoveryOutcome::TakenBack
@@ -235,7 +230,7 @@ impl Editor {
         };
         let whole = read_in(&place.dir, temp).map_err(failed)?.as_deref() == Some(post.as_slice());
         let named = whole && rename_new(&place.dir, temp, &place.name).map_err(failed)?;
-        let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
+        remove(&place.dir, temp);
         rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if now.as_deref() == Some(post.as_slice()) {
@@ -270,10 +265,8 @@ impl Editor {
     /// known, so that nothing is lost either way.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> RecoveryOutcome {
         if let crate::vault::plan::OldImageGuard::Whole(pre) = &entry.guard {
-            let why = ChangeReason::new(
-                Actor::Human,
-                format!("changed while an edit was cut short: {}", entry.why.subject),
-            );
+            let subject = format!("changed while an edit was cut short: {}", entry.why.subject);
+            let why = ChangeReason::new(Actor::Human, subject);
             self.notify_observer(&entry.path, &why, Some(pre), now);
         }
         RecoveryOutcome::PersonWins

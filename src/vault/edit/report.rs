@@ -1,5 +1,9 @@
-//! Defines what an edit is to do to a note's bytes ([`EditPlan`]), and what came of it ([`EditReport`]).
+//! Defines what an edit is to do to a note's bytes ([`EditPlan`]), in which way ([`EditOptions`]), and what came of it
+//! ([`EditReport`]).
 
+use std::time::Duration;
+
+use crate::config::EditStrategy;
 use crate::vault::plan::{OpOutcome, Operation};
 
 /// The edit that [`crate::vault::Editor::edit_with`] makes of the bytes that it was shown.
@@ -40,5 +44,23 @@ impl EditReport {
     /// Whether every operation was done.
     pub fn all_done(&self) -> bool {
         self.outcomes.iter().all(|outcome| outcome.is_done())
+    }
+}
+
+/// The editor's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditOptions {
+    /// The way in which it writes.
+    pub strategy: EditStrategy,
+    /// For how long to try while another program has the file open.
+    pub patience: Duration,
+    /// Whether the swap asks the kernel if another program has the file open for writing, on systems that can say so
+    /// (Linux). If off, it does what it can do on macOS; tests measure that.
+    pub ask_for_writers: bool,
+}
+
+impl Default for EditOptions {
+    fn default() -> Self {
+        Self { strategy: EditStrategy::Auto, patience: Duration::from_millis(1_500), ask_for_writers: true }
     }
 }

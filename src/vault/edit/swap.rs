@@ -10,12 +10,10 @@
 use std::{ffi::OsStr, fs::File, io, os::fd::OwnedFd};
 
 use fail::fail_point;
-use rustix::{
-    fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags},
-    io::Errno,
-};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
+use rustix::io::Errno;
 
-use super::create::{read_in, rename_new, temp_name, write_temp};
+use super::create::{read_in, remove, rename_new, temp_name, write_temp};
 use super::editor::{EditAttempt, EditTask, Editor};
 use super::in_place::read_only;
 use super::journal::{EditKind, JournalLock};
@@ -44,7 +42,7 @@ impl Editor {
             return Ok(EditAttempt::Done(EditReport::of(planned.outcomes, before)));
         }
         if stat.mode & 0o222 == 0 {
-            return Err(EditError::Write { path: task.path.clone(), step: "opening", source: read_only() });
+            return Err(EditError::write(task.path, "opening")(read_only()));
         }
         if self.options.ask_for_writers && super::lease::no_writers(&file) == Some(false) {
             return Ok(EditAttempt::Busy);
@@ -83,12 +81,8 @@ impl Editor {
         (before, script, after): (Vec<u8>, ImageChange, Vec<u8>),
         outcomes: Vec<OpOutcome>,
     ) -> Result<EditAttempt> {
-        let path = task.path;
-        let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
+        let failed = |step| EditError::write(task.path, step);
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let remove_temp = || {
-            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
-        };
         let (kind, guard) = (EditKind::Swap { temp: temp.clone() }, OldImageGuard::Whole(before.clone()));
         journal.write(&task.entry(kind, script, guard))?;
         fail_point!("vault::swap::journalled");
@@ -101,7 +95,7 @@ impl Editor {
             .map_err(failed("writing a temporary file"))
             .and_then(|()| self.displace(task.path, &temp, &before, &after));
         if let Err(error) = displaced {
-            remove_temp();
+            remove(&place.dir, &temp);
             self.forget_displaced(&temp);
             journal.clear()?;
             return Err(error);
@@ -116,7 +110,7 @@ impl Editor {
         match exchanged {
             Ok(true) => {}
             refused => {
-                remove_temp();
+                remove(&place.dir, &temp);
                 self.forget_displaced(&temp);
                 journal.clear()?;
                 return match refused {

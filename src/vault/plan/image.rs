@@ -97,38 +97,22 @@ impl ImageChange {
         let end = if self.pre_len == self.post_len { self.at + self.old.len() } else { self.pre_len };
         self.at - self.at % SECTOR..end
     }
-
-    /// How far the rest of the file moves, and whether towards its end.
-    fn shift(&self) -> (usize, bool) {
-        (self.pre_len.abs_diff(self.post_len), self.post_len > self.pre_len)
-    }
 }
 
+/// The bytes that are compared at once.
+const STEP: usize = 4096;
+
 fn common_prefix(left: &[u8], right: &[u8]) -> usize {
-    const STEP: usize = 4096;
-    let len = left.len().min(right.len());
-    let mut at = 0;
-    while at + STEP <= len && left[at..at + STEP] == right[at..at + STEP] {
-        at += STEP;
-    }
-    at + left[at..len].iter().zip(&right[at..len]).take_while(|(left, right)| left == right).count()
+    let whole = left.chunks_exact(STEP).zip(right.chunks_exact(STEP));
+    let at = STEP * whole.take_while(|(left, right)| left == right).count();
+    at + left[at..].iter().zip(&right[at..]).take_while(|(left, right)| left == right).count()
 }
 
 fn common_suffix(left: &[u8], right: &[u8]) -> usize {
-    const STEP: usize = 4096;
-    let len = left.len().min(right.len());
-    let (left, right) = (&left[left.len() - len..], &right[right.len() - len..]);
-    let mut end = len;
-    while end >= STEP && left[end - STEP..end] == right[end - STEP..end] {
-        end -= STEP;
-    }
-    let more = left[..end]
-        .iter()
-        .rev()
-        .zip(right[..end].iter().rev())
-        .take_while(|(left, right)| left == right)
-        .count();
-    len - end + more
+    let whole = left.rchunks_exact(STEP).zip(right.rchunks_exact(STEP));
+    let same = STEP * whole.take_while(|(left, right)| left == right).count();
+    let rest = left[..left.len() - same].iter().rev().zip(right[..right.len() - same].iter().rev());
+    same + rest.take_while(|(left, right)| left == right).count()
 }
 
 /// The part of the old image that is kept while the new one is being written.
@@ -204,9 +188,9 @@ impl OldImageGuard {
 
 /// The part of a sector of `len` bytes whose new place is in a neighbour.
 fn edge(script: &ImageChange, len: usize) -> std::ops::Range<usize> {
-    let (by, forward) = script.shift();
-    let by = by.min(len);
-    if forward { len - by..len } else { 0..by }
+    // So far the rest of the file moves.
+    let by = script.pre_len.abs_diff(script.post_len).min(len);
+    if script.post_len > script.pre_len { len - by..len } else { 0..by }
 }
 
 /// The old bytes `range` as they stand in a file whose sector there has been overwritten.

@@ -2,22 +2,18 @@
 //!
 //! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here, and an
 //! operation whose line is gone is dropped, never guessed at.
-//! - [`operations`]: the operations and how they are applied ([`apply`]); [`splices`]: the places in the bytes that
-//!   they replace; [`outcome`]: the outcome of each; the callers word it;
-//! - [`lines`]: lines found by their content;
+//! - [`operations`]: the operations and how they are applied ([`apply`]); [`splices`]: the lines that they mean, found by
+//!   content, and the outcome of each; the callers word it;
 //! - [`image`]: the bytes before and after an edit, and the way back from a torn mix of both;
-//! - [`three_way`]: the merge of two texts with a common base; [`merge`]: late lines from a displaced file.
+//! - [`three_way`]: the merge of two texts with a common base, and of late lines from a displaced file.
 
 mod image;
-mod lines;
-mod merge;
 pub(super) mod operations;
-mod outcome;
 mod splices;
 mod three_way;
 
 pub(super) use image::{ImageChange, ImageState, OldImageGuard, classify};
-pub(super) use merge::carry_over;
 pub use operations::{Operation, apply};
-pub use outcome::{DropReason, OpOutcome};
-pub use three_way::{Overlap, ThreeWayMerge, three_way_merge};
+pub use splices::{DropReason, OpOutcome};
+pub(super) use three_way::carry_over;
+pub use three_way::{Overlap, three_way_merge};

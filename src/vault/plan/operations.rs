@@ -12,11 +12,12 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::image::ImageChange;
-use super::lines as text;
-use super::outcome::{DropReason, OpOutcome};
-use super::splices::{Splice, append, append_to_section, find_range, line_splice, line_splices, splice};
+use super::splices::{
+    DropReason, OpOutcome, Splice, append, append_to_section, find_range, line_splice, line_splices, splice,
+    terminator_at,
+};
 use crate::format::commitment::{self, CommitmentStatus};
-use crate::format::lines::live_lines;
+use crate::format::lines::LiveLines;
 
 /// One step of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,7 +147,7 @@ fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReas
         Operation::AppendToSection { heading, text } => Ok(vec![append_to_section(now, heading, text)]),
         Operation::DeleteRange { bytes } => find_range(now, bytes).map(|at| {
             let ended = bytes.ends_with(b"\n");
-            let end = if ended { at.end } else { at.end + text::terminator_at(now, at.end) };
+            let end = if ended { at.end } else { at.end + terminator_at(now, at.end) };
             vec![Splice { at: at.start..end, with: Vec::new() }]
         }),
         Operation::ReplaceRange { bytes, with } => {
@@ -260,7 +261,7 @@ fn batch_splices(ops: &[Operation], now: &[u8]) -> (Vec<Splice>, Vec<OpOutcome>)
         .collect();
     let mut outcomes = vec![OpOutcome::Dropped(DropReason::Gone); ops.len()];
     let mut splices = Vec::new();
-    for line in live_lines(now) {
+    for line in LiveLines::new(now) {
         if let Some(&index) = targets.get(line.text) {
             outcomes[index] = OpOutcome::Done;
             splices.push(line_splice(&line, line_target(&ops[index]).and_then(|(_, with)| with)));

@@ -1,11 +1,43 @@
-//! Replaces places in a note's bytes (splices), as an operation asks for. Pure.
+//! Finds the lines and passages that an operation means, by their content, and replaces them (splices). Pure.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::lines as text;
-use super::outcome::DropReason;
-use crate::format::lines::{Line, bom_len};
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+
+use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines};
 use crate::format::memory;
+
+/// Why an operation was not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
+pub enum DropReason {
+    /// No line, passage or commitment like it is there any more.
+    #[error("it is not there any more")]
+    Gone,
+    /// It is there, but has changed.
+    #[error("it has been changed in the meantime")]
+    Changed,
+    /// It occurs more than once, and the intended one is unknown.
+    #[error("it is there more than once")]
+    NotUnique,
+}
+
+/// The outcome of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OpOutcome {
+    /// Done.
+    Done,
+    /// Not done; the bytes are untouched by it.
+    Dropped(DropReason),
+}
+
+impl OpOutcome {
+    /// Whether it was done.
+    pub fn is_done(self) -> bool {
+        self == Self::Done
+    }
+}
 
 /// One replacement of bytes.
 pub(super) struct Splice {
@@ -39,7 +71,7 @@ pub(super) fn line_splices(
     with: Option<&[u8]>,
 ) -> Result<Vec<Splice>, DropReason> {
     let splices: Vec<Splice> =
-        text::live_lines_equal_to(bytes, target).iter().map(|line| line_splice(line, with)).collect();
+        live_lines_equal_to(bytes, target).iter().map(|line| line_splice(line, with)).collect();
     if splices.is_empty() { Err(DropReason::Gone) } else { Ok(splices) }
 }
 
@@ -59,11 +91,11 @@ pub(super) fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, D
     let candidates: Vec<usize> = matches
         .filter(|&start| {
             let end = start + passage.len();
-            text::begins_line(bytes, start)
-                && (passage.ends_with(b"\n") || end == bytes.len() || text::terminator_at(bytes, end) > 0)
+            begins_line(bytes, start)
+                && (passage.ends_with(b"\n") || end == bytes.len() || terminator_at(bytes, end) > 0)
         })
         .collect();
-    let live = text::Liveness::of(bytes);
+    let live = Liveness::of(bytes);
     // The start of a file is in no comment or code block; Obsidian's frontmatter may be a commitment all the same.
     let body = bom_len(bytes);
     let mut found = candidates.into_iter().filter(|&start| start == body || live.is_live(start));
@@ -76,12 +108,12 @@ pub(super) fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, D
 
 /// Text that follows `at`, which is the end of the file or of a line's terminator.
 pub(super) fn append(bytes: &[u8], at: usize, added: &[u8]) -> Splice {
-    let newline = text::newline_of(bytes);
+    let newline = newline_of(bytes);
     let mut with = Vec::with_capacity(added.len() + 4);
     if !bytes[..at].is_empty() && !bytes[..at].ends_with(b"\n") {
         with.extend_from_slice(newline);
     }
-    with.extend_from_slice(&text::with_newlines(added, newline));
+    with.extend_from_slice(&with_newlines(added, newline));
     if !added.is_empty() && !added.ends_with(b"\n") {
         with.extend_from_slice(newline);
     }
@@ -90,7 +122,7 @@ pub(super) fn append(bytes: &[u8], at: usize, added: &[u8]) -> Splice {
 
 pub(super) fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Splice {
     let mut last = None;
-    for (line, live) in text::flagged_lines(bytes) {
+    for (line, live) in flagged_lines(bytes) {
         let end = line.end();
         match (last, memory::heading(line.text).filter(|_| live)) {
             (None, Some((2, name))) if name == heading.trim() => last = Some(end),
@@ -103,10 +135,124 @@ pub(super) fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Sp
         return append(bytes, last, added);
     }
     let mut section = Vec::new();
-    if !bytes.is_empty() && !text::ends_in_blank_line(bytes) {
+    if !bytes.is_empty() && !ends_in_blank_line(bytes) {
         section.push(b'\n');
     }
     section.extend_from_slice(format!("## {}\n", heading.trim()).as_bytes());
     section.extend_from_slice(added);
     append(bytes, bytes.len(), &section)
+}
+
+/// The length of the line terminator at `at`, 0 where there is none.
+pub(super) fn terminator_at(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at..) {
+        Some([b'\n', ..]) => 1,
+        Some([b'\r', b'\n', ..]) => 2,
+        _ => 0,
+    }
+}
+
+/// The line end of this file: `\r
+/// ` if its first and its last line have it, else `
+/// `.
+fn newline_of(bytes: &[u8]) -> &'static [u8] {
+    let crlf = |at: Option<usize>| at.is_some_and(|at| at > 0 && bytes[at - 1] == b'\r');
+    if crlf(memchr::memchr(b'\n', bytes)) && crlf(memchr::memrchr(b'\n', bytes)) { b"\r\n" } else { b"\n" }
+}
+
+/// `text` with its lines ended as `newline` says; text with a `\r` of its own stays as it is.
+fn with_newlines<'a>(text: &'a [u8], newline: &[u8]) -> Cow<'a, [u8]> {
+    if newline == b"\n" || text.contains(&b'\r') || !text.contains(&b'\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut changed = Vec::with_capacity(text.len() + 16);
+    for line in lines(text) {
+        changed.extend_from_slice(line.text);
+        if !line.terminator.is_empty() {
+            changed.extend_from_slice(newline);
+        }
+    }
+    Cow::Owned(changed)
+}
+
+/// Whether the file's last line is blank, so that appended text is a paragraph of its own.
+fn ends_in_blank_line(bytes: &[u8]) -> bool {
+    lines(bytes).last().is_none_or(|line| line.text.trim_ascii().is_empty() && !line.terminator.is_empty())
+}
+
+/// All lines, each with whether it is live.
+fn flagged_lines(bytes: &[u8]) -> impl Iterator<Item = (Line<'_>, bool)> {
+    let mut lines = LiveLines::new(bytes);
+    std::iter::from_fn(move || lines.next_any())
+}
+
+/// Whether `at` is where a line begins.
+fn begins_line(bytes: &[u8], at: usize) -> bool {
+    at == bom_len(bytes) || at > 0 && bytes[at - 1] == b'\n'
+}
+
+/// The live lines whose text is `target`. It searches the line ends first and compares only lines of the right length:
+/// the lines of a file resemble each other, which makes a search for the bytes slow.
+fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Line<'a>> {
+    let mut found: Vec<Line<'a>> = Vec::new();
+    let body = bom_len(bytes);
+    let mut start = body;
+    // The position where the last other line differed from the target: most likely the next one does too.
+    let mut probe = 0;
+    for end in memchr::memchr_iter(b'\n', &bytes[body..]).map(|at| at + body).chain([bytes.len()]) {
+        let fits = end - start == target.len() || end - start == target.len() + 1;
+        if fits && target.get(probe).is_none_or(|byte| bytes[start + probe] == *byte) {
+            if bytes[start..].starts_with(target) {
+                found.extend(Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target));
+            } else {
+                probe = bytes[start..].iter().zip(target).take_while(|(have, want)| have == want).count();
+            }
+        }
+        start = end + 1;
+    }
+    if let Some(last) = found.last() {
+        // The text behind the last candidate doesn't matter, unless it ends the frontmatter.
+        let end = if starts_frontmatter(bytes) { bytes.len() } else { last.end() };
+        let live = Liveness::of(&bytes[..end]);
+        found.retain(|line| live.is_live(line.start));
+    }
+    found
+}
+
+/// Which lines of a text are live.
+enum Liveness {
+    /// All: nothing in the text could make a line anything else.
+    All,
+    /// The starts of those that aren't.
+    Dead(std::collections::HashSet<usize>),
+}
+
+impl Liveness {
+    fn of(bytes: &[u8]) -> Self {
+        if !starts_frontmatter(bytes) && !has_marks(bytes) {
+            return Self::All;
+        }
+        Self::Dead(flagged_lines(bytes).filter(|(_, live)| !live).map(|(line, _)| line.start).collect())
+    }
+
+    /// Whether the line that begins at `start` is live.
+    fn is_live(&self, start: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Dead(dead) => !dead.contains(&start),
+        }
+    }
+}
+
+/// Whether anything in the text could open a fence or a comment. Two searches of the memory.
+fn has_marks(bytes: &[u8]) -> bool {
+    let is_mark = |at: usize| match bytes[at] {
+        b'%' => bytes[at..].starts_with(b"%%"),
+        mark => bytes[at..].starts_with(&[mark; 3]),
+    };
+    memchr::memchr3_iter(b'`', b'~', b'%', bytes).any(is_mark) || memmem::find(bytes, b"<!--").is_some()
+}
+
+fn starts_frontmatter(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).starts_with(b"---")
 }

@@ -6,13 +6,15 @@
 //! copy only if the note without it exists. A person who names a note so is asked to rename it, which is the lesser
 //! harm.
 
+use crate::format::has_shape;
+
 /// The file name of the note that `name` is a conflicting copy of, if it is named like one.
 pub fn original_of(name: &str) -> Option<String> {
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, Some(extension)),
         _ => (name, None),
     };
-    let original = original_stem(stem)?;
+    let original = marked(stem).or_else(|| numbered(stem))?;
     if original.is_empty() {
         return None;
     }
@@ -22,18 +24,16 @@ pub fn original_of(name: &str) -> Option<String> {
     })
 }
 
-fn original_stem(stem: &str) -> Option<&str> {
-    syncthing(stem).or_else(|| parenthesised(stem)).or_else(|| owncloud(stem)).or_else(|| numbered(stem))
+/// The original's name, where the copy's says that it is one.
+fn marked(stem: &str) -> Option<&str> {
+    syncthing(stem).or_else(|| parenthesised(stem)).or_else(|| owncloud(stem))
 }
 
 /// `NAME.sync-conflict-20261121-093000-ABCDEFG`
 fn syncthing(stem: &str) -> Option<&str> {
     let (original, rest) = stem.split_once(".sync-conflict-")?;
-    let mut parts = rest.split('-');
-    let is_digits = |part: Option<&str>, len| {
-        part.is_some_and(|part: &str| part.len() == len && part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    (is_digits(parts.next(), 8) && is_digits(parts.next(), 6)).then_some(original)
+    let is_time = rest.get(..15).is_some_and(|time| has_shape(time, "00000000-000000"));
+    (is_time && matches!(rest.as_bytes().get(15), None | Some(b'-'))).then_some(original)
 }
 
 /// `NAME (Ann's conflicted copy 2026-11-21)`, `NAME (Conflicted copy laptop 202611210930)`,
@@ -74,10 +74,7 @@ fn numbered(stem: &str) -> Option<&str> {
 /// number are not.
 pub fn is_conflict_copy(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    syncthing(stem)
-        .or_else(|| parenthesised(stem))
-        .or_else(|| owncloud(stem))
-        .is_some_and(|original| !original.is_empty())
+    marked(stem).is_some_and(|original| !original.is_empty())
 }
 
 /// Whether `name` is a temporary file of a sync tool, of an editor, or of ours.

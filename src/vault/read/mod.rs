@@ -11,7 +11,7 @@ mod root;
 mod stat;
 mod walk;
 
-pub use root::{DEFAULT_LIMIT, Vault};
+pub use root::Vault;
 pub(super) use root::{LocatedNote, names_same_file};
 pub use stat::Stat;
 pub(super) use stat::stat_of;

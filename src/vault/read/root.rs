@@ -6,18 +6,14 @@
 //! is refused, a loop is an error. The root isn't kept open between calls, so the vault's disk can be unmounted at any
 //! time.
 
-use std::{
-    ffi::{OsStr, OsString},
-    fs::File,
-    io::{self, Read},
-    os::fd::OwnedFd,
-    path::{Path, PathBuf},
-};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
-use rustix::{
-    fs::{AtFlags, FileType, Mode, OFlags},
-    io::Errno,
-};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
 use super::conflict;
@@ -313,7 +309,7 @@ impl Vault {
 
     /// The stub `.NAME.icloud` that older iCloud clients leave in a file's place.
     fn stub_stat(&self, path: &NotePath) -> Option<Stat> {
-        let stub = NotePath::child(path.parent().as_ref(), &conflict::icloud_stub(path.file_name()))?;
+        let stub = path.beside(&conflict::icloud_stub(path.file_name()))?;
         let file = self.open_raw(&stub, PATH_ONLY).ok()?;
         let stat = rustix::fs::fstat(&file).ok()?;
         Some(Stat { is_placeholder: true, size: 0, ..stat_of(&stat) })

@@ -6,7 +6,7 @@ use crate::vault::error::VaultError;
 use crate::vault::path::NotePath;
 
 /// The metadata of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stat {
     /// Length in bytes.
     pub size: u64,

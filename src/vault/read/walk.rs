@@ -4,22 +4,15 @@
 //! at its real place, and targets outside don't belong to the vault. So there is no loop and no duplicate. An
 //! unreadable folder or file is reported, never left out in silence.
 
-use std::{
-    ffi::CString,
-    fmt,
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::ffi::OsStrExt,
-    },
-    path::PathBuf,
-    sync::Arc,
-};
+use std::ffi::CString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use rayon::prelude::*;
-use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags},
-    io::Errno,
-};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
 
 use super::conflict;
 use super::root::Vault;
@@ -56,9 +49,7 @@ impl WalkOptions {
     pub fn every_file() -> Self {
         Self { extensions: Vec::new(), wide: true, ..Self::default() }
     }
-}
 
-impl WalkOptions {
     /// Whether a file of that path would be listed.
     pub fn takes(&self, path: &NotePath) -> bool {
         self.under.as_ref().is_none_or(|under| path.is_within(under))
@@ -90,32 +81,23 @@ pub struct WalkEntry {
 }
 
 /// Why a name was not listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SkipReason {
     /// The name is not UTF-8, or has a character that no note's path may have.
+    #[error("its name is not UTF-8, or has a control character or a backslash; rename it")]
     Name,
     /// A link; its target inside the vault is listed at its real place.
+    #[error("it is a symbolic link; what lies in the vault is listed at its own place")]
     Link,
     /// A folder, pipe, socket or device in the place of a note, with its article.
+    #[error("it is {0}, not a file")]
     NotAFile(&'static str),
     /// Deeper than 100 folders.
+    #[error("it lies more than 100 folders deep")]
     TooDeep,
     /// It can't be read.
+    #[error("it can't be read: {0}")]
     Unreadable(String),
-}
-
-impl fmt::Display for SkipReason {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name => formatter
-                .write_str("its name is not UTF-8, or has a control character or a backslash; rename it"),
-            Self::Link => formatter
-                .write_str("it is a symbolic link; what lies in the vault is listed at its own place"),
-            Self::NotAFile(what) => write!(formatter, "it is {what}, not a file"),
-            Self::TooDeep => formatter.write_str("it lies more than 100 folders deep"),
-            Self::Unreadable(error) => write!(formatter, "it can't be read: {error}"),
-        }
-    }
 }
 
 /// A name that was not listed, with the reason.

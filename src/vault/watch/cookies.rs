@@ -4,12 +4,10 @@
 //! queue. When it comes out, all earlier events have come out too, and the watcher says so ([`WatchEvent::CaughtUp`]).
 //! If the folder can't be watched, there are no cookies.
 
-use std::{
-    collections::BTreeSet,
-    fs, io,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, event::ModifyKind};
 

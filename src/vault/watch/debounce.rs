@@ -1,10 +1,8 @@
 //! Debounces file events: reports a note's first event at once, collects its changes until they pause, and merges all
 //! into a rescan where one is due. Pure; time is an argument.
 
-use std::{
-    collections::BTreeSet,
-    time::{Duration, Instant},
-};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use crate::vault::path::NotePath;
 use crate::vault::watch::{WatchEvent, WatchTimes};

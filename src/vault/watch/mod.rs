@@ -34,7 +34,6 @@ use notify::{Event, EventKind, RecommendedWatcher};
 
 use self::stat_poll::{FileStamp, StatPoll};
 use self::{cookies::Cookies, debounce::Collector};
-use super::error::VaultError;
 use super::path::NotePath;
 use super::read::{Vault, WalkEntry, WalkOptions, conflict};
 use crate::defaults::defaults;
@@ -86,19 +85,10 @@ pub struct Watcher {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A watcher could not be started.
+/// A watcher could not be started: the system gives no watches, or no threads.
 #[derive(Debug, thiserror::Error)]
-pub enum WatchError {
-    /// The vault can't be listed.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// The system gives no watches.
-    #[error("the vault can't be watched: {0}")]
-    Notify(#[from] notify::Error),
-    /// The system gives no threads.
-    #[error("the vault can't be watched: {0}")]
-    Thread(#[from] std::io::Error),
-}
+#[error("the vault can't be watched: {0}")]
+pub struct WatchError(#[from] notify::Error);
 
 enum WatchMessage {
     Event(notify::Result<Event>),
@@ -138,8 +128,8 @@ impl Watcher {
             on: Box::new(on),
         };
         watch.watch_all()?;
-        let thread =
-            std::thread::Builder::new().name("vault-watch".to_owned()).spawn(move || watch.run(&receiver))?;
+        let thread = std::thread::Builder::new().name("vault-watch".to_owned());
+        let thread = thread.spawn(move || watch.run(&receiver)).map_err(notify::Error::from)?;
         Ok(Self { stop: sender, thread: Some(thread) })
     }
 }

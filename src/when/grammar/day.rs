@@ -3,9 +3,8 @@
 use jiff::civil::Weekday;
 
 use super::{Grammar, RuleCombinators, RuleResults};
-use crate::when::day_part::DayPart;
 use crate::when::phrase::{Date, DayPhrase, Period, WhichOne};
-use crate::when::term::{Term, Unit};
+use crate::when::term::{DayPart, Term, Unit};
 
 impl Grammar<'_> {
     pub(super) fn days(&self, at: usize) -> RuleResults<DayPhrase> {

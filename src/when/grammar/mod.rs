@@ -9,10 +9,9 @@ mod day;
 mod every;
 mod length;
 
-use super::day_part::DayPart;
 use super::lexicon::Lattice;
 use super::phrase::{DayPhrase, Phrase, TimePhrase};
-use super::term::Term;
+use super::term::{DayPart, Term};
 
 /// The results of a rule: things that begin at its place, each with its end.
 type RuleResults<T> = Vec<(T, usize)>;

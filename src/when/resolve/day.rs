@@ -36,11 +36,7 @@ impl Resolver<'_> {
             Some(DayPhrase::Period(which, unit)) => self.period(which, unit),
             Some(DayPhrase::Weekend(which)) => {
                 let (saturday, sunday) = (self.ahead(Weekday::Saturday), self.ahead(Weekday::Sunday));
-                all(if which == WhichOne::Next {
-                    vec![saturday, saturday + 7]
-                } else {
-                    vec![saturday, sunday]
-                })
+                all(vec![saturday, if which == WhichOne::Next { saturday + 7 } else { sunday }])
             }
             Some(DayPhrase::After(length)) => {
                 vec![length.span().and_then(|span| self.local.date().checked_add(span).map_err(beyond))]
@@ -80,20 +76,10 @@ impl Resolver<'_> {
             (WhichOne::Last, _) => and(-behind, -1),
             (WhichOne::Coming, 0) => vec![7],
             (WhichOne::This, 0) => vec![0],
-            (WhichOne::Bare, 0) if self.here.is_past => {
-                if minute > self.minute() {
-                    vec![-7]
-                } else {
-                    vec![0, -7]
-                }
-            }
-            (WhichOne::Bare, 0) => {
-                if minute < self.minute() {
-                    vec![7]
-                } else {
-                    vec![0, 7]
-                }
-            }
+            (WhichOne::Bare, 0) if self.here.is_past && minute > self.minute() => vec![-7],
+            (WhichOne::Bare, 0) if self.here.is_past => vec![0, -7],
+            (WhichOne::Bare, 0) if minute < self.minute() => vec![7],
+            (WhichOne::Bare, 0) => vec![0, 7],
             _ if self.here.is_past => vec![-behind],
             _ => vec![ahead],
         }
@@ -119,18 +105,11 @@ impl Resolver<'_> {
         let of = |year: i32| made(year, month, day);
         let today = self.local.date();
         let near = || {
-            let years = 0..=8;
-            let mut found = years.filter_map(|step| {
-                let (year, past) = (i32::from(today.year()), self.here.is_past);
-                of(if past { year - step } else { year + step })
-                    .filter(|date| if past { *date <= today } else { *date >= today })
-            });
-            found.next()
+            let (this, past) = (i32::from(today.year()), self.here.is_past);
+            let years = (0..=8).map(|step| if past { this - step } else { this + step });
+            years.filter_map(of).find(|date| if past { *date <= today } else { *date >= today })
         };
-        let found = match year {
-            Some(year) => of(year),
-            None => near(),
-        };
+        let found = year.map_or_else(near, of);
         let found = found.ok_or_else(|| {
             let year = year.map_or_else(String::new, |year| format!(" {year}"));
             reason(format!("there is no {day} {}{year}", month_name(month)))

@@ -105,5 +105,5 @@ fn is_in_note(context: &PassContext<'_>, path: &str, id: &str) -> bool {
         let line = std::str::from_utf8(text).ok().and_then(|text| TaskLine::read(text, &rules));
         line.is_some_and(|line| words_of(&task_id(path, &line.words())) == words_of(id))
     };
-    lines::live_lines(&bytes).any(|line| has_words(line.text))
+    lines::LiveLines::new(&bytes).any(|line| has_words(line.text))
 }

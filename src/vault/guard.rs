@@ -1,0 +1,392 @@
+//! Decides when a write of a note is postponed, or refused until a person has checked the note, and when the note is
+//! checked again.
+//!
+//! A person who types saves every few seconds. So an edit that isn't urgent waits until the note has been unchanged for
+//! 5 s, but at most a minute ([`QuietTracker`]). A line gets an id only if it read the same at two readings at least 5 s
+//! apart ([`SteadyLines`]). A written note is checked again 5 s and 60 s later ([`FollowUps`]), because an editor's older
+//! buffer or a sync may undo the write. Hashes and times come in.
+//!
+//! A note that was cut short ([`KnownLengths`]), or that has a conflicting copy ([`ConflictCopies`]), is refused. The
+//! editor records the length of each note that it wrote, across processes, in `edits/known.json` of the state
+//! directory. Without that file only the rule about shrinking notes has less to compare with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use blake3::Hash;
+use jiff::{SignedDuration, Timestamp};
+use rustix::fs::Dir;
+use serde::{Deserialize, Serialize};
+
+use crate::config::json_file;
+use crate::vault::error::EditRefusal;
+use crate::vault::path::NotePath;
+use crate::vault::read::{Stat, conflict, stat_of};
+
+/// How long a file must have stood empty or shrunk to be believed.
+const BELIEVED_AFTER: SignedDuration = SignedDuration::from_secs(60);
+/// So many notes are remembered.
+const REMEMBERED: usize = 500;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct KnownLength {
+    len: u64,
+    seen: Timestamp,
+    /// The length that it shrank to, and since when.
+    shrunk: Option<(u64, Timestamp)>,
+}
+
+/// The recorded lengths of notes.
+#[derive(Debug)]
+pub(in crate::vault) struct KnownLengths {
+    file: PathBuf,
+    /// Which version of the file was read or written last; another process may have replaced it.
+    version: Option<(u64, i64)>,
+    notes: BTreeMap<NotePath, KnownLength>,
+}
+
+impl KnownLengths {
+    pub(in crate::vault) fn load(edits: &Path) -> Self {
+        let file = edits.join("known.json");
+        let mut this = Self { file, version: None, notes: BTreeMap::new() };
+        this.refresh();
+        this
+    }
+
+    fn version_on_disk(&self) -> Option<(u64, i64)> {
+        let metadata = std::fs::metadata(&self.file).ok()?;
+        Some((metadata.ino(), metadata.mtime_nsec()))
+    }
+
+    /// Reads the lengths that other processes have written.
+    fn refresh(&mut self) {
+        let version = self.version_on_disk();
+        if version.is_some() && version != self.version {
+            self.notes = json_file::load(&self.file).unwrap_or_default();
+            self.version = version;
+        }
+    }
+
+    /// A note has this length and is as it should be.
+    pub(in crate::vault) fn accept(&mut self, path: &NotePath, len: u64, now: Timestamp) {
+        self.refresh();
+        let known = self.notes.get(path);
+        // Small changes are not worth a write; only half of the length matters.
+        let close =
+            known.is_some_and(|known| known.shrunk.is_none() && known.len.abs_diff(len) <= known.len / 8);
+        self.notes.insert(path.clone(), KnownLength { len, seen: now, shrunk: None });
+        if !close {
+            self.save();
+        }
+    }
+
+    /// Whether the note had content when it was last seen.
+    pub(in crate::vault) fn knows(&self, path: &NotePath) -> bool {
+        self.notes.get(path).is_some_and(|known| known.len > 0)
+    }
+
+    pub(in crate::vault) fn forget(&mut self, path: &NotePath) {
+        if self.notes.remove(path).is_some() {
+            self.save();
+        }
+    }
+
+    /// Refuses a file that is suddenly empty or less than half its length, until it has been so for a minute.
+    pub(in crate::vault) fn check(
+        &mut self,
+        path: &NotePath,
+        stat: &Stat,
+        now: Timestamp,
+    ) -> Result<(), EditRefusal> {
+        self.refresh();
+        let len = stat.size;
+        let Some(known) = self.notes.get_mut(path) else {
+            let mtime = Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).unwrap_or(Timestamp::MAX);
+            let settled = now.duration_since(mtime) >= BELIEVED_AFTER;
+            if len > 0 || settled {
+                return Ok(());
+            }
+            return Err(EditRefusal::Empty(path.clone()));
+        };
+        let before = known.len;
+        let lost = len == 0 && before > 0 || len < before.div_ceil(2);
+        if !lost {
+            if known.shrunk.take().is_some() {
+                self.save();
+            }
+            return Ok(());
+        }
+        let since = match known.shrunk {
+            Some((to, since)) if to == len => since.min(now),
+            _ => now,
+        };
+        if now.duration_since(since) >= BELIEVED_AFTER {
+            return Ok(());
+        }
+        if known.shrunk.replace((len, since)) != Some((len, since)) {
+            self.save();
+        }
+        Err(if len == 0 {
+            EditRefusal::Empty(path.clone())
+        } else {
+            EditRefusal::Shrunk { path: path.clone(), before, now: len }
+        })
+    }
+
+    fn save(&mut self) {
+        while self.notes.len() > REMEMBERED {
+            let oldest = self.notes.iter().min_by_key(|(_, known)| known.seen).map(|(path, _)| path.clone());
+            if let Some(oldest) = oldest {
+                self.notes.remove(&oldest);
+            }
+        }
+        let saved = json_file::save(&self.file, &self.notes);
+        self.version = self.version_on_disk();
+        if let Err(error) = saved {
+            tracing::warn!(%error, "the lengths of the notes could not be remembered");
+        }
+    }
+}
+
+/// The conflicting copies in each folder, read again only when the folder has changed.
+#[derive(Debug, Default)]
+pub(in crate::vault) struct ConflictCopies {
+    folders: BTreeMap<(u64, u64), (i64, BTreeMap<String, String>)>,
+}
+
+impl ConflictCopies {
+    /// Refuses a note that has a conflicting copy beside it in the open folder `dir`.
+    pub(in crate::vault) fn check(&mut self, path: &NotePath, dir: &OwnedFd) -> Result<(), EditRefusal> {
+        let Ok(stat) = rustix::fs::fstat(dir).map(|stat| stat_of(&stat)) else { return Ok(()) };
+        let (read_at, copies) =
+            self.folders.entry((stat.dev, stat.inode)).or_insert((i64::MIN, BTreeMap::new()));
+        if *read_at != stat.mtime_ns {
+            *copies = conflict_copies(dir);
+            // A folder's time is coarse: one that has just changed may change again within the same tick.
+            let is_old = std::time::SystemTime::UNIX_EPOCH
+                + std::time::Duration::from_nanos(u64::try_from(stat.mtime_ns).unwrap_or(0))
+                + std::time::Duration::from_secs(2)
+                < std::time::SystemTime::now();
+            *read_at = if is_old { stat.mtime_ns } else { i64::MIN };
+        }
+        let Some(copy) = copies.get(path.file_name()) else { return Ok(()) };
+        let copy = path.beside(copy).unwrap_or_else(|| path.clone());
+        Err(EditRefusal::ConflictCopy { path: path.clone(), copy })
+    }
+}
+
+/// Each file in the folder that has a conflicting copy, with the copy.
+fn conflict_copies(dir: &OwnedFd) -> BTreeMap<String, String> {
+    let Ok(items) = Dir::read_from(dir) else { return BTreeMap::new() };
+    items
+        .flatten()
+        .filter_map(|item| item.file_name().to_str().ok().map(ToOwned::to_owned))
+        .filter_map(|name| conflict::original_of(&name).map(|original| (original, name)))
+        .collect()
+}
+
+/// How long a note, or a line, must have stood still.
+pub const STILL: SignedDuration = SignedDuration::from_secs(5);
+/// The longest wait for that.
+pub const AT_MOST: SignedDuration = SignedDuration::from_secs(60);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct LastSeen {
+    hash: Hash,
+    since: Timestamp,
+    wanted: Option<Timestamp>,
+}
+
+/// Keeps how long each note has stood still.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QuietTracker {
+    notes: BTreeMap<NotePath, LastSeen>,
+}
+
+impl QuietTracker {
+    /// A note was read at `now` and had this hash. The first look counts as a change.
+    pub fn observe(&mut self, path: &NotePath, hash: Hash, now: Timestamp) {
+        match self.notes.get_mut(path) {
+            Some(seen) if seen.hash == hash => {
+                // A clock that was set back must not make the note wait for hours.
+                seen.since = seen.since.min(now);
+            }
+            Some(seen) => {
+                seen.hash = hash;
+                seen.since = now;
+            }
+            None => {
+                self.notes.insert(path.clone(), LastSeen { hash, since: now, wanted: None });
+            }
+        }
+    }
+
+    /// Our own write: the note has a new hash, and is no less quiet for it.
+    pub fn record_own_write(&mut self, path: &NotePath, hash: Hash) {
+        match self.notes.get_mut(path) {
+            Some(seen) => {
+                seen.hash = hash;
+                seen.wanted = None;
+            }
+            None => {
+                self.notes.insert(path.clone(), LastSeen { hash, since: Timestamp::MIN, wanted: None });
+            }
+        }
+    }
+
+    /// Something that isn't urgent is to be changed: from now on it waits at most a minute.
+    pub fn start_waiting(&mut self, path: &NotePath, now: Timestamp) {
+        if let Some(seen) = self.notes.get_mut(path) {
+            let wanted = seen.wanted.get_or_insert(now);
+            *wanted = (*wanted).min(now);
+        }
+    }
+
+    /// When it may be done without another write until then.
+    pub fn ready_at(&self, path: &NotePath) -> Option<Timestamp> {
+        let seen = self.notes.get(path)?;
+        let quiet = seen.since.checked_add(STILL).ok()?;
+        Some(match seen.wanted.and_then(|wanted| wanted.checked_add(AT_MOST).ok()) {
+            Some(latest) => quiet.min(latest),
+            None => quiet,
+        })
+    }
+}
+
+/// Keeps how long each line of one note has read the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SteadyLines {
+    since: BTreeMap<Vec<u8>, Timestamp>,
+}
+
+impl SteadyLines {
+    /// Records the lines of the note at `now`; other lines are forgotten.
+    pub fn observe<'a>(&mut self, lines: impl IntoIterator<Item = &'a [u8]>, now: Timestamp) {
+        let mut before = std::mem::take(&mut self.since);
+        for line in lines {
+            let since = before.remove(line).map_or(now, |since| since.min(now));
+            self.since.entry(line.to_vec()).or_insert(since);
+        }
+    }
+
+    /// Whether the line read the same 5 s ago or longer, and ever since.
+    pub fn is_steady(&self, line: &[u8], now: Timestamp) -> bool {
+        self.steady_at(line).is_some_and(|at| at <= now)
+    }
+
+    /// When the line will have read the same for 5 s, without a change until then; none for one that isn't there.
+    pub fn steady_at(&self, line: &[u8]) -> Option<Timestamp> {
+        self.since.get(line)?.checked_add(STILL).ok()
+    }
+}
+
+/// How long after a write to look again.
+pub const LOOKS: [SignedDuration; 2] = [SignedDuration::from_secs(5), SignedDuration::from_secs(60)];
+
+/// The pending checks. Pure: time is an argument.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FollowUps {
+    looks: BTreeSet<(Timestamp, NotePath)>,
+}
+
+impl FollowUps {
+    /// A note was written at `now`: look at it again 5 s and 60 s later.
+    pub fn record_write(&mut self, path: &NotePath, now: Timestamp) {
+        for after in LOOKS {
+            if let Ok(at) = now.checked_add(after) {
+                self.looks.insert((at, path.clone()));
+            }
+        }
+    }
+
+    /// Takes the notes to check now, each once. Checks that a clock set back has moved more than a minute away are due
+    /// at once.
+    pub fn due(&mut self, now: Timestamp) -> BTreeSet<NotePath> {
+        let horizon = now.checked_add(LOOKS[1]).unwrap_or(Timestamp::MAX);
+        let (due, later): (BTreeSet<_>, BTreeSet<_>) =
+            std::mem::take(&mut self.looks).into_iter().partition(|(at, _)| *at <= now || *at > horizon);
+        self.looks = later;
+        due.into_iter().map(|(_, path)| path).collect()
+    }
+
+    /// When the next look is due.
+    pub fn next(&self) -> Option<Timestamp> {
+        self.looks.first().map(|(at, _)| *at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn quiet_is_five_seconds_without_a_change() {
+        let note = NotePath::new("Reminders.md").unwrap();
+        let mut quiet = QuietTracker::default();
+        assert_eq!(quiet.ready_at(&note), None);
+        quiet.observe(&note, blake3::hash(b"1"), at(0));
+        assert_eq!(quiet.ready_at(&note), Some(at(5)));
+        quiet.observe(&note, blake3::hash(b"2"), at(6));
+        assert_eq!(quiet.ready_at(&note), Some(at(11)));
+        quiet.observe(&note, blake3::hash(b"2"), at(11));
+        assert_eq!(quiet.ready_at(&note), Some(at(11)));
+    }
+
+    #[test]
+    fn a_wish_waits_a_minute_at_most() {
+        let note = NotePath::new("Reminders.md").unwrap();
+        let mut quiet = QuietTracker::default();
+        quiet.observe(&note, blake3::hash(b"0"), at(0));
+        quiet.start_waiting(&note, at(0));
+        for second in (3_i32..60).step_by(3) {
+            quiet.observe(&note, blake3::hash(&second.to_le_bytes()), at(second.into()));
+            quiet.start_waiting(&note, at(second.into()));
+            assert!(quiet.ready_at(&note) > Some(at(second.into())));
+        }
+        assert_eq!(quiet.ready_at(&note), Some(at(60)));
+        quiet.record_own_write(&note, blake3::hash(b"ours"));
+        assert_eq!(quiet.ready_at(&note), Some(at(62)));
+    }
+
+    #[test]
+    fn lines_are_steady_after_two_looks() {
+        let mut lines = SteadyLines::default();
+        lines.observe([&b"a"[..], b"b"], at(0));
+        lines.observe([&b"a"[..], b"b2"], at(5));
+        assert!(lines.is_steady(b"a", at(5)));
+        assert!(!lines.is_steady(b"b2", at(5)) && !lines.is_steady(b"b", at(5)));
+        lines.observe([&b"b2"[..]], at(7));
+        lines.observe([&b"a"[..], b"b2"], at(10));
+        assert!(!lines.is_steady(b"a", at(10)) && lines.is_steady(b"b2", at(10)));
+    }
+
+    #[test]
+    fn a_write_is_looked_at_twice() {
+        let note = NotePath::new("Reminders.md").unwrap();
+        let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
+        let mut looks = FollowUps::default();
+        looks.record_write(&note, at(0));
+        assert_eq!(looks.next(), Some(at(5)));
+        assert!(looks.due(at(4)).is_empty());
+        assert_eq!(looks.due(at(5)).len(), 1);
+        assert!(looks.due(at(59)).is_empty());
+        assert_eq!(looks.due(at(60)).len(), 1);
+        assert_eq!(looks.next(), None);
+    }
+
+    #[test]
+    fn a_clock_set_back_brings_them_forward() {
+        let note = NotePath::new("Reminders.md").unwrap();
+        let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
+        let mut looks = FollowUps::default();
+        looks.record_write(&note, at(0));
+        assert_eq!(looks.due(at(-3_600)).len(), 1);
+        assert_eq!(looks.next(), None);
+    }
+}
