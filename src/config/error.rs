@@ -1,7 +1,10 @@
-//! Defines the errors in settings, in words for people.
+//! Defines the errors in settings, in words for people, and finds their place in the text of the file.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
 
 /// A setting, secret or directory that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,4 +71,175 @@ pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+/// The span of a dotted key's value in the text.
+pub(super) fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
+    let table = toml::de::DeTable::parse(text).ok()?;
+    let mut value: Option<&toml::Spanned<toml::de::DeValue<'_>>> = None;
+    let mut table = table.get_ref();
+    for part in key.split('.') {
+        let (part, index) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
+            Some((part, index)) => (part, index.parse::<usize>().ok()),
+            None => (part, None),
+        };
+        let found = table.iter().find(|(name, _)| name.get_ref() == part).map(|(_, value)| value)?;
+        value = Some(found);
+        if let toml::de::DeValue::Table(inner) = found.get_ref() {
+            table = inner;
+        }
+        // `mcp[1]`: the second of these blocks.
+        if let (toml::de::DeValue::Array(all), Some(index)) = (found.get_ref(), index) {
+            value = all.get(index).or(value);
+        }
+    }
+    value.map(toml::Spanned::span)
+}
+
+/// An error of reading TOML as a `T` in our words, with the nearest known name where a name is wrong.
+pub(super) fn explain<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> ConfigError {
+    let message = error.message();
+    let error_at = error.span().map(|span| span.start);
+    let ours = match quoted(message).as_slice() {
+        [wrong, known @ ..] if message.starts_with("unknown field") => {
+            let said = ConfigError::new(format!("unknown key `{wrong}`"));
+            said.suggest(match (header_left_out::<T>(text, error), nearest(wrong, known)) {
+                (Some(hint), _) => hint,
+                (None, Some(name)) => format!("did you mean `{name}`?"),
+                (None, None) => format!("known here: {}", known.join(", ")),
+            })
+        }
+        [wrong, known @ ..] if message.starts_with("unknown variant") => {
+            let error = ConfigError::new(format!("unknown value `{wrong}`"));
+            error.suggest(match nearest(wrong, known) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("give one of: {}", known.join(", ")),
+            })
+        }
+        _ if message.starts_with("duplicate key") => {
+            let said = ConfigError::new("this stands twice in the file");
+            let first = error_line(text, error_at).and_then(|(lines, second)| first_of(&lines, second));
+            said.suggest(match (header_left_out::<T>(text, error), first) {
+                (Some(hint), _) => hint,
+                (None, Some(first)) => format!(
+                    "line {first} has the first one: move what stands below this line there, and delete this line"
+                ),
+                (None, None) => "join the two".to_owned(),
+            })
+        }
+        _ => {
+            let error = ConfigError::new(message.lines().next().unwrap_or("can't be understood").to_owned());
+            match form_of(message) {
+                Some(form) => error.suggest(form),
+                None => error,
+            }
+        }
+    };
+    match error.span() {
+        Some(span) => ours.at(text, span.start),
+        None => ours,
+    }
+}
+
+/// The lines of a text, and the index of the one in which a place stands.
+fn error_line(text: &str, at: Option<usize>) -> Option<(Vec<&str>, usize)> {
+    let before = text.get(..at?)?;
+    Some((text.lines().collect(), before.matches('\n').count()))
+}
+
+/// The number, from 1, of the line that has a table's header or a key for the first time.
+fn first_of(lines: &[&str], second: usize) -> Option<usize> {
+    let name = |line: &&str| {
+        let line = line.split('#').next().unwrap_or_default();
+        line.split_once('=').map_or(line, |(key, _)| key).trim().to_owned()
+    };
+    let (earlier, wanted) = (lines.get(..second)?, name(lines.get(second)?));
+    let is_it = |line: &&str| name(line) == wanted;
+    let index = if wanted.starts_with('[') {
+        earlier.iter().position(is_it)
+    } else {
+        earlier.iter().rposition(is_it)
+    };
+    index.map(|index| index + 1)
+}
+
+/// The hint where the header above a wrong key is commented out and the key belongs to its table.
+fn header_left_out<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> Option<String> {
+    let at = error.span()?.start;
+    let before = text.get(..at)?;
+    let is_header = |line: &&str| line.starts_with('[') || line.starts_with("#[");
+    let line = before.lines().rev().find(is_header).filter(|line| line.starts_with('#'))?;
+    let start = before.rfind(line)?;
+    let with_header = format!("{}{}", &text[..start], &text[start + 1..]);
+    // The known keys differ with the table.
+    let words = |error: &toml::de::Error| error.message().split(',').next().unwrap_or_default().to_owned();
+    let is_same = |other: toml::de::Error| {
+        words(&other) == words(error) && other.span().is_some_and(|span| span.start + 1 == at)
+    };
+    let header = line.trim_start_matches('#').split('#').next()?.trim();
+    let number = before[..start].matches('\n').count() + 1;
+    let is_of_it = !toml::from_str::<T>(&with_header).err().is_some_and(is_same);
+    is_of_it.then(|| format!("line {number} begins its table: take the `#` before `{header}` away"))
+}
+
+/// How a value is written that has the wrong type.
+pub(super) fn form_of(message: &str) -> Option<&'static str> {
+    if message.starts_with("invalid value: integer `-") {
+        return Some("write a number of 0 or more");
+    }
+    let expected = message.strip_prefix("invalid type: ")?.rsplit_once("expected ")?.1.lines().next()?;
+    match expected {
+        "a sequence" => Some("write a list, as in `[\"one\", \"two\"]`"),
+        "a string" => Some("put it between quotes"),
+        "a boolean" => Some("write `true` or `false`, without quotes"),
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" | "f64" => {
+            Some("write a number, without quotes")
+        }
+        _ => None,
+    }
+}
+
+/// The texts between backticks.
+pub(super) fn quoted(message: &str) -> Vec<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
+/// The known name that is most like a wrong one, if any is like it.
+pub(crate) fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(wrong, name), *name))
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Settings;
+
+    #[test]
+    fn what_stands_twice_names_the_line_of_the_first() {
+        let said = |text: &str| Settings::parse(text).unwrap_err().to_string();
+        for (text, line) in [
+            ("[notify]\n\n[discord]\n[notify]  # again\nkind = \"discord\"\n", "line 1 has"),
+            ("# x\n[hooks]\nmax_chars = 1000\nmax_chars = 2000\n", "line 3 has"),
+        ] {
+            let error = Settings::parse(text).unwrap_err();
+            let whole = format!("{error} {error:?}");
+            assert!(whole.contains(line), "{whole}");
+        }
+        assert!(said("[notify]\n[notify]\n").contains("twice"));
+    }
+
+    #[test]
+    fn a_key_under_a_commented_header_names_it() {
+        let error = |text: &str| Settings::parse(text).unwrap_err();
+        let hint = |text: &str| error(text).suggestion.unwrap_or_default();
+        assert!(hint("# x\n#[notify]\n#kinds = []\nkind = \"console\"\n").contains("line 2 begins"), "root");
+        assert!(hint("[history]\n#[notify] # who\nkind = \"console\"\n").contains("before `[notify]`"));
+        assert!(hint("#[[mcp]]\n#x = 1\n\ntimezon = \"UTC\"\n").contains("`timezone`"), "not of that table");
+        assert!(hint("url = 'a'\n#[embed]\nurl = 'b'\n").contains("line 2 begins"), "twice at the root");
+        assert!(hint("#[notify]\n[history]\nenable = true\n").contains("`enabled`"));
+    }
 }

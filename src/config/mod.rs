@@ -6,20 +6,17 @@
 //! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
 //! the cache.
 //!
-//! - [`settings`]: the file as values; [`tables`]: one file a table, declared with its
-//!   defaults; [`capturing`]: values that follow from several of
-//!   them; [`paused_until`]: its keys for a pause;
+//! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults; [`paused_until`]: its keys
+//!   for a pause;
 //! - [`add_allowed`], [`set_values`]: the changes that the program makes to the file. Pure;
-//! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`explain`],
-//!   [`stray_keys`]: errors with their place;
+//! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`stray_keys`]:
+//!   errors with their place;
 //! - [`mcp_hosts`]: `[[mcp]]` as configuration for programs that start servers themselves; [`git_address`]: the
 //!   remotes that machines may share.
 
 mod add_allowed;
-mod capturing;
 mod dirs;
 mod error;
-mod explain;
 pub mod git_address;
 pub mod json_file;
 pub mod last_good;
@@ -34,6 +31,7 @@ mod tables;
 pub use self::add_allowed::with_allowed;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use self::error::ConfigError;
+pub(crate) use self::error::nearest;
 pub use self::paused_until::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub(crate) use self::secret::expand;
 pub use self::secret::{
@@ -41,18 +39,15 @@ pub use self::secret::{
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
 pub use self::set_values::{with_brain, with_values, without};
-pub use self::settings::{
-    EditSettings, EditStrategy, EmbedSettings, HistorySettings, IndexSettings, MemorySettings,
-    RecallSettings, ScheduleSettings, Settings,
-};
+pub use self::settings::Settings;
 pub use self::stray_keys::{StrayKey, strays};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
-    AssistantSettings, AttachmentKind, BashMode, BrainKind, BrainSettings, CaptureSettings, DiscordSettings,
-    EmailSettings, HookSettings, InboxSettings, KeepAttachments, MEMORY, MachineSettings, MachinesEngine,
+    AssistantSettings, AttachmentKind, BashMode, BrainKind, BrainSettings, DiscordSettings, EditStrategy,
+    EmailSettings, EmbedSettings, InboxSettings, KeepAttachments, MEMORY, MachineSettings, MachinesEngine,
     MailSecurity, McpServer, NotifyKind, NotifySettings, NtfySettings, OnPartition, PathSettings, Price,
-    QuietHours, ReminderSettings, RerankSettings, Route, SkillSettings, SummarySettings, TaskCategory,
-    ToolGroup, WebSettings, WebhookSettings, allow, is_this_machine, is_topic, machine_name,
+    RerankSettings, Route, SkillSettings, TaskCategory, ToolGroup, WebhookSettings, allow, is_this_machine,
+    is_topic, machine_name,
 };
 
 /// The name of the settings file, in the vault's root.

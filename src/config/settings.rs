@@ -1,30 +1,25 @@
 //! Reads `vault-agent.toml` into checked values.
 
-mod changed_parts;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
-
-use super::error::ConfigError;
-use super::explain::{explain, key_span};
+use super::error::{ConfigError, explain, key_span, line_and_column};
 use super::paused_until::PausedUntil;
 use super::tables::assistant::{self, AssistantSettings, Route, SkillSettings};
+use super::tables::doors::{DiscordSettings, HookSettings, WebSettings};
 use super::tables::mcp::{self, McpServer};
-use super::tables::notify::{self, NotifySettings};
-use super::tables::{
-    BrainSettings, CaptureSettings, DiscordSettings, HookSettings, InboxSettings, MachineSettings,
-    PathSettings, ReminderSettings, RerankSettings, SummarySettings, Validation, WebSettings, follow,
-    in_range, wrong,
+use super::tables::memory::{
+    self, CaptureSettings, EmbedSettings, InboxSettings, IndexSettings, MemorySettings, RecallSettings,
+    RerankSettings, SummarySettings,
 };
+use super::tables::notes::{EditSettings, HistorySettings, PathSettings, ReminderSettings, ScheduleSettings};
+use super::tables::notify::{self, NotifySettings};
+use super::tables::{BrainSettings, MachineSettings, Validation, in_range, settings, wrong};
 use crate::config::FILE_NAME;
-use crate::defaults::defaults;
+use crate::format::candidate::Category;
 
-defaults! {
+settings! {
     /// All settings of a vault; `Settings::default()` is a vault without a settings file.
-    #[derive(Debug, Clone, PartialEq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
     pub struct Settings {
         /// The IANA name of the zone that dates and times of the vault are meant in.
         pub timezone: String = "Europe/London".to_owned(),
@@ -86,123 +81,6 @@ defaults! {
     }
 }
 
-defaults! {
-    /// When and by whom reminders fire.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct ScheduleSettings {
-        /// The host name of the one machine that fires, where the vault is on several.
-        pub host: Option<String>,
-        /// More missed reminders than this come together as one digest.
-        pub digest_over: usize = 3,
-        /// A reminder that is later than this many hours comes in a digest.
-        pub digest_after_hours: u32 = 24,
-    }
-}
-
-/// How notes are written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct EditSettings {
-    /// The way a note is replaced.
-    pub strategy: EditStrategy,
-}
-
-/// The way in which a note gets its new bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EditStrategy {
-    /// The lease where the system and the file allow one, else the swap.
-    #[default]
-    Auto,
-    /// In place under a write lease, or not at all.
-    Lease,
-    /// A temporary file, exchanged with the note.
-    Swap,
-}
-
-defaults! {
-    /// Snapshots.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct HistorySettings {
-        /// Whether snapshots are taken.
-        pub enabled: bool = true,
-        /// Glob patterns of further files to keep, beside notes, canvases, bases and settings.
-        pub include: Vec<String>,
-        /// Glob patterns of files to leave out.
-        pub exclude: Vec<String>,
-        /// Larger files are left out and listed.
-        pub max_file_bytes: u64 = 1 << 20,
-        /// Whether images and other attachments are kept too.
-        pub attachments: bool,
-        /// A git remote that snapshots are pushed to.
-        pub remote: Option<String>,
-    }
-}
-
-defaults! {
-    /// Indexed files.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct IndexSettings {
-        /// Glob patterns of further files to index, beside notes, canvases and bases.
-        pub include: Vec<String>,
-        /// Glob patterns of files to leave out.
-        pub exclude: Vec<String>,
-        /// Larger files are left out and listed.
-        pub max_file_bytes: u64 = 16 << 20,
-    }
-}
-
-defaults! {
-    /// The source of vectors.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct EmbedSettings {
-        /// `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`.
-        pub provider: String = "builtin".to_owned(),
-        /// The provider's model, where it has several.
-        pub model: Option<String>,
-        /// The endpoint, where it isn't the provider's own.
-        pub url: Option<String>,
-        /// A file with the provider's key, instead of its environment variable.
-        pub key_file: Option<String>,
-        /// A folder with a static model (model2vec's form) in the place of the one in the binary.
-        pub table: Option<String>,
-    }
-}
-
-defaults! {
-    /// The bounds of recall.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct RecallSettings {
-        /// The estimated tokens of an injection, at 4 characters each.
-        pub budget_tokens: usize = 1000,
-        /// The estimated tokens of one memory in it.
-        pub memory_tokens: usize = 250,
-        /// A brain that chooses from what was found what helps with a question of the assistant's; none: all of it is given.
-        pub brain: Option<String>,
-    }
-}
-
-defaults! {
-    /// The memory of the person.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct MemorySettings {
-        /// Turns on the shared identity and working memory; without it both are inert.
-        pub user_namespace: Option<String>,
-        /// How many days working memory stays valid, 1 to 365.
-        pub working_memory_ttl_days: u32 = 14,
-        /// The estimated tokens of working memory, 100 to 4000.
-        pub working_memory_max_tokens: u32 = 1000,
-        /// Whether the assistant is asked to mention what was last worked on.
-        pub proactive_session_greeting: bool,
-    }
-}
-
 impl Settings {
     /// The settings of the vault at `root`; without a settings file, the defaults.
     ///
@@ -250,16 +128,49 @@ impl Settings {
 
     /// The 1-based line and column of a dotted key in a settings text, if it is written there.
     pub fn place_of(text: &str, key: &str) -> Option<(usize, usize)> {
-        key_span(text, key).map(|span| crate::config::error::line_and_column(text, span.start))
+        key_span(text, key).map(|span| line_and_column(text, span.start))
+    }
+
+    /// Whether logs are looked through for what could be remembered: where the settings say so, else where a brain is
+    /// named at all.
+    pub fn captures(&self) -> bool {
+        match &self.capture {
+            Some(capture) => capture.enabled.unwrap_or(true),
+            None => !self.brains.is_empty(),
+        }
+    }
+
+    /// The brain that finds what could be remembered; none for rules.
+    pub fn capture_brain(&self) -> Option<&str> {
+        self.capture.as_ref()?.brain.as_deref()
+    }
+
+    /// Whether a category is let in at once.
+    pub fn captures_at_once(&self, category: Category) -> bool {
+        self.capture.as_ref().is_some_and(|capture| capture.auto.contains(&category))
+    }
+
+    /// Whether nothing but who answers, how, and what is paused, differs from `other`: the daemon then makes no more than
+    /// its assistant anew.
+    pub fn differ_for_assistant_alone(&self, other: &Self) -> bool {
+        let mut same = self.clone();
+        (same.paused_until, same.pause_reminders) = (other.paused_until, other.pause_reminders);
+        same.assistant.clone_from(&other.assistant);
+        same.brains.clone_from(&other.brains);
+        same.routes.clone_from(&other.routes);
+        same.recall.brain.clone_from(&other.recall.brain);
+        same.summary.clone_from(&other.summary);
+        same.capture.clone_from(&other.capture);
+        same.inbox.clone_from(&other.inbox);
+        same.mcp.clone_from(&other.mcp);
+        same.skills.clone_from(&other.skills);
+        same == *other
     }
 
     fn validate(&self) -> Validation {
         for (key, path) in self.paths.all() {
-            if let Some(reason) = bad_path(path) {
-                let key = format!("paths.{key}");
-                let message = format!("`{key}` is `{path}`, {reason}");
-                return wrong(key, message, "give a path inside the vault, such as `Notes/Reminders.md`");
-            }
+            let hint = "give a path inside the vault, such as `Notes/Reminders.md`";
+            in_vault(&format!("paths.{key}"), path, hint)?;
         }
         // Questions are in a note that no tool writes.
         let approvals = &self.paths.approvals;
@@ -271,30 +182,24 @@ impl Settings {
             return wrong("paths.approvals", message, "name a note of its own, such as `Approvals.md`");
         }
         let memory = &self.memory;
-        if let Some((name, reason)) =
-            memory.user_namespace.as_deref().and_then(|name| Some((name, bad_path(name)?)))
-        {
-            let key = "memory.user_namespace";
-            let message = format!("`{key}` is `{name}`, {reason}");
-            return wrong(key, message, "name a folder of the vault, such as `user`");
+        if let Some(name) = &memory.user_namespace {
+            in_vault("memory.user_namespace", name, "name a folder of the vault, such as `user`")?;
         }
         in_range("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
         in_range("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
         self.hooks.validate()?;
         self.rerank.validate()?;
-        self.inbox.validate()?;
+        in_range("inbox.per_day", self.inbox.per_day, 0, 1000)?;
+        in_range("inbox.open", self.inbox.open, 0, 10_000)?;
         in_range("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
         in_range("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
         let turn = &self.assistant;
-        if let Some(reason) = bad_path(&turn.persona) {
-            let message = format!("`assistant.persona` is `{}`, {reason}", turn.persona);
-            return wrong("assistant.persona", message, "name a note of the vault, such as `Assistant.md`");
-        }
+        in_vault("assistant.persona", &turn.persona, "name a note of the vault, such as `Assistant.md`")?;
         in_range("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
         in_range("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
         in_range("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
         mcp::validate(&self.mcp)?;
-        follow::validate(&self.follow)?;
+        memory::validate_follow(&self.follow)?;
         notify::validate(&self.notify)?;
         self.reminders.validate()?;
         self.web.validate()?;
@@ -304,21 +209,24 @@ impl Settings {
             ("summary.brain", self.summary.brain.as_deref()),
             ("capture.brain", self.capture_brain()),
         ];
-        assistant::validate(turn, &self.brains, &self.routes, &named)
+        assistant::validate(turn, &self.brains, &self.routes, named)
     }
 }
 
-fn bad_path(path: &str) -> Option<&'static str> {
-    if path.is_empty() {
-        return Some("which is empty");
-    }
-    if path.starts_with('/') || path.contains('\\') || path.contains(':') && cfg!(windows) {
-        return Some("which isn't relative to the vault");
-    }
-    if path.split('/').any(|part| part.is_empty() || part == "." || part == "..") {
-        return Some("which leaves the vault or has an empty part");
-    }
-    path.contains('\0').then_some("which has a null character")
+/// Checks that a path leads to something inside the vault.
+fn in_vault(key: &str, path: &str, hint: &str) -> Validation {
+    let reason = if path.is_empty() {
+        "which is empty"
+    } else if path.starts_with('/') || path.contains('\\') {
+        "which isn't relative to the vault"
+    } else if path.split('/').any(|part| part.is_empty() || part == "." || part == "..") {
+        "which leaves the vault or has an empty part"
+    } else if path.contains('\0') {
+        "which has a null character"
+    } else {
+        return Ok(());
+    };
+    wrong(key, format!("`{key}` is `{path}`, {reason}"), hint)
 }
 
 #[cfg(test)]

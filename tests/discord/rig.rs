@@ -331,7 +331,7 @@ impl Rig {
                 Arc::clone(&workspace.editor),
                 "logs",
                 self.clock.clone(),
-                config::HookSettings::default().redactor(),
+                config::Settings::default().hooks.redactor(),
             ),
             operations: VaultOperations {
                 workspace,

@@ -43,3 +43,18 @@ fn of_several_blocks_the_wrong_one_is_pointed_at() {
     let routes = format!("{brain}[[route]]\nbrain = \"NAME\"\n[[route]]\nbrain = \"b\"\n");
     insta::assert_snapshot!(problem(&routes), @"Some((8, 1)) a route names the brain `b`, and no `[[brain]]` has that name | add a `[[brain]]` with `name = \"b\"`, or name one of `NAME`");
 }
+
+#[test]
+fn it_is_on_with_a_brain_or_with_its_table_and_off_where_that_says_so() {
+    let settings = |text: &str| Settings::parse(text).unwrap();
+    let brain = "[[brain]]\nname = \"a\"\nkind = \"chat\"\nmodel = \"m\"\n";
+    assert!(!settings("").captures());
+    assert!(settings(brain).captures() && settings("[capture]\n").captures());
+    assert!(!settings(&format!("[capture]\nenabled = false\n{brain}")).captures());
+    let auto = settings("[capture]\nauto = [\"profile\"]\n");
+    assert!(auto.captures_at_once(Category::Profile) && !auto.captures_at_once(Category::Events));
+    let wrong = Settings::parse("[capture]\nbrain = \"nobody\"\n").unwrap_err().to_string();
+    assert!(wrong.contains("capture.brain"), "{wrong}");
+    let wrong = Settings::parse("[capture]\nauto = [\"profiles\"]\n").unwrap_err().to_string();
+    assert!(wrong.contains("profiles"), "{wrong}");
+}

@@ -9,14 +9,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::brains::{BrainKind, BrainSettings};
-use super::checks::{Validation, is_web, wrong};
-use crate::defaults::defaults;
+use super::{Validation, ensure, is_web, wrong};
 use crate::words::words;
 
-defaults! {
+settings! {
     /// How the assistant answers.
-    #[derive(Debug, Clone, PartialEq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
     pub struct AssistantSettings {
         /// The brains to try, in this order; without it all brains, as they stand.
         pub chain: Option<Vec<String>>,
@@ -65,33 +62,33 @@ pub enum BashMode {
     Ask,
 }
 
-/// The secrets of a skill: `[skill.NAME]`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SkillSettings {
-    /// For a secret that isn't in the environment: its variable, and the file whose first line it is.
-    pub key_files: BTreeMap<String, String>,
+settings! {
+    /// The secrets of a skill: `[skill.NAME]`.
+    pub struct SkillSettings {
+        /// For a secret that isn't in the environment: its variable, and the file whose first line it is.
+        pub key_files: BTreeMap<String, String>,
+    }
 }
 
-/// Which brain answers what; the first route that fits wins.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Route {
-    /// Only in this channel.
-    pub channel: Option<u64>,
-    /// Only in this thread.
-    pub thread: Option<u64>,
-    /// Only for this routine.
-    pub routine: Option<String>,
-    /// Only where the text fits this regular expression.
-    #[serde(rename = "match")]
-    pub matches: Option<String>,
-    /// Only with such a file: `image`, `text` or `any`.
-    pub attachment: Option<AttachmentKind>,
-    /// Only for questions of this kind.
-    pub category: Option<TaskCategory>,
-    /// The brain that is tried first; the chain follows.
-    pub brain: String,
+settings! {
+    /// Which brain answers what; the first route that fits wins.
+    pub struct Route {
+        /// Only in this channel.
+        pub channel: Option<u64>,
+        /// Only in this thread.
+        pub thread: Option<u64>,
+        /// Only for this routine.
+        pub routine: Option<String>,
+        /// Only where the text fits this regular expression.
+        #[serde(rename = "match")]
+        pub matches: Option<String>,
+        /// Only with such a file: `image`, `text` or `any`.
+        pub attachment: Option<AttachmentKind>,
+        /// Only for questions of this kind.
+        pub category: Option<TaskCategory>,
+        /// The brain that is tried first; the chain follows.
+        pub brain: String,
+    }
 }
 
 /// Kinds of files that a route can ask for.
@@ -126,38 +123,41 @@ words! {
     }
 }
 
-/// Checks the three tables together; an error names its dotted key.
+/// Checks the three tables together, and the brains that other tables name; an error names its dotted key.
 pub(in crate::config) fn validate(
     assistant: &AssistantSettings,
     brains: &[BrainSettings],
     routes: &[Route],
-    named: &[(&str, Option<&str>)],
+    named: [(&str, Option<&str>); 3],
 ) -> Validation {
     let known = |name: &str| brains.iter().any(|brain| brain.name == name);
-    let name_one = |name: &str| match brains {
-        [] => format!("add a `[[brain]]` with `name = \"{name}\"`, or take this out: no brain is set up"),
-        _ => {
-            let names: Vec<String> = brains.iter().map(|brain| format!("`{}`", brain.name)).collect();
-            format!("add a `[[brain]]` with `name = \"{name}\"`, or name one of {}", names.join(", "))
-        }
+    let name_one = |name: &str| {
+        let names: Vec<String> = brains.iter().map(|brain| format!("`{}`", brain.name)).collect();
+        let or = match names.as_slice() {
+            [] => "take this out: no brain is set up".to_owned(),
+            names => format!("name one of {}", names.join(", ")),
+        };
+        format!("add a `[[brain]]` with `name = \"{name}\"`, or {or}")
     };
     let budgets = brains
         .iter()
-        .map(|brain| (format!("brain `{}`", brain.name), brain.day_tokens, brain.day_usd))
-        .chain([("`[assistant]`".to_owned(), assistant.day_tokens, assistant.day_usd)]);
-    for (of, tokens, usd) in budgets {
-        if tokens == Some(0) || usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
-            let key = if tokens == Some(0) { "assistant.day_tokens" } else { "assistant.day_usd" };
-            return wrong(
-                if of.starts_with("brain") { "brain" } else { key },
-                format!("the day's budget of {of} is nothing at all"),
-                "give more than 0, or take the key out for no bound",
-            );
-        }
+        .map(|brain| ("brain", format!("brain `{}`", brain.name), brain.day_tokens, brain.day_usd))
+        .chain([("assistant", "`[assistant]`".to_owned(), assistant.day_tokens, assistant.day_usd)]);
+    for (table, of, tokens, usd) in budgets {
+        let key = match (table, tokens) {
+            ("brain", _) => "brain",
+            (_, Some(0)) => "assistant.day_tokens",
+            _ => "assistant.day_usd",
+        };
+        ensure(
+            tokens != Some(0) && usd.is_none_or(|usd| usd.is_finite() && usd > 0.0),
+            key,
+            format!("the day's budget of {of} is nothing at all"),
+            "give more than 0, or take the key out for no bound",
+        )?;
     }
     for (index, brain) in brains.iter().enumerate() {
-        let checked = validate_brain(brain, &brains[..index]);
-        checked.or_else(|(message, hint)| wrong(format!("brain[{index}]"), message, hint))?;
+        validate_brain(&format!("brain[{index}]"), brain, &brains[..index])?;
     }
     for pattern in &assistant.allow {
         if let Err(why) = super::allow::parse(pattern) {
@@ -168,30 +168,17 @@ pub(in crate::config) fn validate(
             );
         }
     }
-    for name in assistant.chain.iter().flatten() {
-        if !known(name) {
-            return wrong(
-                "assistant.chain",
-                format!("`assistant.chain` names `{name}`, and no `[[brain]]` has that name"),
-                name_one(name),
-            );
-        }
-    }
-    for (key, name) in named {
+    let chain = assistant.chain.iter().flatten().map(|name| ("assistant.chain", Some(name.as_str())));
+    for (key, name) in chain.chain(named) {
         if let Some(name) = name.filter(|name| !known(name)) {
             let message = format!("`{key}` names `{name}`, and no `[[brain]]` has that name");
-            return wrong(*key, message, name_one(name));
+            return wrong(key, message, name_one(name));
         }
     }
     for (index, route) in routes.iter().enumerate() {
-        let this = format!("route[{index}]");
-        if !known(&route.brain) {
-            return wrong(
-                this,
-                format!("a route names the brain `{}`, and no `[[brain]]` has that name", route.brain),
-                name_one(&route.brain),
-            );
-        }
+        let (this, brain) = (format!("route[{index}]"), &route.brain);
+        let message = format!("a route names the brain `{brain}`, and no `[[brain]]` has that name");
+        ensure(known(brain), &this, message, &name_one(brain))?;
         if let Some(pattern) = &route.matches
             && let Err(error) = regex_lite::Regex::new(pattern)
         {
@@ -205,71 +192,75 @@ pub(in crate::config) fn validate(
     Ok(())
 }
 
-/// Checks a brain's table; an error has its remedy. `before` are those above it.
-fn validate_brain(brain: &BrainSettings, before: &[BrainSettings]) -> Result<(), (String, &'static str)> {
-    let wrong = |message: String, hint| Err((message, hint));
+/// Checks a brain's table, which is at `key`; `before` are those above it.
+fn validate_brain(key: &str, brain: &BrainSettings, before: &[BrainSettings]) -> Validation {
     let name = &brain.name;
     let fits = (1..=40).contains(&name.chars().count())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.');
-    if !fits || name == MEMORY {
+    ensure(
+        fits && name != MEMORY,
+        key,
+        format!("`{name}` can't be the name of a brain"),
+        "use letters, digits, `-`, `_` and `.`, and another name than `memory`",
+    )?;
+    let is_first = before.iter().all(|other| other.name != *name);
+    ensure(is_first, key, format!("two brains have the name `{name}`"), "name each brain once")?;
+    validate_program(key, brain)?;
+    if let Some(url) = brain.url.as_ref().filter(|url| !is_web(url)) {
         return wrong(
-            format!("`{name}` can't be the name of a brain"),
-            "use letters, digits, `-`, `_` and `.`, and another name than `memory`",
-        );
-    }
-    if before.iter().any(|other| other.name == *name) {
-        return wrong(format!("two brains have the name `{name}`"), "name each brain once");
-    }
-    harness(brain)?;
-    if let Some(url) = &brain.url
-        && !is_web(url)
-    {
-        return wrong(
+            key,
             format!("the `url` of brain `{name}` is `{url}`, which is no web address"),
             "begin it with `https://`, or `http://` for a server on this machine",
         );
     }
-    for variable in brain.key_env.iter().chain(&brain.key_envs) {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if variable.is_empty() || variable.len() > 80 || !variable.chars().all(plain) {
-            return wrong(
-                format!("`key_env` of brain `{name}` is no name of an environment variable"),
-                "name a variable such as `ANTHROPIC_API_KEY`; if a key stands there, take it out and renew it",
-            );
-        }
-    }
-    let prices = brain.price.iter().flat_map(|price| {
+    let is_variable = |variable: &String| {
+        (1..=80).contains(&variable.len()) && variable.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    ensure(
+        brain.key_env.iter().chain(&brain.key_envs).all(is_variable),
+        key,
+        format!("`key_env` of brain `{name}` is no name of an environment variable"),
+        "name a variable such as `ANTHROPIC_API_KEY`; if a key stands there, take it out and renew it",
+    )?;
+    let mut prices = brain.price.iter().flat_map(|price| {
         [Some(price.input), price.cached, price.cache_write, Some(price.output)].into_iter().flatten()
     });
-    if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
-        return wrong(format!("a price of brain `{name}` is below zero"), "give USD a million tokens");
-    }
-    if !(1000..=10_000_000).contains(&brain.context_tokens) {
-        return wrong(
-            format!("`context_tokens` of brain `{name}` is {}, out of range", brain.context_tokens),
-            "give a number from 1000 to 10000000",
-        );
-    }
-    Ok(())
+    ensure(
+        prices.all(|price| price.is_finite() && price >= 0.0),
+        key,
+        format!("a price of brain `{name}` is below zero"),
+        "give USD a million tokens",
+    )?;
+    let tokens = brain.context_tokens;
+    ensure(
+        (1000..=10_000_000).contains(&tokens),
+        key,
+        format!("`context_tokens` of brain `{name}` is {tokens}, out of range"),
+        "give a number from 1000 to 10000000",
+    )
 }
 
-/// Checks a brain's keys that are about programs; an error has its remedy.
-fn harness(brain: &BrainSettings) -> Result<(), (String, &'static str)> {
-    let (name, kind) = (&brain.name, brain.kind.as_str());
-    if brain.kind == BrainKind::Acp && !cfg!(feature = "acp") {
-        let message = format!("the brain `{name}` is of kind `acp`, which this program was built without");
-        return Err((message, "build it with `--features acp`, or take another kind"));
-    }
-    if !brain.kind.is_harness() && (brain.command.is_some() || !brain.tools.is_empty()) {
-        let message =
-            format!("the brain `{name}` has a `command` or `tools`, and its kind `{kind}` is no program");
-        return Err((message, "take it out, or take the kind `claude-code` or `codex`"));
-    }
-    if brain.kind.is_harness() && brain.command().first().is_none_or(|program| program.trim().is_empty()) {
-        let message = format!("the brain `{name}` of kind `{kind}` has no `command`");
-        return Err((message, "name its program: `command = [\"/usr/bin/program\", \"argument\"]`"));
-    }
-    Ok(())
+/// Checks a brain's keys that are about programs.
+fn validate_program(key: &str, brain: &BrainSettings) -> Validation {
+    let (name, kind) = (&brain.name, brain.kind);
+    ensure(
+        kind != BrainKind::Acp || cfg!(feature = "acp"),
+        key,
+        format!("the brain `{name}` is of kind `acp`, which this program was built without"),
+        "build it with `--features acp`, or take another kind",
+    )?;
+    ensure(
+        kind.is_harness() || brain.command.is_none() && brain.tools.is_empty(),
+        key,
+        format!("the brain `{name}` has a `command` or `tools`, and its kind `{kind}` is no program"),
+        "take it out, or take the kind `claude-code` or `codex`",
+    )?;
+    ensure(
+        !kind.is_harness() || brain.command().first().is_some_and(|program| !program.trim().is_empty()),
+        key,
+        format!("the brain `{name}` of kind `{kind}` has no `command`"),
+        "name its program: `command = [\"/usr/bin/program\", \"argument\"]`",
+    )
 }
 
 /// The name under which the built-in answer from memory stands in logs.

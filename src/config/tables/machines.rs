@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::checks::{Validation, wrong};
+use super::{Validation, ensure, wrong};
 use crate::config::{ConfigError, git_address};
 use crate::words::words;
 
@@ -26,7 +26,6 @@ pub struct MachineSettings {
     /// The kind of the store that they share.
     pub engine: MachinesEngine,
     /// `git`: the repository, by https, ssh or file.
-    #[serde(default)]
     pub remote: Option<String>,
     /// `etcd`: the servers of one cluster.
     #[serde(default)]
@@ -35,13 +34,10 @@ pub struct MachineSettings {
     #[serde(default = "prefix")]
     pub prefix: String,
     /// `etcd`: the user, where the cluster wants one.
-    #[serde(default)]
     pub user: Option<String>,
     /// `etcd`: a file with the user's password, instead of `VAULT_AGENT_ETCD_PASSWORD`.
-    #[serde(default)]
     pub password_file: Option<String>,
     /// `etcd`: a file with certificates in PEM form that are trusted besides the public ones.
-    #[serde(default)]
     pub ca_file: Option<String>,
     /// The names of the machines in the order in which they go first; others come after them.
     #[serde(default)]
@@ -50,7 +46,6 @@ pub struct MachineSettings {
     #[serde(default)]
     pub on_partition: OnPartition,
     /// The vault's id, by which a store of another vault is known; `vault-agent machines join` writes it.
-    #[serde(default)]
     pub vault: Option<String>,
 }
 
@@ -114,32 +109,24 @@ impl MachineSettings {
             MachinesEngine::Git => self.validate_git()?,
             MachinesEngine::Etcd => self.validate_etcd()?,
         }
-        if self.prefer.len() > MAX_ENDPOINTS {
-            return wrong(
-                "machines.prefer",
-                format!("`machines.prefer` names more than {MAX_ENDPOINTS} machines"),
-                "name fewer",
-            );
-        }
+        ensure(
+            self.prefer.len() <= MAX_ENDPOINTS,
+            "machines.prefer",
+            format!("`machines.prefer` names more than {MAX_ENDPOINTS} machines"),
+            "name fewer",
+        )?;
         let mut seen = BTreeSet::new();
         for name in &self.prefer {
-            if !is_name(name) {
-                let message =
-                    format!("`machines.prefer` holds `{}`, which is no name of a machine", shown(name));
-                return wrong("machines.prefer", message, "use 1 to 64 letters, digits, `-`, `_` and `.`");
-            }
-            if !seen.insert(name) {
-                let message = format!("`machines.prefer` names `{name}` twice");
-                return wrong("machines.prefer", message, "name each machine once");
-            }
+            let message = format!("`machines.prefer` holds `{}`, which is no name of a machine", shown(name));
+            let hint = "use 1 to 64 letters, digits, `-`, `_` and `.`";
+            ensure(is_name(name), "machines.prefer", message, hint)?;
+            let message = format!("`machines.prefer` names `{name}` twice");
+            ensure(seen.insert(name), "machines.prefer", message, "name each machine once")?;
         }
         if let Some(vault) = self.vault.as_ref().filter(|vault| !is_name(vault)) {
             let message = format!("`machines.vault` is `{}`, which is no id", shown(vault));
-            return wrong(
-                "machines.vault",
-                message,
-                "take the line out, and run `vault-agent machines join`",
-            );
+            let hint = "take the line out, and run `vault-agent machines join`";
+            return wrong("machines.vault", message, hint);
         }
         Ok(())
     }
@@ -155,30 +142,30 @@ impl MachineSettings {
 
     fn validate_etcd(&self) -> Validation {
         let form = "write them as in `endpoints = [\"https://10.0.0.1:2379\"]`";
-        if self.endpoints.is_empty() || self.endpoints.len() > MAX_ENDPOINTS {
-            let message =
-                format!("`machines.engine` is `etcd`, which wants 1 to {MAX_ENDPOINTS} `endpoints`");
-            return wrong("machines.engine", message, form);
-        }
+        let message = format!("`machines.engine` is `etcd`, which wants 1 to {MAX_ENDPOINTS} `endpoints`");
+        ensure((1..=MAX_ENDPOINTS).contains(&self.endpoints.len()), "machines.engine", message, form)?;
         if let Some(endpoint) = self.endpoints.iter().find(|endpoint| !is_endpoint(endpoint)) {
             let message = format!("`machines.endpoints` holds `{}`, which is no endpoint", shown(endpoint));
             return wrong("machines.endpoints", message, form);
         }
-        if !self.prefix.split('/').all(is_name) || self.prefix.len() > MAX_NAME_BYTES {
-            let message = format!("`machines.prefix` is `{}`, which is no prefix", shown(&self.prefix));
-            return wrong(
-                "machines.prefix",
-                message,
-                "use letters, digits, `-`, `_` and `.`, as in `vaults/home`",
-            );
-        }
-        if self.password_file.is_some() && self.user.is_none() {
-            let message = "`machines.password_file` is set, and no `user` that it belongs to";
-            return wrong("machines.password_file", message, "set `user`, too");
-        }
-        if self.user.as_ref().is_some_and(|user| user.is_empty() || user.chars().any(char::is_control)) {
-            return wrong("machines.user", "`machines.user` is no user's name", "name a user of the cluster");
-        }
+        ensure(
+            self.prefix.split('/').all(is_name) && self.prefix.len() <= MAX_NAME_BYTES,
+            "machines.prefix",
+            format!("`machines.prefix` is `{}`, which is no prefix", shown(&self.prefix)),
+            "use letters, digits, `-`, `_` and `.`, as in `vaults/home`",
+        )?;
+        ensure(
+            self.password_file.is_none() || self.user.is_some(),
+            "machines.password_file",
+            "`machines.password_file` is set, and no `user` that it belongs to",
+            "set `user`, too",
+        )?;
+        ensure(
+            self.user.as_ref().is_none_or(|user| !user.is_empty() && !user.chars().any(char::is_control)),
+            "machines.user",
+            "`machines.user` is no user's name",
+            "name a user of the cluster",
+        )?;
         let is_local = |endpoint: &str| {
             let host = endpoint.strip_prefix("http://").and_then(|rest| rest.rsplit_once(':'));
             host.is_none_or(|(host, _)| matches!(host, "127.0.0.1" | "localhost" | "[::1]"))

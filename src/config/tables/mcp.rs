@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::checks::{Validation, is_web};
+use super::{Validation, ensure, is_web, wrong};
 
 /// The assistant, in `for`.
 const ASSISTANT: &str = "assistant";
@@ -69,88 +69,72 @@ impl McpServer {
 /// Checks the servers.
 pub(in crate::config) fn validate(servers: &[McpServer]) -> Validation {
     for (index, server) in servers.iter().enumerate() {
-        let checked = validate_one(server, &servers[..index]);
-        checked.or_else(|(message, hint)| super::wrong(format!("mcp[{index}]"), message, hint))?;
+        validate_one(&format!("mcp[{index}]"), server, &servers[..index])?;
     }
     Ok(())
 }
 
-/// Checks a server's table; an error has its remedy. `before` are those above it.
-fn validate_one(server: &McpServer, before: &[McpServer]) -> Result<(), (String, &'static str)> {
+/// Checks the server at `key`; `before` are those above it.
+fn validate_one(key: &str, server: &McpServer, before: &[McpServer]) -> Validation {
     let is_plain = |name: &str, more: &str| {
         (1..=80).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
     };
-    let wrong = |message: String, hint| Err((message, hint));
+    let ensure = |fine: bool, message: String, hint: &str| ensure(fine, key, message, hint);
     let name = &server.name;
-    if !is_plain(name, "-_") || name.len() > 40 || name == "vault-agent" {
-        return wrong(
-            format!("`{}` can't be the name of an MCP server", name.escape_debug()),
-            "use up to 40 letters, digits, `-` and `_`, and another name than `vault-agent`",
-        );
-    }
-    if before.iter().any(|other| other.name == *name) {
-        return wrong(format!("two MCP servers have the name `{name}`"), "name each server once");
-    }
-    if server.command.is_empty() == server.url.is_none() {
-        return wrong(
-            format!("the MCP server `{name}` needs either a `command` or a `url`"),
-            "write `command = [\"npx\", \"-y\", \"@playwright/mcp\"]`, or `url = \"https://…/mcp\"`",
-        );
-    }
-    if server.command.first().is_some_and(|program| program.trim().is_empty()) {
-        return wrong(
-            format!("the `command` of MCP server `{name}` names no program"),
-            "name the program first",
-        );
-    }
-    if server.url.as_ref().is_some_and(|url| !is_web(url)) {
-        return wrong(
-            format!("the `url` of MCP server `{name}` is no web address"),
-            "begin it with `https://`, or `http://` for a server on this machine",
-        );
-    }
-    if server.tools.is_empty() || server.tools.iter().any(|tool| !is_plain(tool, "-_./")) {
-        return wrong(
-            format!("`tools` of MCP server `{name}` must name the tools that may be used"),
-            "name each, as in `tools = [\"browser_navigate\", \"browser_snapshot\"]`",
-        );
-    }
+    ensure(
+        is_plain(name, "-_") && name.len() <= 40 && name != "vault-agent",
+        format!("`{}` can't be the name of an MCP server", name.escape_debug()),
+        "use up to 40 letters, digits, `-` and `_`, and another name than `vault-agent`",
+    )?;
+    let is_first = before.iter().all(|other| other.name != *name);
+    ensure(is_first, format!("two MCP servers have the name `{name}`"), "name each server once")?;
+    ensure(
+        server.command.is_empty() != server.url.is_none(),
+        format!("the MCP server `{name}` needs either a `command` or a `url`"),
+        "write `command = [\"npx\", \"-y\", \"@playwright/mcp\"]`, or `url = \"https://…/mcp\"`",
+    )?;
+    ensure(
+        server.command.first().is_none_or(|program| !program.trim().is_empty()),
+        format!("the `command` of MCP server `{name}` names no program"),
+        "name the program first",
+    )?;
+    ensure(
+        server.url.as_deref().is_none_or(is_web),
+        format!("the `url` of MCP server `{name}` is no web address"),
+        "begin it with `https://`, or `http://` for a server on this machine",
+    )?;
+    ensure(
+        !server.tools.is_empty() && server.tools.iter().all(|tool| is_plain(tool, "-_./")),
+        format!("`tools` of MCP server `{name}` must name the tools that may be used"),
+        "name each, as in `tools = [\"browser_navigate\", \"browser_snapshot\"]`",
+    )?;
     if let Some(tool) = server.ask.iter().find(|tool| *tool != "*" && !server.allows(tool)) {
-        return wrong(
-            format!(
-                "`ask` of MCP server `{name}` names `{}`, which isn't in its `tools`",
-                tool.escape_debug()
-            ),
-            "name a tool of `tools`, or `*` for all",
-        );
+        let tool = tool.escape_debug();
+        let message = format!("`ask` of MCP server `{name}` names `{tool}`, which isn't in its `tools`");
+        return wrong(key, message, "name a tool of `tools`, or `*` for all");
     }
     let is_user =
         |user: &String| user == ASSISTANT || user.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
-    if server.used_by.is_empty() || !server.used_by.iter().all(is_user) {
-        return wrong(
-            format!("`for` of MCP server `{name}` must say who may use it"),
-            "write `for = [\"assistant\"]`, or `\"routine:NAME\"`",
-        );
-    }
-    if server.env.iter().chain(&server.key_env).any(|variable| !is_plain(variable, "_")) {
-        return wrong(
-            format!("MCP server `{name}` names an environment variable that is none"),
-            "give names such as `GITHUB_TOKEN`; if a secret stands there, take it out and renew it",
-        );
-    }
-    if server.url.is_none() && (server.key_env.is_some() || server.key_file.is_some()) {
-        return wrong(
-            format!("MCP server `{name}` has a key, and no `url` to bring it to"),
-            "give a program its secrets by `env`",
-        );
-    }
-    if server.url.is_some() && !server.env.is_empty() {
-        return wrong(
-            format!("MCP server `{name}` has `env`, and no `command` to give it to"),
-            "give the key of an address by `key_env` or `key_file`",
-        );
-    }
-    Ok(())
+    ensure(
+        !server.used_by.is_empty() && server.used_by.iter().all(is_user),
+        format!("`for` of MCP server `{name}` must say who may use it"),
+        "write `for = [\"assistant\"]`, or `\"routine:NAME\"`",
+    )?;
+    ensure(
+        server.env.iter().chain(&server.key_env).all(|variable| is_plain(variable, "_")),
+        format!("MCP server `{name}` names an environment variable that is none"),
+        "give names such as `GITHUB_TOKEN`; if a secret stands there, take it out and renew it",
+    )?;
+    ensure(
+        server.url.is_some() || server.key_env.is_none() && server.key_file.is_none(),
+        format!("MCP server `{name}` has a key, and no `url` to bring it to"),
+        "give a program its secrets by `env`",
+    )?;
+    ensure(
+        server.url.is_none() || server.env.is_empty(),
+        format!("MCP server `{name}` has `env`, and no `command` to give it to"),
+        "give the key of an address by `key_env` or `key_file`",
+    )
 }
 
 #[cfg(test)]

@@ -1,46 +1,76 @@
-//! Reads the tables of `vault-agent.toml`: one file a table, with its keys, their defaults and their checks.
+//! Reads the tables of `vault-agent.toml`: their keys, with their defaults and their checks.
 //!
 //! Values as serde reads them come in; checked values go out, or an error that names the key and what to write. No file
 //! is read here.
-//! - [`paths`], [`reminders`], [`notify`]: paths of notes, task forms, notifiers;
+//! - [`notes`], [`memory`]: what is kept in notes, and what is found in them; [`notify`]: notifiers;
 //! - [`assistant`], [`brains`], [`allow`]: brains, and calls that need no approval; [`mcp`]: other MCP servers;
-//! - [`doors`]: the bot, hooks, the page; [`capture`], [`inbox`], [`summary`], [`rerank`], [`follow`]: further
-//!   features;
-//! - [`machines`]: several machines with one vault; [`checks`], [`ids`]: checks that several tables share.
+//! - [`doors`]: the bot, hooks, the page; [`machines`]: several machines with one vault.
+
+/// Declares a table of the settings, all of whose keys are optional, with their defaults as in [`defaults`].
+///
+/// [`defaults`]: crate::defaults
+macro_rules! settings {
+    ($(#[$attribute:meta])* pub struct $name:ident $fields:tt) => {
+        $crate::defaults::defaults! {
+            $(#[$attribute])*
+            #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+            #[serde(deny_unknown_fields, default)]
+            pub struct $name $fields
+        }
+    };
+}
+pub(super) use settings;
 
 pub mod allow;
 pub(super) mod assistant;
 mod brains;
-mod capture;
-mod checks;
-mod doors;
-pub(super) mod follow;
-pub(super) mod ids;
-mod inbox;
+pub(super) mod doors;
 mod machines;
 pub(super) mod mcp;
+pub(super) mod memory;
+pub(super) mod notes;
 pub(super) mod notify;
-mod paths;
-mod reminders;
-mod rerank;
-mod summary;
 
 pub use assistant::{
     AssistantSettings, AttachmentKind, BashMode, MEMORY, Route, SkillSettings, TaskCategory, ToolGroup,
 };
 pub use brains::{BrainKind, BrainSettings, Price};
-pub use capture::CaptureSettings;
-pub(crate) use checks::is_web;
-pub(super) use checks::{Validation, in_range, wrong};
-pub use doors::{DiscordSettings, HookSettings, KeepAttachments, WebSettings};
-pub use inbox::InboxSettings;
+pub use doors::{DiscordSettings, KeepAttachments};
 pub use machines::{MachineSettings, MachinesEngine, OnPartition, machine_name};
 pub use mcp::McpServer;
+pub use memory::{EmbedSettings, InboxSettings, RerankSettings};
+pub use notes::{EditStrategy, PathSettings};
 pub use notify::{
-    EmailSettings, MailSecurity, NotifyKind, NotifySettings, NtfySettings, QuietHours, WebhookSettings,
-    is_this_machine, is_topic,
+    EmailSettings, MailSecurity, NotifyKind, NotifySettings, NtfySettings, WebhookSettings, is_this_machine,
+    is_topic,
 };
-pub use paths::PathSettings;
-pub use reminders::ReminderSettings;
-pub use rerank::RerankSettings;
-pub use summary::SummarySettings;
+
+use super::ConfigError;
+
+/// Whether `url` is a web address: it begins with `https://` or `http://`.
+pub(crate) fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+/// A setting that stands; else its key, and what is wrong with it.
+pub(super) type Validation = Result<(), (String, ConfigError)>;
+
+/// Refuses the setting `key`, and says what to do.
+pub(super) fn wrong(
+    key: impl Into<String>,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Validation {
+    Err((key.into(), ConfigError::new(message).suggest(hint)))
+}
+
+/// Refuses the setting `key` unless it is fine.
+pub(super) fn ensure(fine: bool, key: &str, message: impl Into<String>, hint: &str) -> Validation {
+    if fine { Ok(()) } else { wrong(key, message, hint) }
+}
+
+/// Whether a number is from `low` to `high`; else the key and the error.
+pub(super) fn in_range(key: &str, value: usize, low: usize, high: usize) -> Validation {
+    let message = format!("`{key}` is {value}, out of range");
+    ensure((low..=high).contains(&value), key, message, &format!("give a number from {low} to {high}"))
+}

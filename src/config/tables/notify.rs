@@ -8,14 +8,11 @@ use std::collections::BTreeMap;
 use jiff::civil::Time;
 use serde::{Deserialize, Deserializer};
 
-use super::checks::{Validation, wrong};
-use crate::defaults::defaults;
+use super::{Validation, ensure, wrong};
 use crate::words::words;
 
-defaults! {
+settings! {
     /// Notifiers, quiet hours and tags.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
     pub struct NotifySettings {
         /// The one notifier, in the place of a list with it alone.
         pub kind: Option<NotifyKind>,
@@ -141,10 +138,8 @@ fn bare(text: &str) -> Result<String, String> {
     Ok(tag)
 }
 
-defaults! {
+settings! {
     /// An ntfy server: the public one, or one's own.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
     pub struct NtfySettings {
         /// The server.
         pub url: String = "https://ntfy.sh".to_owned(),
@@ -155,10 +150,8 @@ defaults! {
     }
 }
 
-defaults! {
+settings! {
     /// A mail server that takes mail from this person.
-    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
     pub struct EmailSettings {
         /// Its name.
         pub server: Option<String>,
@@ -213,29 +206,32 @@ pub fn is_topic(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(fine)
 }
 
-/// An address that takes signed JSON.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct WebhookSettings {
-    /// The address.
-    pub url: Option<String>,
-    /// A file with the address, where it is a secret itself, instead of `VAULT_AGENT_WEBHOOK_URL`.
-    pub url_file: Option<String>,
-    /// A file with the secret that signs, instead of `VAULT_AGENT_WEBHOOK_SECRET`.
-    pub secret_file: Option<String>,
+settings! {
+    /// An address that takes signed JSON.
+    pub struct WebhookSettings {
+        /// The address.
+        pub url: Option<String>,
+        /// A file with the address, where it is a secret itself, instead of `VAULT_AGENT_WEBHOOK_URL`.
+        pub url_file: Option<String>,
+        /// A file with the secret that signs, instead of `VAULT_AGENT_WEBHOOK_SECRET`.
+        pub secret_file: Option<String>,
+    }
 }
 
 /// Checks values that are fine by themselves; an error names its key.
 pub(in crate::config) fn validate(notify: &NotifySettings) -> Validation {
-    if notify.kind.is_some() && !notify.kinds.is_empty() {
-        return wrong("notify.kinds", "both `kind` and `kinds` are set", "keep one of them");
-    }
+    ensure(
+        notify.kind.is_none() || notify.kinds.is_empty(),
+        "notify.kinds",
+        "both `kind` and `kinds` are set",
+        "keep one of them",
+    )?;
     for (key, kinds) in std::iter::once(("notify.kinds".to_owned(), &notify.kinds))
         .chain(notify.tags.iter().map(|(tag, kinds)| (format!("notify.tags.{tag}"), kinds)))
     {
         let twice = kinds.iter().enumerate().find(|(at, kind)| kinds[..*at].contains(kind));
         if let Some((_, kind)) = twice {
-            let message = format!("`{key}` names `{}` twice", kind.as_str());
+            let message = format!("`{key}` names `{kind}` twice");
             return wrong(key, message, "name each kind once");
         }
     }
@@ -247,27 +243,16 @@ pub(in crate::config) fn validate(notify: &NotifySettings) -> Validation {
                 "set `topic` in `[notify.ntfy]`: letters, digits, `-` and `_`, hard to guess on a public server",
             );
         };
-        if !is_topic(topic) {
-            return wrong(
-                "notify.ntfy.topic",
-                format!("`{topic}` can't be a topic"),
-                "use up to 64 letters, digits, `-` and `_`",
-            );
-        }
+        let message = format!("`{topic}` can't be a topic");
+        ensure(is_topic(topic), "notify.ntfy.topic", message, "use up to 64 letters, digits, `-` and `_`")?;
     }
-    validate_mail(notify)
-}
-
-fn validate_mail(notify: &NotifySettings) -> Validation {
     let mail = &notify.email;
-    if !notify.tells(NotifyKind::Email) {
-        return Ok(());
-    }
-    if mail.server.is_none() {
-        return wrong("notify.email", "mail has no server", "set `server` in `[notify.email]`");
-    }
-    if mail.from.is_none() && !mail.user.as_deref().is_some_and(|user| user.contains('@')) {
-        return wrong("notify.email", "mail has no sender", "set `from` in `[notify.email]` to an address");
+    if notify.tells(NotifyKind::Email) {
+        let hint = "set `server` in `[notify.email]`";
+        ensure(mail.server.is_some(), "notify.email", "mail has no server", hint)?;
+        let has_sender = mail.from.is_some() || mail.user.as_deref().is_some_and(|user| user.contains('@'));
+        let hint = "set `from` in `[notify.email]` to an address";
+        ensure(has_sender, "notify.email", "mail has no sender", hint)?;
     }
     Ok(())
 }

@@ -1,0 +1,153 @@
+//! Reads the tables of notes and their reminders: `[paths]`, `[edit]`, `[history]`, `[reminders]` and `[schedule]`.
+
+use jiff::civil::Time;
+use serde::Deserialize;
+
+use super::{Validation, ensure, wrong};
+use crate::format::task::TaskFormat;
+
+settings! {
+    /// Vault-relative paths of the agent's notes, with `/` between parts.
+    pub struct PathSettings {
+        /// One reminder a line.
+        pub reminders: String = "Reminders.md".to_owned(),
+        /// Follow-ups, one block each.
+        pub commitments: String = "COMMITMENTS.md".to_owned(),
+        /// Durable facts.
+        pub memory: String = "MEMORY.md".to_owned(),
+        /// Pinned memories.
+        pub pinned: String = "Pinned.md".to_owned(),
+        /// The folder of the days' notes.
+        pub daily: String = "daily".to_owned(),
+        /// The user's profile.
+        pub profile: String = "user/profile.md".to_owned(),
+        /// Working memory, with an expiry.
+        pub working: String = "user/working.md".to_owned(),
+        /// The folder of scheduled prompts.
+        pub routines: String = "routines".to_owned(),
+        /// The folder of transcripts.
+        pub logs: String = "logs".to_owned(),
+        /// The assistant's questions.
+        pub approvals: String = "Approvals.md".to_owned(),
+        /// The folder of skills.
+        pub skills: String = "skills".to_owned(),
+        /// The folder of summaries of transcripts.
+        pub summaries: String = "summaries".to_owned(),
+        /// Candidates for memories, to be ticked.
+        pub inbox: String = "Inbox.md".to_owned(),
+    }
+}
+
+impl PathSettings {
+    /// The folder of coding agents' sessions, with `/` at its end.
+    pub fn sessions(&self) -> String {
+        format!("{}/{}/", self.logs.trim_end_matches('/'), crate::format::log::SESSIONS)
+    }
+
+    /// Each with its key in the settings.
+    pub fn all(&self) -> [(&'static str, &str); 13] {
+        [
+            ("reminders", &self.reminders),
+            ("commitments", &self.commitments),
+            ("memory", &self.memory),
+            ("pinned", &self.pinned),
+            ("daily", &self.daily),
+            ("profile", &self.profile),
+            ("working", &self.working),
+            ("routines", &self.routines),
+            ("logs", &self.logs),
+            ("approvals", &self.approvals),
+            ("skills", &self.skills),
+            ("summaries", &self.summaries),
+            ("inbox", &self.inbox),
+        ]
+    }
+}
+
+settings! {
+    /// How notes are written.
+    pub struct EditSettings {
+        /// The way a note is replaced.
+        pub strategy: EditStrategy,
+    }
+}
+
+/// The way in which a note gets its new bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EditStrategy {
+    /// The lease where the system and the file allow one, else the swap.
+    #[default]
+    Auto,
+    /// In place under a write lease, or not at all.
+    Lease,
+    /// A temporary file, exchanged with the note.
+    Swap,
+}
+
+settings! {
+    /// Snapshots.
+    pub struct HistorySettings {
+        /// Whether snapshots are taken.
+        pub enabled: bool = true,
+        /// Glob patterns of further files to keep, beside notes, canvases, bases and settings.
+        pub include: Vec<String>,
+        /// Glob patterns of files to leave out.
+        pub exclude: Vec<String>,
+        /// Larger files are left out and listed.
+        pub max_file_bytes: u64 = 1 << 20,
+        /// Whether images and other attachments are kept too.
+        pub attachments: bool,
+        /// A git remote that snapshots are pushed to.
+        pub remote: Option<String>,
+    }
+}
+
+settings! {
+    /// When and by whom reminders fire.
+    pub struct ScheduleSettings {
+        /// The host name of the one machine that fires, where the vault is on several.
+        pub host: Option<String>,
+        /// More missed reminders than this come together as one digest.
+        pub digest_over: usize = 3,
+        /// A reminder that is later than this many hours comes in a digest.
+        pub digest_after_hours: u32 = 24,
+    }
+}
+
+settings! {
+    /// Which task lines are told besides our own reminders.
+    pub struct ReminderSettings {
+        /// The forms; none is on unless it is named.
+        pub also: Vec<TaskFormat>,
+        /// The time of day, `HH:MM`, of a date without one.
+        pub default_time: String = "09:00".to_owned(),
+        /// Glob patterns of the notes in which tasks are told; none means all notes.
+        pub from: Vec<String>,
+    }
+}
+
+impl ReminderSettings {
+    /// The time of day of a date without one.
+    pub fn time(&self) -> Time {
+        Time::strptime("%H:%M", &self.default_time).unwrap_or(Time::constant(9, 0, 0, 0))
+    }
+
+    pub(in crate::config) fn validate(&self) -> Validation {
+        let time = &self.default_time;
+        ensure(
+            time.len() == 5 && Time::strptime("%H:%M", time).is_ok(),
+            "reminders.default_time",
+            format!("`reminders.default_time` is `{time}`, which is no time of day"),
+            "write hours and minutes, such as `09:00`",
+        )?;
+        for pattern in &self.from {
+            if let Err(error) = globset::Glob::new(pattern) {
+                let message =
+                    format!("`reminders.from` holds `{pattern}`, which is no pattern: {}", error.kind());
+                return wrong("reminders.from", message, "write a folder's notes as `Projects/**`");
+            }
+        }
+        Ok(())
+    }
+}
