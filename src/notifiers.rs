@@ -4,11 +4,20 @@
 //! the console takes its place, with the reason. A further notifier that can't be used is left out, and `doctor` says
 //! so. Discord's notifiers are in its own room, so only front doors make notifiers here.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::{ConfigError, NotifyKind};
+use secrecy::SecretString;
 
-use crate::deliver::{Console, DeliveryOrder, Desktop, Notifier, takes_links};
+use crate::clock::Clock;
+use crate::config::{
+    self, ConfigError, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, NotifyKind, NotifySettings,
+    SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WebhookSettings,
+};
+use crate::deliver::{
+    Console, DeliveryOrder, Desktop, Email, NoteLinks, Notifier, NotifyRules, NtfyNotifier, SignedWebhook,
+    takes_links,
+};
 use crate::workspace::Workspace;
 
 impl Workspace {
@@ -60,10 +69,20 @@ impl Workspace {
             NotifyKind::Console => Ok(Arc::clone(console)),
             NotifyKind::Desktop => Ok(Arc::new(Desktop)),
             NotifyKind::Discord => discord(self),
-            NotifyKind::Ntfy => ntfy(self),
-            NotifyKind::Email => email(self),
-            NotifyKind::Webhook => webhook(self),
+            NotifyKind::Ntfy | NotifyKind::Email | NotifyKind::Webhook => self.remote_notifier(kind),
         }
+    }
+
+    fn remote_notifier(&self, kind: NotifyKind) -> Result<Arc<dyn Notifier>, ConfigError> {
+        let (notify, root) = (&self.settings.notify, self.vault.root());
+        let secret = |variable, file: &Option<String>| config::secret(variable, file.as_deref(), root);
+        let (address, secret) = match kind {
+            NotifyKind::Ntfy => (None, secret(NTFY_TOKEN_VARIABLE, &notify.ntfy.token_file)?),
+            NotifyKind::Email => (None, secret(EMAIL_PASSWORD_VARIABLE, &notify.email.password_file)?),
+            _ => webhook(self).map(|(address, key)| (Some(address), Some(key)))?,
+        };
+        let (links, rules, clock) = (self.links(), self.notify_rules(), &self.clock);
+        NotifierParts { notify, secret, address, root, links, rules, clock }.make(kind)
     }
 
     /// The bot, for answers: they go to the channel of the question, whichever notifier has the reminders; refused ones
@@ -81,15 +100,69 @@ impl Workspace {
     }
 }
 
+/// What a notifier that sends elsewhere is made of.
+pub(crate) struct NotifierParts<'a> {
+    /// Its settings.
+    pub notify: &'a NotifySettings,
+    /// Its token, password or signing secret.
+    pub secret: Option<SecretString>,
+    /// The address of a webhook.
+    pub address: Option<SecretString>,
+    /// The vault's folder.
+    pub root: &'a Path,
+    pub links: NoteLinks,
+    pub rules: NotifyRules,
+    pub clock: &'a Arc<dyn Clock>,
+}
+
+impl NotifierParts<'_> {
+    /// The notifier of a kind: ntfy, mail, else a signed webhook.
+    ///
+    /// # Errors
+    /// The settings can't work.
+    pub(crate) fn make(self, kind: NotifyKind) -> Result<Arc<dyn Notifier>, ConfigError> {
+        let Self { notify, secret, links, rules, .. } = self;
+        let authority = authority(notify, self.root)?;
+        let (authority, rules, clock) = (authority.as_deref(), Arc::new(rules), Arc::clone(self.clock));
+        Ok(match kind {
+            NotifyKind::Ntfy => Arc::new(NtfyNotifier::new(&notify.ntfy, secret, authority, links, rules)?),
+            NotifyKind::Email => Arc::new(Email::new(&notify.email, secret, authority, links, rules, clock)?),
+            _ => {
+                let (address, key) = (self.address.unwrap_or_default(), secret.unwrap_or_default());
+                Arc::new(SignedWebhook::new(address, &key, authority, links, rules, clock)?)
+            }
+        })
+    }
+}
+
 /// A certificate authority's certificates, from the file that the settings name.
-fn authority(workspace: &Workspace) -> Result<Option<Vec<u8>>, ConfigError> {
-    let Some(file) = &workspace.settings.notify.ca_file else { return Ok(None) };
-    let path = crate::config::expand(file, workspace.vault.root());
+fn authority(notify: &NotifySettings, root: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+    let Some(file) = &notify.ca_file else { return Ok(None) };
+    let path = config::expand(file, root);
     let read = std::fs::read(&path).map_err(|error| {
         ConfigError::new(format!("can't read `[notify] ca_file`, `{}`: {error}", path.display()))
             .suggest("name a file with certificates in PEM form")
     });
     read.map(Some)
+}
+
+/// The address of the settings, and the secret that signs.
+fn webhook(workspace: &Workspace) -> Result<(SecretString, SecretString), ConfigError> {
+    let WebhookSettings { url, url_file, secret_file } = &workspace.settings.notify.webhook;
+    let root = workspace.vault.root();
+    let address = match url {
+        Some(url) => Some(SecretString::from(url.as_str())),
+        None => config::secret(SIGNED_URL_VARIABLE, url_file.as_deref(), root)?,
+    };
+    let address = address.ok_or_else(|| {
+        ConfigError::new("the webhook has no address")
+            .suggest(format!("set `url` in `[notify.webhook]`, or `{SIGNED_URL_VARIABLE}`"))
+    })?;
+    let key = config::secret(SIGNED_SECRET_VARIABLE, secret_file.as_deref(), root)?.ok_or_else(|| {
+        ConfigError::new("the webhook has no secret to sign with")
+            .suggest(format!("set `{SIGNED_SECRET_VARIABLE}`, or `secret_file` in `[notify.webhook]`"))
+    })?;
+    Ok((address, key))
 }
 
 #[cfg(feature = "assistant")]
@@ -103,76 +176,6 @@ fn discord(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
 
 #[cfg(not(feature = "assistant"))]
 fn discord(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
-    Err(without("Discord"))
-}
-
-fn ntfy(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
-    let settings = &workspace.settings.notify.ntfy;
-    let token = secret(crate::config::NTFY_TOKEN_VARIABLE, settings.token_file.as_deref(), workspace)?;
-    let authority = authority(workspace)?;
-    let notify_rules = Arc::new(workspace.notify_rules());
-    let ntfy = crate::deliver::NtfyNotifier::new(
-        settings,
-        token,
-        authority.as_deref(),
-        workspace.links(),
-        notify_rules,
-    )?;
-    Ok(Arc::new(ntfy))
-}
-
-fn webhook(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
-    use crate::config::{SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE};
-    let settings = &workspace.settings.notify.webhook;
-    let address = match &settings.url {
-        Some(url) => Some(secrecy::SecretString::from(url.as_str())),
-        None => secret(SIGNED_URL_VARIABLE, settings.url_file.as_deref(), workspace)?,
-    };
-    let address = address.ok_or_else(|| {
-        ConfigError::new("the webhook has no address")
-            .suggest(format!("set `url` in `[notify.webhook]`, or `{SIGNED_URL_VARIABLE}`"))
-    })?;
-    let key =
-        secret(SIGNED_SECRET_VARIABLE, settings.secret_file.as_deref(), workspace)?.ok_or_else(|| {
-            ConfigError::new("the webhook has no secret to sign with")
-                .suggest(format!("set `{SIGNED_SECRET_VARIABLE}`, or `secret_file` in `[notify.webhook]`"))
-        })?;
-    let webhook = crate::deliver::SignedWebhook::new(
-        address,
-        &key,
-        authority(workspace)?.as_deref(),
-        workspace.links(),
-        Arc::new(workspace.notify_rules()),
-        Arc::clone(&workspace.clock),
-    )?;
-    Ok(Arc::new(webhook))
-}
-
-fn email(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
-    let settings = &workspace.settings.notify.email;
-    let password =
-        secret(crate::config::EMAIL_PASSWORD_VARIABLE, settings.password_file.as_deref(), workspace)?;
-    let email = crate::deliver::Email::new(
-        settings,
-        password,
-        authority(workspace)?.as_deref(),
-        workspace.links(),
-        Arc::new(workspace.notify_rules()),
-        Arc::clone(&workspace.clock),
-    )?;
-    Ok(Arc::new(email))
-}
-
-fn secret(
-    variable: &str,
-    file: Option<&str>,
-    workspace: &Workspace,
-) -> Result<Option<secrecy::SecretString>, ConfigError> {
-    crate::config::secret(variable, file, workspace.vault.root())
-}
-
-#[cfg(not(feature = "assistant"))]
-fn without(what: &str) -> ConfigError {
-    ConfigError::new(format!("this build of vault-agent has no {what}"))
-        .suggest("build it with its default features, or set another `[notify] kind`")
+    Err(ConfigError::new("this build of vault-agent has no Discord")
+        .suggest("build it with its default features, or set another `[notify] kind`"))
 }

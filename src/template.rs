@@ -4,6 +4,9 @@
 /// The folder of skills in it.
 pub const SKILLS: &str = "skills";
 
+/// The settings file.
+pub const SETTINGS: &str = include_str!("../vault-template/vault-agent.toml");
+
 /// Every file by its place in the vault.
 pub const TEMPLATE: &[(&str, &str)] = &[
     (".obsidian/app.json", include_str!("../vault-template/.obsidian/app.json")),
@@ -35,7 +38,7 @@ pub const TEMPLATE: &[(&str, &str)] = &[
     ("skills/memory-search/SKILL.md", include_str!("../vault-template/skills/memory-search/SKILL.md")),
     ("skills/reminders/SKILL.md", include_str!("../vault-template/skills/reminders/SKILL.md")),
     ("user/profile.md", include_str!("../vault-template/user/profile.md")),
-    ("vault-agent.toml", include_str!("../vault-template/vault-agent.toml")),
+    ("vault-agent.toml", SETTINGS),
 ];
 
 /// The notes among them.

@@ -1,8 +1,9 @@
 //! Holds the context of a command: its output, the clock, its vault, and the caller (a person or the assistant).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 #[cfg(all(unix, feature = "assistant"))]
@@ -10,6 +11,7 @@ use super::assistant_commands;
 use super::error::{CommandError, CommandResult, Status};
 use crate::clock::{self, Clock};
 use crate::config::{self, ConfigError};
+use crate::schedule;
 use crate::terminal::Ui;
 use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
@@ -59,12 +61,6 @@ impl Context {
     #[cfg(all(unix, feature = "assistant"))]
     pub(super) fn check_permission(&self, matches: &clap::ArgMatches) -> Result<(), CommandError> {
         self.caller.as_ref().map_or(Ok(()), |_| assistant_commands::check(matches))
-    }
-
-    #[cfg(not(all(unix, feature = "assistant")))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "it has a caller in other builds")]
-    pub(super) fn check_permission(&self, _: &clap::ArgMatches) -> Result<(), CommandError> {
-        Ok(())
     }
 
     /// The vault that `--vault`, the environment or the current folder names. Nothing is written for a
@@ -132,14 +128,27 @@ impl Context {
         Ok(workspace)
     }
 
-    /// Prints a result, as JSON or as text for people. Exit code 0.
+    /// Prints a result, as JSON or as lines for people. The exit code says whether it is fine.
+    ///
+    /// # Errors
+    /// None.
+    pub fn report(
+        &self,
+        document: &impl Serialize,
+        lines: impl IntoIterator<Item: AsRef<str>>,
+        is_fine: bool,
+    ) -> CommandResult {
+        self.ui.json(document);
+        lines.into_iter().for_each(|line| self.ui.line(line));
+        Ok(Status::of(is_fine))
+    }
+
+    /// As [`Self::report`], with one text and exit code 0.
     ///
     /// # Errors
     /// None.
     pub fn answer(&self, document: &impl Serialize, text: impl AsRef<str>) -> CommandResult {
-        self.ui.json(document);
-        self.ui.line(text);
-        Ok(Status::Fine)
+        self.report(document, [text], true)
     }
 
     /// Prints a list, as JSON or as one text for each item; `none` where it is empty. Exit code 0.
@@ -149,16 +158,40 @@ impl Context {
     pub fn list<T: Serialize>(
         &self,
         items: &[T],
-        none: impl AsRef<str>,
+        none: impl Into<String>,
         text: impl Fn(&T) -> String,
     ) -> CommandResult {
-        self.ui.json(&items);
-        if items.is_empty() {
-            self.ui.line(none);
-        }
-        items.iter().for_each(|item| self.ui.line(text(item)));
-        Ok(Status::Fine)
+        let none = items.is_empty().then(|| none.into());
+        self.report(&items, none.into_iter().chain(items.iter().map(text)), true)
     }
+
+    /// Shows how a text file changes, as a diff; nothing where it doesn't.
+    pub(super) fn show_change(&self, path: &Path, before: &str, after: &str) {
+        if before != after {
+            let shown = path.to_string_lossy();
+            let diff = similar::TextDiff::from_lines(before, after);
+            let diff = diff.unified_diff().context_radius(3).header(&shown, &shown).to_string();
+            self.ui.line(diff.trim_end());
+        }
+    }
+}
+
+/// An instant as options take it: RFC 3339, or a local date and time.
+pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
+    if let Ok(at) = text.parse() {
+        return Ok(at);
+    }
+    text.parse().map(|local| schedule::resolve(&workspace.zone, local)).map_err(|_| {
+        CommandError::usage(format!("`{text}` is no instant"))
+            .hint("write `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`")
+    })
+}
+
+/// A table without lines; the first cells of its rows are names.
+pub(super) fn table() -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table
 }
 
 /// Runs a task on a runtime with worker threads, whose open connections are dropped with it.

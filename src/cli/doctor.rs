@@ -1,9 +1,13 @@
-//! `doctor`: prints what is wrong and how to fix it. With `--fix`, [`super::doctor_fix`] runs first.
+//! `doctor`: prints what is wrong and how to fix it. With `--fix` it first fixes what needs no decision of a person and
+//! can't lose anything.
 
 use super::context::Context;
-use super::doctor_fix;
-use super::error::{CommandResult, Status};
+use super::error::{CommandError, CommandResult};
+use super::init;
+use crate::config;
 use crate::doctor::{Check, CheckExtent, CheckOutcome, ExtraCheck, examine, settings_failure};
+use crate::instance::DaemonLock;
+use crate::workspace::Workspace;
 
 /// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
 #[derive(Debug, clap::Args)]
@@ -25,19 +29,18 @@ const EXTRA_CHECKS: &[ExtraCheck] = &[
 
 /// Runs `doctor`: exit code 1 where a check failed.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let fixed = if args.fix { doctor_fix::fix_all(context)? } else { Vec::new() };
-    let found = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
+    let fixed = if args.fix { fix_all(context)? } else { Vec::new() };
+    let found = match Workspace::open(&context.vault_dir()?, context.clock.clone()) {
         Ok(workspace) => examine(&workspace, CheckExtent::Whole, EXTRA_CHECKS),
         Err(error) => vec![settings_failure(&error)],
     };
     let checks: Vec<Check> = fixed.into_iter().chain(found).collect();
-    context.ui.json(&checks);
-    checks.iter().for_each(|check| print_check(context, check));
-    let failed = checks.iter().any(|check| check.status == CheckOutcome::Fail);
-    Ok(if failed { Status::Problem } else { Status::Fine })
+    let is_fine = checks.iter().all(|check| check.status != CheckOutcome::Fail);
+    context.report(&checks, checks.iter().map(line), is_fine)
 }
 
-fn print_check(context: &Context, check: &Check) {
+/// A check for people, with its remedy on a second line.
+fn line(check: &Check) -> String {
     use anstyle::AnsiColor::{Green, Red, Yellow};
     let (mark, colour) = match check.status {
         CheckOutcome::Ok => ("ok  ", Green),
@@ -45,8 +48,81 @@ fn print_check(context: &Context, check: &Check) {
         CheckOutcome::Fail => ("FAIL", Red),
     };
     let style = colour.on_default();
-    context.ui.line(format!("{style}{mark}{style:#} {:12} {}", check.check, check.detail));
-    if let Some(fix) = &check.fix {
-        context.ui.line(format!("     {:12} -> {fix}", ""));
+    let fix = check.fix.as_ref().map(|fix| format!("\n     {:12} -> {fix}", "")).unwrap_or_default();
+    format!("{style}{mark}{style:#} {:12} {}{fix}", check.check, check.detail)
+}
+
+/// Fixes what can be fixed and reports each fix; a failed one is a warning.
+fn fix_all(context: &Context) -> Result<Vec<Check>, CommandError> {
+    // Settings that can't be read are a finding of the checks.
+    let Ok(workspace) = Workspace::open(&context.vault_dir()?, context.clock.clone()) else {
+        return Ok(Vec::new());
+    };
+    let mut done = make_secrets_private(&workspace);
+    // A running daemon does this itself, and may be in the middle of an edit.
+    if DaemonLock::holder(&workspace.dirs.state).is_none() {
+        done.extend(recover_edits(&workspace));
     }
+    let had_settings = workspace.vault.exists(&workspace.note(config::FILE_NAME));
+    let workspace = init::ensure_time_zone(context, workspace)?;
+    if !had_settings && workspace.vault.exists(&workspace.note(config::FILE_NAME)) {
+        let wrote = format!("wrote {} with the time zone {}", config::FILE_NAME, workspace.zone.name());
+        done.push(fixed("settings", &wrote));
+    }
+    done.extend(rebuild_damaged_index(&workspace));
+    Ok(done)
+}
+
+fn fixed(check: &'static str, what: &str) -> Check {
+    Check::ok(check, format!("fixed: {what}"))
+}
+
+/// Removes the rights of others on secret files.
+fn make_secrets_private(workspace: &Workspace) -> Vec<Check> {
+    let settings = &workspace.settings;
+    let (discord, notify) = (&settings.discord, &settings.notify);
+    let named = [
+        &discord.token_file,
+        &discord.webhook_url_file,
+        &notify.ntfy.token_file,
+        &notify.email.password_file,
+        &notify.webhook.url_file,
+        &notify.webhook.secret_file,
+        &settings.embed.key_file,
+        &settings.rerank.key_file,
+    ];
+    let files = named
+        .into_iter()
+        .flatten()
+        .chain(settings.brains.iter().filter_map(|brain| brain.key_file.as_ref()))
+        .chain(settings.mcp.iter().filter_map(|server| server.key_file.as_ref()))
+        .chain(settings.skills.values().flat_map(|skill| skill.key_files.values()));
+    // A file that isn't there is a finding of the checks.
+    let changed = files.filter(|file| config::make_private(file, workspace.vault.root()).unwrap_or(false));
+    changed.map(|file| fixed("secrets", &format!("`{file}` is yours alone now (mode 600)"))).collect()
+}
+
+/// Finishes or takes back edits that a crash cut short.
+fn recover_edits(workspace: &Workspace) -> Vec<Check> {
+    match workspace.editor.recover() {
+        Ok(settled) => settled
+            .into_iter()
+            .map(|edit| fixed("notes", &format!("an interrupted edit of {} was settled", edit.path)))
+            .collect(),
+        Err(error) => vec![Check::warn("notes", error.to_string(), "an interrupted edit waits; try again")],
+    }
+}
+
+/// Rebuilds a damaged index.
+fn rebuild_damaged_index(workspace: &Workspace) -> Option<Check> {
+    use crate::search::Severity;
+    let index = workspace.index().ok()?;
+    if !index.health().iter().any(|finding| finding.status == Severity::Fail) {
+        return None;
+    }
+    let never = std::sync::atomic::AtomicBool::new(false);
+    Some(match index.reindex(&|_| {}, &never) {
+        Ok(made) => fixed("index", &format!("made anew from {} files", made.files)),
+        Err(error) => Check::fail("index", error.to_string(), "run `vault-agent reindex`"),
+    })
 }

@@ -7,11 +7,10 @@ use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::context::Context;
-use super::error::{CommandError, CommandResult, Status};
-use super::machine_zone::zone_here;
+use super::error::{CommandError, CommandResult};
 use crate::config::FILE_NAME;
 use crate::schedule::Zone;
-use crate::template::TEMPLATE;
+use crate::template::{SETTINGS, TEMPLATE};
 use crate::vault::{Actor, ChangeReason, EditError, NotePath};
 use crate::workspace::Workspace;
 
@@ -31,45 +30,33 @@ pub struct TemplateReport {
     pub kept: Vec<String>,
 }
 
-/// Settings of a new vault that differ from the template.
-#[derive(Debug, Default)]
-pub struct InitialContent {
-    /// Its time zone, instead of this machine's.
-    pub zone: Option<Zone>,
-    /// Its settings file, instead of the template's.
-    pub settings: Option<String>,
-}
-
 /// Runs `init`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let dir = match (&args.dir, context.named_vault()) {
         (Some(dir), _) | (None, Some(dir)) => dir.clone(),
         (None, None) => std::env::current_dir()?,
     };
-    let (workspace, written) = write_template(context, &dir, &InitialContent::default())?;
-    context.ui.json(&written);
-    for path in &written.created {
-        context.ui.line(format!("created {path}"));
-    }
-    for path in &written.kept {
-        context.ui.line(format!("kept    {path}"));
-    }
+    let (workspace, written) = write_template(context, &dir, None)?;
+    let created = written.created.iter().map(|path| format!("created {path}"));
+    let lines = created.chain(written.kept.iter().map(|path| format!("kept    {path}")));
+    let done = context.report(&written, lines, true);
     let Workspace { vault, settings, zone, clock, .. } = &workspace;
     if let Ok(Some(offer)) = crate::tasks::count_disabled_forms(vault, settings, zone, clock.now()) {
         context.ui.note(format!("{}; {}", offer.count_text(), offer.setting_hint()));
     }
     context.ui.note(format!("next: vault-agent run --vault {}", shell_word(&dir)));
-    Ok(Status::Fine)
+    done
 }
 
-/// Writes what is missing of the template into `dir`, which is made where it is missing.
+/// Writes what is missing of the template into `dir`, which is made where it is missing. A new vault gets this zone and
+/// these settings, else this machine's zone and those of the template.
 ///
 /// # Errors
 /// The folder can't be made or written.
 pub fn write_template(
     context: &Context,
     dir: &Path,
-    initial: &InitialContent,
+    initial: Option<(&Zone, &str)>,
 ) -> Result<(Workspace, TemplateReport), CommandError> {
     std::fs::create_dir_all(dir).map_err(|error| {
         CommandError::problem(format!("can't make the folder `{}`: {error}", dir.display()))
@@ -79,10 +66,10 @@ pub fn write_template(
     let why = ChangeReason::new(Actor::Cli, "init: wrote the template")
         .trailer("Template", env!("CARGO_PKG_VERSION"));
     let is_new = !workspace.vault.exists(&workspace.note(FILE_NAME));
-    let zone = initial.zone.clone().filter(|_| is_new).or_else(|| is_new.then(zone_here).flatten());
+    let zone = if is_new { initial.map(|(zone, _)| zone.clone()).or_else(zone_here) } else { None };
     let zone = zone.unwrap_or_else(|| workspace.zone.clone());
-    let written = workspace
-        .as_one_commit(&why, || write_missing(&workspace, &zone, initial.settings.as_deref(), &why))?;
+    let settings = initial.map(|(_, settings)| settings);
+    let written = workspace.as_one_commit(&why, || write_missing(&workspace, &zone, settings, &why))?;
     let workspace = workspace.reload()?.unwrap_or(workspace);
     print_zone(context, &workspace, is_new);
     Ok((workspace, written))
@@ -100,11 +87,9 @@ pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Resul
         return Ok(workspace);
     }
     let Some(zone) = zone_here() else { return Ok(workspace) };
-    let note = workspace.note(FILE_NAME);
-    let text = TEMPLATE.iter().find(|(path, _)| *path == FILE_NAME).map_or("", |(_, text)| *text);
     let why = ChangeReason::new(Actor::Cli, "run: settings with this machine's time zone");
-    let text = fill_template(text, &workspace, &zone);
-    workspace.editor.create(&note, text.as_bytes(), &why)?;
+    let text = fill_template(SETTINGS, &workspace, &zone);
+    workspace.editor.create(&workspace.note(FILE_NAME), text.as_bytes(), &why)?;
     context.ui.note(format!("wrote {FILE_NAME}; `vault-agent init` adds notes to begin with"));
     let workspace = workspace.reload()?.unwrap_or(workspace);
     print_zone(context, &workspace, true);
@@ -119,7 +104,7 @@ fn write_missing(
 ) -> Result<TemplateReport, CommandError> {
     let mut written = TemplateReport::default();
     for (path, text) in TEMPLATE {
-        let note = NotePath::new(path).map_err(CommandError::problem)?;
+        let note = NotePath::new(path)?;
         let text = match settings.filter(|_| *path == FILE_NAME) {
             Some(settings) => settings.to_owned(),
             None => fill_template(text, workspace, zone),
@@ -172,6 +157,11 @@ pub(super) fn shell_word(path: &Path) -> String {
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
     }
+}
+
+/// This machine's zone (`TZ`, else `/etc/localtime`), where it has a name that we know.
+pub(super) fn zone_here() -> Option<Zone> {
+    Zone::get(jiff::tz::TimeZone::system().iana_name()?).ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `man`: prints the manual, made from the same definitions as `--help`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::CommandFactory as _;
 use serde_json::json;
@@ -22,8 +22,14 @@ pub struct Args {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let command = crate::cli::Cli::command().disable_help_subcommand(true);
     match &args.out {
+        Some(dir) if !dir.is_dir() => {
+            let error = CommandError::usage(format!("`{}` is no folder", dir.display()));
+            return Err(error.hint("create it first"));
+        }
         Some(dir) => {
-            let written = write_all(command, dir)?;
+            clap_mangen::generate_to(command, dir)?;
+            let is_page = |entry: &std::fs::DirEntry| entry.path().extension().is_some_and(|it| it == "1");
+            let written = std::fs::read_dir(dir)?.filter_map(Result::ok).filter(is_page).count();
             context.ui.json(&json!({ "dir": dir, "pages": written }));
             context.ui.line(format!("{written} pages written to {}", dir.display()));
         }
@@ -37,15 +43,4 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
     }
     Ok(Status::Fine)
-}
-
-fn write_all(command: clap::Command, dir: &Path) -> Result<usize, CommandError> {
-    if !dir.is_dir() {
-        return Err(CommandError::usage(format!("`{}` is no folder", dir.display())).hint("create it first"));
-    }
-    clap_mangen::generate_to(command, dir)?;
-    Ok(std::fs::read_dir(dir)?
-        .filter_map(Result::ok)
-        .filter(|e| e.path().extension().is_some_and(|x| x == "1"))
-        .count())
 }

@@ -13,8 +13,7 @@
 //! - [`completions`], [`man`]: `completions`, `man`.
 //!
 //! Shared by all: [`commands`] lists the commands, [`context`] holds what each is given, [`assistant_commands`] lists what
-//! the assistant may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error,
-//! [`instant_option`] parses instants, [`machine_zone`] finds this machine's time zone.
+//! the assistant may call from its shell, [`error`] is an error with its exit code, [`logging`] the log on standard error.
 //!
 //! Never here: a rule about notes, reminders or memories. Code that another front door could need lies in a room.
 
@@ -27,14 +26,11 @@ mod completions;
 mod context;
 mod daemon;
 mod doctor;
-mod doctor_fix;
 mod error;
 mod hosts;
 mod index;
 mod init;
-mod instant_option;
 mod logging;
-mod machine_zone;
 mod man;
 mod memories;
 mod reminders;
@@ -53,7 +49,7 @@ use crate::terminal::Ui;
 
 use self::commands::{Command, dispatch};
 pub use self::context::Context;
-pub use self::error::{CommandError, CommandResult, ErrorKind, Status};
+pub use self::error::{CommandError, CommandResult, Status};
 
 /// An Obsidian vault as a personal agent's only database: reminders, follow-ups and memory in notes.
 #[derive(Debug, Parser)]
@@ -90,6 +86,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         return code;
     }
     let is_hook = args.iter().any(|arg| arg == "hook");
+    #[cfg_attr(
+        not(all(unix, feature = "assistant")),
+        expect(unused_variables, reason = "anyone may call all")
+    )]
     let (cli, matches) = match parse(&args) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -102,6 +102,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let ui = Ui::begin(cli.global.json);
     logging::to_stderr(cli.global.verbose, cli.command.is_service());
     let code = match Context::new(cli.global.vault.clone(), ui).and_then(|context| {
+        #[cfg(all(unix, feature = "assistant"))]
         context.check_permission(&matches)?;
         dispatch(&cli.command, &context)
     }) {
@@ -149,12 +150,11 @@ fn parse(args: &[OsString]) -> Result<(Cli, clap::ArgMatches), clap::Error> {
 /// Whether an argument begins with a dash and is text: an option has a letter or a second dash there, and no white space
 /// before its value.
 fn is_dashed_text(arg: &OsStr) -> bool {
-    let Some(rest) = arg.to_str().and_then(|arg| arg.strip_prefix('-')).filter(|rest| !rest.is_empty())
-    else {
-        return false;
-    };
-    let name = rest.split_once('=').map_or(rest, |(name, _)| name);
-    !rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '-') || name.contains(char::is_whitespace)
+    arg.to_str().and_then(|arg| arg.strip_prefix('-')).is_some_and(|rest| {
+        let name = rest.split_once('=').map_or(rest, |(name, _)| name);
+        let is_option = rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '-');
+        !is_option || name.contains(char::is_whitespace)
+    })
 }
 
 fn with_dashed_values(command: clap::Command) -> clap::Command {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::question::QuestionKey;
+use crate::config::nearest;
 
 /// The answers of a file, by their questions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,13 +48,9 @@ fn take(found: &mut BTreeMap<QuestionKey, String>, key: &str, value: &Value) -> 
         "notify.kinds" | "notify.kind" => "notify",
         key => key,
     };
-    let Some(step) = QuestionKey::ALL.into_iter().find(|step| step.key() == asked) else {
-        let near = QuestionKey::ALL
-            .into_iter()
-            .map(|step| (strsim::jaro_winkler(step.key(), key), step.key()))
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .filter(|(score, _)| *score > 0.8);
-        let hint = near.map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"));
+    let Some(step) = QuestionKey::named(asked) else {
+        let near = nearest(key, &QuestionKey::NAMES);
+        let hint = near.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
         return Err(format!("`{key}` is no question{hint}"));
     };
     let text = match value {

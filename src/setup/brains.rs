@@ -3,8 +3,7 @@
 use secrecy::SecretString;
 use toml::{Table, Value};
 
-use super::HeldSecret;
-use super::{MachineFacts, SecretSource};
+use super::{HeldSecret, MachineFacts, SecretSource, free_name};
 use crate::config::{self, BrainKind, Settings};
 
 /// A brain to be tried: as it will stand in the settings, with a key that is in no file yet.
@@ -127,10 +126,7 @@ impl ChosenBrain {
     /// Its block in the settings, under a name that is still free.
     pub(super) fn table(&self, settings: &Settings) -> Option<Table> {
         let offer = self.offer?;
-        let free = |name: &String| settings.brains.iter().all(|brain| brain.name != *name);
-        let names =
-            std::iter::once(offer.name.to_owned()).chain((2..).map(|n| format!("{}-{n}", offer.name)));
-        let name = names.into_iter().find(free)?;
+        let name = free_name(offer.name, |name| settings.brains.iter().all(|brain| brain.name != *name));
         let mut table = Table::new();
         let mut set = |key: &str, value: Value| drop(table.insert(key.to_owned(), value));
         set("name", name.into());

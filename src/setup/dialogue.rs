@@ -1,7 +1,6 @@
 //! Runs `setup` as a state machine: chooses the next question, takes in answers, and asks for checks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use super::HeldSecret;
 use super::brains::{self, ChosenBrain, OFFERS};
@@ -31,7 +30,7 @@ pub struct Dialogue {
     pub(super) done: BTreeSet<QuestionKey>,
     pub(super) problem: Option<AnswerProblem>,
     pub(super) looking: Option<SetupCheck>,
-    pub(super) folder: Option<VaultFolder>,
+    pub(super) folder: VaultFolder,
     pub(super) zone: Option<Zone>,
     /// The notifiers, the one that counts first.
     pub(super) kinds: Vec<NotifyKind>,
@@ -75,8 +74,7 @@ impl Dialogue {
         if let Some(look) = &self.looking {
             return NextStep::Check(look.clone());
         }
-        let open =
-            QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
+        let open = self.open();
         let before = |last: QuestionKey| open.is_none_or(|step| step > last);
         if let Some(kind) = self.next_untested() {
             return NextStep::Check(self.test_message(kind));
@@ -84,7 +82,7 @@ impl Dialogue {
         if !self.brain_tried
             && before(QuestionKey::BrainKey)
             && self.chosen.offer.is_some()
-            && let Ok(trial) = self.chosen.trial(&self.set())
+            && let Ok(trial) = self.chosen.trial(&self.folder.settings)
         {
             return NextStep::Check(SetupCheck::Brain(Box::new(trial)));
         }
@@ -92,6 +90,11 @@ impl Dialogue {
             Some(step) => NextStep::Ask(self.question(step)),
             None => NextStep::Done(Box::new(self.plan())),
         }
+    }
+
+    /// The first question without an answer.
+    fn open(&self) -> Option<QuestionKey> {
+        QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step))
     }
 
     pub(super) fn is_applicable(&self, step: QuestionKey) -> bool {
@@ -109,8 +112,8 @@ impl Dialogue {
             QuestionKey::EmailFrom => !self.email.user.as_deref().is_some_and(|user| user.contains('@')),
             // A vault that isn't there yet is on no other machine.
             QuestionKey::Machines => {
-                let is_etcd = self.set().machines.is_some_and(|machines| machines.remote.is_none());
-                self.folder.as_ref().is_some_and(|folder| folder.notes > 0) && !is_etcd
+                let machines = self.folder.settings.machines.as_ref();
+                self.folder.notes > 0 && machines.is_none_or(|machines| machines.remote.is_some())
             }
             QuestionKey::Brain => cfg!(feature = "assistant"),
             QuestionKey::BrainUrl => self.chosen.offer.is_some_and(|offer| offer.name == "server"),
@@ -146,10 +149,10 @@ impl Dialogue {
         match step {
             QuestionKey::Vault => return Err("without a folder there is no vault".to_owned()),
             QuestionKey::Timezone => {
-                self.zone = vault_folder::likely_zone(&self.machine, self.folder.as_ref());
+                self.zone = vault_folder::likely_zone(&self.machine, &self.folder);
             }
             QuestionKey::Notify => {
-                self.kinds = self.set().notify.by_default();
+                self.kinds = self.folder.settings.notify.by_default();
                 self.open_ways.clear();
             }
             QuestionKey::Brain | QuestionKey::BrainUrl | QuestionKey::BrainModel | QuestionKey::BrainKey => {
@@ -281,8 +284,7 @@ impl Dialogue {
     /// Takes what was found where [`Dialogue::next`] wanted something looked at.
     pub fn checked(&mut self, found: Result<CheckResult, String>) {
         let look = self.looking.take();
-        let open =
-            QuestionKey::ALL.into_iter().find(|step| !self.done.contains(step) && self.is_applicable(*step));
+        let open = self.open();
         let found = match found {
             Ok(found) => found,
             Err(words) => return self.check_failed(look.as_ref(), open, words),
@@ -292,7 +294,7 @@ impl Dialogue {
                 let notify = &folder.settings.notify;
                 self.kinds = notify.by_default();
                 (self.ntfy, self.email) = (notify.ntfy.clone(), notify.email.clone());
-                self.folder = Some(*folder);
+                self.folder = *folder;
                 self.done.insert(QuestionKey::Vault);
             }
             (CheckResult::Secret(value), _) => self.secret_found(open, value),
@@ -338,12 +340,8 @@ impl Dialogue {
         self.problem = Some(AnswerProblem { step, text: words, may_keep });
     }
 
-    pub(super) fn root(&self) -> PathBuf {
-        self.folder.as_ref().map(|folder| folder.root.clone()).unwrap_or_default()
-    }
-
     pub(super) fn base(&self) -> ApiBase {
-        self.folder.as_ref().and_then(|folder| folder.settings.discord.api_base.clone())
+        self.folder.settings.discord.api_base.clone()
     }
 }
 

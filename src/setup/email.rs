@@ -68,7 +68,7 @@ impl Dialogue {
     }
 
     fn likely_security(&self) -> &'static str {
-        let set = self.set().notify.email;
+        let set = &self.folder.settings.notify.email;
         let is_set = set.server == self.email.server && set.port == self.email.port;
         match self.email.port {
             _ if is_set => set.security.as_str(),

@@ -7,24 +7,22 @@
 //! Nothing here reads a file, a clock or a socket.
 //!
 //! - `question`, `question_texts`: a question's key, and its words; `answers`: a file of answers, for machines;
-//! - `dialogue`: the order of questions, and an answer's effect; `choices`: the answers so far;
-//! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `ntfy`, `signed_webhook`, `secrets`, `brains`;
-//! - `plan`, `make_plan`: all that will be written, and how it follows from the answers.
+//! - `dialogue`: the order of questions, and an answer's effect;
+//! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `web_notifiers`, `secrets`, `brains`;
+//! - `plan`: how all that will be written follows from the answers.
 
 mod answers;
 mod brains;
 mod dialogue;
 mod discord;
 mod email;
-mod make_plan;
 mod notifiers;
-mod ntfy;
 mod plan;
 mod question;
 mod question_texts;
 mod secrets;
-mod signed_webhook;
 mod vault_folder;
+mod web_notifiers;
 
 use std::path::PathBuf;
 
@@ -38,7 +36,6 @@ pub use answers::SetupAnswers;
 pub use brains::BrainTrial;
 pub use dialogue::{Dialogue, NextStep};
 pub use discord::{DiscordBot, DiscordChannel};
-pub use plan::{SecretFile, SetupPlan};
 pub use question::{QuestionKey, SetupQuestion};
 pub use vault_folder::folder_path;
 
@@ -74,7 +71,7 @@ pub struct MachineFacts {
 }
 
 /// A folder that may become the vault, as it is now.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct VaultFolder {
     /// Its absolute path.
     pub root: PathBuf,
@@ -93,18 +90,12 @@ pub struct VaultFolder {
 pub enum SetupCheck {
     /// Can this folder be the vault?
     VaultFolder(PathBuf),
-    /// Show a test notification on the desktop.
-    Desktop,
     /// Does Discord know this token?
     Bot(SecretString, ApiBase),
     /// Which channels can the bot write in?
     Channels(SecretString, ApiBase),
-    /// Post a test message as the bot.
-    BotMessage(SecretString, config::DiscordSettings),
-    /// Post a test message through the webhook.
-    WebhookMessage(SecretString, ApiBase),
-    /// Send a test message by ntfy, by mail or to a signed webhook.
-    Way(Box<NotifierTrial>),
+    /// Send a test message.
+    Test(Box<NotifierTrial>),
     /// Ask a test question.
     Brain(Box<BrainTrial>),
     /// Read a secret that is there already, for the vault in this folder; what is to be done with it comes next.
@@ -118,9 +109,11 @@ pub struct NotifierTrial {
     pub kind: NotifyKind,
     /// The settings as they would be.
     pub notify: config::NotifySettings,
+    /// Those of Discord.
+    pub discord: config::DiscordSettings,
     /// Its token, password or signing secret, which is in no file yet.
     pub secret: Option<SecretString>,
-    /// The address of a webhook.
+    /// The address of a webhook, Discord's among them.
     pub address: Option<SecretString>,
     /// The vault's folder.
     pub root: PathBuf,
@@ -155,9 +148,43 @@ pub enum CheckResult {
     Well(String),
 }
 
+/// All that will be written.
+#[derive(Debug, Clone)]
+pub struct SetupPlan {
+    /// The vault's folder.
+    pub root: PathBuf,
+    /// The zone of its times.
+    pub zone: Zone,
+    /// The settings file as it is, if it is there.
+    pub before: Option<String>,
+    /// The settings file as it will be, or why it can't be changed.
+    pub settings: Result<String, String>,
+    /// Files with secrets, outside the vault.
+    pub secrets: Vec<SecretFile>,
+    /// Whether a service is installed.
+    pub service: bool,
+    /// A summary, a line each.
+    pub lines: Vec<String>,
+}
+
+/// A file that only its owner can read.
+#[derive(Debug, Clone)]
+pub struct SecretFile {
+    /// The path.
+    pub path: PathBuf,
+    /// The value of its first line.
+    pub value: SecretString,
+}
+
 /// A secret, and where it is kept; none where it was typed and has to be written.
 #[derive(Debug, Clone)]
 struct HeldSecret {
     value: Option<SecretString>,
     kept: Option<SecretSource>,
+}
+
+/// The first of `name`, `name-2`, `name-3` and so on that is free.
+fn free_name(name: &str, is_free: impl Fn(&String) -> bool) -> String {
+    let mut names = std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name}-{n}")));
+    names.find(is_free).unwrap_or_default()
 }

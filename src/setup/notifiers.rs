@@ -3,8 +3,8 @@
 
 use super::dialogue::{AnswerProblem, Dialogue};
 use super::question::QuestionKey;
-use super::{NotifierTrial, SetupCheck};
-use crate::config::{self, NotifyKind, Settings};
+use super::{NotifierTrial, SetupCheck, VaultFolder};
+use crate::config::{self, NotifyKind};
 
 /// The ways that can be chosen, with what a person should know of each, and whether this build has it.
 const OFFERS: [(NotifyKind, &str, bool); 6] = [
@@ -35,14 +35,9 @@ pub(super) fn named(kinds: &[NotifyKind]) -> String {
 }
 
 impl Dialogue {
-    /// The settings of the folder, else the defaults.
-    pub(super) fn set(&self) -> Settings {
-        self.folder.as_ref().map(|folder| folder.settings.clone()).unwrap_or_default()
-    }
-
     /// Takes the list of who is told.
     pub(super) fn take_ways(&mut self, typed: &str) -> Result<(), String> {
-        let set = self.set().notify.by_default();
+        let set = self.folder.settings.notify.by_default();
         let mut kinds = Vec::new();
         for word in typed.split([',', ' ', ';']).filter(|word| !word.is_empty()) {
             let offer = OFFERS.into_iter().find(|(kind, _, _)| kind.as_str() == word.to_lowercase());
@@ -72,7 +67,7 @@ impl Dialogue {
     /// Leaves one way out: as it is set it stays, else it isn't told.
     pub(super) fn disable(&mut self, kind: NotifyKind) {
         self.open_ways.remove(&kind);
-        let set = self.set().notify.by_default();
+        let set = self.folder.settings.notify.by_default();
         if !set.contains(&kind) {
             self.kinds.retain(|other| *other != kind);
         }
@@ -112,24 +107,18 @@ impl Dialogue {
 
     /// The test message of a way.
     pub(super) fn test_message(&self, kind: NotifyKind) -> SetupCheck {
-        let set = self.set();
-        let mut trying =
-            NotifierTrial { kind, notify: set.notify, secret: None, address: None, root: self.root() };
+        let VaultFolder { root, settings: config::Settings { notify, discord, .. }, .. } =
+            self.folder.clone();
+        let mut trying = NotifierTrial { kind, notify, discord, secret: None, address: None, root };
         match kind {
-            NotifyKind::Console | NotifyKind::Desktop => return SetupCheck::Desktop,
+            NotifyKind::Console | NotifyKind::Desktop => {}
             NotifyKind::Discord if self.by_webhook => {
-                return SetupCheck::WebhookMessage(
-                    self.secret(QuestionKey::DiscordWebhook).unwrap_or_default(),
-                    self.base(),
-                );
+                trying.address = Some(self.secret(QuestionKey::DiscordWebhook).unwrap_or_default());
             }
             NotifyKind::Discord => {
-                let owner_ids = self.owners.clone();
-                let settings = config::DiscordSettings { channel_id: self.channel, owner_ids, ..set.discord };
-                return SetupCheck::BotMessage(
-                    self.secret(QuestionKey::DiscordToken).unwrap_or_default(),
-                    settings,
-                );
+                trying.secret = self.secret(QuestionKey::DiscordToken);
+                trying.discord.channel_id = self.channel;
+                trying.discord.owner_ids.clone_from(&self.owners);
             }
             NotifyKind::Ntfy => {
                 trying.notify.ntfy = self.ntfy.clone();
@@ -144,6 +133,6 @@ impl Dialogue {
                 trying.secret = self.secret(QuestionKey::WebhookSecret);
             }
         }
-        SetupCheck::Way(Box::new(trying))
+        SetupCheck::Test(Box::new(trying))
     }
 }

@@ -7,15 +7,12 @@ use crate::config::NotifyKind;
 
 impl Dialogue {
     pub(super) fn question(&self, step: QuestionKey) -> SetupQuestion {
+        let set = &self.folder.settings;
         let (lines, ask, default) = match step {
             QuestionKey::Vault => self.ask_vault(),
             QuestionKey::Timezone => {
-                let likely = vault_folder::likely_zone(&self.machine, self.folder.as_ref());
-                let mut lines: Vec<String> = self
-                    .folder
-                    .iter()
-                    .map(|folder| vault_folder::words(folder, &self.machine.home))
-                    .collect();
+                let likely = vault_folder::likely_zone(&self.machine, &self.folder);
+                let mut lines = vec![vault_folder::words(&self.folder, &self.machine.home)];
                 lines.extend(vault_folder::zone_lines(&self.machine, likely.as_ref()));
                 (
                     lines,
@@ -33,10 +30,10 @@ impl Dialogue {
             }
             QuestionKey::DiscordToken => {
                 let ask = "The bot's token (it isn't shown while you paste it)?";
-                (discord::token_lines(&self.machine), ask, self.set().discord.token_file)
+                (discord::token_lines(&self.machine), ask, set.discord.token_file.clone())
             }
             QuestionKey::DiscordWebhook => {
-                let file = self.set().discord.webhook_url_file;
+                let file = set.discord.webhook_url_file.clone();
                 (discord::webhook_lines(&self.machine), "The webhook's URL (it isn't shown)?", file)
             }
             QuestionKey::DiscordInvite => (
@@ -45,7 +42,7 @@ impl Dialogue {
                 None,
             ),
             QuestionKey::DiscordChannel => {
-                let set = self.set().discord.channel_id.map(|id| id.to_string());
+                let set = set.discord.channel_id.map(|id| id.to_string());
                 let one = set.or_else(|| (self.channels.len() == 1).then(|| "1".to_owned()));
                 (discord::channel_lines(&self.channels), "Which channel is it told in?", one)
             }
@@ -86,8 +83,8 @@ impl Dialogue {
     }
 
     fn ask_notify(&self) -> QuestionText {
-        let has_text = self.folder.as_ref().is_some_and(|folder| folder.text.is_some());
-        let set = self.set().notify.by_default();
+        let has_text = self.folder.text.is_some();
+        let set = self.folder.settings.notify.by_default();
         // The desktop of a person who runs an installer isn't chosen for them.
         let is_guess =
             set == [NotifyKind::Console] && !has_text && self.machine.has_desktop && !self.from_file;
@@ -97,7 +94,7 @@ impl Dialogue {
 
     fn ask_owner(&self) -> QuestionText {
         let known = self.bot.as_ref().and_then(|bot| bot.owner.as_ref());
-        let set = self.set().discord.owner_ids.first().copied();
+        let set = self.folder.settings.discord.owner_ids.first().copied();
         let mut lines = vec!["Only these people command the bot and are answered.".to_owned()];
         match known {
             Some((name, id)) => lines.push(format!("The bot was made by {name} ({id}).")),
@@ -135,7 +132,7 @@ impl Dialogue {
             "If it is on another machine, too: the address of a repository that all of them can push to, as in `ssh://me@host/~/voice.git`."
                 .to_owned(),
         ];
-        let set = self.set().machines.and_then(|machines| machines.remote);
+        let set = self.folder.settings.machines.as_ref().and_then(|machines| machines.remote.clone());
         (lines, "Is this vault on another machine, too?", Some(set.unwrap_or_else(|| "no".to_owned())))
     }
 

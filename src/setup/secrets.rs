@@ -42,7 +42,7 @@ impl Dialogue {
         };
         let value = kept.is_none().then(|| SecretString::from(typed));
         self.looking = match (&kept, &value) {
-            (Some(kept), _) => Some(SetupCheck::Secret(kept.clone(), self.root())),
+            (Some(kept), _) => Some(SetupCheck::Secret(kept.clone(), self.folder.root.clone())),
             (None, Some(value)) if step == QuestionKey::DiscordToken => {
                 Some(SetupCheck::Bot(value.clone(), self.base()))
             }

@@ -51,9 +51,10 @@ pub(super) fn words(folder: &VaultFolder, home: &Path) -> String {
 }
 
 /// The zone of the folder's settings, else this machine's.
-pub(super) fn likely_zone(machine: &MachineFacts, folder: Option<&VaultFolder>) -> Option<Zone> {
-    let set = folder.filter(|folder| folder.text.as_deref().is_some_and(names_zone));
-    set.and_then(|folder| Zone::get(&folder.settings.timezone).ok()).or_else(|| machine.zone.clone())
+pub(super) fn likely_zone(machine: &MachineFacts, folder: &VaultFolder) -> Option<Zone> {
+    let is_set = folder.text.as_deref().is_some_and(names_zone);
+    let set = is_set.then(|| Zone::get(&folder.settings.timezone).ok()).flatten();
+    set.or_else(|| machine.zone.clone())
 }
 
 /// Whether a settings text says which zone is meant.

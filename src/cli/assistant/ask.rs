@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::schema::{Schema, bare_json};
-use super::terminal::TerminalConversation;
-use super::terminal_approval::TerminalApprovals;
+use super::terminal::{TerminalApprovals, TerminalConversation};
 use crate::agent::approval_request::Approvals;
-use crate::agent::{AnswerEngine, EngineParts, VaultApprovals, Waiter, brain_clients, budget};
+use crate::agent::budget::{self, Budget};
+use crate::agent::{AnswerEngine, EngineParts, VaultApprovals, Waiter, brain_clients};
 use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;
 use crate::brain::{FailureClass, MessagePart};
@@ -21,7 +21,7 @@ use crate::config::MEMORY;
 use crate::daemon;
 use crate::reminders::rfc3339;
 use crate::turn::journal::CallRow;
-use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, route};
+use crate::turn::{NewTurn, Responder, TurnAnswer, TurnJournal, route};
 use crate::workspace::Workspace;
 
 /// The longest question, in bytes.
@@ -73,7 +73,7 @@ struct Skipped {
     until: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct UsedTokens {
     input: u64,
     cached: u64,
@@ -105,8 +105,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let files = args.image.iter().map(|path| picture(path)).collect::<Result<Vec<_>, _>>()?;
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;
     if let Some(name) = &args.brain {
-        let asked = route(&workspace.settings, &route::QuestionProperties::default(), Some(name));
-        asked.map_err(|error| CommandError::usage(error.to_string()))?;
+        route(&workspace.settings, &route::QuestionProperties::default(), Some(name))?;
     }
     on_workers(Session { context, args, workspace, files, schema }.ask(question))
 }
@@ -121,7 +120,7 @@ struct Session<'a> {
 
 impl Session<'_> {
     async fn ask(&self, question: String) -> CommandResult {
-        let journal = Arc::new(TurnJournal::in_memory().map_err(CommandError::problem)?);
+        let journal = Arc::new(TurnJournal::in_memory()?);
         let permits = Arc::default();
         let engine = AnswerEngine::new(EngineParts {
             tools: crate::toolbox::toolbox(&self.workspace, Some((&journal, &permits))),
@@ -131,8 +130,7 @@ impl Session<'_> {
             schema: self.schema.as_ref().map(|schema| schema.value.clone()),
             omit_reason: true,
             ..EngineParts::of(&self.workspace, &journal)
-        })
-        .map_err(CommandError::problem)?;
+        })?;
         let live = !self.context.ui.json && self.schema.is_none() && std::io::stdout().is_terminal();
         let note = self.workspace.settings.paths.approvals.clone();
         let screen = TerminalConversation { live, shown: Mutex::default(), ui: self.context.ui, note };
@@ -164,7 +162,7 @@ impl Session<'_> {
             );
             return Ok(Status::Fine);
         }
-        let why = journal.memory_reason(message).map_err(CommandError::problem)?;
+        let why = journal.memory_reason(message)?;
         self.context.ui.note(why.unwrap_or_else(|| "no brain answered; this is what memory says".to_owned()));
         Ok(Status::Problem)
     }
@@ -189,17 +187,11 @@ impl Session<'_> {
             MessagePart::Image { media_type, .. } => Some(media_type.clone()),
             MessagePart::Text { .. } => None,
         });
-        let turn = NewTurn {
-            message,
-            text,
-            only: self.args.brain.clone(),
-            attachments: kinds.collect(),
-            ..NewTurn::default()
-        };
-        journal.accept(&turn, self.workspace.clock.now()).map_err(CommandError::problem)?;
+        let (only, attachments) = (self.args.brain.clone(), kinds.collect());
+        let turn = NewTurn { message, text, only, attachments, ..NewTurn::default() };
+        journal.accept(&turn, self.workspace.clock.now())?;
         let stop = daemon::stop_on_signals()?;
-        let answered = engine.answer(message, screen, &stop).await;
-        answered.map_err(|halt: Halt| CommandError::problem(halt.to_string()))
+        Ok(engine.answer(message, screen, &stop).await?)
     }
 
     /// The error of an answer against the schema; none without a schema, or where memory answered.
@@ -220,23 +212,23 @@ impl Session<'_> {
             _ => answer.text.as_str(),
         };
         let ui = &self.context.ui;
-        match screen.unprinted(text) {
-            Some(unprinted) => ui.line(unprinted),
-            None => ui.line(text),
-        }
+        ui.line(screen.unprinted(text).unwrap_or(text));
         let mut calls = Vec::new();
         // Calls that chose among memories: no attempts at an answer, but they cost.
         let mut selection_calls: Vec<CallRow> = Vec::new();
         let mut tools = Vec::new();
         for message in 1..=message {
-            calls.extend(journal.calls(message).map_err(CommandError::problem)?);
-            selection_calls.extend(journal.background_calls(message).map_err(CommandError::problem)?);
-            tools.extend(journal.tools(message).map_err(CommandError::problem)?);
+            calls.extend(journal.calls(message)?);
+            selection_calls.extend(journal.background_calls(message)?);
+            tools.extend(journal.tools(message)?);
         }
         let answered = Some(answer.facts.brain.as_str()).filter(|brain| *brain != MEMORY);
-        let usage = calls.iter().chain(&selection_calls).fold((0, 0, 0), |sum, call| {
-            (sum.0 + call.usage.input, sum.1 + call.usage.cached, sum.2 + call.usage.output)
-        });
+        let mut usage = UsedTokens { usd: answer.facts.usd, ..UsedTokens::default() };
+        for call in calls.iter().chain(&selection_calls) {
+            usage.input += call.usage.input;
+            usage.cached += call.usage.cached;
+            usage.output += call.usage.output;
+        }
         let tool = |row: crate::turn::journal::ToolRow| Tool {
             name: row.call.name,
             ok: row.result.as_ref().is_some_and(|end| !end.is_error),
@@ -248,7 +240,7 @@ impl Session<'_> {
             model: answered.map(|_| answer.facts.model.as_str()),
             skipped: self.skipped(&calls, answered.is_some()),
             attempts: attempts(&calls),
-            usage: UsedTokens { input: usage.0, cached: usage.1, output: usage.2, usd: answer.facts.usd },
+            usage,
             tools: tools.into_iter().map(tool).collect(),
             ms: answer.facts.ms,
         });
@@ -264,21 +256,17 @@ impl Session<'_> {
             return Vec::new();
         };
         let shown = |until: Timestamp| rfc3339(until, workspace.zone.tz());
-        let asked_of = |brain: &str| calls.iter().any(|call| call.brain == brain);
-        let budgets = budget::of_vault(workspace);
-        let spent =
-            budgets.iter().filter(|budget| budget.is_used_up()).filter_map(|budget| budget.brain.clone());
-        let spent: Vec<String> =
-            spent.filter(|brain| routed.chain.contains(brain) && !asked_of(brain)).collect();
+        let budgets = budget::of_vault(workspace).into_iter().filter(Budget::is_used_up);
+        let mut spent: Vec<String> = budgets.filter_map(|budget| budget.brain).collect();
+        spent.retain(|brain| routed.chain.contains(brain) && calls.iter().all(|call| call.brain != *brain));
         let midnight = budget::midnight(workspace, 1).map(shown);
         let passed = spent.iter().map(|brain| Skipped { brain: brain.clone(), until: midnight.clone() });
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
-        let link =
-            |name: &String| prepared.iter().find(|brain| brain.name() == name).map(|brain| brain.id.clone());
+        let link = |name: &String| Some(prepared.iter().find(|brain| brain.name() == name)?.id.clone());
         let left = routed.chain.iter().filter(|name| !spent.contains(name));
         let chain: Vec<BrainId> = left.filter_map(link).collect();
-        let asked: Vec<usize> =
-            calls.iter().filter_map(|call| chain.iter().position(|link| link.brain == call.brain)).collect();
+        let place = |call: &CallRow| chain.iter().position(|link| link.brain == call.brain);
+        let asked: Vec<usize> = calls.iter().filter_map(place).collect();
         let health = HealthStore::new(&workspace.dirs.state).load();
         let skipped = failover::skipped(&chain, &health, &asked, answered, workspace.clock.now());
         let resting = skipped.into_iter().map(|(brain, until)| Skipped { brain, until: until.map(shown) });
@@ -310,10 +298,8 @@ fn question(args: &Args) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MAX_QUESTION_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_QUESTION_BYTES {
-        return Err(CommandError::usage(format!(
-            "the question is longer than {} kB",
-            MAX_QUESTION_BYTES >> 10
-        )));
+        let most = MAX_QUESTION_BYTES >> 10;
+        return Err(CommandError::usage(format!("the question is longer than {most} kB")));
     }
     String::from_utf8(bytes)
         .map_err(|_| CommandError::usage("the question on standard input is no UTF-8 text"))

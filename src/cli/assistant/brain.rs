@@ -13,8 +13,8 @@ use crate::agent::brains::{ListedBrain, listed};
 use crate::brain::health::{BrainHealth, HealthStore};
 use crate::brain::wire::{BrainTimeouts, http};
 use crate::brain::{Brain, BrainError, BrainEvent, FailureClass, Message, Request, failover};
-use crate::cli::context::runtime;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::context::{runtime, table};
+use crate::cli::{CommandResult, Context, Status};
 use crate::config::{AttachmentKind, TaskCategory};
 use crate::turn::{QuestionProperties, UnknownBrain, route};
 use crate::workspace::Workspace;
@@ -100,18 +100,19 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     let brains = listed(workspace);
     context.ui.json(&brains);
-    if brains.is_empty() {
-        context.ui.line("no brain is set up; memory answers. `[[brain]]` in vault-agent.toml names one");
-    }
-    table(context, brains.iter().map(|brain| (brain, brain.state(workspace.clock.now()))));
+    let none = "no brain is set up; memory answers. `[[brain]]` in vault-agent.toml names one";
+    show(context, none, brains.iter().map(|brain| (brain, brain.state(workspace.clock.now()))));
     Ok(Status::Fine)
 }
 
-fn table<'a>(context: &Context, rows: impl Iterator<Item = (&'a ListedBrain, String)>) {
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
+/// Prints each brain with its state; `none` where there is no brain.
+fn show<'a>(context: &Context, none: &str, rows: impl Iterator<Item = (&'a ListedBrain, String)>) {
+    let mut table = table();
     for (brain, state) in rows {
         table.add_row([&brain.name, brain.kind, &brain.model, &brain.url, &state]);
+    }
+    if table.is_empty() {
+        context.ui.line(none);
     }
     for line in table.lines().filter(|line| !line.trim().is_empty()) {
         context.ui.line(line.trim());
@@ -169,7 +170,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         check_known(workspace, name)?;
     }
     let brains = brain_clients::prepare(&workspace.settings, workspace.vault.root());
-    let client = http::client().map_err(CommandError::problem)?;
+    let client = http::client()?;
     let runtime = runtime()?;
     let store = HealthStore::new(&workspace.dirs.state);
     let watch = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
@@ -187,15 +188,9 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         }
         let began = Instant::now();
         let mut error = None;
-        for (key, call) in brain
-            .single_request_clients(
-                &brain_clients::HarnessContext::of(workspace, watch),
-                &client,
-                &workspace.clock,
-            )
-            .iter()
-            .enumerate()
-        {
+        let harness = brain_clients::HarnessContext::of(workspace, watch);
+        let calls = brain.single_request_clients(&harness, &client, &workspace.clock);
+        for (key, call) in calls.iter().enumerate() {
             error = runtime.block_on(send_test_prompt(call)).err();
             // A missing key is found at each check; it isn't recorded.
             if !brain.lacks_key() {
@@ -214,11 +209,9 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         tested.push(TestedBrain { brain: row, ms });
     }
     context.ui.json(&tested);
-    if tested.is_empty() {
-        context.ui.line("no brain is set up; `[[brain]]` in vault-agent.toml names one");
-    }
-    table(context, tested.iter().map(|row| (&row.brain, row.sentence())));
-    Ok(if tested.iter().all(|row| row.brain.ok) { Status::Fine } else { Status::Problem })
+    let none = "no brain is set up; `[[brain]]` in vault-agent.toml names one";
+    show(context, none, tested.iter().map(|row| (&row.brain, row.sentence())));
+    Ok(Status::of(tested.iter().all(|row| row.brain.ok)))
 }
 
 /// Records the result of a call with a key of `brains[at]`, as a turn does.
@@ -242,11 +235,8 @@ impl TestedBrain {
         match self.brain.class {
             None => format!("answered in {} ms", self.ms),
             Some(class) => {
-                format!(
-                    "{}: {}",
-                    class.name(),
-                    self.brain.last_error.as_deref().unwrap_or("it gave no answer")
-                )
+                let error = self.brain.last_error.as_deref().unwrap_or("it gave no answer");
+                format!("{}: {error}", class.name())
             }
         }
     }
@@ -263,10 +253,4 @@ pub(in crate::cli) async fn send_test_prompt(brain: &Arc<dyn Brain>) -> Result<(
     let (events, mut unread) = mpsc::channel::<BrainEvent>(EVENTS);
     unread.close();
     brain.call(&request, events, CancellationToken::new()).await.map(|_| ())
-}
-
-impl From<UnknownBrain> for CommandError {
-    fn from(error: UnknownBrain) -> Self {
-        Self::usage(error)
-    }
 }

@@ -13,7 +13,7 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::rfc3339;
 use crate::summary::expand::{DEPTH, ExpandOptions};
 use crate::summary::grep::{GrepQuery, GrepScope, LIMIT, MOST};
-use crate::summary::{DueScope, Summaries, SummaryError};
+use crate::summary::{DueScope, Summaries};
 use crate::workspace::Workspace;
 
 /// Finds, describes and expands summaries of conversations, and proves them.
@@ -71,32 +71,17 @@ pub enum Args {
     Verify,
 }
 
-impl From<SummaryError> for CommandError {
-    fn from(error: SummaryError) -> Self {
-        match error {
-            SummaryError::Pattern(..) => Self::usage(error),
-            SummaryError::Empty => {
-                Self::usage(error).hint("give words that must all occur, or a pattern with `--regex`")
-            }
-            SummaryError::Unknown(_) => {
-                Self::problem(error).hint("`vault-agent lcm grep WORDS --scope summaries` shows ids")
-            }
-            error => Self::problem(error),
-        }
-    }
-}
-
 /// Runs `lcm`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let summaries = Summaries::of(&workspace);
     match args {
         Args::Grep { pattern, regex, scope, since, before, limit } => {
+            let instant =
+                |text: &Option<String>| text.as_deref().map(|text| parse_since(text, &workspace)).transpose();
             let mut query = GrepQuery::new(&pattern.join(" "), *regex)?;
-            query.scope = *scope;
-            (query.since, query.before) =
-                (parse_option(since, &workspace)?, parse_option(before, &workspace)?);
-            query.limit = *limit;
+            (query.scope, query.limit) = (*scope, *limit);
+            (query.since, query.before) = (instant(since)?, instant(before)?);
             if *limit > MOST {
                 context.ui.note(format!("at most {MOST} hits are shown"));
             }
@@ -110,13 +95,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Args::Update { extract } => update(context, workspace, *extract),
         Args::Verify => verify(context, &summaries),
     }
-}
-
-fn parse_option(
-    text: &Option<String>,
-    workspace: &Workspace,
-) -> Result<Option<jiff::Timestamp>, CommandError> {
-    text.as_deref().map(|text| parse_since(text, workspace)).transpose()
 }
 
 fn grep(
@@ -168,7 +146,7 @@ fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: Expan
         } else {
             context.ui.document(&bytes);
         }
-        return Ok(status_of(context, problem.as_ref()));
+        return is_whole(context, problem.as_ref());
     }
     let expanded = summaries.expand(id, options)?;
     context.ui.json(&expanded);
@@ -179,7 +157,7 @@ fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: Expan
     if expanded.truncated {
         context.ui.note("there is more than `--max-tokens` allows");
     }
-    Ok(status_of(context, expanded.problem.as_ref()))
+    is_whole(context, expanded.problem.as_ref())
 }
 
 /// A text with its control characters replaced, for a terminal.
@@ -189,10 +167,9 @@ fn without_control(text: &str) -> String {
 }
 
 /// Prints that the expanded text is not what was summarised, where a problem says so.
-fn status_of(context: &Context, problem: Option<&String>) -> Status {
-    let Some(why) = problem else { return Status::Fine };
-    context.ui.note(format!("this is not what was summarised: {why}"));
-    Status::Problem
+fn is_whole(context: &Context, problem: Option<&String>) -> CommandResult {
+    problem.iter().for_each(|why| context.ui.note(format!("this is not what was summarised: {why}")));
+    Ok(Status::of(problem.is_none()))
 }
 
 fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResult {
@@ -200,8 +177,7 @@ fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResu
     let writer = if extract {
         SummaryWriter::without_brains(Arc::clone(&workspace))
     } else {
-        let made = SummaryWriter::new(Arc::clone(&workspace), Arc::default());
-        made.map_err(CommandError::problem)?
+        SummaryWriter::new(Arc::clone(&workspace), Arc::default()).map_err(CommandError::problem)?
     };
     let logs = Summaries::of(&workspace).logs()?;
     let (written, failed) = on_workers(async {
@@ -217,28 +193,23 @@ fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResu
         }
         Ok((written, failed))
     })?;
-    context.ui.json(&serde_json::json!({ "written": written }));
-    context.ui.line(match written.len() {
+    let said = match written.len() {
         0 => "no summary is due".to_owned(),
         1 => "1 summary was written".to_owned(),
         count => format!("{count} summaries were written"),
-    });
-    Ok(if failed { Status::Problem } else { Status::Fine })
+    };
+    context.report(&serde_json::json!({ "written": written }), [said], !failed)
 }
 
 fn verify(context: &Context, summaries: &Summaries<'_>) -> CommandResult {
     let verified = summaries.verify()?;
-    context.ui.json(&verified);
-    for bad in &verified.bad {
-        context.ui.line(format!("{}: {}", bad.id, bad.why));
-    }
-    if !verified.bad.is_empty() {
-        return Ok(Status::Problem);
-    }
-    context.ui.line(match verified.summaries {
-        0 => "there are no summaries yet".to_owned(),
-        1 => "1 summary holds".to_owned(),
-        count => format!("all {count} summaries hold"),
-    });
-    Ok(Status::Fine)
+    let lines = match verified.summaries {
+        _ if !verified.bad.is_empty() => {
+            verified.bad.iter().map(|bad| format!("{}: {}", bad.id, bad.why)).collect()
+        }
+        0 => vec!["there are no summaries yet".to_owned()],
+        1 => vec!["1 summary holds".to_owned()],
+        count => vec![format!("all {count} summaries hold")],
+    };
+    context.report(&verified, lines, verified.bad.is_empty())
 }

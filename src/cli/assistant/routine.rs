@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::cli::context::on_workers;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::{CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::deliver::Console;
 use crate::deliver::instants::ShownInstant;
+use crate::format::Finding;
 use crate::format::routine::Routine;
-use crate::routines::{self, EnableError, RoutineNote, RunError, RunProgress};
+use crate::routines::{self, ListedRoutine, RunError, RunProgress};
 use crate::schedule::Timetable;
 use crate::turn::{Facts, TurnJournal};
 use crate::vault::Actor;
@@ -69,26 +70,21 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     if listed.is_empty() {
         context.ui.line(format!("no routines in `{}`", workspace.settings.paths.routines));
     }
-    for routine in &listed {
-        let schedule = routine.schedule.as_deref().unwrap_or("not understood");
-        let state = match routine.at {
-            Some(next) => format!("next {}", routines::moment_in_words(workspace, next)),
-            None if routine.problems.is_empty() => "disabled".to_owned(),
+    let moment = |at| routines::moment_in_words(workspace, at);
+    for ListedRoutine { name, schedule, at, ran, problems, .. } in &listed {
+        let schedule = schedule.as_deref().unwrap_or("not understood");
+        let state = match at {
+            Some(next) => format!("next {}", moment(*next)),
+            None if problems.is_empty() => "disabled".to_owned(),
             None => "doesn't run: see below".to_owned(),
         };
-        let last = routine
-            .ran
-            .map(|last| format!(", last ran {}", routines::moment_in_words(workspace, last)))
-            .unwrap_or_default();
-        context.ui.line(format!("{:<16} {schedule:<18} {state}{last}", routine.name));
-        for problem in &routine.problems {
-            context.ui.note(format!(
-                "{}: line {}: {}; {}",
-                routine.name, problem.line, problem.reason, problem.suggestion
-            ));
+        let last = ran.map(|last| format!(", last ran {}", moment(last))).unwrap_or_default();
+        context.ui.line(format!("{name:<16} {schedule:<18} {state}{last}"));
+        for Finding { line, reason, suggestion, .. } in problems {
+            context.ui.note(format!("{name}: line {line}: {reason}; {suggestion}"));
         }
     }
-    Ok(if listed.iter().all(|routine| routine.problems.is_empty()) { Status::Fine } else { Status::Problem })
+    Ok(Status::of(listed.iter().all(|routine| routine.problems.is_empty())))
 }
 
 fn show_next(context: &Context, workspace: &Workspace, name: Option<&str>, count: usize) -> CommandResult {
@@ -110,28 +106,21 @@ fn show_next(context: &Context, workspace: &Workspace, name: Option<&str>, count
         let at = table.after(now).take(count).map(|next| ShownInstant::new(next.at, workspace.zone.tz()));
         all.push(UpcomingRun { name: note.name, at: at.collect() });
     }
-    context.ui.json(&all);
-    if all.is_empty() {
-        context.ui.line("no routine is enabled");
-    }
-    for coming in &all {
-        context.ui.line(&coming.name);
-        coming.at.iter().for_each(|at| context.ui.line(format!("  {}", at.for_people(now))));
-    }
-    Ok(Status::Fine)
+    context.list(&all, "no routine is enabled", |coming| {
+        let times: String = coming.at.iter().map(|at| format!("\n  {}", at.for_people(now))).collect();
+        format!("{}{times}", coming.name)
+    })
 }
 
 fn set_enabled(context: &Context, workspace: &Workspace, name: &str, enabled: bool) -> CommandResult {
     let (note, changed) = routines::set_enabled(workspace, name, enabled, Actor::Cli)?;
     let listed = routines::list(workspace)?.into_iter().find(|listed| listed.name == note.name);
-    context.ui.json(&listed);
     let state = if enabled { "enabled" } else { "disabled" };
     let already = if changed { "is now" } else { "was already" };
-    let next = listed
-        .and_then(|listed| listed.at)
-        .map(|next| format!("; it comes next {}", routines::moment_in_words(workspace, next)));
-    context.ui.line(format!("`{}` {already} {state}{}", note.name, next.unwrap_or_default()));
-    Ok(Status::Fine)
+    let next = listed.as_ref().and_then(|listed| listed.at);
+    let next = next.map(|next| format!("; it comes next {}", routines::moment_in_words(workspace, next)));
+    let said = format!("`{}` {already} {state}{}", note.name, next.unwrap_or_default());
+    context.answer(&listed, said)
 }
 
 fn dry_run(context: &Context, workspace: &Workspace, name: &str) -> CommandResult {
@@ -151,13 +140,6 @@ fn dry_run(context: &Context, workspace: &Workspace, name: &str) -> CommandResul
     Ok(Status::Fine)
 }
 
-fn parsed(note: &RoutineNote) -> Result<&Routine, CommandError> {
-    note.routine
-        .as_ref()
-        .filter(|routine| !routine.prompt.is_empty())
-        .ok_or_else(|| CommandError::problem(RunError::NoRoutine(note.name.clone())))
-}
-
 fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> CommandResult {
     #[derive(Serialize)]
     struct FinishedRun {
@@ -169,10 +151,11 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
         to: String,
     }
     let note = routines::find(workspace, name)?;
-    let routine = parsed(&note)?;
+    let routine = note.routine.as_ref().filter(|routine| !routine.prompt.is_empty());
+    let routine = routine.ok_or_else(|| RunError::NoRoutine(note.name.clone()))?;
     // This command prints the answer itself, so the console notifier prints nothing.
     let quiet = Arc::new(Console::new(Box::new(std::io::sink()), false, workspace.zone.tz().clone()));
-    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(CommandError::problem)?);
+    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
     let delivery_order = workspace.delivery_order_with(quiet);
     let approvals = Arc::new(crate::agent::VaultApprovals::new(workspace, crate::agent::Waiter::Nothing));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order)?;
@@ -196,26 +179,10 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
         outcome,
         to: routines::destination(workspace, routine),
     };
-    context.ui.json(&ran);
-    match &ran.answer {
-        Some(answer) => context.ui.line(answer),
-        None => context.ui.line("there is no answer"),
-    }
-    if ran.outcome == "sent" {
-        context.ui.note(format!("sent to {}", ran.to));
-    } else {
-        context.ui.note(&ran.outcome);
-    }
-    Ok(if done { Status::Fine } else { Status::Problem })
-}
-
-impl From<EnableError> for CommandError {
-    fn from(error: EnableError) -> Self {
-        match error {
-            EnableError::Unknown { .. } => {
-                CommandError::problem(error).hint("`vault-agent routine list` shows all")
-            }
-            error => CommandError::problem(error),
-        }
-    }
+    context.answer(&ran, ran.answer.as_deref().unwrap_or("there is no answer"))?;
+    context.ui.note(match ran.outcome.as_str() {
+        "sent" => format!("sent to {}", ran.to),
+        outcome => outcome.to_owned(),
+    });
+    Ok(Status::of(done))
 }

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::agent::skills::{ListedSkill, Skills};
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::reminders::check::finding_line;
+use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::PlacedFinding;
 
 /// Lists the vault's skills, or checks them.
@@ -51,7 +52,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             if let Some(name) = name {
                 listed.retain(|one| one.folder == *name);
                 if listed.is_empty() {
-                    let error = crate::cli::CommandError::problem(format!("no skill `{name}`"));
+                    let error = CommandError::problem(format!("no skill `{name}`"));
                     return Err(error.hint("`vault-agent skill list` shows all"));
                 }
                 strays.clear();
@@ -78,40 +79,25 @@ fn skill_output<'a>(skills: &Skills, one: &'a ListedSkill) -> SkillOutput<'a> {
 
 fn list(context: &Context, skills: &Skills, listed: &[ListedSkill]) -> CommandResult {
     let all: Vec<SkillOutput<'_>> = listed.iter().map(|one| skill_output(skills, one)).collect();
-    context.ui.json(&all);
-    for one in &all {
+    context.list(&all, "no skills", |one| {
         let state = match (one.offered, one.shipped) {
-            (true, true) => String::new(),
-            (true, false) => " (asked about at its first use)".to_owned(),
-            (false, _) => " (off)".to_owned(),
+            (true, true) => "",
+            (true, false) => " (asked about at its first use)",
+            (false, _) => " (off)",
         };
-        context.ui.line(format!("{}{state}: {}", one.name, one.description));
-        if let Some(missing) = &one.missing {
-            context.ui.line(format!("  {missing}"));
-        }
-        for problem in one.problems {
-            context.ui.line(format!("  {}", crate::cli::reminders::check::finding_line(problem)));
-        }
-    }
-    if all.is_empty() {
-        context.ui.line("no skills");
-    }
-    Ok(Status::Fine)
+        let more = one.missing.iter().cloned().chain(one.problems.iter().map(finding_line));
+        let more: String = more.map(|line| format!("\n  {line}")).collect();
+        format!("{}{state}: {}{more}", one.name, one.description)
+    })
 }
 
 fn check(context: &Context, listed: &[ListedSkill], strays: &[PlacedFinding]) -> CommandResult {
     let found: Vec<&PlacedFinding> =
         strays.iter().chain(listed.iter().flat_map(|one| &one.problems)).collect();
-    context.ui.json(&found);
-    for finding in &found {
-        context.ui.line(crate::cli::reminders::check::finding_line(finding));
-    }
-    if found.is_empty() {
-        context.ui.line(match listed.len() {
-            1 => "the skill is well".to_owned(),
-            count => format!("all {count} skills are well"),
-        });
-        return Ok(Status::Fine);
-    }
-    Ok(Status::Problem)
+    let well = match listed.len() {
+        1 => "the skill is well".to_owned(),
+        count => format!("all {count} skills are well"),
+    };
+    context.list(&found, well, |finding| finding_line(finding))?;
+    Ok(Status::of(found.is_empty()))
 }

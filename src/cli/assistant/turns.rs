@@ -1,10 +1,13 @@
-//! `turns`: lists the latest turns, or shows one step by step.
+//! `turns`: lists the latest turns, or shows one: step by step, or its request, rebuilt from the notes and compared with the
+//! one that was sent.
 
 use jiff::Timestamp;
 
-use super::requests::{open_journal, show_request, unknown_turn};
-use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::turn::ListedTurn;
+use crate::agent::rebuild_request::{RebuildError, rebuild};
+use crate::cli::{CommandResult, Context, Status};
+use crate::sqlite::DatabaseError;
+use crate::toolbox;
+use crate::turn::{ListedTurn, TurnJournal, journal};
 use crate::workspace::Workspace;
 
 /// Lists the latest turns, or shows one: its steps, its calls, or its request.
@@ -32,49 +35,54 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 fn list(context: &Context, workspace: &Workspace, limit: usize) -> CommandResult {
     let turns = match open_journal(workspace)? {
-        Some(journal) => journal.latest(limit).map_err(CommandError::problem)?,
+        Some(journal) => journal.latest(limit)?,
         None => Vec::new(),
     };
-    let listed: Vec<ListedTurn> =
-        turns.iter().map(|turn| ListedTurn::of(turn, workspace.zone.tz())).collect();
-    context.ui.json(&listed);
-    if listed.is_empty() {
-        context.ui.line("no turns yet");
-    }
-    for (turn, listed) in turns.iter().zip(&listed) {
-        let when = turn.started.to_zoned(workspace.zone.tz().clone()).strftime("%Y-%m-%d %H:%M:%S");
-        let brain = listed.brain.as_deref().unwrap_or("-");
-        context.ui.line(format!(
-            "{when}  {}  {:<9}  {brain:<10}  {}",
-            listed.id, listed.state, turn.question.author
-        ));
-    }
-    Ok(Status::Fine)
+    let tz = workspace.zone.tz();
+    let listed: Vec<ListedTurn> = turns.iter().map(|turn| ListedTurn::of(turn, tz)).collect();
+    let none = listed.is_empty().then(|| "no turns yet".to_owned());
+    let lines = turns.iter().zip(&listed).map(|(turn, ListedTurn { id, state, brain, .. })| {
+        let when = turn.started.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M:%S");
+        let brain = brain.as_deref().unwrap_or("-");
+        format!("{when}  {id}  {state:<9}  {brain:<10}  {}", turn.question.author)
+    });
+    context.report(&listed, none.into_iter().chain(lines), true)
 }
 
 fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
-    let Some(journal) = open_journal(workspace)? else { return Err(unknown_turn(id)) };
-    let turn = journal.named(id).map_err(CommandError::problem)?.ok_or_else(|| unknown_turn(id))?;
-    let shown = journal.detail(&turn, workspace.zone.tz()).map_err(CommandError::problem)?;
-    context.ui.json(&shown);
+    let unknown = || RebuildError::Unknown(id.to_owned());
+    let journal = open_journal(workspace)?.ok_or_else(unknown)?;
+    let turn = journal.named(id)?.ok_or_else(unknown)?;
+    let shown = journal.detail(&turn, workspace.zone.tz())?;
     let ui = &context.ui;
-    ui.line(format!(
-        "{}  {}  {}",
-        shown.turn.id,
-        shown.turn.state,
-        shown.turn.brain.as_deref().unwrap_or("-")
-    ));
+    ui.json(&shown);
+    let ListedTurn { id, state, brain, .. } = &shown.turn;
+    ui.line(format!("{id}  {state}  {}", brain.as_deref().unwrap_or("-")));
     let mut before: Option<Timestamp> = None;
     for row in &shown.steps {
         let since = before.map_or(0, |before| row.instant.duration_since(before).as_millis());
         ui.line(format!("{:>8} ms  {:<14} {}", format!("+{since}"), row.step, row.detail));
         before = Some(row.instant);
     }
-    for call in shown.calls.iter().filter(|call| call.error.is_some()) {
-        ui.line(format!("{}: {}", call.brain, call.error.as_deref().unwrap_or_default()));
+    for call in &shown.calls {
+        call.error.iter().for_each(|error| ui.line(format!("{}: {error}", call.brain)));
     }
-    if let Some(answer) = &shown.answer {
-        ui.line(format!("\n{answer}"));
-    }
+    shown.answer.iter().for_each(|answer| ui.line(format!("\n{answer}")));
     Ok(Status::Fine)
+}
+
+fn show_request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
+    let journal = open_journal(workspace)?;
+    let tools = |purpose: &str, also: &[String]| toolbox::specs(workspace, purpose, also);
+    let rebuilt = rebuild(workspace, journal.as_ref(), id, &tools)?;
+    let text = rebuilt.request.as_ref().and_then(|request| serde_json::to_string_pretty(request).ok());
+    let done = context.report(&rebuilt, text, rebuilt.equal);
+    context.ui.note(rebuilt.words());
+    done
+}
+
+/// The journal, if there is one; listing makes none.
+fn open_journal(workspace: &Workspace) -> Result<Option<TurnJournal>, DatabaseError> {
+    let state = &workspace.dirs.state;
+    state.join(journal::FILE_NAME).exists().then(|| TurnJournal::open(state)).transpose()
 }

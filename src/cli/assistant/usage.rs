@@ -5,8 +5,9 @@ use std::io::IsTerminal;
 use jiff::Timestamp;
 
 use crate::agent::usage::{self, UsageReport};
-use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::turn::usage::{UsageGrouping, UsageRow};
+use crate::cli::context::table;
+use crate::cli::{CommandError, CommandResult, Context};
+use crate::turn::usage::UsageGrouping;
 use crate::when::WhenError;
 use crate::workspace::Workspace;
 
@@ -32,51 +33,38 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     for error in &report.unread {
         context.ui.note(format!("not counted: {error}"));
     }
-    context.ui.json(&report);
-    show(context, &report);
-    Ok(Status::Fine)
+    let mut lines = match report.by.is_empty() {
+        true => vec!["no answers with facts stand in the logs".to_owned()],
+        false => table_of(&report),
+    };
+    lines.extend(report.budgets.iter().map(|budget| {
+        let whose = budget.brain.as_ref().map_or("today".to_owned(), |name| format!("{name} today"));
+        format!("{whose}: {}", budget.state())
+    }));
+    context.report(&report, lines, true)
 }
 
 /// Parses an instant in the past.
 pub(in crate::cli) fn parse_since(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
     crate::when::read_past(text, workspace.clock.now(), &workspace.zone).map_err(|error| match error {
-        WhenError::Ambiguous { .. } => CommandError::usage(&error).hint(error.hint()),
+        WhenError::Ambiguous { .. } => error.into(),
         _ => CommandError::usage(format!("`{text}` is no time"))
             .hint("try `7 days ago`, `2026-12-01`, or RFC 3339"),
     })
 }
 
-fn show(context: &Context, report: &UsageReport) {
-    if context.ui.json {
-        return;
-    }
-    if report.by.is_empty() {
-        context.ui.line("no answers with facts stand in the logs");
-    } else {
-        show_table(context, report);
-    }
-    for budget in &report.budgets {
-        let whose = budget.brain.as_ref().map_or("today".to_owned(), |name| format!("{name} today"));
-        context.ui.line(format!("{whose}: {}", budget.state()));
-    }
-}
-
-fn show_table(context: &Context, report: &UsageReport) {
+fn table_of(report: &UsageReport) -> Vec<String> {
     let bars = std::io::stdout().is_terminal();
     let most = report.by.iter().map(|row| row.sum.tokens()).max().unwrap_or_default();
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
+    let mut table = table();
     table.set_header(["", "answers", "calls", "failed", "in", "cached", "out", "usd"]);
-    let total = [UsageRow { key: "total".to_owned(), sum: report.total }];
-    for (row, is_total) in report.by.iter().map(|row| (row, false)).chain(total.iter().map(|row| (row, true)))
-    {
-        let sum = &row.sum;
-        let mut cells = vec![row.key.clone()];
-        cells.extend(
-            [sum.answers, sum.calls, sum.failed, sum.input, sum.cached, sum.output].map(|n| n.to_string()),
-        );
+    let rows = report.by.iter().map(|row| (row.key.as_str(), &row.sum));
+    for (at, (key, sum)) in rows.chain([("total", &report.total)]).enumerate() {
+        let mut cells = vec![key.to_owned()];
+        let numbers = [sum.answers, sum.calls, sum.failed, sum.input, sum.cached, sum.output];
+        cells.extend(numbers.map(|number| number.to_string()));
         cells.push(format!("{:.4}", sum.usd));
-        if bars && !is_total {
+        if bars && at < report.by.len() {
             cells.push(bar(sum.tokens(), most));
         }
         table.add_row(cells);
@@ -84,10 +72,8 @@ fn show_table(context: &Context, report: &UsageReport) {
     for column in table.column_iter_mut().skip(1).take(7) {
         column.set_cell_alignment(comfy_table::CellAlignment::Right);
     }
-    for line in table.lines() {
-        let line = line.trim_end();
-        context.ui.line(line.strip_prefix(' ').unwrap_or(line));
-    }
+    let lines = table.lines().map(|line| line.trim_end().to_owned());
+    lines.map(|line| line.strip_prefix(' ').map(str::to_owned).unwrap_or(line)).collect()
 }
 
 /// A bar in eighths of a character; any value above zero shows at least one.

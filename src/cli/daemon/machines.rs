@@ -3,16 +3,18 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::cli::context::runtime;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{self, machine_name};
 use crate::doctor::ago;
 use crate::instance::DaemonLock;
 use crate::machines::connect;
-use crate::machines::engine::{EngineError, Entries, StoreEngine};
+use crate::machines::engine::{Entries, StoreEngine};
 use crate::machines::identity::Identity;
 use crate::machines::join::{JoinCheck, ThisMachine};
-use crate::machines::status::MachinesStatus;
+use crate::machines::status::{MachineStatus, MachinesStatus};
 use crate::workspace::Workspace;
 
 /// Lists the machines that share this vault: who is the voice, who is there, what is being told.
@@ -54,21 +56,6 @@ struct Joined<'a> {
     checks: &'a [JoinCheck],
 }
 
-impl From<EngineError> for CommandError {
-    fn from(error: EngineError) -> Self {
-        let hint = match &error {
-            EngineError::Unreachable(_) | EngineError::Unknown(_) => {
-                "nothing was changed for certain: try again when it is reached"
-            }
-            EngineError::Refused(_) => "see docs/machines.md on what the store has to allow",
-            EngineError::Broken(_) => {
-                "if that is meant, stop the daemon and take it so: `vault-agent machines join --as-it-is`"
-            }
-        };
-        Self::problem(error).hint(hint)
-    }
-}
-
 /// Runs `machines`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -100,10 +87,8 @@ fn open_store(workspace: &Workspace) -> Result<SharedStore, CommandError> {
 
 fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     if workspace.settings.machines.is_none() {
-        context.ui.line("`[machines]` is not in the settings: this vault is one machine's");
         let alone = MachinesStatus { engine: "none".to_owned(), ok: true, ..MachinesStatus::default() };
-        context.ui.json(&alone);
-        return Ok(Status::Fine);
+        return context.answer(&alone, "`[machines]` is not in the settings: this vault is one machine's");
     }
     let shared = open_store(workspace)?;
     let kind = shared.settings.engine.as_str();
@@ -114,11 +99,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
         }
         Err(error) => MachinesStatus::of(kind, &Entries::new(), Some(error.to_string())),
     };
-    for line in lines(&status, &shared.this_machine) {
-        context.ui.line(line);
-    }
-    context.ui.json(&status);
-    Ok(if status.ok { Status::Fine } else { Status::Problem })
+    context.report(&status, lines(&status, &shared.this_machine), status.ok)
 }
 
 /// The machines for people.
@@ -128,26 +109,18 @@ pub(super) fn lines(status: &MachinesStatus, this_machine: &ThisMachine) -> Vec<
         Some(name) => format!("voice     {name} (epoch {})", status.epoch),
         None => "voice     none yet".to_owned(),
     });
+    let ago = |at: Timestamp| ago(at.min(this_machine.now), this_machine.now);
     for machine in &status.machines {
-        let seen = machine
-            .seen
-            .map_or_else(|| "never".to_owned(), |at| ago(at.min(this_machine.now), this_machine.now));
-        let own = if machine.name == this_machine.name { ", this one" } else { "" };
+        let MachineStatus { name, version, .. } = machine;
+        let seen = machine.seen.map_or_else(|| "never".to_owned(), ago);
+        let own = if *name == this_machine.name { ", this one" } else { "" };
         let behind = if machine.notes_behind { ", its notes are others than the voice's" } else { "" };
-        out.push(format!(
-            "machine   {}{own}: seen {seen}, version {}{behind}",
-            machine.name, machine.version
-        ));
+        out.push(format!("machine   {name}{own}: seen {seen}, version {version}{behind}"));
     }
     if let Some(first) = status.open.first() {
-        let since = first
-            .since
-            .map_or_else(String::new, |at| format!(" {}", ago(at.min(this_machine.now), this_machine.now)));
-        out.push(format!(
-            "open      {} being told; the oldest claimed{since} by {}",
-            status.open.len(),
-            first.by
-        ));
+        let since = first.since.map(|at| format!(" {}", ago(at))).unwrap_or_default();
+        let (count, by) = (status.open.len(), &first.by);
+        out.push(format!("open      {count} being told; the oldest claimed{since} by {by}"));
     }
     out.extend(status.problem.iter().map(|problem| format!("problem   {problem}")));
     out
@@ -207,16 +180,16 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
 }
 
 fn print_checks(context: &Context, checks: &[JoinCheck], hints: &[String]) -> CommandResult {
-    for JoinCheck { check, ok, detail } in checks {
-        context.ui.line(format!("{} {check:9} {detail}", if *ok { "fine " } else { "wrong" }));
-    }
     let ok = checks.iter().all(|looked| looked.ok);
+    let line = |JoinCheck { check, ok, detail }: &JoinCheck| {
+        format!("{} {check:9} {detail}", if *ok { "fine " } else { "wrong" })
+    };
+    let done = context.report(&Joined { ok, checks }, checks.iter().map(line), ok);
     if ok {
         context.ui.note("this machine may take part: start its daemon, or go on with it");
     }
     hints.iter().for_each(|hint| context.ui.note(hint));
-    context.ui.json(&Joined { ok, checks });
-    Ok(if ok { Status::Fine } else { Status::Problem })
+    done
 }
 
 fn leave(context: &Context, workspace: &Workspace) -> CommandResult {
@@ -245,9 +218,10 @@ fn take(context: &Context, workspace: &Workspace) -> CommandResult {
         return Err(CommandError::problem("the daemon runs, but doesn't answer on its socket")
             .hint("look at its log, or restart it"));
     }
-    context.ui.line(format!("`{}` asks to be the voice", shared.this_machine.name));
+    let name = &shared.this_machine.name;
+    let document = serde_json::json!({ "name": name, "asked": true });
+    context.answer(&document, format!("`{name}` asks to be the voice"))?;
     context.ui.note("the other one hands over when it next looks; `vault-agent machines` shows it");
-    context.ui.json(&serde_json::json!({ "name": shared.this_machine.name, "asked": true }));
     Ok(Status::Fine)
 }
 

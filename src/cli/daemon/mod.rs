@@ -1,7 +1,7 @@
 //! Groups the commands of the daemon: running it, one pass without it, its state, pausing it, its service.
 //!
 //! - [`run`], [`status`], [`service`]: one file a command; each part of the daemon words its own line of `status`
-//!   ([`crate::daemon::parts`]); [`upcoming`]: the next occurrences, for `status`;
+//!   ([`crate::daemon::parts`]);
 //! - [`pause`], [`resume`]: stopping what runs unasked; [`machines`]: several machines with one vault;
 //! - [`tick`], [`tick_routines`]: one pass of the scheduler, and the routines that are due in it.
 
@@ -14,4 +14,3 @@ pub(super) mod status;
 pub(super) mod tick;
 #[cfg(feature = "assistant")]
 mod tick_routines;
-mod upcoming;

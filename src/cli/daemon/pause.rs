@@ -1,8 +1,7 @@
 //! `pause`: stops everything that runs unasked, until a time or until `resume`.
 
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::{CommandResult, Context};
 use crate::pause::{self, Paused};
-use crate::reminders::ReminderError;
 use crate::when;
 
 /// Pauses all that is done without being asked for: routines, captures, summaries, words by a brain.
@@ -24,18 +23,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let now = workspace.clock.now();
     let until = args.until.as_deref().map(|text| when::parse_when(text, now, &workspace.zone));
-    let until = until.transpose().map_err(ReminderError::from)?;
-    pause::pause(&workspace, until, args.reminders, &context.origin())?;
+    pause::pause(&workspace, until.transpose()?, args.reminders, &context.origin())?;
     print_state(context)
 }
 
 /// Prints whether the vault is paused, as the settings now say.
 pub(super) fn print_state(context: &Context) -> CommandResult {
     let workspace = context.workspace()?;
-    context.ui.json(&Paused::of(&workspace));
-    match workspace.pause().filter(|_| workspace.is_paused()) {
-        Some(pause) => context.ui.line(pause.words(workspace.zone.tz())),
-        None => context.ui.line("nothing is paused"),
-    }
-    Ok(Status::Fine)
+    let pause = workspace.pause().filter(|_| workspace.is_paused());
+    let words = pause.map(|pause| pause.words(workspace.zone.tz()));
+    context.answer(&Paused::of(&workspace), words.as_deref().unwrap_or("nothing is paused"))
 }

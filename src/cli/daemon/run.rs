@@ -1,12 +1,11 @@
 //! `run`: runs the daemon in the foreground.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status, init};
-use crate::daemon::{self, DaemonError};
-use crate::instance::{LockError, ONE_STATE};
+use crate::daemon;
 use crate::workspace::Workspace;
 
 /// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
@@ -42,21 +41,8 @@ fn open_or_create(context: &Context, dir: &Path) -> Result<Workspace, CommandErr
         workspace.editor.count_as_settled(true);
         return init::ensure_time_zone(context, workspace);
     }
-    let (workspace, written) = init::write_template(context, dir, &init::InitialContent::default())?;
-    let root: PathBuf = workspace.vault.root().to_owned();
-    context.ui.note(format!("made a new vault in {} ({} files)", root.display(), written.created.len()));
+    let (workspace, written) = init::write_template(context, dir, None)?;
+    let root = workspace.vault.root().display();
+    context.ui.note(format!("made a new vault in {root} ({} files)", written.created.len()));
     Ok(workspace)
-}
-
-impl From<DaemonError> for CommandError {
-    fn from(error: DaemonError) -> Self {
-        let hint = match &error {
-            DaemonError::Lock(LockError::Held(_)) => {
-                Some("stop the other one first; `vault-agent status` tells what it is doing")
-            }
-            DaemonError::Lock(LockError::Elsewhere(_)) => Some(ONE_STATE),
-            _ => None,
-        };
-        Self::problem(error).hints(hint)
-    }
 }

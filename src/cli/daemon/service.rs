@@ -29,9 +29,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let unit = Unit::for_folder(&context.folder()?)?;
     let is_done = match args {
         Args::Install { print: true } => {
-            context.ui.line(unit.text.trim_end());
-            context.ui.json(&json!({ "path": unit.path, "unit": unit.text }));
-            true
+            let document = json!({ "path": unit.path, "unit": unit.text });
+            return context.answer(&document, unit.text.trim_end());
         }
         Args::Install { print: false } => {
             let is_running = install(context, &unit)?;
@@ -44,7 +43,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             true
         }
     };
-    Ok(if is_done { Status::Fine } else { Status::Problem })
+    Ok(Status::of(is_done))
 }
 
 /// Installs and starts the service of the vault in this folder; true where it runs.
@@ -85,9 +84,7 @@ impl Unit {
             .map_err(|_| CommandError::problem("no home directory is known"))?;
         Ok(if cfg!(target_os = "macos") {
             let name = format!("md.vault-agent.{hash}");
-            let home =
-                etcetera::home_dir().map_err(|_| CommandError::problem("no home directory is known"))?;
-            let path = home.join("Library/LaunchAgents").join(format!("{name}.plist"));
+            let path = base.home_dir().join("Library/LaunchAgents").join(format!("{name}.plist"));
             Self { text: launchd(&name, &program, text), name, path }
         } else {
             let name = format!("vault-agent-{hash}.service");
@@ -138,17 +135,16 @@ fn install(context: &Context, unit: &Unit) -> Result<bool, CommandError> {
 
 fn uninstall(context: &Context, unit: &Unit) -> Result<(), CommandError> {
     if !unit.path.exists() {
-        return Err(CommandError::problem(format!(
-            "no service is installed for this vault: `{}` isn't there",
-            unit.path.display()
-        )));
+        let path = unit.path.display();
+        let message = format!("no service is installed for this vault: `{path}` isn't there");
+        return Err(CommandError::problem(message));
     }
     let path = unit.path.to_string_lossy();
-    if cfg!(target_os = "macos") {
-        run_tool(context, &["launchctl", "unload", "-w", &path]);
-    } else {
-        run_tool(context, &["systemctl", "--user", "disable", "--now", &unit.name]);
-    }
+    let command: &[&str] = match cfg!(target_os = "macos") {
+        true => &["launchctl", "unload", "-w", &path],
+        false => &["systemctl", "--user", "disable", "--now", &unit.name],
+    };
+    run_tool(context, command);
     std::fs::remove_file(&unit.path)?;
     context.ui.line(format!("removed {}", unit.path.display()));
     Ok(())

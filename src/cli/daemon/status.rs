@@ -3,14 +3,16 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use super::upcoming::next_lines;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::agenda::UpcomingItem;
+use crate::cli::context::table;
+use crate::cli::{CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::deliver::instants::{format_instant, format_instants_in};
 use crate::doctor::{StatusReport, ago, report};
 use crate::format::approval;
 use crate::instance::{LockError, ONE_STATE};
 use crate::tasks::Scanner;
+use crate::terminal::printable;
 use crate::workspace::Workspace;
 
 /// Shows the daemon's state, the next occurrences, and undelivered notifications.
@@ -34,12 +36,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let workspace = context.workspace_or_last()?;
     let report = report(&workspace, args.count, &mut Scanner::default())?;
-    context.ui.json(&report);
-    lines(&workspace, &report).iter().for_each(|line| context.ui.line(line));
+    let done = context.report(&report, lines(&workspace, &report), !report.is_troubled());
     if report.refused.iter().any(|refusal| refusal.place.starts_with("discord")) {
         context.ui.note(format!("look at [discord] in vault-agent.toml and at `{DISCORD_TOKEN_VARIABLE}`"));
     }
-    Ok(if report.is_troubled() { Status::Problem } else { Status::Fine })
+    done
 }
 
 /// Prints the report again and again, until Ctrl-C or until the reader is gone.
@@ -51,11 +52,7 @@ fn watch(context: &Context, args: &Args) -> CommandResult {
         // Opened anew each time: the settings may change meanwhile.
         let workspace = context.workspace()?;
         let report = report(&workspace, args.count, &mut scanner)?;
-        let seen = if ui.json {
-            vec![serde_json::to_string(&report).map_err(CommandError::problem)?]
-        } else {
-            lines(&workspace, &report)
-        };
+        let seen = if ui.json { vec![serde_json::to_string(&report)?] } else { lines(&workspace, &report) };
         if screen {
             // Home, then each line over the old one, then nothing below: a screen that is cleared first flickers.
             let text: String = seen.iter().map(|line| format!("{line}\x1b[K\r\n")).collect();
@@ -95,14 +92,9 @@ fn lines(workspace: &Workspace, report: &StatusReport) -> Vec<String> {
     }
     #[cfg(feature = "assistant")]
     for routine in &report.routines {
-        let next = routine.at.map(|at| format_instant(at, now, workspace.zone.tz()));
-        match (next, routine.problems.first()) {
-            (Some(next), _) => out.push(format!("routine   {}: next {next}", routine.name)),
-            (None, Some(problem)) => {
-                out.push(format!("routine   {}: doesn't run: {}", routine.name, problem.reason));
-            }
-            (None, None) => {}
-        }
+        let next = routine.at.map(|at| format!("next {}", format_instant(at, now, workspace.zone.tz())));
+        let problem = routine.problems.first().map(|problem| format!("doesn't run: {}", problem.reason));
+        out.extend(next.or(problem).map(|state| format!("routine   {}: {state}", routine.name)));
     }
     next_lines(&mut out, workspace, &report.next);
     for open in &report.waiting {
@@ -124,16 +116,13 @@ fn lines(workspace: &Workspace, report: &StatusReport) -> Vec<String> {
         };
         out.push(format!("asked     {note}:{}: {what}; tick it, or delete the line", asked.line));
     }
-    for refusal in &report.refused {
-        out.push(format!("refused   by {}: {}", refusal.place, refusal.reason));
-    }
+    let refused = report.refused.iter();
+    out.extend(refused.map(|refusal| format!("refused   by {}: {}", refusal.place, refusal.reason)));
     out.extend(report.lost.iter().map(|loss| format!("lost      {}", loss.words(workspace))));
-    if let Some(first) = report.left_out.first() {
-        let more = report.left_out.len() - 1;
-        let more = if more > 0 {
-            format!(", and {more} more: `vault-agent history --left-out`")
-        } else {
-            String::new()
+    if let Some((first, more)) = report.left_out.split_first() {
+        let more = match more.len() {
+            0 => String::new(),
+            count => format!(", and {count} more: `vault-agent history --left-out`"),
         };
         out.push(format!("not kept  {} ({}){more}", first.path, first.reason));
     }
@@ -172,4 +161,29 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &StatusRep
                 .to_owned(),
         ),
     }
+}
+
+/// Its id; of a task where it stands, `Home.md:3 (tasks)`.
+fn place(one: &UpcomingItem) -> String {
+    match (&one.id, one.format.as_str()) {
+        (Some(id), "own") => id.clone(),
+        (None, "own") => "no id yet".to_owned(),
+        _ => format!("{}:{} ({})", printable(&one.path), one.line, one.format),
+    }
+}
+
+/// The lines of the next occurrences.
+fn next_lines(out: &mut Vec<String>, workspace: &Workspace, next: &[UpcomingItem]) {
+    if next.is_empty() {
+        out.push("next      nothing is scheduled".to_owned());
+        return;
+    }
+    let mut table = table();
+    let now = workspace.clock.now();
+    for reminder in next {
+        let when = format_instant(reminder.instant, now, workspace.zone.tz());
+        table.add_row([when, place(reminder), printable(&reminder.msg)]);
+    }
+    out.push("next".to_owned());
+    out.extend(table.lines().map(|line| format!(" {}", line.trim_end())));
 }

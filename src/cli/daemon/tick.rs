@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::capture::{Inbox, InboxOutcome, KeptCandidate};
-use crate::cli::context::runtime;
-use crate::cli::instant_option::instant;
+use crate::cli::context::{instant, runtime};
+use crate::cli::reminders::check::finding_line;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::clock::ManualClock;
 use crate::deliver::pass::pass;
@@ -74,7 +74,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let problem = inbox.print_report(context.ui) || report.has_problem();
     #[cfg(feature = "assistant")]
     let problem = ran.print_report(context.ui) || problem;
-    Ok(if problem { Status::Problem } else { Status::Fine })
+    Ok(Status::of(!problem))
 }
 
 /// The answer of `tick --json`.
@@ -103,14 +103,14 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassR
     let context = workspace.pass_context(&journal, &delivery_order, &settings);
     let mut memory = PassState::default();
     workspace.machines.catch_up().await;
-    let mut report = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
+    let mut report = pass(&context, &mut memory, mode).await?;
     if workspace.machines.name().is_none() {
         return Ok(report);
     }
     // The first pass requested claims; the second delivers what was claimed, and the third writes down what was marked.
     for _ in 0..2 {
         workspace.machines.catch_up().await;
-        let mut next = pass(&context, &mut memory, mode).await.map_err(CommandError::problem)?;
+        let mut next = pass(&context, &mut memory, mode).await?;
         next.follow(report);
         report = next;
     }
@@ -134,9 +134,7 @@ async fn flush_after_routines(
     }
     let (journal, delivery_order, settings) =
         (workspace.journal()?, workspace.delivery_order_off_stdout(ui.json), workspace.pass_settings());
-    crate::deliver::pass::flush(&workspace.pass_context(&journal, &delivery_order, &settings))
-        .await
-        .map_err(CommandError::problem)
+    Ok(crate::deliver::pass::flush(&workspace.pass_context(&journal, &delivery_order, &settings)).await?)
 }
 
 /// The result of the ticked boxes in the inbox.
@@ -174,12 +172,9 @@ impl InboxTicks {
 
     /// Prints what was kept and the problems; true where there is a problem.
     fn print_report(&self, ui: Ui) -> bool {
-        for one in &self.kept {
-            ui.note(format!("kept: {}", one.saved.text.trim_start_matches("- ")));
-        }
-        for problem in &self.problems {
-            ui.note(format!("problem: {problem}"));
-        }
+        let kept = self.kept.iter();
+        kept.for_each(|one| ui.note(format!("kept: {}", one.saved.text.trim_start_matches("- "))));
+        self.problems.iter().for_each(|problem| ui.note(format!("problem: {problem}")));
         !self.problems.is_empty()
     }
 }
@@ -194,11 +189,7 @@ fn print_report(ui: Ui, workspace: &Workspace, report: &PassReport) {
     if let Some(reason) = &report.read_only {
         ui.note(format!("nothing fires here: {reason}"));
     }
-    for finding in &report.near_misses {
-        ui.note(crate::cli::reminders::check::finding_line(finding));
-    }
+    report.near_misses.iter().for_each(|finding| ui.note(finding_line(finding)));
     report.failures().iter().for_each(|failure| ui.note(failure));
-    for problem in &report.problems {
-        ui.note(format!("problem: {problem}"));
-    }
+    report.problems.iter().for_each(|problem| ui.note(format!("problem: {problem}")));
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::cli::CommandError;
+use crate::cli::context::on_workers;
 use crate::routines::{self, RunProgress};
 use crate::terminal::Ui;
 use crate::turn::TurnJournal;
@@ -52,12 +53,12 @@ pub fn run_due_routines(
         return Ok(Ticked::default());
     }
     let turns = if dry { TurnJournal::in_memory() } else { TurnJournal::open(&workspace.dirs.state) };
-    let turns = Arc::new(turns.map_err(CommandError::problem)?);
+    let turns = Arc::new(turns?);
     let looked = routines::claim_due_runs(workspace, &journal, &turns, dry)?;
     let mut ticked = Ticked { ran: Vec::new(), nothing: looked.nothing, problems: looked.problems };
     if dry {
-        ticked.ran =
-            looked.due.into_iter().map(|run| TickedRun { run, outcome: None, waits: None }).collect();
+        let due = looked.due.into_iter();
+        ticked.ran = due.map(|run| TickedRun { run, outcome: None, waits: None }).collect();
         return Ok(ticked);
     }
     if looked.open.is_empty() {
@@ -66,33 +67,29 @@ pub fn run_due_routines(
     let delivery_order = workspace.delivery_order_off_stdout(ui.json);
     let approvals = Arc::new(crate::agent::VaultApprovals::new(workspace, crate::agent::Waiter::Turn));
     let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    for key in looked.open {
-        let driven = runtime.block_on(async {
+    on_workers(async {
+        for key in looked.open {
             let stop = daemon::stop_on_signals()?;
-            let machines = workspace.machines.clone();
             let driver = tokio::spawn({
-                let (machines, stop) = (machines.clone(), stop.child_token());
+                let (machines, stop) = (workspace.machines.clone(), stop.child_token());
                 async move { machines.drive(stop).await }
             });
             let driven = runner.drive(&key, &stop).await;
             driver.abort();
-            machines.catch_up().await;
-            Ok::<_, CommandError>(driven)
-        })?;
-        let (outcome, waits) = match driven {
-            Ok(RunProgress::Done(outcome)) => (Some(outcome), None),
-            Ok(RunProgress::Busy) => continue,
-            Ok(RunProgress::Later(why)) => (None, Some(why)),
-            Err(error) => {
-                ticked.problems.push(format!("`{key}` can't go on: {error}"));
-                (None, None)
-            }
-        };
-        ticked.ran.push(TickedRun { run: key, outcome, waits });
-    }
-    runtime.shutdown_background();
-    Ok(ticked)
+            workspace.machines.catch_up().await;
+            let (outcome, waits) = match driven {
+                Ok(RunProgress::Done(outcome)) => (Some(outcome), None),
+                Ok(RunProgress::Busy) => continue,
+                Ok(RunProgress::Later(why)) => (None, Some(why)),
+                Err(error) => {
+                    ticked.problems.push(format!("`{key}` can't go on: {error}"));
+                    (None, None)
+                }
+            };
+            ticked.ran.push(TickedRun { run: key, outcome, waits });
+        }
+        Ok(ticked)
+    })
 }
 
 impl Ticked {
@@ -103,16 +100,14 @@ impl Ticked {
 
     /// Prints the runs and the problems; true where there is a problem.
     pub fn print_report(&self, ui: Ui) -> bool {
-        for ran in &self.ran {
-            match (&ran.outcome, &ran.waits) {
-                (Some(outcome), _) => ui.note(format!("routine {}: {outcome}", ran.run)),
-                (None, Some(why)) => ui.note(format!("routine {}: goes on in a later tick: {why}", ran.run)),
-                (None, None) => ui.note(format!("routine {}: goes on in the next tick", ran.run)),
-            }
+        for TickedRun { run, outcome, waits } in &self.ran {
+            ui.note(match (outcome, waits) {
+                (Some(outcome), _) => format!("routine {run}: {outcome}"),
+                (None, Some(why)) => format!("routine {run}: goes on in a later tick: {why}"),
+                (None, None) => format!("routine {run}: goes on in the next tick"),
+            });
         }
-        for problem in &self.problems {
-            ui.note(format!("problem: {problem}"));
-        }
+        self.problems.iter().for_each(|problem| ui.note(format!("problem: {problem}")));
         !self.problems.is_empty()
     }
 }

@@ -26,6 +26,9 @@ pub(super) enum MemoriesChoice {
     No,
 }
 
+/// The hint for a host's file that can't be changed.
+pub(super) const MEND: &str = "mend the file by hand first; nothing was written";
+
 /// The result of `hook install` for memories.
 #[derive(Debug, Serialize)]
 pub(in crate::cli) struct MemoriesReport {
@@ -65,11 +68,10 @@ pub(in crate::cli) fn install(
     })?;
     let path = settings_of(project);
     let file = SettingsFile::read(&path)?;
-    let wrong =
-        |error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(super::host_file::MEND);
+    let wrong = |error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(MEND);
+    let of = project.display();
     let question = format!(
-        "Claude Code keeps memories of its own of {}. Keep them in the vault, as notes in {inside}?",
-        project.display()
+        "Claude Code keeps memories of its own of {of}. Keep them in the vault, as notes in {inside}?"
     );
     match memories::configured_folder(file.text()).map_err(wrong)? {
         Some(set) if set == shown => {}
@@ -81,7 +83,7 @@ pub(in crate::cli) fn install(
         _ => {}
     }
     let after = memories::with_folder(file.text(), shown).map_err(wrong)?;
-    super::host_file::show_change(context, &path, file.text(), &after);
+    context.show_change(&path, file.text(), &after);
     let mut kept =
         MemoriesReport { settings: path.clone(), folder: folder.clone(), copied: 0, written: false };
     if dry_run {
@@ -100,9 +102,9 @@ pub(in crate::cli) fn install(
         0 => String::new(),
         count => format!("; {count} notes that it had already were copied there"),
     };
-    context.ui.note(format!(
-        "Claude Code's memories of this project are notes in {inside} from its next session on{copied}"
-    ));
+    let said =
+        format!("Claude Code's memories of this project are notes in {inside} from its next session on");
+    context.ui.note(said + &copied);
     Ok(Some(kept))
 }
 
@@ -121,12 +123,12 @@ fn copy(context: &Context, from: &Path, inside: &str) -> Result<usize, CommandEr
     let workspace = context.workspace()?;
     let why =
         ChangeReason::new(Actor::Cli, format!("hook install: copied Claude Code's memories to {inside}"));
-    let SourceFolder { notes, skipped } = follow::notes(from).map_err(CommandError::problem)?;
+    let SourceFolder { notes, skipped } = follow::notes(from)?;
     skipped.iter().for_each(|skipped| context.ui.note(format!("not copied: {skipped}")));
     workspace.as_one_commit(&why, || {
         let mut copied = 0;
         for (name, bytes) in &notes {
-            let note = NotePath::new(&format!("{inside}/{name}")).map_err(CommandError::problem)?;
+            let note = NotePath::new(&format!("{inside}/{name}"))?;
             match workspace.editor.create(&note, bytes, &why) {
                 Ok(_) => copied += 1,
                 Err(EditError::Exists(_)) => {}
@@ -148,7 +150,7 @@ pub(super) fn follow_codex(context: &Context, dry_run: bool) -> Result<(), Comma
     let before = workspace.settings_text()?;
     let with_folder = |text: &str| config::with_values(text, &[("follow.codex", folder.clone().into())]);
     let after = with_folder(&before).map_err(CommandError::problem)?;
-    super::host_file::show_change(context, Path::new(FILE_NAME), &before, &after);
+    context.show_change(Path::new(FILE_NAME), &before, &after);
     if dry_run || after == before {
         return Ok(());
     }
@@ -172,7 +174,7 @@ pub(in crate::cli) fn uninstall(context: &Context, dry_run: bool) -> Result<(), 
     }
     let after = memories::without_folder(file.text())
         .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())))?;
-    super::host_file::show_change(context, &path, file.text(), &after);
+    context.show_change(&path, file.text(), &after);
     if dry_run {
         return Ok(());
     }

@@ -4,9 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::agent_memories::{self, MemoriesChoice, MemoriesReport};
+use super::agent_memories::{self, MEND, MemoriesChoice, MemoriesReport};
 use super::hook_server;
-use super::host_file::{MEND, show_change};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::hooks::archive::delegate::condense;
 use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, archive, is_any_known, sweep};
@@ -163,9 +162,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             archive_sessions(context, files, &template)
         }
         _ => {
-            if let Some(event) = args.event() {
-                answer_host(context, event);
-            }
+            args.event().into_iter().for_each(|event| answer_host(context, event));
             Ok(Status::Fine)
         }
     }
@@ -220,15 +217,13 @@ fn archive_sessions(context: &Context, files: &[PathBuf], template: &ArchiveRequ
             context.ui.line("every session is kept as far as it goes");
         } else {
             context.ui.line("no session is known here, so none is kept");
-            context
-                .ui
-                .note("name transcripts (`~/.claude/projects/*/*.jsonl`), or set `[hooks] archive = true`");
+            let remedy = "name transcripts (`~/.claude/projects/*/*.jsonl`), or set `[hooks] archive = true`";
+            context.ui.note(remedy);
         }
     }
-    context.ui.json(&serde_json::json!({ "logs": report.logs.iter().map(|(path, events)| {
-        serde_json::json!({ "path": path, "events": events })
-    }).collect::<Vec<_>>() }));
-    Ok(if failed == 0 { Status::Fine } else { Status::Problem })
+    let log = |(path, events): &(String, usize)| serde_json::json!({ "path": path, "events": events });
+    context.ui.json(&serde_json::json!({ "logs": report.logs.iter().map(log).collect::<Vec<_>>() }));
+    Ok(Status::of(failed == 0))
 }
 
 /// The settings without our entries; none where there was no file before they came.
@@ -249,30 +244,30 @@ fn edit_settings(
 ) -> CommandResult {
     let path = settings_path(at)?;
     let file = SettingsFile::read(&path)?;
-    let edited = edit(&file)
-        .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(MEND))?;
+    let shown = path.display();
+    let edited =
+        edit(&file).map_err(|error| CommandError::problem(format!("`{shown}`: {error}")).hint(MEND))?;
     let after = edited.clone().unwrap_or_default();
-    if after == file.text() {
-        context.ui.line(format!("{} is as it should be", path.display()));
-    } else {
-        show_change(context, &path, file.text(), &after);
-        if !at.dry_run {
-            if edited.is_some() {
-                file.write(&after)?;
-                context.ui.note(format!("wrote {}", path.display()));
-            } else {
-                file.remove()?;
-                context.ui.note(format!("removed {}, which held nothing else", path.display()));
-            }
+    let is_changed = after != file.text();
+    if !is_changed {
+        context.ui.line(format!("{shown} is as it should be"));
+    }
+    context.show_change(&path, file.text(), &after);
+    if is_changed && !at.dry_run {
+        if edited.is_some() {
+            file.write(&after)?;
+            context.ui.note(format!("wrote {shown}"));
+        } else {
+            file.remove()?;
+            context.ui.note(format!("removed {shown}, which held nothing else"));
         }
     }
-    let events: Vec<_> =
-        install::installed(&after).unwrap_or_default().into_iter().map(|(e, _)| e.as_str()).collect();
+    let events = install::installed(&after).unwrap_or_default().into_iter();
     context.ui.json(&serde_json::json!({
         "settings": path,
-        "changed": after != file.text(),
-        "written": after != file.text() && !at.dry_run,
-        "hooks": events,
+        "changed": is_changed,
+        "written": is_changed && !at.dry_run,
+        "hooks": events.map(|(event, _)| event.as_str()).collect::<Vec<_>>(),
         "memories": kept,
     }));
     Ok(Status::Fine)

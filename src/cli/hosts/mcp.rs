@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::mcp::{self, HttpError, HttpOptions, SharedState, ToolSet};
+use crate::daemon::stop_on_signals;
+use crate::mcp::{self, HttpOptions, SharedState, ToolSet};
 use crate::workspace::Workspace;
 
 /// Serves the vault's memory and reminders to models, over standard input and output.
@@ -53,8 +54,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         .enable_all()
         .build()?;
     let result = runtime.block_on(async {
-        let stop = CancellationToken::new();
-        tokio::spawn(cancel_on_signal(stop.clone()));
+        let stop = stop_on_signals()?;
         match args.http {
             Some(address) => http(context, args, address, shared, stop).await,
             None => mcp::serve_stdio(shared, stop).await.map_err(CommandError::problem),
@@ -97,28 +97,5 @@ async fn http(
             None => format!("the token is the one in {}", crate::listen::TOKEN_VARIABLE),
         });
     };
-    mcp::serve_http(shared, &options, ready, stop).await.map_err(|error| match error {
-        HttpError::Remote(_) => {
-            CommandError::usage(error).hint("listen on `127.0.0.1`, or add `--allow-remote` if that is meant")
-        }
-        HttpError::Token(error) => error.into(),
-        HttpError::Listen { .. } => {
-            CommandError::problem(error).hint("is the port taken? 0 takes a free one")
-        }
-    })
-}
-
-/// Cancels `stop` at Ctrl-C or SIGTERM.
-async fn cancel_on_signal(stop: CancellationToken) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    stop.cancel();
+    Ok(mcp::serve_http(shared, &options, ready, stop).await?)
 }

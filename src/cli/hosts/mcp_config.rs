@@ -46,16 +46,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let others: Vec<&McpServer> = mcp_hosts::of(&settings.mcp, user).collect();
     let config = hosts::config(args.host, args.purpose, &binary, &vault, &others);
-    context.ui.line(config.text.trim_end());
-    context.ui.json(&Printed {
-        config: &config.text,
-        place: &config.path,
-        command: config.command.as_deref(),
-        remarks: &config.remarks,
-    });
+    let (text, command) = (&config.text, config.command.as_deref());
+    let printed = Printed { config: text, place: &config.path, command, remarks: &config.remarks };
+    context.answer(&printed, text.trim_end())?;
     if !context.ui.json {
         context.ui.note(format!("# put this into {}", config.path));
-        if let Some(command) = &config.command {
+        if let Some(command) = command {
             context.ui.note(format!("# starts soonest as: {command}"));
         }
         let needed: Vec<&str> = others.iter().flat_map(|other| mcp_hosts::variables(other)).collect();
@@ -66,10 +62,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         for remark in &config.remarks {
             context.ui.note(format!("# {remark}"));
         }
-        for left_out in settings.mcp.iter().filter(|one| one.is_for(user) && one.key_file.is_some()) {
+        for McpServer { name, .. } in
+            settings.mcp.iter().filter(|one| one.is_for(user) && one.key_file.is_some())
+        {
             context.ui.note(format!(
-                "# left out: `{}`, whose key lies in a file; a host takes it from a variable (`key_env`)",
-                left_out.name
+                "# left out: `{name}`, whose key lies in a file; a host takes it from a variable (`key_env`)"
             ));
         }
     }

@@ -9,7 +9,7 @@ use crate::daemon::{assistant, stop_on_signals};
 use crate::instance::DaemonLock;
 use crate::vault::{WatchEvent, Watcher};
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
-use crate::web::{Invitation, LiveUpdates, PageChange, PageServer, PageStore, WebError};
+use crate::web::{Invitation, LiveUpdates, PageChange, PageServer, PageStore};
 use crate::workspace::Workspace;
 
 /// Opens the page: what is due, what was changed, what was asked, in a browser.
@@ -54,10 +54,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         (false, false) => ControlRequest::Open,
     };
     match control_socket::ask(&workspace.dirs.state, request) {
-        Some(ControlReply::Open(invitation)) => {
-            print_invitation(context, args, &invitation)?;
-            Ok(Status::Fine)
-        }
+        Some(ControlReply::Open(invitation)) => print_invitation(context, args, &invitation),
         Some(ControlReply::Stopped(was_open)) => context.answer(
             &serde_json::json!({ "stopped": was_open }),
             if was_open { "the page is closed" } else { "the page was not open" },
@@ -85,9 +82,8 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
         if let Err(error) = &watcher {
             context.ui.note(format!("the page doesn't follow changes: {error}"));
         }
-        let page =
-            PageServer::start(Arc::clone(&workspace), live, true, assistant::questions(Arc::default()))
-                .await?;
+        let questions = assistant::questions(Arc::default());
+        let page = PageServer::start(Arc::clone(&workspace), live, true, questions).await?;
         print_invitation(context, args, &page.invite(args.pair)?)?;
         context.ui.note(
             "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",
@@ -108,11 +104,11 @@ fn forward_change(live: &LiveUpdates, event: WatchEvent) {
 }
 
 /// Prints the address, and opens it where a person sits.
-fn print_invitation(context: &Context, args: &Args, invitation: &Invitation) -> Result<(), CommandError> {
+fn print_invitation(context: &Context, args: &Args, invitation: &Invitation) -> CommandResult {
     let ui = context.ui;
     ui.json(invitation);
     if args.pair {
-        let code = qrcode::QrCode::new(invitation.url.as_bytes()).map_err(CommandError::problem)?;
+        let code = qrcode::QrCode::new(invitation.url.as_bytes())?;
         ui.line(code.render::<qrcode::render::unicode::Dense1x2>().build());
         if invitation.url.starts_with("http://127.0.0.1") {
             ui.note("a phone can't reach this machine's own address: name a host in `[web] trusted_hosts`, see docs/web.md");
@@ -123,7 +119,7 @@ fn print_invitation(context: &Context, args: &Args, invitation: &Invitation) -> 
         open_browser(&invitation.url);
     }
     ui.note(format!("it lets one browser in, once, until {}", invitation.expires));
-    Ok(())
+    Ok(Status::Fine)
 }
 
 /// Opens an address in the browser; it is printed, too, so that a person without one has it.
@@ -141,33 +137,17 @@ fn open_browser(url: &str) {
 }
 
 fn sessions(context: &Context, workspace: &Workspace, end: Option<&str>) -> CommandResult {
-    let (ui, store) = (context.ui, PageStore::open(&workspace.dirs.state)?);
+    let store = PageStore::open(&workspace.dirs.state)?;
     if let Some(id) = end {
         if !store.end(id)? {
             return Err(CommandError::usage(format!("there is no session {}", crate::format::quote(id)))
                 .hint("`vault-agent web sessions` lists them"));
         }
-        ui.json(&serde_json::json!({ "ended": id }));
-        ui.line(format!("ended {id}"));
-        return Ok(Status::Fine);
-    }
-    let all = store.sessions(workspace.clock.now())?;
-    ui.json(&all);
-    if all.is_empty() {
-        ui.line("no browser is let in");
+        return context.answer(&serde_json::json!({ "ended": id }), format!("ended {id}"));
     }
     let tz = workspace.zone.tz();
-    for one in all {
-        let day = |at: jiff::Timestamp| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string();
-        ui.line(format!("{}  since {}  until {}  {}", one.id, day(one.began), day(one.ends), one.browser));
-    }
-    Ok(Status::Fine)
-}
-
-impl From<WebError> for CommandError {
-    fn from(error: WebError) -> Self {
-        let hint = matches!(error, WebError::Listen { .. })
-            .then_some("another program has it: change `[web] listen`; port 0 takes a free one");
-        Self::problem(error).hints(hint)
-    }
+    let day = |at: jiff::Timestamp| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+    context.list(&store.sessions(workspace.clock.now())?, "no browser is let in", |one| {
+        format!("{}  since {}  until {}  {}", one.id, day(one.began), day(one.ends), one.browser)
+    })
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::cli::memories::expand_here;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::{CommandResult, Context, Status};
 use crate::hooks::recall_gate::needs_recall;
-use crate::search::{Freshness, Hit, MemoryPrompt, RecallError, SearchClient};
+use crate::search::{Freshness, Hit, MemoryPrompt, SearchClient};
 
 /// Gives the memories that help with a question or a prompt: a few lines, or `NONE`.
 ///
@@ -32,7 +32,7 @@ pub struct Args {
     scope: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct RecallAnswer<'a> {
     digest: Option<&'a str>,
     hits: &'a [Hit],
@@ -48,17 +48,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let client = SearchClient::new(Arc::new(context.workspace_or_last()?));
     let query = args.query.join(" ");
     if !needs_recall(&query) {
-        context.ui.json(&RecallAnswer {
-            digest: None,
-            hits: &[],
-            injected: None,
-            freshness: None,
-            notes: &[],
-        });
-        if !args.inject {
-            context.ui.line("NONE");
-        }
-        return Ok(Status::Fine);
+        return context.report(&RecallAnswer::default(), (!args.inject).then_some("NONE"), true);
     }
     let found = client.recall(&MemoryPrompt {
         scope: expand_here(args.scope.as_deref())?,
@@ -84,13 +74,4 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.line(found.digest.as_deref().unwrap_or("NONE"));
     }
     Ok(Status::Fine)
-}
-
-impl From<RecallError> for CommandError {
-    fn from(error: RecallError) -> Self {
-        match error {
-            RecallError::Embed(error) => Self::usage(error).hint("see `[embed]` in `vault-agent.toml`"),
-            RecallError::Index(error) => error.into(),
-        }
-    }
 }

@@ -38,15 +38,12 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     bar.finish_and_clear();
     let made = made?;
     let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    context.ui.json(&ReindexReport { made, took_ms });
-    context.ui.line(format!(
-        "{} files ({} left out), {} blocks, {:.1} MB of text in {:.1} s",
-        made.files,
-        made.skipped,
-        made.blocks,
-        made.bytes as f64 / 1e6,
-        took_ms as f64 / 1e3
-    ));
+    let Reindexed { files, skipped, blocks, bytes } = made;
+    let (megabytes, seconds) = (bytes as f64 / 1e6, took_ms as f64 / 1e3);
+    let said = format!(
+        "{files} files ({skipped} left out), {blocks} blocks, {megabytes:.1} MB of text in {seconds:.1} s"
+    );
+    context.answer(&ReindexReport { made, took_ms }, said)?;
     if made.skipped > 0 && !context.ui.json {
         context.ui.note("`vault-agent stats` says what was left out and why");
     }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::memories::expand_here;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::{CommandResult, Context, Status};
 use crate::deliver::{link, takes_links};
-use crate::search::{Answer, Hit, IndexError, Query, Reranked, SearchClient};
+use crate::search::{Answer, Hit, Query, Reranked, SearchClient};
 
 /// Searches all notes, logs and memories.
 ///
@@ -134,14 +134,11 @@ fn show(context: &Context, answer: &Answer, root: &Path) {
     let (path, dim) = (Green.on_default(), anstyle::Style::new().dimmed());
     let head = Cyan.on_default();
     for hit in &answer.hits {
-        let section =
-            hit.section.as_deref().map(|section| format!("  {head}{section}{head:#}")).unwrap_or_default();
-        let who = hit.author.as_deref().map(|author| format!("  {author}")).unwrap_or_default();
-        let when = hit
-            .timestamp
-            .map(|at| format!("  {dim}{}{dim:#}", at.strftime("%Y-%m-%d %H:%M")))
-            .unwrap_or_default();
-        let pin = if hit.pinned { "  (pinned)" } else { "" };
+        let section = hit.section.iter().map(|section| format!("  {head}{section}{head:#}"));
+        let who = hit.author.iter().map(|author| format!("  {author}"));
+        let when = hit.timestamp.iter().map(|at| format!("  {dim}{}{dim:#}", at.strftime("%Y-%m-%d %H:%M")));
+        let pin = hit.pinned.then(|| "  (pinned)".to_owned());
+        let more: String = section.chain(who).chain(when).chain(pin).collect();
         let place = format!("{path}{}{path:#}:{}", hit.path, hit.line);
         let place = match &vault {
             Some(vault) => {
@@ -152,20 +149,11 @@ fn show(context: &Context, answer: &Answer, root: &Path) {
             None => place,
         };
         let alike = if hit.alike { "  ≈" } else { "" };
-        context.ui.line(format!("{place}{alike}{section}{who}{when}{pin}"));
+        context.ui.line(format!("{place}{alike}{more}"));
         context.ui.line(format!("    {}", hit.snippet));
     }
     // A note above says what was not searched.
     if answer.hits.is_empty() && answer.freshness.not_searched == 0 && !context.ui.json {
         context.ui.note("nothing found");
-    }
-}
-
-impl From<IndexError> for CommandError {
-    fn from(error: IndexError) -> Self {
-        match error {
-            IndexError::Scope { .. } => Self::usage(error),
-            error => Self::problem(error),
-        }
     }
 }

@@ -1,11 +1,15 @@
 //! `inbox`: lists candidates for memory, and keeps or declines them.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
-use crate::capture::{HUMAN, Inbox, InboxError, ListedCandidate};
+use crate::capture::{HUMAN, Inbox, InboxError, Learner, ListedCandidate, new_turns, rules};
 use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::config::InboxSettings;
 use crate::format::Finding;
 use crate::format::candidate::{CandidateState, is_id};
+use crate::vault::{NotePath, WalkOptions};
 use crate::workspace::Workspace;
 
 /// Shows what could be remembered from your conversations, and keeps or declines it.
@@ -76,9 +80,7 @@ fn list(context: &Context, inbox: &Inbox<'_>, all: bool) -> CommandResult {
     context.ui.json(&listed);
     let shown: Vec<&ListedCandidate> =
         listed.iter().filter(|one| all || one.state == CandidateState::Open).collect();
-    for one in &shown {
-        context.ui.line(describe(one));
-    }
+    shown.iter().for_each(|one| context.ui.line(describe(one)));
     let path = inbox.path();
     // A line that looks like an answer and isn't understood has no effect.
     let missed = inbox.read()?.near_misses;
@@ -133,20 +135,7 @@ fn for_each_id<T: Serialize>(
     if !done.is_empty() || failed.is_none() {
         context.ui.json(&done);
     }
-    match failed {
-        Some(error) => Err(error.into()),
-        None => Ok(Status::Fine),
-    }
-}
-
-impl From<InboxError> for CommandError {
-    fn from(error: InboxError) -> Self {
-        let hint = error.hint();
-        match error {
-            InboxError::Memory(error) => error.into(),
-            other => Self::problem(other).hints(hint),
-        }
-    }
+    failed.map_or(Ok(Status::Fine), |error| Err(error.into()))
 }
 
 /// A candidate that a scan found.
@@ -168,8 +157,6 @@ fn scan(
     since: Option<jiff::civil::Date>,
     dry: bool,
 ) -> CommandResult {
-    use crate::capture::{Learner, new_turns, rules};
-
     let inbox = Inbox::new(workspace.memory());
     let mut learner = Learner::new(workspace.memory())?;
     let (mut proposals, mut read, now) = (Vec::new(), 0, workspace.clock.now());
@@ -203,41 +190,31 @@ fn scan(
             context.ui.note(format!("`{id}` can't be kept: {error}"));
         }
     }
-    context.ui.json(&found);
-    for one in &found {
-        context.ui.line(format!("{}  [{}] {}: {}", one.id, one.category, one.section, one.text));
-    }
+    let line = |ScanReport { id, category, section, text, .. }: &ScanReport| {
+        format!("{id}  [{category}] {section}: {text}")
+    };
+    context.report(&found, found.iter().map(line), true)?;
     let verb = if dry { "would be asked" } else { "asked" };
-    context.ui.note(format!("{} of {read} messages: {} {verb}", message_count(&found), found.len()));
+    let messages = found.iter().map(|one| &one.source).collect::<HashSet<_>>().len();
+    context.ui.note(format!("{messages} of {read} messages: {} {verb}", found.len()));
     if asking.not_asked > 0 {
-        let crate::config::InboxSettings { per_day, open } = workspace.settings.inbox;
-        context.ui.note(format!(
-            "{} more are not asked: at most {per_day} a day and {open} open (`[inbox]`)",
-            asking.not_asked
-        ));
+        let InboxSettings { per_day, open } = workspace.settings.inbox;
+        let more = asking.not_asked;
+        let bounds = format!("at most {per_day} a day and {open} open (`[inbox]`)");
+        context.ui.note(format!("{more} more are not asked: {bounds}"));
     }
     Ok(Status::Fine)
 }
 
-/// The number of messages with a candidate.
-fn message_count(found: &[ScanReport]) -> usize {
-    found.iter().map(|one| &one.source).collect::<std::collections::HashSet<_>>().len()
-}
-
 /// The named logs, or all of conversations, in order.
-fn selected_logs(
-    workspace: &Workspace,
-    logs: &[String],
-) -> Result<Vec<crate::vault::NotePath>, CommandError> {
-    use crate::vault::{NotePath, WalkOptions};
-
+fn selected_logs(workspace: &Workspace, logs: &[String]) -> Result<Vec<NotePath>, CommandError> {
     let folder = workspace.note(&workspace.settings.paths.logs);
     let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
     let walked = workspace.vault.walk_if_there(&options)?;
     let mut all: Vec<NotePath> = walked.entries.into_iter().map(|entry| entry.path).collect();
     all.sort();
     if logs.is_empty() {
-        all.retain(|path| crate::capture::new_turns::is_talk(&workspace.settings.paths.logs, path.as_str()));
+        all.retain(|path| new_turns::is_talk(&workspace.settings.paths.logs, path.as_str()));
         return Ok(all);
     }
     let mut out = Vec::new();

@@ -8,7 +8,9 @@ use super::arguments::{
 use super::saving::{SaveArgs, one_line, print_saved, save};
 use crate::cli::reminders::commitment;
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::memory::{ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working};
+use crate::memory::{
+    ForgottenMemory, ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working,
+};
 use crate::workspace::Workspace;
 
 /// Saves, lists, reads and removes memories.
@@ -152,18 +154,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Args::Unpin { text } => {
             let gone = memory.unpin(text, workspace.unpinned_before(text), &origin)?;
-            context.answer(&gone, &gone.text)?;
-            context.ui.note(format!("unpinned; it stood in `{}`, line {}", gone.path, gone.line));
-            Ok(Status::Fine)
+            print_removed(context, &gone, "unpinned; it stood in")
         }
         Args::Forget { path, line, text } => {
             if text.is_none() {
                 refuse_moved_line(&workspace, path, *line)?;
             }
             let gone = memory.forget(path, *line, text.as_deref(), &origin)?;
-            context.answer(&gone, &gone.text)?;
-            context.ui.note(format!("removed from `{}`, line {}", gone.path, gone.line));
-            Ok(Status::Fine)
+            print_removed(context, &gone, "removed from")
         }
         Args::Edit { path, text, new, line, expected } => {
             let meant = MemoryRef { path, text, line: *line, expected: expected.as_deref() };
@@ -172,6 +170,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Args::Working { set, clear } => working_memory(context, &workspace, set.as_deref(), *clear),
     }
+}
+
+fn print_removed(context: &Context, gone: &ForgottenMemory, done: &str) -> CommandResult {
+    context.answer(gone, &gone.text)?;
+    context.ui.note(format!("{done} `{}`, line {}", gone.path, gone.line));
+    Ok(Status::Fine)
 }
 
 /// Refuses a line number that was removed just now: the line that has this number now has moved up.
@@ -196,50 +200,40 @@ fn list(
     // Memories from before projects had ids belong to this folder, too.
     scopes.extend(previous_scope().filter(|_| here));
     let scopes = (!scopes.is_empty()).then_some(&scopes[..]);
+    let numbered = |line: usize, text: &str| format!("{line:>4}  {}", one_line(text));
     if kind == "pins" {
         let pins = memory.pins()?;
         let shown =
             pins.iter().map(|pin| json!({"line": pin.line, "end_line": pin.end_line, "text": pin.text}));
-        context.ui.json(&shown.collect::<Vec<_>>());
-        pins.iter().for_each(|pin| context.ui.line(format!("{:>4}  {}", pin.line, one_line(&pin.text))));
-        return Ok(Status::Fine);
+        let lines = pins.iter().map(|pin| numbered(pin.line, &pin.text));
+        return context.report(&shown.collect::<Vec<_>>(), lines, true);
     }
     let kind = kind.parse::<MemoryKind>().map_err(|error| CommandError::from(error).hint("or `pins`"))?;
     match kind {
         MemoryKind::Long => {
             let sections = memory.list_long(scopes)?;
-            context.ui.json(&sections);
-            sections.iter().for_each(|section| print_section(context, section));
+            let lines = sections.iter().flat_map(|ListedSection { section, memories, .. }| {
+                let head = section.iter().map(|name| format!("## {name}"));
+                head.chain(memories.iter().map(move |memory| numbered(memory.line, &memory.text)))
+            });
+            context.report(&sections, lines, true)
         }
         MemoryKind::Daily => {
             let date = date.map(|text| parse_day(text, workspace)).transpose()?;
             let days = memory.list_daily(date, scopes)?;
-            context.ui.json(&days);
-            days.iter().for_each(|day| print_day(context, day));
+            let lines = days.iter().flat_map(|ListedDay { path, memories, .. }| {
+                let timed = memories.iter().map(|memory| {
+                    let (line, time) = (memory.line, memory.timestamp.as_deref().unwrap_or(""));
+                    format!("{line:>4}  {time:<5}  {}", one_line(&memory.text))
+                });
+                std::iter::once(path.to_string()).chain(timed)
+            });
+            context.report(&days, lines, true)
         }
         MemoryKind::Commitment => {
             let listed = memory.ledger().list(all)?;
-            context.ui.json(&listed);
-            listed.iter().for_each(|one| context.ui.line(commitment::row(one)));
+            context.report(&listed, listed.iter().map(commitment::row), true)
         }
-    }
-    Ok(Status::Fine)
-}
-
-fn print_section(context: &Context, section: &ListedSection) {
-    if let Some(name) = &section.section {
-        context.ui.line(format!("## {name}"));
-    }
-    for memory in &section.memories {
-        context.ui.line(format!("{:>4}  {}", memory.line, one_line(&memory.text)));
-    }
-}
-
-fn print_day(context: &Context, day: &ListedDay) {
-    context.ui.line(format!("{}", day.path));
-    for memory in &day.memories {
-        let time = memory.timestamp.as_deref().unwrap_or("");
-        context.ui.line(format!("{:>4}  {time:<5}  {}", memory.line, one_line(&memory.text)));
     }
 }
 
@@ -260,33 +254,13 @@ fn working_memory(context: &Context, workspace: &Workspace, set: Option<&str>, c
         None => read_working(settings, now, &working::reader(&workspace.vault)),
     };
     let path = working::working_path(settings).map(|path| path.to_string());
-    context.ui.json(
-        &found
-            .as_ref()
-            .map(|it| json!({"path": path, "updated": it.updated, "expires": it.expires, "text": it.text})),
-    );
-    match &found {
-        Some(it) => {
-            context.ui.line(&it.text);
-            context.ui.note(format!("good until {}", it.expires));
-        }
-        None => context.ui.note("there is no working memory, or it has expired"),
-    }
+    let document = found
+        .as_ref()
+        .map(|it| json!({"path": path, "updated": it.updated, "expires": it.expires, "text": it.text}));
+    context.report(&document, found.iter().map(|it| &it.text), true)?;
+    context.ui.note(match &found {
+        Some(it) => format!("good until {}", it.expires),
+        None => "there is no working memory, or it has expired".to_owned(),
+    });
     Ok(Status::Fine)
-}
-
-impl From<MemoryError> for CommandError {
-    fn from(error: MemoryError) -> Self {
-        let near = error
-            .nearest()
-            .iter()
-            .map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
-        let hint = match &error {
-            MemoryError::NoSuchFollowUp { .. } => Some("`vault-agent commitment list --all` shows all ids"),
-            error => error.hint(),
-        };
-        let hints: Vec<String> = hint.map(str::to_owned).into_iter().chain(near).collect();
-        let is_usage = error.is_usage();
-        Self::of(error, is_usage).hints(hints)
-    }
 }

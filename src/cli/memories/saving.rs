@@ -5,7 +5,6 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::memory::{
     CommitmentDraft, MemoryFields, MemoryKind, MemoryTier, NewMemory, SavedMemory, Scope, Temporal,
 };
-use crate::reminders::ReminderError;
 use crate::workspace::Workspace;
 use crate::{schedule, when};
 
@@ -76,15 +75,11 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
         MemoryKind::Daily => memory.save_note(&fact()?, now, &origin)?,
         MemoryKind::Commitment => {
             let due = args.due.as_deref().map(|phrase| when::parse_when(phrase, now, &workspace.zone));
-            let due = due.transpose().map_err(ReminderError::from)?;
+            let due = due.transpose()?;
+            let precision = args.precision.as_deref().map(str::parse).transpose();
             let draft = CommitmentDraft {
                 due: due.map(|local| schedule::resolve(&workspace.zone, local)),
-                precision: args
-                    .precision
-                    .as_deref()
-                    .map(str::parse)
-                    .transpose()
-                    .map_err(CommandError::usage)?,
+                precision: precision.map_err(CommandError::usage)?,
                 scope: args.place.clone(),
                 source: args.source.clone(),
                 ..CommitmentDraft::new(text.as_str())
@@ -115,13 +110,11 @@ pub(super) fn check_options(args: &SaveArgs, kind: MemoryKind) -> Result<(), Com
         ("--temporal", args.temporal.is_some()),
     ];
     let is_follow_up = kind == MemoryKind::Commitment;
-    let lost = if is_follow_up { &of_memories[..] } else { &of_follow_ups[..] };
+    let (lost, hint) = match is_follow_up {
+        true => (&of_memories[..], "leave it out"),
+        false => (&of_follow_ups[..], "save a follow-up with `--to commitment`, or leave it out"),
+    };
     if let Some((option, _)) = lost.iter().find(|(_, given)| *given) {
-        let hint = if is_follow_up {
-            "leave it out"
-        } else {
-            "save a follow-up with `--to commitment`, or leave it out"
-        };
         return Err(CommandError::usage(format!("`{option}` means nothing with `--to {kind}`")).hint(hint));
     }
     if args.section.is_some() && kind != MemoryKind::Long {

@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use crate::agenda::{self, Agenda, AgendaEntry, EntryState};
+use crate::agenda::{self, AgendaEntry, EntryState};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::tasks::Scanner;
 use crate::terminal::escape_control;
@@ -42,19 +42,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
     };
     let agenda = agenda::range(&workspace, from, to, &mut Scanner::default())?;
-    context.ui.json(&agenda);
-    show(context, &agenda);
-    Ok(if agenda.problems.is_empty() { Status::Fine } else { Status::Problem })
-}
-
-fn show(context: &Context, agenda: &Agenda) {
     let ui = context.ui;
-    let mut day = None;
-    for entry in &agenda.entries {
-        if day.replace(entry.date) != Some(entry.date) {
-            ui.line(entry.date.strftime("%a %-d %b %Y").to_string());
-        }
-        ui.line(format!("  {}  {}", entry.time, describe(entry)));
+    ui.json(&agenda);
+    for day in agenda.entries.chunk_by(|one, next| one.date == next.date) {
+        ui.line(day[0].date.strftime("%a %-d %b %Y").to_string());
+        day.iter().for_each(|entry| ui.line(format!("  {}  {}", entry.time, describe(entry))));
     }
     if agenda.entries.is_empty() {
         ui.note("nothing comes on these days");
@@ -63,6 +55,7 @@ fn show(context: &Context, agenda: &Agenda) {
         ui.note(format!("only the first {} are shown", agenda::MOST_ENTRIES));
     }
     agenda.problems.iter().for_each(|problem| ui.note(problem));
+    Ok(Status::of(agenda.problems.is_empty()))
 }
 
 /// `Call Mum (weekly) told at 09:31 by discord, 1 min late`.

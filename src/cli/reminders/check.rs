@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::{CommandError, CommandResult, Context};
 use crate::format::{
     Finding, approval, candidate, commitment, dated_tasks, log, reminder, summary, working_memory,
 };
@@ -49,9 +49,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let skills = crate::agent::skills::Skills::of(&workspace);
             found.extend(skills.unknown_tables()?);
             found.extend(skills.list()?.into_iter().flat_map(|one| one.problems));
+            for note in crate::routines::read_all(&workspace)? {
+                found.extend(note.findings.iter().map(|finding| PlacedFinding::new(&note.path, finding)));
+            }
+            found.extend(crate::summary::Summaries::of(&workspace).findings()?);
         }
-        check_routines(&workspace, &mut found)?;
-        check_summaries(&workspace, &mut found)?;
     }
     for file in &args.files {
         let path = note_path(&workspace, file)?;
@@ -62,10 +64,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         foreign.extend(foreign_tasks(&workspace, &path, &bytes, &delivered));
     }
     let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
-    context.ui.json(&all);
-    for finding in &all {
-        context.ui.line(finding_line(finding));
-    }
+    let done = context.report(&all, all.iter().map(|finding| finding_line(finding)), found.is_empty());
     if !foreign.is_empty() {
         context.ui.note("tasks of other programs are theirs to tell; that is no fault");
         let Workspace { vault, settings, zone, clock, .. } = &workspace;
@@ -74,17 +73,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             context.ui.note(format!("{}; {}", offer.count_text(), offer.setting_hint()));
         }
     }
-    if found.is_empty() {
-        if foreign.is_empty() {
-            context.ui.line("every line is understood");
-        }
-        return Ok(Status::Fine);
+    match found.len() {
+        0 if foreign.is_empty() => context.ui.line("every line is understood"),
+        0 => {}
+        1 => context.ui.note("1 line needs a look"),
+        count => context.ui.note(format!("{count} lines need a look")),
     }
-    context.ui.note(match found.len() {
-        1 => "1 line needs a look".to_owned(),
-        count => format!("{count} lines need a look"),
-    });
-    Ok(Status::Problem)
+    done
 }
 
 /// Checks all other notes for reminders and dated tasks that are never delivered there.
@@ -131,29 +126,6 @@ fn unknown_kinds(path: &NotePath, bytes: &[u8]) -> Vec<PlacedFinding> {
     found.collect()
 }
 
-/// Checks the heads of the routines' notes.
-fn check_routines(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), VaultError> {
-    #[cfg(feature = "assistant")]
-    for note in crate::routines::read_all(workspace)? {
-        found.extend(note.findings.iter().map(|finding| PlacedFinding::new(&note.path, finding)));
-    }
-    #[cfg(not(feature = "assistant"))]
-    let _ = (workspace, found);
-    Ok(())
-}
-
-/// Checks that the logs of summaries are there and unchanged.
-fn check_summaries(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), CommandError> {
-    #[cfg(feature = "assistant")]
-    {
-        let summaries = crate::summary::Summaries::of(workspace);
-        found.extend(summaries.findings().map_err(CommandError::problem)?);
-    }
-    #[cfg(not(feature = "assistant"))]
-    let _ = (workspace, found);
-    Ok(())
-}
-
 /// For each note the lines of other programs' tasks that are delivered, with whether each has a time of day.
 type DeliveredTasks = HashMap<String, BTreeMap<usize, bool>>;
 
@@ -163,13 +135,9 @@ fn delivered_tasks(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Del
     let Some(settings) = workspace.task_settings() else { return delivered };
     let mut scanner = Scanner::default();
     if let Err(reason) = scanner.scan(&workspace.vault, &settings, workspace.clock.now()) {
-        found.push(PlacedFinding {
-            path: ".obsidian/plugins".to_owned(),
-            line: 1,
-            column: 1,
-            reason,
-            suggestion: "mend that file, or take the form out of `[reminders] also`".to_owned(),
-        });
+        let suggestion = "mend that file, or take the form out of `[reminders] also`".to_owned();
+        let path = ".obsidian/plugins".to_owned();
+        found.push(PlacedFinding { path, line: 1, column: 1, reason, suggestion });
     }
     for (path, task) in scanner.tasks() {
         let timed = task.task.notification_times.iter().all(|time| time.timed);
@@ -190,9 +158,8 @@ fn foreign_tasks(
     let mut dated = dated_tasks::dated(bytes);
     dated.retain(|task| !delivered.contains_key(&task.line));
     let mut out = Vec::new();
-    let mut impossible = dated_tasks::impossible(bytes);
-    impossible.retain(|task| workspace.task_settings().is_some() && !delivered.contains_key(&task.line));
-    for task in &impossible {
+    let impossible = workspace.task_settings().map(|_| dated_tasks::impossible(bytes)).unwrap_or_default();
+    for task in impossible.iter().filter(|task| !delivered.contains_key(&task.line)) {
         dated.retain(|other| other.line != task.line);
         let reason = format!("`{}` is no date that there is, so this task is not told", task.mark);
         out.push(finding(path, (task.line, task.column), reason, "write a day that the month has"));
@@ -211,11 +178,10 @@ fn foreign_tasks(
         );
         out.push(finding(path, (first.line, first.column), reason, suggestion));
     }
-    let timeless: Vec<usize> =
-        delivered.iter().filter(|(_, timed)| !**timed).map(|(line, _)| *line).collect();
-    if let Some(first) = timeless.first() {
-        let at = workspace.settings.reminders.time().strftime("%H:%M").to_string();
-        let reason = match timeless.len() {
+    let mut timeless = delivered.iter().filter(|(_, timed)| !**timed);
+    if let Some((first, _)) = timeless.next() {
+        let at = workspace.settings.reminders.time().strftime("%H:%M");
+        let reason = match timeless.count() + 1 {
             1 => format!("a task that has a date and no time is told at {at}"),
             count => {
                 format!("{count} tasks that have a date and no time are told at {at}, from this line on")
@@ -255,11 +221,8 @@ fn malformed_working_memory(workspace: &Workspace, path: &NotePath, bytes: &[u8]
 /// `Reminders.md:3:17: the reason; the suggestion`.
 pub(in crate::cli) fn finding_line(finding: &PlacedFinding) -> String {
     let PlacedFinding { path, line, column, reason, suggestion } = finding;
-    if suggestion.is_empty() {
-        format!("{path}:{line}:{column}: {reason}")
-    } else {
-        format!("{path}:{line}:{column}: {reason}; {suggestion}")
-    }
+    let more = if suggestion.is_empty() { "" } else { "; " };
+    format!("{path}:{line}:{column}: {reason}{more}{suggestion}")
 }
 
 fn check_bytes(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Vec<PlacedFinding> {

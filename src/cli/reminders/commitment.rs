@@ -4,7 +4,6 @@ use crate::cli::{CommandError, CommandResult, Context};
 use crate::deliver::MessageScope;
 use crate::format::commitment;
 use crate::memory::commitments::{CommitmentDraft, ListedFollowUp};
-use crate::reminders::ReminderError;
 use crate::{schedule, when};
 
 /// Adds, lists, changes and ends follow-ups.
@@ -64,7 +63,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let listed = match args {
         Args::Add { when, text, scope, precision, source } => {
             let now = workspace.clock.now();
-            let local = when::parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
+            let local = when::parse_when(when, now, &workspace.zone)?;
             let draft = CommitmentDraft {
                 due: Some(schedule::resolve(&workspace.zone, local)),
                 precision: precision.as_deref().map(str::parse).transpose().map_err(CommandError::usage)?,
@@ -77,21 +76,18 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             listed
         }
         Args::List { all } => {
-            return context.list(
-                &ledger.list(*all)?,
-                format!("no follow-ups wait in `{}`", ledger.path),
-                row,
-            );
+            let none = format!("no follow-ups wait in `{}`", ledger.path);
+            return context.list(&ledger.list(*all)?, none, row);
         }
         Args::Edit { id, when, text } => {
             let now = workspace.clock.now();
-            let when = when.as_deref().map(|when| when::parse_when(when, now, &workspace.zone)).transpose();
-            let local = when.map_err(ReminderError::from)?;
+            let when = when.as_deref().map(|when| when::parse_when(when, now, &workspace.zone));
+            let local = when.transpose()?;
             let due = local.map(|local| schedule::resolve(&workspace.zone, local));
             let listed = ledger.change(id, (text.as_deref(), due), &origin)?;
-            local
-                .into_iter()
-                .for_each(|local| context.ui.note(when::confirmation(local, now, &workspace.zone)));
+            if let Some(local) = local {
+                context.ui.note(when::confirmation(local, now, &workspace.zone));
+            }
             listed
         }
         Args::Done { id } => ledger.set(id, commitment::CommitmentStatus::Delivered, &origin)?,

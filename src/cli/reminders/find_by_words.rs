@@ -3,27 +3,17 @@
 //! Words that are a whole message are preferred to words that are part of one. Words that several messages have are refused
 //! with a list of them; nothing is guessed.
 
+use std::collections::HashSet;
+
 use jiff::ToSpan;
 
 use crate::cli::{CommandError, Context};
 use crate::deliver::compose;
-use crate::reminders::VaultReminders;
 use crate::tasks::{self, ListedLine, Scanner, is_task_id};
 use crate::workspace::Workspace;
 
 /// The most candidates listed in an error.
 const MAX_NAMED: usize = 5;
-
-/// The reminders and tasks among which words are searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WordsScope {
-    /// The note of reminders.
-    Reminders,
-    /// Tasks of other plugins, too.
-    All,
-    /// Also what was delivered in the last two days and is gone from its note.
-    AllAndDelivered,
-}
 
 /// A reminder or task that may be meant.
 struct NamedCandidate {
@@ -33,45 +23,41 @@ struct NamedCandidate {
     shown: String,
 }
 
-/// The id of the reminder or task that `text` names by its id or its words. A text that looks like an id is returned.
+/// The id of the reminder or task that `text` names by its id or its words; with `delivered` also of what was delivered in
+/// the last two days and is gone from its note. A text that looks like an id is returned.
 ///
 /// # Errors
 /// No message has these words, or several have; a note can't be read.
 pub(in crate::cli) fn id_of(
     context: &Context,
     workspace: &Workspace,
-    reminders: &VaultReminders<'_>,
     text: &str,
-    scope: WordsScope,
+    delivered: bool,
 ) -> Result<String, CommandError> {
-    let follow_up = || scope == WordsScope::AllAndDelivered && workspace.last_message_of(text).is_some();
-    if text.starts_with("rid_") || is_task_id(text) || follow_up() {
+    let is_follow_up = || delivered && workspace.last_message_of(text).is_some();
+    if text.starts_with("rid_") || is_task_id(text) || is_follow_up() {
         return Ok(text.to_owned());
     }
-    let mut tasks = workspace.vault_tasks();
-    tasks.settings = tasks.settings.filter(|_| scope != WordsScope::Reminders);
-    let (standing, problems) = tasks::all(reminders, &tasks, &mut Scanner::default(), workspace.clock.now())?;
+    let (reminders, tasks) = (workspace.vault_reminders(), workspace.vault_tasks());
+    let (standing, problems) =
+        tasks::all(&reminders, &tasks, &mut Scanner::default(), workspace.clock.now())?;
     problems.iter().for_each(|problem| context.ui.note(problem));
     let standing: Vec<NamedCandidate> = standing.into_iter().map(NamedCandidate::from).collect();
     if let Some(found) = find_one(&standing, text)? {
         return Ok(found);
     }
-    if scope == WordsScope::AllAndDelivered
-        && let Some(found) = find_one(&recently_delivered(workspace)?, text)?
-    {
+    if delivered && let Some(found) = find_one(&recently_delivered(workspace)?, text)? {
         return Ok(found);
     }
-    let what = if scope == WordsScope::Reminders { "no reminder has" } else { "no reminder and no task has" };
-    let list = if scope == WordsScope::Reminders { "remind list" } else { "remind list --all" };
-    Err(CommandError::problem(format!("{what} the id or the words `{text}`"))
-        .hint(format!("`vault-agent {list}` shows all with their ids")))
+    Err(CommandError::problem(format!("no reminder and no task has the id or the words `{text}`"))
+        .hint("`vault-agent remind list --all` shows all with their ids"))
 }
 
 /// The deliveries of the last two days, the latest first.
 fn recently_delivered(workspace: &Workspace) -> Result<Vec<NamedCandidate>, CommandError> {
     let now = workspace.zone.tz().to_datetime(workspace.clock.now());
     let journal = workspace.journal()?;
-    let facts = journal.notifications(now.saturating_sub(2.days()), now).map_err(CommandError::problem)?;
+    let facts = journal.notifications(now.saturating_sub(2.days()), now)?;
     let candidate = |fact: crate::deliver::Fact| NamedCandidate {
         shown: format!("{}  {}  {}", fact.id, fact.local.strftime("%Y-%m-%d %H:%M"), fact.msg),
         id: Some(fact.id),
@@ -95,14 +81,8 @@ fn find_one(all: &[NamedCandidate], text: &str) -> Result<Option<String>, Comman
     if found.is_empty() {
         found = all.iter().filter(part).collect();
     }
-    let mut ids: Vec<&Option<String>> = Vec::new();
-    found.retain(|one| {
-        one.id.is_none()
-            || !ids.contains(&&one.id) && {
-                ids.push(&one.id);
-                true
-            }
-    });
+    let mut ids = HashSet::new();
+    found.retain(|one| one.id.as_ref().is_none_or(|id| ids.insert(id)));
     match found.as_slice() {
         [] => Ok(None),
         [one] => match &one.id {

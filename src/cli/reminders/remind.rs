@@ -1,9 +1,9 @@
 //! `remind`: adds, lists, changes and removes reminders.
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
+use jiff::{SignedDuration, Timestamp};
 
-use super::find_by_words::{self, WordsScope};
+use super::find_by_words;
 use crate::cli::context::runtime;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::pass::flush;
@@ -12,8 +12,7 @@ use crate::reminders::{
     ListedReminder, ReminderChanges, ReminderDraft, ReminderError, VaultReminders, WrittenReminder,
     check_message, local_after,
 };
-use crate::tasks::{self, ListedLine, Scanner, TaskError, TaskRewrite, VaultTasks, WrittenTask, is_task_id};
-use crate::vault::NotePath;
+use crate::tasks::{self, ListedLine, Scanner, TaskRewrite, VaultTasks, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
 use crate::workspace::Workspace;
 use crate::{deliver, schedule};
@@ -112,23 +111,23 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Args::List { .. } | Args::Preview { .. } => context.workspace_or_last()?,
         _ => context.workspace()?,
     };
-    let path = workspace.note(&workspace.settings.paths.reminders);
-    let remind = Remind { context, workspace: &workspace, path: &path };
+    let remind = Remind { context, workspace: &workspace, now: workspace.clock.now() };
+    let id = |text: &str| find_by_words::id_of(context, &workspace, text, false);
     match args {
         Args::Add { when, message, recur } => remind.add(when, message, recur.as_deref()),
         Args::List { all: false } => remind.list(),
         Args::List { all: true } => remind.list_all(),
-        Args::Edit { id, when, message, recur } => {
-            let id = &remind.id(id, WordsScope::All)?;
-            remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
+        Args::Edit { id: text, when, message, recur } => {
+            remind.edit(&id(text)?, when.as_deref(), message.as_deref(), recur.as_deref())
         }
-        Args::Rm { id } => remind.remove(&remind.id(id, WordsScope::All)?),
-        Args::Done { id } => remind.done(&remind.id(id, WordsScope::All)?),
-        Args::Snooze { id, until, minutes } => {
-            remind.snooze(&remind.id(id, WordsScope::AllAndDelivered)?, until.as_deref(), *minutes)
+        Args::Rm { id: text } => remind.remove(&id(text)?),
+        Args::Done { id: text } => remind.done(&id(text)?),
+        Args::Snooze { id: text, until, minutes } => {
+            let id = find_by_words::id_of(context, &workspace, text, true)?;
+            remind.snooze(&id, until.as_deref(), *minutes)
         }
-        Args::Skip { id } => remind.skip(&remind.id(id, WordsScope::All)?),
-        Args::Move { id, when } => remind.move_next(&remind.id(id, WordsScope::All)?, when),
+        Args::Skip { id: text } => remind.skip(&id(text)?),
+        Args::Move { id: text, when } => remind.move_next(&id(text)?, when),
         Args::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
         }
@@ -138,7 +137,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 pub(super) struct Remind<'a> {
     pub(super) context: &'a Context,
     pub(super) workspace: &'a Workspace,
-    pub(super) path: &'a NotePath,
+    pub(super) now: Timestamp,
 }
 
 impl Remind<'_> {
@@ -146,27 +145,17 @@ impl Remind<'_> {
         self.workspace.vault_reminders()
     }
 
-    /// Changes a task of another plugin.
-    pub(super) fn with_tasks<T>(
-        &self,
-        change: impl FnOnce(&VaultTasks<'_>) -> Result<T, TaskError>,
-    ) -> Result<T, CommandError> {
-        Ok(change(&self.workspace.vault_tasks())?)
-    }
-
-    /// The id of the reminder or task that an id or words name.
-    fn id(&self, text: &str, scope: WordsScope) -> Result<String, CommandError> {
-        find_by_words::id_of(self.context, self.workspace, &self.reminders(), text, scope)
+    pub(super) fn tasks(&self) -> VaultTasks<'_> {
+        self.workspace.vault_tasks()
     }
 
     fn when(&self, text: &str) -> Result<Meaning, CommandError> {
-        let now = self.workspace.clock.now();
-        when::read(text, now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
+        Ok(when::read(text, self.now, &self.workspace.zone)?)
     }
 
     /// Words for a local time: its weekday and how far away it is.
-    pub(super) fn confirmation(&self, local: DateTime, recur: Recur) -> Option<String> {
-        Some(when::confirmation_with(local, recur, self.workspace.clock.now(), &self.workspace.zone))
+    pub(super) fn confirmation(&self, local: DateTime, recur: Recur) -> String {
+        when::confirmation_with(local, recur, self.now, &self.workspace.zone)
     }
 
     fn add(&self, when: &str, message: &str, recur: Option<&str>) -> CommandResult {
@@ -175,7 +164,7 @@ impl Remind<'_> {
         check_message(message)?;
         let draft = ReminderDraft { local: meaning.local, recur, msg: message.to_owned() };
         let written = self.reminders().add(&draft, self.context.origin())?;
-        self.report_change("added", &written, self.confirmation(meaning.local, recur).as_deref())
+        self.report_change("added", &written, Some(self.confirmation(meaning.local, recur)))
     }
 
     fn edit(
@@ -186,31 +175,31 @@ impl Remind<'_> {
         recur: Option<&str>,
     ) -> CommandResult {
         let meaning = when.map(|when| self.when(when)).transpose()?;
+        let local = meaning.as_ref().map(|meaning| meaning.local);
+        let own = meaning.filter(|meaning| meaning.recur != Recur::None);
         if is_task_id(id) {
-            if recur.is_some() || meaning.as_ref().is_some_and(|meaning| meaning.recur != Recur::None) {
+            if recur.is_some() || own.is_some() {
                 return Err(CommandError::usage("how a task comes again is changed in its own note"));
             }
-            let to = meaning.map(|meaning| meaning.local);
-            if let (None, None) = (to, message) {
+            if local.is_none() && message.is_none() {
                 return Err(ReminderError::NothingToChange.into());
             }
-            return self.rewrite("changed", id, TaskRewrite { to, words: message });
+            return self.rewrite("changed", id, TaskRewrite { to: local, words: message });
         }
         let mut recur = recur.map(recurrence).transpose()?;
-        if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
+        if let Some(meaning) = own {
             recur = Some(meaning.recurring(recur).map_err(CommandError::usage)?);
         }
         check_message(message.unwrap_or_default())?;
-        let local = meaning.map(|meaning| meaning.local);
         let changes = ReminderChanges { local, recur, msg: message.map(str::to_owned) };
         let written = self.reminders().change(id, &changes, self.context.origin())?;
-        let said = local.and_then(|local| self.confirmation(local, recur.unwrap_or_default()));
-        self.report_change("changed", &written, said.as_deref())
+        let said = local.map(|local| self.confirmation(local, recur.unwrap_or_default()));
+        self.report_change("changed", &written, said)
     }
 
     fn remove(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let written = self.with_tasks(|tasks| tasks.remove(id, None, self.context.origin()))?;
+            let written = self.tasks().remove(id, None, self.context.origin())?;
             return self.report_task_change("removed", &written, None);
         }
         let written = self.reminders().remove(id, self.context.origin())?;
@@ -218,71 +207,62 @@ impl Remind<'_> {
     }
 
     fn snooze(&self, id: &str, until: Option<&str>, minutes: Option<u32>) -> CommandResult {
-        let (now, zone) = (self.workspace.clock.now(), &self.workspace.zone);
+        let zone = &self.workspace.zone;
         let local = match until {
-            Some(until) => when::parse_when(until, now, zone).map_err(ReminderError::from)?,
-            None => local_after(now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
+            Some(until) => when::parse_when(until, self.now, zone)?,
+            None => local_after(self.now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
         };
+        let said = Some(self.confirmation(local, Recur::None));
         if is_task_id(id) {
-            let written = self.with_tasks(|tasks| tasks.snooze(id, None, local, self.context.origin()))?;
-            return self.report_task_change(
-                "snoozed",
-                &written,
-                self.confirmation(local, Recur::None).as_deref(),
-            );
+            let written = self.tasks().snooze(id, None, local, self.context.origin())?;
+            return self.report_task_change("snoozed", &written, said);
         }
-        if let Some(line_text) = self.workspace.postponed(id, local, &self.context.origin())? {
-            let written = WrittenReminder { id: id.to_owned(), line_text };
-            return self.report_change("snoozed", &written, self.confirmation(local, Recur::None).as_deref());
-        }
-        let said = self.workspace.last_message_of(id);
-        let is_told = |local| self.workspace.may_be_sent(id, local);
-        let written = self.reminders().snooze(id, local, said.as_deref(), is_told, self.context.origin())?;
-        self.report_change("snoozed", &written, self.confirmation(local, Recur::None).as_deref())
+        let written = match self.workspace.postponed(id, local, &self.context.origin())? {
+            Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
+            None => {
+                let told = self.workspace.last_message_of(id);
+                let is_told = |local| self.workspace.may_be_sent(id, local);
+                self.reminders().snooze(id, local, told.as_deref(), is_told, self.context.origin())?
+            }
+        };
+        self.report_change("snoozed", &written, said)
     }
 
     fn done(&self, id: &str) -> CommandResult {
-        let now = self.workspace.clock.now();
         if is_task_id(id) {
-            let written = self.with_tasks(|tasks| tasks.done(id, None, now, self.context.origin()))?;
+            let written = self.tasks().done(id, None, self.now, self.context.origin())?;
             return self.report_task_change("done", &written, None);
         }
         let line = self.reminders().line(id)?;
         if line.reminder.recur == Recur::None {
-            let written = self.reminders().remove(id, self.context.origin())?;
-            return self.report_change("removed", &written, None);
+            return self.remove(id);
         }
-        let written = WrittenReminder {
-            id: id.to_owned(),
-            line_text: String::from_utf8_lossy(&line.text).into_owned(),
-        };
-        self.context.ui.json(&written);
-        self.context.ui.line(&written.line_text);
-        let next = schedule::next_occurrence(&self.workspace.zone, &line.reminder, now);
-        if let Some(said) = next.and_then(|next| self.confirmation(next.local, line.reminder.recur)) {
+        let line_text = String::from_utf8_lossy(&line.text).into_owned();
+        let written = WrittenReminder { id: id.to_owned(), line_text };
+        self.context.answer(&written, &written.line_text)?;
+        if let Some(next) = schedule::next_occurrence(&self.workspace.zone, &line.reminder, self.now) {
+            let said = self.confirmation(next.local, line.reminder.recur);
             self.context.ui.note(format!("it comes again {said}"));
         }
         Ok(Status::Fine)
     }
 
     fn list_all(&self) -> CommandResult {
-        let tasks = self.workspace.vault_tasks();
-        let (all, problems) =
-            tasks::all(&self.reminders(), &tasks, &mut Scanner::default(), self.workspace.clock.now())?;
-        let none = format!("no reminders in `{}`, and no tasks that are told", self.path);
+        let (reminders, tasks) = (self.reminders(), self.tasks());
+        let (all, problems) = tasks::all(&reminders, &tasks, &mut Scanner::default(), self.now)?;
+        let none = format!("no reminders in `{}`, and no tasks that are told", reminders.path);
         self.context.list(&all, none, task_row)?;
         if tasks.settings.is_none() {
             self.context.ui.note("tasks of other plugins are not told: `[reminders] also` names none");
         }
-        for problem in &problems {
-            self.context.ui.note(problem);
-        }
-        Ok(if problems.is_empty() { Status::Fine } else { Status::Problem })
+        problems.iter().for_each(|problem| self.context.ui.note(problem));
+        Ok(Status::of(problems.is_empty()))
     }
 
     fn list(&self) -> CommandResult {
-        let listed = self.reminders().list(self.workspace.clock.now())?;
-        self.context.list(&listed, format!("no reminders in `{}`", self.path), reminder_row)
+        let reminders = self.reminders();
+        let none = format!("no reminders in `{}`", reminders.path);
+        self.context.list(&reminders.list(self.now)?, none, reminder_row)
     }
 
     /// Prints the changed line, and confirms the change through the other notifiers.
@@ -290,10 +270,9 @@ impl Remind<'_> {
         &self,
         what: &str,
         written: &WrittenReminder,
-        when: Option<&str>,
+        when: Option<String>,
     ) -> CommandResult {
-        self.context.ui.json(written);
-        self.context.ui.line(&written.line_text);
+        self.context.answer(written, &written.line_text)?;
         when.into_iter().for_each(|when| self.context.ui.note(when));
         self.confirm(what, &written.line_text)
     }
@@ -303,15 +282,12 @@ impl Remind<'_> {
         &self,
         what: &str,
         written: &WrittenTask,
-        when: Option<&str>,
+        when: Option<String>,
     ) -> CommandResult {
-        self.context.ui.json(written);
         let shown = written.shown();
-        if !shown.is_empty() {
-            self.context.ui.line(&shown);
-        }
+        self.context.report(written, Some(&shown).filter(|shown| !shown.is_empty()), true)?;
         self.context.ui.note(format!("{what} in {}", written.place()));
-        when.into_iter().chain(written.remark.as_deref()).for_each(|text| self.context.ui.note(text));
+        when.into_iter().chain(written.remark.clone()).for_each(|text| self.context.ui.note(text));
         self.confirm(what, &shown)
     }
 
@@ -333,7 +309,8 @@ impl Remind<'_> {
         deliver::confirm(&journal, what, line, workspace.clock.now())?;
         let settings = workspace.pass_settings();
         let pass = workspace.pass_context(&journal, &delivery_order, &settings);
-        runtime()?.block_on(flush(&pass)).map(|_| ()).map_err(CommandError::problem)
+        runtime()?.block_on(flush(&pass))?;
+        Ok(())
     }
 }
 
@@ -353,11 +330,4 @@ fn task_row(one: &ListedLine) -> String {
 
 fn recurrence(text: &str) -> Result<Recur, CommandError> {
     text.parse().map_err(CommandError::usage)
-}
-
-impl From<TaskError> for CommandError {
-    fn from(error: TaskError) -> Self {
-        let hint = error.hint();
-        Self::problem(error).hints(hint)
-    }
 }

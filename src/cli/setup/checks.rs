@@ -1,12 +1,22 @@
-//! Runs the checks of `setup`: folder, secrets, Discord, a brain. A check returns its result or an error for a person.
+//! Runs the checks of `setup`: folder, secrets, Discord, a brain, and test messages through each notifier, with the settings as
+//! they would be written. A check returns its result or an error for a person.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+#[cfg(feature = "assistant")]
+use std::time::Duration;
+
+#[cfg(feature = "assistant")]
+use secrecy::SecretString;
 
 use crate::cli::context::Context;
-use crate::config::{self, FILE_NAME, Settings};
-use crate::setup::{CheckResult, SecretSource, SetupCheck, VaultFolder};
-
-use super::test_message;
+use crate::clock::Clock;
+use crate::config::{self, FILE_NAME, NotifyKind, Settings};
+use crate::deliver::{Desktop, NoteLinks, Notifier, NotifyRules, send_test};
+#[cfg(feature = "assistant")]
+use crate::discord::{DiscordApi, examine, setup_checks};
+use crate::notifiers::NotifierParts;
+use crate::setup::{CheckResult, NotifierTrial, SecretSource, SetupCheck, VaultFolder};
 
 /// The most notes that are counted.
 const MAX_COUNTED_NOTES: usize = 100;
@@ -24,26 +34,24 @@ pub(super) fn run_check(
             folder(path).map(|folder| CheckResult::VaultFolder(Box::new(folder)))
         }
         SetupCheck::Secret(source, root) => secret(source, root),
-        SetupCheck::Desktop
-        | SetupCheck::BotMessage(..)
-        | SetupCheck::WebhookMessage(..)
-        | SetupCheck::Way(_)
-        | SetupCheck::Brain(_)
-            if no_tests =>
-        {
+        SetupCheck::Test(_) | SetupCheck::Brain(_) if no_tests => {
             Ok(CheckResult::Well("not tested".to_owned()))
         }
+        SetupCheck::Test(trial) => block_on(test_notifier(trial, &context.clock)),
         #[cfg(feature = "assistant")]
         SetupCheck::Brain(trial) => test_brain(context, trial),
-        SetupCheck::Desktop => {
-            block_on(test_message::send(&crate::deliver::Desktop, "a notification was shown"))
+        #[cfg(feature = "assistant")]
+        SetupCheck::Bot(token, base) => {
+            let api = discord_api(token, base)?;
+            block_on(async { setup_checks::bot(&api).await.map_err(|error| error.to_string()) })
+                .map(CheckResult::Bot)
         }
         #[cfg(feature = "assistant")]
-        SetupCheck::Bot(..)
-        | SetupCheck::Channels(..)
-        | SetupCheck::BotMessage(..)
-        | SetupCheck::WebhookMessage(..) => block_on(test_message::check_discord(check)),
-        SetupCheck::Way(trial) => block_on(test_message::send_by(trial, &context.clock)),
+        SetupCheck::Channels(token, base) => {
+            let api = discord_api(token, base)?;
+            block_on(async { setup_checks::channels(&api).await.map_err(|error| error.to_string()) })
+                .map(CheckResult::Channels)
+        }
         #[cfg(not(feature = "assistant"))]
         _ => {
             let _ = context;
@@ -122,11 +130,10 @@ fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<Che
     let scratch = std::env::temp_dir().join(format!("vault-agent-setup-{}", std::process::id()));
     let watch = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
     let harness = HarnessContext { watch, state: scratch.clone(), server: None };
-    let prepared = PreparedBrain::of(&trial.brain, &scratch);
-    let prepared = match &trial.key {
-        Some(key) => prepared.with_key(key.clone()),
-        None => prepared,
-    };
+    let mut prepared = PreparedBrain::of(&trial.brain, &scratch);
+    if let Some(key) = &trial.key {
+        prepared = prepared.with_key(key.clone());
+    }
     let client = http::client().map_err(|error| error.message)?;
     context.ui.note(format!("asking {} ({}) ...", trial.brain.name, trial.brain.model));
     let began = std::time::Instant::now();
@@ -169,14 +176,11 @@ pub(super) fn local_models() -> Vec<String> {
     let host = std::env::var("OLLAMA_HOST").ok().filter(|host| host.starts_with("http://127.0.0.1:"));
     let base = host.unwrap_or_else(|| "http://127.0.0.1:11434".to_owned());
     let listed = block_on(async {
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .timeout(std::time::Duration::from_millis(500))
-            .build()
-            .map_err(|error| error.to_string())?;
-        let answer =
-            client.get(format!("{base}/api/tags")).send().await.map_err(|error| error.to_string())?;
-        answer.json::<serde_json::Value>().await.map_err(|error| error.to_string())
+        let listed = async || {
+            let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_millis(500)).build()?;
+            client.get(format!("{base}/api/tags")).send().await?.json::<serde_json::Value>().await
+        };
+        listed().await.map_err(|error| error.to_string())
     });
     let models = listed.ok().and_then(|listed| listed["models"].as_array().cloned()).unwrap_or_default();
     models.iter().filter_map(|model| model["name"].as_str().map(str::to_owned)).collect()
@@ -185,4 +189,63 @@ pub(super) fn local_models() -> Vec<String> {
 #[cfg(not(feature = "assistant"))]
 pub(super) fn local_models() -> Vec<String> {
     Vec::new()
+}
+
+#[cfg(feature = "assistant")]
+fn discord_api(token: &SecretString, base: &Option<String>) -> Result<DiscordApi, String> {
+    DiscordApi::new(Some(token), base.as_deref()).map_err(|error| error.to_string())
+}
+
+/// Sends a test message.
+async fn test_notifier(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<CheckResult, String> {
+    let (notifier, well): (Arc<dyn Notifier>, _) = match trial.kind {
+        NotifyKind::Console | NotifyKind::Desktop => (Arc::new(Desktop), "a notification was shown"),
+        NotifyKind::Discord => (discord_notifier(trial).await?, "a test message is in the channel"),
+        NotifyKind::Ntfy => (notifier(trial, clock)?, "a test message is in the topic"),
+        NotifyKind::Email => (notifier(trial, clock)?, "the mail server took a test message"),
+        NotifyKind::Webhook => (notifier(trial, clock)?, "the address took a test message"),
+    };
+    send_test(&*notifier).await.map(|()| CheckResult::Well(well.to_owned()))
+}
+
+/// Discord's webhook, or the bot, which has to be let in.
+#[cfg(feature = "assistant")]
+async fn discord_notifier(trial: &NotifierTrial) -> Result<Arc<dyn Notifier>, String> {
+    use crate::discord::access::Owners;
+    use crate::discord::notifier::BotNotifier;
+    use crate::discord::webhook::WebhookNotifier;
+
+    let base = &trial.discord.api_base;
+    if let Some(address) = &trial.address {
+        let webhook = WebhookNotifier::new(address, base.as_deref(), Owners::default())
+            .map_err(|error| error.to_string())?;
+        return Ok(Arc::new(webhook));
+    }
+    let api = discord_api(&trial.secret.clone().unwrap_or_default(), base)?;
+    if let Some(problem) = examine(&api, &trial.discord).await.into_iter().find_map(Result::err) {
+        return Err(problem.to_string());
+    }
+    let owners = Owners::new(&trial.discord.owner_ids);
+    Ok(Arc::new(BotNotifier::new(api, trial.discord.channel_id, owners)))
+}
+
+#[cfg(not(feature = "assistant"))]
+async fn discord_notifier(_: &NotifierTrial) -> Result<Arc<dyn Notifier>, String> {
+    Err("this build of vault-agent can't do that".to_owned())
+}
+
+/// ntfy, mail or a signed webhook.
+fn notifier(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Notifier>, String> {
+    let vault = trial.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let config::PathSettings { reminders, commitments, .. } = config::PathSettings::default();
+    let parts = NotifierParts {
+        notify: &trial.notify,
+        secret: trial.secret.clone(),
+        address: trial.address.clone(),
+        root: &trial.root,
+        links: NoteLinks { vault, reminders, commitments },
+        rules: NotifyRules::default(),
+        clock,
+    };
+    parts.make(trial.kind).map_err(|error| error.message)
 }

@@ -1,11 +1,10 @@
 //! `setup`: asks the questions that lead from nothing to a vault with notifications, and writes the result.
 //!
-//! [`crate::setup`] decides the questions and the plan. Here are the terminal ([`prompt`]), the checks ([`checks`],
-//! [`test_message`]) and the writing ([`write`]). Nothing is written before the plan was shown.
+//! [`crate::setup`] decides the questions and the plan. Here are the terminal ([`prompt`]), the checks ([`checks`]) and the
+//! writing ([`write`]). Nothing is written before the plan was shown.
 
 mod checks;
 mod prompt;
-mod test_message;
 mod write;
 
 use std::path::PathBuf;
@@ -16,7 +15,7 @@ use crate::config::{
     self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE,
 };
-use crate::setup::{CheckResult, Dialogue, MachineFacts, NextStep, SetupAnswers, SetupPlan, SetupQuestion};
+use crate::setup::{CheckResult, Dialogue, MachineFacts, NextStep, QuestionKey, SetupAnswers, SetupQuestion};
 
 use prompt::Terminal;
 
@@ -59,23 +58,18 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             NextStep::Done(plan) => break plan,
         }
     };
-    print_plan(context, &plan);
+    context.ui.line("This is what will be written:");
+    plan.lines.iter().for_each(|line| context.ui.line(format!("  {line}")));
     if let Err(why) = &plan.settings {
         return Err(CommandError::problem(why));
     }
-    if args.dry_run || !source.may_write()? {
-        context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": false }));
+    let is_wanted = !args.dry_run && source.may_write()?;
+    let status = if is_wanted { write::write(context, &plan)? } else { Status::Fine };
+    context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": is_wanted }));
+    if !is_wanted {
         context.ui.note("nothing was written");
-        return Ok(Status::Fine);
     }
-    let status = write::write(context, &plan)?;
-    context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": true }));
     Ok(status)
-}
-
-fn print_plan(context: &Context, plan: &SetupPlan) {
-    context.ui.line("This is what will be written:");
-    plan.lines.iter().for_each(|line| context.ui.line(format!("  {line}")));
 }
 
 /// The source of answers: a person at a terminal, or a file.
@@ -111,7 +105,13 @@ impl SetupAnswerSource {
                     let error = CommandError::usage(format!("`{}`: `{key}`: {problem}", file.display()));
                     return Err(error.hint("nothing was written"));
                 }
-                Ok(answers.of(question.step).unwrap_or_else(|| unanswered(question)).to_owned())
+                // What a file leaves out: no brain and no service, else the default.
+                let unanswered = match question.step {
+                    QuestionKey::Brain => "none",
+                    QuestionKey::Service => "no",
+                    _ => "",
+                };
+                Ok(answers.of(question.step).unwrap_or(unanswered).to_owned())
             }
         }
     }
@@ -132,16 +132,6 @@ impl SetupAnswerSource {
             Self::Terminal(terminal) => terminal.confirm("Write this?"),
             Self::File(..) => Ok(true),
         }
-    }
-}
-
-/// The answer to a question that a file leaves out: no brain and no service, else the default.
-fn unanswered(question: &SetupQuestion) -> &'static str {
-    use crate::setup::QuestionKey::{Brain, Service};
-    match question.step {
-        Brain => "none",
-        Service => "no",
-        _ => "",
     }
 }
 
@@ -171,7 +161,7 @@ fn machine(context: &Context) -> Result<MachineFacts, CommandError> {
         .map_err(|error| CommandError::problem(format!("no random numbers: {error}")))?;
     Ok(MachineFacts {
         vault: named.or_else(|| config::find_vault(&here)),
-        zone: crate::cli::machine_zone::zone_here(),
+        zone: crate::cli::init::zone_here(),
         now: context.clock.now(),
         has_desktop: checks::has_desktop(),
         has_services: checks::has_services(),

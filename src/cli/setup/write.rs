@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use crate::cli::context::Context;
 use crate::cli::daemon::service;
 use crate::cli::error::{CommandError, CommandResult, Status};
-use crate::cli::init::{self, InitialContent};
+use crate::cli::init;
 use crate::config::{FILE_NAME, json_file};
 use crate::setup::{SecretFile, SetupPlan};
 use crate::vault::{Actor, ChangeReason, EditError, NotePath, Operation};
@@ -22,15 +22,14 @@ pub(super) fn write(context: &Context, plan: &SetupPlan) -> CommandResult {
             CommandError::problem(format!("can't write `{}`: {error}", secret.path.display()))
         })?;
     }
-    let initial = InitialContent { zone: Some(plan.zone.clone()), settings: Some(settings.clone()) };
-    let (workspace, written) = init::write_template(context, &plan.root, &initial)?;
+    let (workspace, written) = init::write_template(context, &plan.root, Some((&plan.zone, &settings)))?;
     if let Some(before) = plan.before.as_ref().filter(|before| **before != settings) {
         replace_settings(&workspace, before, &settings)?;
     }
     context.ui.note(format!("made {} files in {}", written.created.len(), plan.root.display()));
     let runs = plan.service && service::install_for(context, &plan.root)?;
     print_next_steps(context, plan, runs);
-    Ok(if runs == plan.service { Status::Fine } else { Status::Problem })
+    Ok(Status::of(runs == plan.service))
 }
 
 /// Writes a file that only its owner can read, whole or not at all.
@@ -47,7 +46,7 @@ fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
 
 /// Replaces the settings that were shown by the planned ones.
 fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<(), CommandError> {
-    let path = NotePath::new(FILE_NAME).map_err(CommandError::problem)?;
+    let path = NotePath::new(FILE_NAME)?;
     let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
     workspace.editor.count_as_settled(true);
     let report =

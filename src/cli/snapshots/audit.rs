@@ -6,7 +6,7 @@ use super::shared::{open_history, refresh};
 use crate::cli::{CommandResult, Context, Status};
 use crate::deliver::Journal;
 use crate::deliver::journal::{DeliveryState, key};
-use crate::history::{AuditReport, CheckDepth, DeliveryRecord, History, Verification, audit};
+use crate::history::{AuditReport, CheckDepth, DeliveryRecord, History, Verification, Violation, audit};
 use crate::workspace::Workspace;
 
 /// Proves from the history that it is the one that was written, with every text in it; that logs only grew, that each write
@@ -35,12 +35,8 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
 /// Reads all of the history, and says what is wrong with it.
 pub(super) fn check_all(context: &Context, workspace: &Workspace, history: &History) -> CommandResult {
     let found = history.verify(CheckDepth::Whole)?;
-    for flaw in &found.flaws {
-        context.ui.line(format!("{}: {}", flaw.kind, flaw.detail));
-    }
-    for note in &found.notes {
-        context.ui.note(note);
-    }
+    found.flaws.iter().for_each(|flaw| context.ui.line(format!("{}: {}", flaw.kind, flaw.detail)));
+    found.notes.iter().for_each(|note| context.ui.note(note));
     let journal = workspace.journal().ok();
     let delivered = |record: &DeliveryRecord<'_>| is_delivered(journal.as_ref()?, record);
     let audited = refresh(context, workspace, history)
@@ -56,16 +52,13 @@ pub(super) fn check_all(context: &Context, workspace: &Workspace, history: &Hist
     };
     context.ui.json(&AuditDocument { report: &report, found: &found });
     for breach in &report.violations {
-        context.ui.line(format!(
-            "{}:{}: {} (commit {}, {}, {})",
-            breach.path, breach.line, breach.detail, breach.commit, breach.actor, breach.rule
-        ));
+        let Violation { path, line, detail, commit, actor, rule, .. } = breach;
+        context.ui.line(format!("{path}:{line}: {detail} (commit {commit}, {actor}, {rule})"));
     }
     if found.flaws.is_empty() {
-        context.ui.line(format!(
-            "{} snapshots, {} objects: all there, all readable, none rewritten",
-            found.snapshots, found.objects
-        ));
+        let (snapshots, objects) = (found.snapshots, found.objects);
+        let all = "all there, all readable, none rewritten";
+        context.ui.line(format!("{snapshots} snapshots, {objects} objects: {all}"));
     }
     if report.violations.is_empty() && found.flaws.is_empty() {
         context.ui.line(format!(

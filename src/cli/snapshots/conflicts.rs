@@ -57,18 +57,6 @@ struct OverlapLines {
     copy: String,
 }
 
-impl From<ConflictError> for CommandError {
-    fn from(error: ConflictError) -> Self {
-        match error {
-            ConflictError::NoCopy(_) => {
-                Self::usage(error).hint("`vault-agent conflicts list` shows the copies")
-            }
-            ConflictError::History(error) => error.into(),
-            error => Self::problem(error),
-        }
-    }
-}
-
 /// Runs `conflicts`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -106,8 +94,7 @@ fn plan_for(
         return Err(HistoryError::Disabled.into());
     }
     let history = open_history(workspace)?;
-    let path = vault_path(workspace, typed)?;
-    let path = NotePath::new(&path).map_err(|error| CommandError::usage(error.to_string()))?;
+    let path = NotePath::new(&vault_path(workspace, typed)?).map_err(CommandError::usage)?;
     let copy = copy_of(&workspace.vault, &path).ok_or(ConflictError::NoCopy(path))?;
     refresh(context, workspace, &history)?;
     let plan = plan(&workspace.vault, &history, copy)?;
@@ -159,16 +146,13 @@ fn diff(plan: &MergePlan) -> FileDiff {
 
 fn merge_document(plan: &MergePlan, merged: bool) -> Merge<'_> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let both = plan.overlaps.iter();
     Merge {
         copy: plan.copy.copy.as_str(),
         note: plan.copy.note.as_str(),
         base: plan.base,
         diff: diff_text(&diff(plan), DiffStyle::Plain),
-        both: plan
-            .overlaps
-            .iter()
-            .map(|both| OverlapLines { note: text(&both.first), copy: text(&both.second) })
-            .collect(),
+        both: both.map(|it| OverlapLines { note: text(&it.first), copy: text(&it.second) }).collect(),
         merged,
     }
 }

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::shared::{Pager, diff_style, diff_text, open_history, refresh, scopes};
+use super::shared::{Pager, diff_style, diff_text, open_history, refresh, scopes, vault_path};
 use crate::cli::{CommandResult, Context, Status};
-use crate::history::{DiffStyle, HistoryError, diff_stat, render_diff};
+use crate::history::{DiffStyle, History, HistoryError, LogFilter, Point, diff_stat, render_diff};
+use crate::workspace::Workspace;
 
 /// Shows what changed since a snapshot or a time, or between two.
 ///
@@ -42,10 +43,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         None => (None, &args.what[..]),
         Some((first, rest)) => match parse_points(&history, first) {
             Ok(points) => (Some(points), rest),
-            Err(error) if is_path(&history, &workspace, first) => {
-                drop(error);
-                (None, &args.what[..])
-            }
+            Err(_) if is_path(&history, &workspace, first) => (None, &args.what[..]),
             Err(error) => return Err(error.into()),
         },
     };
@@ -62,12 +60,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let patch = render_diff(&diff, DiffStyle::Plain);
             Ok(File { path: diff.path, added: stat.added, removed: stat.removed, patch })
         });
-        let files = files.collect::<Result<Vec<_>, HistoryError>>()?;
-        context.ui.json(&DiffDocument {
-            from: old.commit.id.to_string(),
-            to: new.commit.id.to_string(),
-            files,
-        });
+        let files = files.collect::<Result<_, HistoryError>>()?;
+        let (from, to) = (old.commit.id.to_string(), new.commit.id.to_string());
+        context.ui.json(&DiffDocument { from, to, files });
         return Ok(Status::Fine);
     }
     let mut pager = Pager::new();
@@ -83,9 +78,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(Status::Fine)
 }
 
-type Points = (crate::history::Point, Option<crate::history::Point>);
+type Points = (Point, Option<Point>);
 
-fn parse_points(history: &crate::history::History, text: &str) -> Result<Points, HistoryError> {
+fn parse_points(history: &History, text: &str) -> Result<Points, HistoryError> {
     match text.split_once("..") {
         Some((old, new)) if !old.is_empty() => {
             let new = if new.is_empty() { None } else { Some(history.point(new)?) };
@@ -96,13 +91,11 @@ fn parse_points(history: &crate::history::History, text: &str) -> Result<Points,
 }
 
 /// Whether the vault or its newest snapshot has something of that name.
-fn is_path(history: &crate::history::History, workspace: &crate::workspace::Workspace, typed: &str) -> bool {
-    let Ok(path) = crate::cli::snapshots::shared::vault_path(workspace, typed) else { return false };
-    let there = workspace.vault.root().join(&path).exists();
-    let known = || {
-        let filter =
-            crate::history::LogFilter { path: Some(path.clone()), limit: Some(1), ..Default::default() };
-        history.records(&filter).is_ok_and(|records| !records.is_empty())
-    };
-    path.is_empty() || there || known()
+fn is_path(history: &History, workspace: &Workspace, typed: &str) -> bool {
+    let Ok(path) = vault_path(workspace, typed) else { return false };
+    if path.is_empty() || workspace.vault.root().join(&path).exists() {
+        return true;
+    }
+    let last = LogFilter { path: Some(path), limit: Some(1), ..LogFilter::default() };
+    history.records(&last).is_ok_and(|records| !records.is_empty())
 }

@@ -1,10 +1,14 @@
-//! `history`: prints what was changed, by which actor, and why.
+//! `history`: prints what was changed, by which actor, and why; with `--lines`, each line of a note with the snapshot that it
+//! comes from.
 
 use std::ops::ControlFlow;
 
-use super::shared::{Pager, ago, diff_style, diff_text, open_history, refresh, stat_words, vault_path};
+use super::shared::{
+    Pager, ago, diff_style, diff_text, note_path, open_history, refresh, stat_words, vault_path,
+};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{Deletions, History, LogFilter, parse_time};
+use crate::history::{BlameBound, Deletions, History, LineWriter, LogFilter, parse_time};
+use crate::terminal::escape_control;
 use crate::when::WhenError;
 
 /// Shows every change of the vault, newest first: when, who, what.
@@ -90,7 +94,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let time = |text: &Option<String>| {
         let parse = |text: &String| {
             parse_time(text, &now).map_err(|error| match error {
-                WhenError::Ambiguous { .. } => CommandError::usage(&error).hint(error.hint()),
+                WhenError::Ambiguous { .. } => error.into(),
                 _ => CommandError::usage(format!("`{text}` is no time"))
                     .hint("try `yesterday 18:00`, `2 hours ago`, or RFC 3339"),
             })
@@ -103,7 +107,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let path = args.path.as_deref().map(|path| vault_path(&workspace, path)).transpose()?;
     if args.lines {
-        return super::blame::run(context, &history, path.as_deref(), args.at.as_deref());
+        return show_lines(context, &history, path.as_deref().unwrap_or_default(), args.at.as_deref());
     }
     let filter = LogFilter {
         path: path.filter(|path| !path.is_empty()),
@@ -127,14 +131,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 fn list_left_out(context: &Context, history: &History) -> CommandResult {
     let left = history.left_out()?;
-    context.ui.json(&left);
-    for file in &left {
-        context.ui.line(format!("{}: {}", file.path, file.reason));
-    }
     if left.is_empty() {
         context.ui.note("nothing is left out");
     }
-    Ok(Status::Fine)
+    context.report(&left, left.iter().map(|file| format!("{}: {}", file.path, file.reason)), true)
 }
 
 /// The lines of a larger commit are not counted; a first snapshot would read every file.
@@ -173,4 +173,39 @@ fn show(context: &Context, history: &History, filter: &LogFilter, patch: bool) -
         context.ui.note("nothing matches");
     }
     Ok(())
+}
+
+/// Shows the note, or prints it as one document.
+fn show_lines(context: &Context, history: &History, path: &str, at: Option<&str>) -> CommandResult {
+    let note = note_path(path)?;
+    let point = at.map(|at| history.point(at)).transpose()?;
+    let blame = history.blame(&note, point.as_ref(), BlameBound::default())?;
+    context.ui.json(&blame);
+    if context.ui.json {
+        return Ok(Status::Fine);
+    }
+    let now = context.clock.now();
+    let dim = anstyle::Style::new().dimmed();
+    let mut pager = Pager::new();
+    for line in &blame.lines {
+        let origin = blame.origin(line);
+        let id = origin.and_then(|origin| origin.snapshot.as_deref()).unwrap_or("");
+        let when = match origin {
+            Some(origin) => origin.at.map_or_else(|| "now".to_owned(), |at| ago(at, now)),
+            None => "older".to_owned(),
+        };
+        let who = origin.map_or("", |origin| origin.writer.as_str());
+        let turn = origin.filter(|it| it.writer == LineWriter::Assistant).and_then(|it| it.turn.as_deref());
+        let turn = turn.map(|turn| format!(" turn {turn}")).unwrap_or_default();
+        let text = escape_control(&line.text);
+        let row = format!("{dim}{id:<10}  {when:<14}  {who:<9}{turn}{dim:#}  {:>4}  {text}", line.line);
+        if !pager.line(&row) {
+            break;
+        }
+    }
+    drop(pager);
+    if !blame.complete {
+        context.ui.note("what says `older` was written before the snapshots that were looked at");
+    }
+    Ok(Status::Fine)
 }

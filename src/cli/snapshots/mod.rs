@@ -1,13 +1,11 @@
 //! Groups the commands over the history: reading it, restoring from it, merging conflict copies.
 //!
 //! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`], [`conflicts`]: one file a command;
-//! - [`shared`]: opening the history, paths, the pager and wording for all of them;
-//! - [`blame`]: `history --lines`.
+//! - [`shared`]: opening the history, paths, the pager and wording for all of them.
 //!
 //! Nothing is restored before the plan was shown.
 
 pub(super) mod audit;
-mod blame;
 pub(super) mod conflicts;
 pub(super) mod diff;
 pub(super) mod history;

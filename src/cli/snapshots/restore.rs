@@ -4,9 +4,7 @@ use serde::Serialize;
 
 use super::shared::{ago, diff_style, diff_text, note_path, open_history, scopes, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{
-    History, HistoryError, Interrupted, LineTarget, Point, Rename, RestorePlan, RestoreReport,
-};
+use crate::history::{History, Interrupted, LineTarget, Point, Rename, RestorePlan, RestoreReport};
 use crate::workspace::Workspace;
 
 /// Brings back files, folders, everything, one line or one section as they were.
@@ -104,7 +102,7 @@ impl Restore<'_> {
         if report.is_none() {
             self.context.ui.note("no restore was interrupted");
         }
-        self.print_report(&report.unwrap_or_default(), &[], &[])
+        self.print_report(&report.unwrap_or_default(), None)
     }
 
     fn fetch_remote(&self, url: &str) -> Result<Point, CommandError> {
@@ -146,12 +144,7 @@ impl Restore<'_> {
             };
             (report.restored, report.deleted) = (of(false), of(true));
             report.skipped.clone_from(&plan.blocked);
-            self.context.ui.json(&RestoreDocument {
-                report: &report,
-                newer: &plan.newer,
-                renamed: &plan.renamed,
-                dry_run: self.args.dry_run,
-            });
+            self.context.ui.json(&document(&report, Some(&plan), self.args.dry_run));
             return Ok(Status::Fine);
         }
         if !self.confirmed(&format!("restore {} files?", plan.steps.len())) {
@@ -162,12 +155,12 @@ impl Restore<'_> {
         for step in &plan.steps {
             let fires = [&paths.reminders, &paths.commitments].contains(&&step.path);
             if let Some(after) = step.after.filter(|_| fires) {
-                let now = self.current_bytes(&step.path)?;
+                let now = self.workspace.vault.read_or_empty(&note_path(&step.path)?)?;
                 self.hold_missed(&step.path, &now, &self.history.content(after.id)?)?;
             }
         }
         let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
-        self.print_report(&report, &plan.newer, &plan.renamed)
+        self.print_report(&report, Some(&plan))
     }
 
     /// The point before a mass deletion in this folder, and its missing notes; none where `status` reports no such loss.
@@ -180,9 +173,8 @@ impl Restore<'_> {
             None => self.history.newest()?,
         };
         // Also notes that were deleted since the newest snapshot.
-        let steps = self.history.plan_restore(&point, scopes, false)?.steps;
-        let lost: Vec<String> =
-            steps.into_iter().filter(|step| step.before.is_none()).map(|step| step.path).collect();
+        let steps = self.history.plan_restore(&point, scopes, false)?.steps.into_iter();
+        let lost: Vec<String> = steps.filter(|step| step.before.is_none()).map(|step| step.path).collect();
         Ok((!lost.is_empty()).then_some((point, lost)))
     }
 
@@ -200,8 +192,8 @@ impl Restore<'_> {
                 "nothing to restore: what isn't where it was has another name now"
             });
         }
-        for rename in plan.renamed.iter().filter(|_| !self.args.exact) {
-            ui.line(format!("keep {} (it was {} then; `--exact` moves it back)", rename.to, rename.from));
+        for Rename { from, to, .. } in plan.renamed.iter().filter(|_| !self.args.exact) {
+            ui.line(format!("keep {to} (it was {from} then; `--exact` moves it back)"));
         }
         for step in &plan.steps {
             let word = match (step.before, step.after) {
@@ -211,12 +203,8 @@ impl Restore<'_> {
             };
             ui.line(format!("{word} {}", step.path));
         }
-        for path in &plan.newer {
-            ui.line(format!("keep {path} (newer; `--exact` removes it)"));
-        }
-        for skip in &plan.blocked {
-            ui.line(format!("skip {}: {}", skip.path, skip.reason));
-        }
+        plan.newer.iter().for_each(|path| ui.line(format!("keep {path} (newer; `--exact` removes it)")));
+        plan.blocked.iter().for_each(|skip| ui.line(format!("skip {}: {}", skip.path, skip.reason)));
         // The list names everything; the differences of a whole vault would drown it.
         if self.args.dry_run || plan.steps.len() <= 20 {
             for step in &plan.steps {
@@ -233,15 +221,11 @@ impl Restore<'_> {
         self.args.yes || !self.context.ui.can_ask() || self.context.ui.confirm(question)
     }
 
-    fn print_report(&self, report: &RestoreReport, newer: &[String], renamed: &[Rename]) -> CommandResult {
+    fn print_report(&self, report: &RestoreReport, plan: Option<&RestorePlan>) -> CommandResult {
         let ui = self.context.ui;
-        ui.json(&RestoreDocument { report, newer, renamed, dry_run: false });
-        for path in &report.restored {
-            ui.line(format!("restored {path}"));
-        }
-        for path in &report.deleted {
-            ui.line(format!("removed {path}"));
-        }
+        ui.json(&document(report, plan, false));
+        report.restored.iter().for_each(|path| ui.line(format!("restored {path}")));
+        report.deleted.iter().for_each(|path| ui.line(format!("removed {path}")));
         for skip in &report.skipped {
             ui.note(format!("not restored: `{}`: {}", skip.path, skip.reason));
         }
@@ -251,12 +235,7 @@ impl Restore<'_> {
                 "to take this back: `vault-agent restore --at {short} --exact`, or `vault-agent undo`"
             ));
         }
-        Ok(if report.skipped.is_empty() { Status::Fine } else { Status::Problem })
-    }
-
-    fn current_bytes(&self, path: &str) -> Result<Vec<u8>, CommandError> {
-        let bytes = self.workspace.vault.read_or_empty(&note_path(path)?);
-        bytes.map_err(|error| HistoryError::from(error).into())
+        Ok(Status::of(report.skipped.is_empty()))
     }
 
     fn restore_part(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {
@@ -268,28 +247,22 @@ impl Restore<'_> {
         let mut report = RestoreReport { from: plan.point.commit.id.to_string(), ..RestoreReport::default() };
         if plan.is_unchanged() {
             let what = if matches!(target, LineTarget::Section(_)) { "section" } else { "line" };
-            self.context.ui.line(format!("nothing to restore: the {what} is there"));
-            self.print_document(&report);
-            return Ok(Status::Fine);
+            let document = document(&report, None, self.args.dry_run);
+            return self.context.answer(&document, format!("nothing to restore: the {what} is there"));
         }
-        self.context.ui.line(diff_text(&plan.diff(), diff_style()));
+        let diff = diff_text(&plan.diff(), diff_style());
         if self.args.dry_run {
             report.restored.push(path.to_owned());
-            self.print_document(&report);
-            return Ok(Status::Fine);
+            return self.context.answer(&document(&report, None, true), diff);
         }
+        self.context.ui.line(diff);
         if !self.confirmed("restore this?") {
             self.context.ui.note("nothing was changed");
             return Ok(Status::Problem);
         }
         self.hold_missed(path, &plan.now, &plan.after)?;
         let report = self.history.restore_part(&self.workspace.editor, &plan)?;
-        self.print_report(&report, &[], &[])
-    }
-
-    fn print_document(&self, report: &RestoreReport) {
-        let dry_run = self.args.dry_run;
-        self.context.ui.json(&RestoreDocument { report, newer: &[], renamed: &[], dry_run });
+        self.print_report(&report, None)
     }
 
     /// Keeps overdue reminders that come back in `path` from firing, unless `--fire-missed`; before they are written.
@@ -299,6 +272,15 @@ impl Restore<'_> {
         }
         Ok(())
     }
+}
+
+fn document<'a>(
+    report: &'a RestoreReport,
+    plan: Option<&'a RestorePlan>,
+    dry_run: bool,
+) -> RestoreDocument<'a> {
+    let (newer, renamed) = plan.map_or((&[][..], &[][..]), |plan| (&plan.newer, &plan.renamed));
+    RestoreDocument { report, newer, renamed, dry_run }
 }
 
 fn parse_line_target(text: &str) -> Result<(&str, usize), CommandError> {

@@ -12,27 +12,6 @@ use crate::terminal::escape_control;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
-impl From<HistoryError> for CommandError {
-    fn from(error: HistoryError) -> Self {
-        match &error {
-            HistoryError::When(when) => Self::usage(&error).hint(when.hint()),
-            HistoryError::UnknownPoint(_) | HistoryError::Outside(..) | HistoryError::Pattern(_) => {
-                Self::usage(&error)
-            }
-            HistoryError::Empty => {
-                Self::problem(&error).hint("`vault-agent run` takes snapshots; so does `history`")
-            }
-            HistoryError::NotInSnapshot(..) => {
-                Self::problem(&error).hint("`vault-agent history PATH` shows when it was there")
-            }
-            HistoryError::Disabled => {
-                Self::problem(&error).hint("set `[history] enabled = true` in `vault-agent.toml`")
-            }
-            _ => Self::problem(&error),
-        }
-    }
-}
-
 /// Opens the history of a vault as the observer of its writes.
 pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>, CommandError> {
     let settings = &workspace.settings;
@@ -74,12 +53,8 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, C
     } else {
         let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
         let below = here.and_then(|here| Some(here.strip_prefix(root).ok()?.to_str()?.to_owned()));
-        match below.filter(|below| !below.is_empty()) {
-            Some(below) => {
-                normalize(&format!("{below}/{typed}")).ok_or_else(|| outside("it leaves the vault".into()))?
-            }
-            None => normalize(typed).ok_or_else(|| outside("it leaves the vault".into()))?,
-        }
+        let path = format!("{}/{typed}", below.unwrap_or_default());
+        normalize(&path).ok_or_else(|| outside("it leaves the vault".into()))?
     };
     if inside.is_empty() {
         return Ok(inside);
@@ -127,13 +102,9 @@ pub(in crate::cli) fn ago(then: Timestamp, now: Timestamp) -> String {
 
 /// `+3 −1` of several files.
 pub(super) fn stat_words(diffs: &[FileDiff]) -> String {
-    let (mut added, mut removed) = (0, 0);
-    for diff in diffs {
-        let stat = diff_stat(diff);
-        added += stat.added;
-        removed += stat.removed;
-    }
-    format!("+{added} −{removed}")
+    let stats: Vec<_> = diffs.iter().map(diff_stat).collect();
+    let (added, removed) = (stats.iter().map(|stat| stat.added), stats.iter().map(|stat| stat.removed));
+    format!("+{} −{}", added.sum::<usize>(), removed.sum::<usize>())
 }
 
 /// Plain where the output is no terminal.
@@ -160,11 +131,8 @@ impl Pager {
     pub(super) fn new() -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let plain = || Self { out: Box::new(anstream::stdout()), child: None, is_terminal, closed: false };
-        if !is_terminal {
-            return plain();
-        }
         let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
-        if pager.is_empty() || pager == "cat" {
+        if !is_terminal || pager.is_empty() || pager == "cat" {
             return plain();
         }
         let mut command = Command::new("sh");
@@ -172,13 +140,9 @@ impl Pager {
         if std::env::var_os("LESS").is_none() {
             command.env("LESS", "FRX");
         }
-        match command.spawn() {
-            Ok(mut child) => match child.stdin.take() {
-                Some(pipe) => Self { out: Box::new(pipe), child: Some(child), is_terminal, closed: false },
-                None => plain(),
-            },
-            Err(_) => plain(),
-        }
+        let started = command.spawn().ok().and_then(|mut child| Some((child.stdin.take()?, child)));
+        let Some((pipe, child)) = started else { return plain() };
+        Self { out: Box::new(pipe), child: Some(child), is_terminal, closed: false }
     }
 
     /// Prints one line; false once the reader is gone.

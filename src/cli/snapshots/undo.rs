@@ -85,7 +85,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Ok(Status::Fine);
     }
     if args.dry_run {
-        show(context, &plan);
+        plan.operations().iter().for_each(|it| context.ui.line(format!("would undo: {}", it.subject)));
+        plan.diffs().iter().for_each(|diff| context.ui.line(diff_text(diff, diff_style())));
         let report = UndoReport {
             undone: plan.writes.iter().map(|write| write.commit.id.to_string()).collect(),
             notes: plan.notes.keys().cloned().collect(),
@@ -109,7 +110,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let is_whole = report.skipped.is_empty() && report.conflicts.is_empty();
     context.ui.json(&document(&plan, &report, false));
-    Ok(if is_whole { Status::Fine } else { Status::Problem })
+    Ok(Status::of(is_whole))
 }
 
 /// Finishes an interrupted restore or undo. True for an undo: that is the one which is asked for again.
@@ -143,30 +144,18 @@ fn finish_interrupted(
 }
 
 fn nothing_undone(selection: &UndoSelection) -> CommandError {
-    let next = match selection {
+    let hint = "change the notes by hand, or bring one back with `vault-agent restore --at ID PATH`";
+    CommandError::problem("nothing was undone").hint(match selection {
         UndoSelection::Last(count) => {
-            format!("; `vault-agent undo {}` takes back what was done before, too", count + 1)
+            format!("{hint}; `vault-agent undo {}` takes back what was done before, too", count + 1)
         }
-        _ => String::new(),
-    };
-    CommandError::problem("nothing was undone").hint(format!(
-        "change the notes by hand, or bring one back with `vault-agent restore --at ID PATH`{next}"
-    ))
+        _ => hint.to_owned(),
+    })
 }
 
 fn document<'a>(plan: &UndoPlan, report: &'a UndoReport, dry_run: bool) -> UndoDocument<'a> {
-    let changes = plan
-        .diffs()
-        .into_iter()
-        .map(|diff| NoteChange { diff: diff_text(&diff, DiffStyle::Plain), path: diff.path });
+    let changes = plan.diffs().into_iter();
+    let changes =
+        changes.map(|diff| NoteChange { diff: diff_text(&diff, DiffStyle::Plain), path: diff.path });
     UndoDocument { report, operations: plan.operations(), changes: changes.collect(), dry_run }
-}
-
-fn show(context: &Context, plan: &UndoPlan) {
-    for operation in plan.operations() {
-        context.ui.line(format!("would undo: {}", operation.subject));
-    }
-    for diff in plan.diffs() {
-        context.ui.line(diff_text(&diff, diff_style()));
-    }
 }

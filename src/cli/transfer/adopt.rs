@@ -67,13 +67,11 @@ pub(in crate::cli) fn run(
 ) -> CommandResult {
     let under = under.map(|file| check::note_path(workspace, file)).transpose()?;
     let mut notes = find_lines(workspace, under.as_ref())?;
-    let more =
-        notes.iter().filter(|note| !note.adopted.is_empty()).nth(MAX_NOTES).map(|note| note.path.clone());
-    if let Some(beyond) = more {
+    let beyond = notes.iter().filter(|note| !note.adopted.is_empty()).nth(MAX_NOTES);
+    if let Some(beyond) = beyond.map(|note| note.path.clone()) {
         notes.retain(|note| note.path < beyond);
-        context
-            .ui
-            .note(format!("these are the first {MAX_NOTES} notes; the others come when you run it again"));
+        let words = format!("these are the first {MAX_NOTES} notes; the others come when you run it again");
+        context.ui.note(words);
     }
     clear_duplicate_ids(workspace, &mut notes)?;
     // A dry run before anything is shown: lines that the reminder note can't take stay.
@@ -113,16 +111,12 @@ fn clear_duplicate_ids(workspace: &Workspace, notes: &mut [NoteLines]) -> Result
 
 /// All reminders that the lines become, each with its line's place.
 fn batch(notes: &[NoteLines]) -> ImportBatch {
-    let found = notes.iter().flat_map(|note| {
-        note.adopted.iter().flat_map(|one| {
-            let place = place(note, one);
-            one.reminders.iter().map(move |reminder| FoundItem {
-                place: place.clone(),
-                item: ImportItem::Reminder(reminder.clone()),
-            })
-        })
-    });
-    ImportBatch { found: found.collect(), ..ImportBatch::default() }
+    let mut found = Vec::new();
+    for (note, one) in notes.iter().flat_map(|note| note.adopted.iter().map(move |one| (note, one))) {
+        let items = one.reminders.iter().cloned().map(ImportItem::Reminder);
+        found.extend(items.map(|item| FoundItem { place: place(note, one), item }));
+    }
+    ImportBatch { found, ..ImportBatch::default() }
 }
 
 fn place(note: &NoteLines, one: &AdoptedLine) -> String {
@@ -132,16 +126,15 @@ fn place(note: &NoteLines, one: &AdoptedLine) -> String {
 /// Lines of which a reminder can't be written stay as they are.
 fn drop_skipped(notes: &mut [NoteLines], skipped: &[ImportProblem]) {
     for note in notes {
-        let reason = |one: &AdoptedLine| {
-            let place = place(note, one);
-            skipped.iter().find(|problem| problem.place == place).map(|problem| problem.reason.clone())
-        };
-        let (stays, adopted): (Vec<_>, Vec<_>) =
-            note.adopted.iter().cloned().map(|one| (reason(&one), one)).partition(|(why, _)| why.is_some());
-        note.adopted = adopted.into_iter().map(|(_, one)| one).collect();
-        let stays =
-            stays.into_iter().filter_map(|(why, one)| Some(UnadoptedLine { line: one.line, reason: why? }));
-        note.kept.extend(stays);
+        for one in std::mem::take(&mut note.adopted) {
+            let place = place(note, &one);
+            match skipped.iter().find(|problem| problem.place == place) {
+                Some(problem) => {
+                    note.kept.push(UnadoptedLine { line: one.line, reason: problem.reason.clone() });
+                }
+                None => note.adopted.push(one),
+            }
+        }
         note.kept.sort_by_key(|one| one.line);
     }
 }
@@ -246,12 +239,10 @@ fn write(
             }
         }
     }
+    let own = &workspace.settings.paths.reminders;
     context.ui.note(match changed.as_slice() {
         [] => "nothing is changed".to_owned(),
-        _ => format!(
-            "{done} lines are in `{}` now; `vault-agent undo` takes it all back",
-            workspace.settings.paths.reminders
-        ),
+        _ => format!("{done} lines are in `{own}` now; `vault-agent undo` takes it all back"),
     });
     Ok((changed, status))
 }

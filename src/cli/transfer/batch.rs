@@ -45,7 +45,7 @@ pub(super) fn print_report(context: &Context, report: &ImportReport) -> Status {
     ui.line(format!("{} {verb}, {} there already", report.added, report.duplicates));
     print_problems(context, &report.remarks, "");
     print_problems(context, &report.skipped, "left out: ");
-    if report.skipped.is_empty() { Status::Fine } else { Status::Problem }
+    Status::of(report.skipped.is_empty())
 }
 
 fn print_problems(context: &Context, problems: &[ImportProblem], lead: &str) {

@@ -85,17 +85,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         pins: contents.pins.1.len(),
         text: args.output.is_none().then_some(&text),
     };
-    context.answer(&exported, exported.words())
-}
-
-impl Exported<'_> {
-    fn words(&self) -> String {
-        let file = self.file.map(|file| format!("`{}`: ", file.display())).unwrap_or_default();
-        let Self { memories, daily, reminders, commitments, pins, .. } = self;
-        format!(
-            "{file}{memories} memories, {daily} notes of days, {reminders} reminders, {commitments} follow-ups, {pins} pins"
-        )
-    }
+    let place = exported.file.map(|file| format!("`{}`: ", file.display())).unwrap_or_default();
+    let Exported { memories, daily, reminders, commitments, pins, .. } = exported;
+    let said = format!(
+        "{place}{memories} memories, {daily} notes of days, {reminders} reminders, {commitments} follow-ups, {pins} pins"
+    );
+    context.answer(&exported, said)
 }
 
 /// Prints to standard output, byte for byte; a closed pipe is no error.
@@ -117,12 +112,9 @@ fn write(file: &Path, text: &str, vault: &Path) -> Result<(), CommandError> {
         let error = CommandError::usage(format!("`{}` would be a note of the vault", file.display()));
         return Err(error.hint("an export says again what the notes say; put it somewhere else"));
     }
-    match std::fs::read(file) {
-        Ok(bytes) if !bytes.is_empty() && !is_export(&bytes) => {
-            let error = CommandError::usage(format!("`{}` is there, and is no export", file.display()));
-            return Err(error.hint("name another file, or remove this one first"));
-        }
-        _ => {}
+    if std::fs::read(file).is_ok_and(|bytes| !bytes.is_empty() && !is_export(&bytes)) {
+        let error = CommandError::usage(format!("`{}` is there, and is no export", file.display()));
+        return Err(error.hint("name another file, or remove this one first"));
     }
     let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
     let written = std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, file));

@@ -102,16 +102,13 @@ fn back_up(file: &Path, now: Timestamp) -> Result<PathBuf, CommandError> {
         name.push(format!(".bak.{stamp}{suffix}"));
         PathBuf::from(name)
     };
-    let mut names =
-        (1..1000).map(|count| named(if count == 1 { String::new() } else { format!("-{count}") }));
-    let free = names.find(|name| name.symlink_metadata().is_err());
+    let mut names = std::iter::once(String::new()).chain((2..1000).map(|count| format!("-{count}")));
+    let free = names.find_map(|suffix| Some(named(suffix)).filter(|name| name.symlink_metadata().is_err()));
     let backup = free.ok_or_else(|| CommandError::problem("too many backups beside the store"))?;
     std::fs::rename(file, &backup).map_err(|error| {
-        CommandError::problem(format!(
-            "everything is taken over, but `{}` keeps its name: {error}",
-            file.display()
-        ))
-        .hint("rename it yourself, so that nothing writes to it any more")
+        let shown = file.display();
+        CommandError::problem(format!("everything is taken over, but `{shown}` keeps its name: {error}"))
+            .hint("rename it yourself, so that nothing writes to it any more")
     })?;
     Ok(backup)
 }
