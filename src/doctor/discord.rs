@@ -21,9 +21,7 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
         // Another check looks at the secrets where notifications need them.
         Err(SetUpError::Secret(_)) if workspace.settings.notify.tells(NotifyKind::Discord) => return vec![],
         Err(SetUpError::Secret(error)) => {
-            let fix =
-                error.suggestion.clone().unwrap_or_else(|| "mend `[discord]` in vault-agent.toml".to_owned());
-            return vec![Check::fail("discord", error.to_string(), fix)];
+            return vec![Check::unusable("discord", &error, "mend `[discord]` in vault-agent.toml")];
         }
     };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
@@ -43,11 +41,8 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
 fn failed(problem: &DiscordError) -> Check {
     let words = problem.to_string();
     if problem.is_transient() {
-        return Check::warn(
-            "discord",
-            words,
-            "it is tried again by itself; look at the network if it stays so",
-        );
+        let fix = "it is tried again by itself; look at the network if it stays so";
+        return Check::warn("discord", words, fix);
     }
     match words.split_once(": ") {
         Some((detail, fix)) => Check::fail("discord", detail, fix),

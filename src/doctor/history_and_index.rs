@@ -1,22 +1,24 @@
 //! Checks, for `doctor`, the two stores that this program keeps beside the vault: the history of snapshots, and the
 //! search index.
 
-use super::{Check, Repair};
+use super::{Check, CheckExtent, CheckOutcome, Checked, Repair};
+use crate::history::{CheckDepth, History, HistoryError};
+use crate::search::Severity;
+use crate::workspace::Workspace;
 
 /// At most so many files of one kind are shown.
 const SHOWN: usize = 5;
 
 /// The history: what it left out, what waits for a person.
-pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::CheckExtent) -> Vec<Check> {
+pub(super) fn history(workspace: &Workspace, look: CheckExtent) -> Checked {
     let warn = |detail: String, fix: &str| Check::warn("history", detail, fix);
     let ok = |detail: String| Check::ok("history", detail);
-    let history = match workspace.history() {
-        Ok(Some(history)) => history,
-        Ok(None) => return vec![ok("turned off in the settings".to_owned())],
-        Err(error) => {
-            let fix = "look at `history.git` in the state directory; moved away, a new history begins";
-            return vec![Check::fail("history", error.to_string(), fix)];
-        }
+    let fail = |error: HistoryError| {
+        let fix = "look at `history.git` in the state directory; moved away, a new history begins";
+        Check::fail("history", error.to_string(), fix)
+    };
+    let Some(history) = workspace.history().map_err(fail)? else {
+        return Ok(vec![ok("turned off in the settings".to_owned())]);
     };
     let mut checks = probe(&history, look);
     match history.held() {
@@ -46,18 +48,16 @@ pub(super) fn history(workspace: &crate::workspace::Workspace, look: super::Chec
     if checks.is_empty() {
         checks.push(ok(format!("in {}", history.dir().display())));
     }
-    checks
+    Ok(checks)
 }
 
 /// Whether a snapshot could be taken now, and whether what is there is whole and as it was written.
-fn probe(history: &crate::history::History, look: super::CheckExtent) -> Vec<Check> {
-    use crate::history::CheckDepth;
-
+fn probe(history: &History, look: CheckExtent) -> Vec<Check> {
     if let Err(error) = history.probe() {
         let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";
         return vec![Check::fail("history", format!("no snapshot can be taken: {error}"), fix)];
     }
-    if look == super::CheckExtent::Quick {
+    if look == CheckExtent::Quick {
         return Vec::new();
     }
     let found = match history.verify(CheckDepth::Recent) {
@@ -78,20 +78,11 @@ fn probe(history: &crate::history::History, look: super::CheckExtent) -> Vec<Che
 }
 
 /// The index: how it is, what it skipped.
-pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::CheckExtent) -> Vec<Check> {
-    use super::CheckOutcome;
-    use crate::search::Severity;
-
-    let index = match workspace.index() {
-        Ok(index) => index,
-        Err(error) => {
-            return vec![
-                Check::fail("index", error.to_string(), "run `vault-agent reindex`")
-                    .fixed_by(Repair::Reindex),
-            ];
-        }
-    };
-    let health = if look == super::CheckExtent::Quick { index.quick_health() } else { index.health() };
+pub(super) fn index(workspace: &Workspace, look: CheckExtent) -> Checked {
+    let index = workspace.index().map_err(|error| {
+        Check::fail("index", error.to_string(), "run `vault-agent reindex`").fixed_by(Repair::Reindex)
+    })?;
+    let health = if look == CheckExtent::Quick { index.quick_health() } else { index.health() };
     let checks = health.into_iter().map(|finding| Check {
         check: "index",
         status: match finding.status {
@@ -103,5 +94,5 @@ pub(super) fn index(workspace: &crate::workspace::Workspace, look: super::CheckE
         mend: (finding.status != Severity::Ok && finding.fix.contains("reindex")).then_some(Repair::Reindex),
         fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
     });
-    checks.collect()
+    Ok(checks.collect())
 }

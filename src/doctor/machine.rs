@@ -1,12 +1,17 @@
-//! Checks the machine: directories, file system, daemon, deliveries, time zone data.
+//! Checks the machine: directories, file system, daemon, deliveries, time zone data; the notifiers, the box for commands,
+//! and the hooks of coding agents.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::{Check, Repair};
+use super::{Check, Checked, Repair, all};
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
+use crate::confine::{self, EnforcementLevel};
 use crate::deliver::instants::format_instant;
+use crate::deliver::{Console, Notifier};
+use crate::hooks::install::{installed, user_settings};
 use crate::instance::{DaemonLock, DaemonStatus, LockError, ONE_STATE};
 use crate::schedule::{self, compare_zone_data};
 use crate::workspace::Workspace;
@@ -19,7 +24,7 @@ const YEARS_AHEAD: u32 = 2;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let mut checks = vec![directories(workspace), daemon(workspace)];
-    checks.extend(deliveries(workspace));
+    checks.extend(all(deliveries(workspace)));
     checks.extend(firing(workspace));
     checks.extend(secrets(workspace));
     checks.push(time_zone(workspace));
@@ -44,10 +49,8 @@ fn directories(workspace: &Workspace) -> Check {
         let detail = format!("can't write in the vault `{}`", root.display());
         return fail(detail, "give yourself the right to write there, or mount it writable");
     }
-    Check::ok(
-        "directories",
-        format!("state {}, cache {}", workspace.dirs.state.display(), workspace.dirs.cache.display()),
-    )
+    let (state, cache) = (workspace.dirs.state.display(), workspace.dirs.cache.display());
+    Check::ok("directories", format!("state {state}, cache {cache}"))
 }
 
 fn try_write(dir: &Path) -> std::io::Result<()> {
@@ -91,17 +94,9 @@ fn daemon(workspace: &Workspace) -> Check {
     }
 }
 
-fn deliveries(workspace: &Workspace) -> Vec<Check> {
-    let journal = match workspace.journal() {
-        Ok(journal) => journal,
-        Err(error) => {
-            return vec![Check::fail(
-                "deliveries",
-                error.to_string(),
-                "nothing is sent without the delivery journal: mend its folder, or move the file away to begin a new one",
-            )];
-        }
-    };
+fn deliveries(workspace: &Workspace) -> Checked {
+    let fix = "nothing is sent without the delivery journal: mend its folder, or move the file away to begin a new one";
+    let journal = workspace.journal().map_err(|error| Check::fail("deliveries", error.to_string(), fix))?;
     let mut checks = Vec::new();
     for refusal in journal.refusals(&workspace.pass_settings().notifiers).unwrap_or_default() {
         checks.push(Check::warn(
@@ -122,7 +117,7 @@ fn deliveries(workspace: &Workspace) -> Vec<Check> {
     if checks.is_empty() {
         checks.push(Check::ok("deliveries", "nothing waits, nothing is refused"));
     }
-    checks
+    Ok(checks)
 }
 
 fn firing(workspace: &Workspace) -> Option<Check> {
@@ -149,10 +144,7 @@ fn secrets(workspace: &Workspace) -> Option<Check> {
     for found in found {
         match found {
             Ok(value) => some |= value.is_some(),
-            Err(error) => {
-                let fix = error.suggestion.clone().unwrap_or_default();
-                return Some(Check::fail("secrets", error.to_string(), fix));
-            }
+            Err(error) => return Some(Check::unusable("secrets", &error, "")),
         }
     }
     Some(if some {
@@ -168,21 +160,70 @@ fn secrets(workspace: &Workspace) -> Option<Check> {
 
 fn time_zone(workspace: &Workspace) -> Check {
     let differences = compare_zone_data(&workspace.zone, workspace.clock.now(), YEARS_AHEAD);
-    let versions = format!(
-        "{}, rules {} (second opinion {})",
-        workspace.zone.name(),
-        schedule::database_version(),
-        schedule::other_database_version()
-    );
-    match differences.first() {
-        None => Check::ok("time zone", versions),
-        Some(first) => Check::warn(
-            "time zone",
-            format!(
-                "{versions}: the two differ from {}; the first one counts",
-                format_instant(first.from, workspace.clock.now(), workspace.zone.tz())
-            ),
-            "if other programs on this machine show another hour then, their rules are old",
-        ),
+    let (ours, other) = (schedule::database_version(), schedule::other_database_version());
+    let versions = format!("{}, rules {ours} (second opinion {other})", workspace.zone.name());
+    let Some(first) = differences.first() else { return Check::ok("time zone", versions) };
+    let from = format_instant(first.from, workspace.clock.now(), workspace.zone.tz());
+    Check::warn(
+        "time zone",
+        format!("{versions}: the two differ from {from}; the first one counts"),
+        "if other programs on this machine show another hour then, their rules are old",
+    )
+}
+
+/// One check for each kind but Discord, which has checks of its own.
+pub(super) fn notifiers(workspace: &Workspace) -> Vec<Check> {
+    let console: Arc<dyn Notifier> = Arc::new(Console::stderr(workspace.zone.tz().clone()));
+    let kinds = workspace.settings.notify.all();
+    let others = kinds.into_iter().filter(|kind| !matches!(kind, NotifyKind::Discord | NotifyKind::Console));
+    others
+        .map(|kind| match workspace.notifier(kind, &console) {
+            Ok(_) => Check::ok("notify", format!("`{kind}` has all that it needs")),
+            Err(error) => {
+                let fix = error.suggestion.as_deref().unwrap_or("see [notify] in vault-agent.toml");
+                Check::fail("notify", format!("`{kind}` can't be used: {}", error.message), fix)
+            }
+        })
+        .collect()
+}
+
+/// The check of archived sessions; none if they are not to be archived.
+pub(super) fn sessions(workspace: &Workspace) -> Vec<Check> {
+    if !workspace.settings.hooks.archive {
+        return Vec::new();
     }
+    let Some(settings) = user_settings() else { return Vec::new() };
+    let text = std::fs::read_to_string(&settings).unwrap_or_default();
+    if installed(&text).is_ok_and(|hooks| !hooks.is_empty()) {
+        let folder = workspace.settings.paths.sessions();
+        return vec![Check::ok("sessions", format!("coding agents' sessions are kept in {folder}"))];
+    }
+    let detail = format!("`[hooks] archive` is on, but `{}` calls no hook", settings.display());
+    let fix = "`vault-agent hook install` (or `--project` in each project); `vault-agent hook archive FILE…` brings in transcripts";
+    vec![Check::warn("sessions", detail, fix)]
+}
+
+pub(super) fn sandbox() -> Vec<Check> {
+    let enforcement = confine::enforcement();
+    let why = enforcement.without_namespaces.as_deref();
+    let without = why.map(|why| format!("; without user namespaces: {why}")).unwrap_or_default();
+    let rules: Vec<String> = enforcement
+        .rules
+        .iter()
+        .filter(|rule| rule.level == EnforcementLevel::Enforced)
+        .map(|rule| format!("{} ({})", rule.name, rule.detail))
+        .collect();
+    let mut checks = Vec::new();
+    if !rules.is_empty() {
+        checks.push(Check::ok("box", format!("a command is held to: {}{without}", rules.join(", "))));
+    }
+    checks.extend(enforcement.weak().map(|rule| {
+        let part = if rule.level == EnforcementLevel::Partly { "only in part" } else { "not" };
+        Check::warn(
+            "box",
+            format!("a command is {part} held to: {} ({}){without}", rule.name, rule.detail),
+            "`bash` is off here unless `[assistant] bash = \"ask\"`; `docs/tools.md` says what each rule needs",
+        )
+    }));
+    checks
 }

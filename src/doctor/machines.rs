@@ -20,8 +20,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     };
     let mut checks = Vec::new();
     if let Err(error) = machine_name() {
-        let fix = error.suggestion.clone().unwrap_or_default();
-        checks.push(Check::fail(MACHINES, error.to_string(), fix));
+        checks.push(Check::unusable(MACHINES, &error, ""));
     }
     if let Some(host) = &workspace.settings.schedule.host {
         checks.push(warn(

@@ -4,15 +4,14 @@
 //! thing and says so even where all is well, so that a person sees that it was checked. A check changes nothing and
 //! never ends the others.
 //!
-//! - `machine`, `machines`, `confine`, `history_and_index`: this machine, the others, the box for commands, history and index;
-//! - `notes`, `notify`, `routines`: the notes, notifiers, scheduled prompts;
-//! - `brains`, `servers`, `sessions`: the assistant, other MCP servers, coding agents; [`discord`], [`embeddings`]: the bot
-//!   and the vectors' model, which ask over the network, so front doors choose when;
+//! - `machine`, `machines`, `history_and_index`: this machine with its notifiers and the box for commands, the others,
+//!   history and index; `notes`: the notes;
+//! - `assistant`: brains, other MCP servers, scheduled prompts; [`discord`], [`embeddings`]: the bot and the vectors'
+//!   model, which ask over the network, so front doors choose when;
 //! - `status`: the report of `status`; [`losses`]: mass deletions in the folders of coding agents.
 
 #[cfg(feature = "assistant")]
-mod brains;
-mod confine;
+mod assistant;
 #[cfg(feature = "assistant")]
 mod discord;
 mod embeddings;
@@ -21,12 +20,6 @@ pub mod losses;
 mod machine;
 mod machines;
 mod notes;
-mod notify;
-#[cfg(feature = "assistant")]
-mod routines;
-#[cfg(feature = "assistant")]
-mod servers;
-mod sessions;
 mod status;
 
 use serde::Serialize;
@@ -102,6 +95,11 @@ impl Check {
         Self { check, status: CheckOutcome::Fail, detail: detail.into(), fix: Some(fix.into()), mend: None }
     }
 
+    /// A setting or a secret can't be used; `otherwise` is the remedy where the error has none.
+    fn unusable(check: &'static str, error: &ConfigError, otherwise: &str) -> Self {
+        Self::fail(check, error.to_string(), error.suggestion.as_deref().unwrap_or(otherwise))
+    }
+
     /// With what mends it.
     #[must_use]
     pub fn fixed_by(self, mend: Repair) -> Self {
@@ -111,6 +109,13 @@ impl Check {
 
 /// A check that a front door adds: of its own, or one that asks over the network.
 pub type ExtraCheck = fn(&Workspace) -> Vec<Check>;
+
+/// The findings about a subject; alone the one for which the others can't be made.
+type Checked = Result<Vec<Check>, Check>;
+
+fn all(checked: Checked) -> Vec<Check> {
+    checked.unwrap_or_else(|failed| vec![failed])
+}
 
 /// How much is read for the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,19 +131,15 @@ pub fn examine(workspace: &Workspace, look: CheckExtent, further: &[ExtraCheck])
     let mut checks = settings(workspace);
     checks.extend(machine::checks(workspace));
     checks.extend(machines::checks(workspace));
-    checks.extend(notify::checks(workspace));
+    checks.extend(machine::notifiers(workspace));
     checks.extend(notes::checks(workspace, look));
-    checks.extend(sessions::checks(workspace));
+    checks.extend(machine::sessions(workspace));
     #[cfg(feature = "assistant")]
-    checks.extend(brains::checks(workspace));
-    #[cfg(feature = "assistant")]
-    checks.extend(servers::checks(workspace));
-    #[cfg(feature = "assistant")]
-    checks.extend(routines::checks(workspace));
-    checks.extend(confine::checks());
+    checks.extend(assistant::checks(workspace));
+    checks.extend(machine::sandbox());
     checks.extend(further.iter().flat_map(|check| check(workspace)));
-    checks.extend(history_and_index::history(workspace, look));
-    checks.extend(history_and_index::index(workspace, look));
+    checks.extend(all(history_and_index::history(workspace, look)));
+    checks.extend(all(history_and_index::index(workspace, look)));
     checks
 }
 
@@ -152,11 +153,8 @@ fn settings(workspace: &Workspace) -> Vec<Check> {
         let detail = format!(
             "{FILE_NAME}:{line}: `{key}` counts for {table}: the `{header}` above it is commented out"
         );
-        Check::warn(
-            "settings",
-            detail,
-            format!("take the `#` from `{header}`, or move the line to where it belongs"),
-        )
+        let fix = format!("take the `#` from `{header}`, or move the line to where it belongs");
+        Check::warn("settings", detail, fix)
     };
     let strays: Vec<Check> = strays(&String::from_utf8_lossy(&read)).into_iter().map(warn).collect();
     if strays.is_empty() { vec![Check::ok("settings", format!("{FILE_NAME} is understood"))] } else { strays }
@@ -164,6 +162,5 @@ fn settings(workspace: &Workspace) -> Vec<Check> {
 
 /// The finding for settings that can't be read.
 pub fn settings_failure(error: &ConfigError) -> Check {
-    let fix = error.suggestion.clone().unwrap_or_else(|| "mend the line that is named".to_owned());
-    Check::fail("settings", error.to_string(), fix)
+    Check::unusable("settings", error, "mend the line that is named")
 }

@@ -1,6 +1,6 @@
 //! Checks the notes: lines that can't be understood, notes that must not be written.
 
-use super::{Check, CheckExtent};
+use super::{Check, CheckExtent, Checked, all};
 use crate::format::{commitment, reminder};
 use crate::reminders::{IdAt, PlacedFinding, findings};
 use crate::tasks::{self, Scanner};
@@ -13,7 +13,7 @@ const SHOWN: usize = 10;
 pub(super) fn checks(workspace: &Workspace, look: CheckExtent) -> Vec<Check> {
     let mut checks = near_misses(workspace);
     if look == CheckExtent::Whole {
-        checks.extend(copies(workspace));
+        checks.extend(all(copies(workspace)));
         checks.extend(tasks(workspace));
     }
     checks
@@ -45,10 +45,8 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
             }
             Err(VaultError::NotFound(_)) => None,
             Err(error) => {
-                checks.push(fail(
-                    error.to_string(),
-                    "bring the note back: nothing fires from a note that can't be read",
-                ));
+                let fix = "bring the note back: nothing fires from a note that can't be read";
+                checks.push(fail(error.to_string(), fix));
                 None
             }
         }
@@ -115,18 +113,11 @@ fn tasks(workspace: &Workspace) -> Vec<Check> {
 }
 
 /// Conflict copies of sync tools, and files that can't be listed.
-fn copies(workspace: &Workspace) -> Vec<Check> {
+fn copies(workspace: &Workspace) -> Checked {
     let warn = |detail: String, fix: &str| Check::warn("vault", detail, fix);
-    let walk = match workspace.vault.walk(&WalkOptions::default()) {
-        Ok(walk) => walk,
-        Err(error) => {
-            return vec![Check::fail(
-                "vault",
-                error.to_string(),
-                "mount it, or name another with `--vault DIR`",
-            )];
-        }
-    };
+    let fix = "mount it, or name another with `--vault DIR`";
+    let walk = workspace.vault.walk(&WalkOptions::default());
+    let walk = walk.map_err(|error| Check::fail("vault", error.to_string(), fix))?;
     let is_copy = |path: &&NotePath| conflict::is_conflict_copy(path.file_name());
     let copies: Vec<_> = walk.entries.iter().map(|entry| &entry.path).filter(is_copy).collect();
     let mut checks: Vec<_> = copies
@@ -149,5 +140,5 @@ fn copies(workspace: &Workspace) -> Vec<Check> {
     if checks.is_empty() {
         checks.push(Check::ok("vault", format!("{} notes, no conflict copies", walk.entries.len())));
     }
-    checks
+    Ok(checks)
 }

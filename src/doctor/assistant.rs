@@ -1,11 +1,20 @@
-//! Checks the brains' keys, addresses and cooldowns, without asking any brain.
+//! Checks the assistant: the brains' keys, addresses and cooldowns, the programs, variables and keys of other MCP servers
+//! (`[[mcp]]`), and what routines name. No brain is asked, and no server started or called.
 
 use super::{Check, Repair};
-use crate::agent::{brain_clients, brains};
-use crate::config::{BashMode, BrainKind, ToolGroup};
+use crate::agent::skills::Skills;
+use crate::agent::{self, brain_clients};
+use crate::config::{BashMode, BrainKind, McpServer, ToolGroup, secret};
 use crate::workspace::Workspace;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let mut checks = brains(workspace);
+    checks.extend(workspace.settings.mcp.iter().map(|server| mcp_server(workspace, server)));
+    checks.extend(routines(workspace));
+    checks
+}
+
+fn brains(workspace: &Workspace) -> Vec<Check> {
     let fail = |detail: String, fix: &str| Check::fail("brain", detail, fix);
     let warn = |detail: String, fix: &str| Check::warn("brain", detail, fix);
     let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
@@ -16,19 +25,16 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
         if !enforced.is_whole() {
             let weak: Vec<String> =
                 enforced.weak().map(|rule| format!("{}: {}", rule.name, rule.detail)).collect();
-            let asks = workspace.settings.assistant.bash == BashMode::Ask;
-            let what = if asks { "every command is asked about" } else { "it is off" };
-            let detail =
-                format!("bash: this machine can't confine it wholly, so {what} ({})", weak.join("; "));
-            let fix = if asks {
-                "mend what is missing, or take `bash` out of `[assistant] tools`"
-            } else {
-                "mend what is missing, or set `[assistant] bash = \"ask\"`"
+            let (what, fix) = match workspace.settings.assistant.bash {
+                BashMode::Ask => ("every command is asked about", "take `bash` out of `[assistant] tools`"),
+                BashMode::Confined => ("it is off", "set `[assistant] bash = \"ask\"`"),
             };
-            checks.push(warn(detail, fix));
+            let weak = weak.join("; ");
+            let detail = format!("bash: this machine can't confine it wholly, so {what} ({weak})");
+            checks.push(warn(detail, &format!("mend what is missing, or {fix}")));
         }
     }
-    for (listed, brain) in brains::listed(workspace).into_iter().zip(&prepared) {
+    for (listed, brain) in agent::brains::listed(workspace).into_iter().zip(&prepared) {
         let name = &listed.name;
         let program = brain.settings.command().into_iter().next();
         if let Some(program) = program.filter(|program| !is_executable(program)) {
@@ -80,7 +86,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
 }
 
 /// Whether a program can be run: by its path, or by its name along `PATH`.
-pub(super) fn is_executable(program: &str) -> bool {
+fn is_executable(program: &str) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let runs = |path: &std::path::Path| {
         path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
@@ -108,7 +114,7 @@ fn address(url: &str) -> Option<String> {
 }
 
 /// Whether it lies in the open between here and a server elsewhere.
-pub(super) fn is_open(url: &str) -> bool {
+fn is_open(url: &str) -> bool {
     url.starts_with("http://") && !is_private_address(url)
 }
 
@@ -121,6 +127,81 @@ fn is_private_address(url: &str) -> bool {
         Ok(std::net::IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local(),
         Err(_) => host == "localhost" || !host.contains('.') || host.ends_with(".local"),
     }
+}
+
+fn mcp_server(workspace: &Workspace, server: &McpServer) -> Check {
+    let fail = |detail: String, fix: &str| Check::fail("mcp", detail, fix);
+    let ok = |detail: String| Check::ok("mcp", detail);
+    let name = &server.name;
+    if let Some(program) = server.command.first().filter(|program| !is_executable(program)) {
+        return fail(
+            format!("{name}: the program `{program}` is not there"),
+            "install it, or say where it is: `command = [\"/path/to/it\"]`",
+        );
+    }
+    let is_unset = |variable: &&String| std::env::var_os(variable.as_str()).is_none();
+    if let Some(variable) = server.env.iter().find(is_unset) {
+        return fail(
+            format!("{name}: the environment variable `{variable}` is not set"),
+            "set it where the program runs, or take it out of `env`",
+        );
+    }
+    // Its arguments and the path of an address aren't shown: a secret may stand there, against all advice.
+    let Some(url) = &server.url else {
+        return ok(format!("{name}: `{}`, {}", server.command[0], tools(server)));
+    };
+    if server.key_env.is_some() || server.key_file.is_some() {
+        let variable = server.key_env.as_deref().unwrap_or_default();
+        let fix = "set the key where the program runs, or a `key_file` that only you can read";
+        match secret(variable, server.key_file.as_deref(), workspace.vault.root()) {
+            Ok(Some(_)) => {}
+            Ok(None) => return fail(format!("{name}: `{variable}` is not set"), fix),
+            Err(error) => return fail(format!("{name}: {error}"), fix),
+        }
+    }
+    let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    let Some(host) = host.filter(|host| !host.is_empty()) else {
+        return fail(format!("{name}: its `url` names no server"), "mend it in vault-agent.toml");
+    };
+    if is_open(url) {
+        let detail = format!("{name}: what is asked goes to {host} in the clear");
+        return Check::warn("mcp", detail, "use `https://`");
+    }
+    ok(format!("{name}: {host}, {}", tools(server)))
+}
+
+fn tools(server: &McpServer) -> String {
+    match server.tools.len() {
+        1 => "1 tool may be used".to_owned(),
+        count => format!("{count} tools may be used"),
+    }
+}
+
+/// A warning for each brain, skill and MCP server that a routine names and that isn't there.
+fn routines(workspace: &Workspace) -> Vec<Check> {
+    let Ok(notes) = crate::routines::read_all(workspace) else { return Vec::new() };
+    let settings = &workspace.settings;
+    let skills = Skills::of(workspace).list().unwrap_or_default();
+    let mut checks = Vec::new();
+    for note in notes {
+        let Some(routine) = note.routine else { continue };
+        let mut warn = |what: &str, name: &str, fix: &str| {
+            let detail = format!("{}: it names the {what} `{name}`, and there is none", note.path);
+            checks.push(Check::warn("routines", detail, fix));
+        };
+        for name in routine.brain.iter().filter(|name| settings.brains.iter().all(|one| one.name != **name)) {
+            warn("brain", name, "name one of `vault-agent brain list`; until then the chain is asked");
+        }
+        for name in routine.skills.iter().filter(|name| skills.iter().all(|one| one.folder != **name)) {
+            let fix = "name one of `vault-agent skill list`; until then the routine goes without it";
+            warn("skill", name, fix);
+        }
+        for name in routine.mcp.iter().filter(|name| settings.mcp.iter().all(|one| one.name != **name)) {
+            let fix = "add it as `[[mcp]]` to the settings; until then the routine goes without it";
+            warn("MCP server", name, fix);
+        }
+    }
+    checks
 }
 
 #[cfg(test)]
