@@ -1,6 +1,18 @@
 //! Defines a place's answer: a view, a finished change, or a problem, each as HTML and as JSON.
 
+use std::error::Error;
+
 use maud::Markup;
+
+use crate::agent::rebuild_request::RebuildError;
+use crate::capture::InboxError;
+use crate::format::quote;
+use crate::history::HistoryError;
+use crate::memory::MemoryError;
+use crate::reminders::ReminderError;
+use crate::routines::EnableError;
+use crate::tasks::TaskError;
+use crate::vault::{EditError, VaultError};
 
 /// The view of a place.
 #[derive(Debug)]
@@ -53,7 +65,7 @@ pub struct PageError {
 
 impl PageError {
     #[expect(clippy::needless_pass_by_value, reason = "errors are given as they come")]
-    fn new(status: u16, message: impl ToString) -> Self {
+    pub(super) fn new(status: u16, message: impl ToString) -> Self {
         Self { status, message: message.to_string(), hints: Vec::new(), way: None }
     }
 
@@ -77,14 +89,9 @@ impl PageError {
         Self::new(500, message)
     }
 
-    /// The request isn't let through.
-    pub(super) fn refused(status: u16, message: impl ToString) -> Self {
-        Self::new(status, message)
-    }
-
     /// A form asks for what its place doesn't do.
     pub fn no_such_action(name: &str) -> Self {
-        Self::bad(format!("there is nothing called {} to do here", crate::format::quote(name)))
+        Self::bad(format!("there is nothing called {} to do here", quote(name)))
     }
 
     /// The same with what to do.
@@ -109,102 +116,121 @@ impl PageError {
     }
 }
 
-impl From<crate::memory::MemoryError> for PageError {
-    fn from(error: crate::memory::MemoryError) -> Self {
-        use crate::memory::MemoryError as Error;
-        let near = error
-            .nearest()
-            .iter()
-            .map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
-        let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
-        let status = match &error {
-            Error::Vault(error) => status_of_vault(error),
-            Error::Edit(error) => status_of_edit(error),
-            Error::NoSuchDay(_) | Error::NoSuchFollowUp { .. } | Error::NoSuchPin(_) => 404,
-            Error::NotOurs(_) | Error::NotANote(_) | Error::WorkingOff => 400,
-            error if error.is_usage() => 400,
+impl<E: Error + 'static> From<E> for PageError {
+    fn from(error: E) -> Self {
+        of(&error)
+    }
+}
+
+/// An error of any room, with the status and the remedies that fit it.
+fn of(error: &(dyn Error + 'static)) -> PageError {
+    if let Some(error) = error.downcast_ref() {
+        of_vault(error)
+    } else if let Some(error) = error.downcast_ref() {
+        PageError::new(status_of_edit(error), error)
+    } else if let Some(error) = error.downcast_ref() {
+        of_memory(error)
+    } else if let Some(error) = error.downcast_ref() {
+        of_reminder(error)
+    } else if let Some(error) = error.downcast_ref::<TaskError>() {
+        let status = match error {
+            TaskError::NoSuchId(_) => 404,
+            TaskError::Vault(error) => status_of_vault(error),
+            TaskError::Edit(error) => status_of_edit(error),
+            TaskError::Plugins(_) => 500,
             _ => 409,
         };
-        Self::new(status, error).hints(hints)
-    }
-}
-
-fn status_of_vault(error: &crate::vault::VaultError) -> u16 {
-    use crate::vault::VaultError as Error;
-    match error {
-        Error::NotFound(_) | Error::NotAFile { .. } => 404,
-        Error::Escapes(_) | Error::Loop(_) => 403,
-        Error::TooLarge { .. } | Error::Placeholder(_) => 409,
-        Error::Gone(_) | Error::NotAFolder(_) | Error::Io { .. } | Error::Root { .. } => 500,
-    }
-}
-
-fn status_of_edit(error: &crate::vault::EditError) -> u16 {
-    use crate::vault::EditError as Error;
-    match error {
-        Error::Vault(error) => status_of_vault(error),
-        Error::Refused(_) | Error::Busy { .. } | Error::Exists(_) => 409,
-        Error::NoLease(_) | Error::Write { .. } | Error::Journal { .. } => 500,
-    }
-}
-
-impl From<crate::vault::EditError> for PageError {
-    fn from(error: crate::vault::EditError) -> Self {
-        Self::new(status_of_edit(&error), error)
-    }
-}
-
-impl From<crate::reminders::ReminderError> for PageError {
-    fn from(error: crate::reminders::ReminderError) -> Self {
-        use crate::reminders::ReminderError as Error;
-        let status = match &error {
-            Error::Changed { .. } | Error::Disputed { .. } | Error::EndsInside(_) => 409,
-            Error::NoSuchId { .. } => 404,
-            Error::Message(_) | Error::When(_) | Error::NothingToChange => 400,
-            Error::Vault(error) => status_of_vault(error),
-            Error::Edit(error) => status_of_edit(error),
-            Error::Random(_) => 500,
-        };
-        let hint = error.hint();
-        Self::new(status, error).hints(hint)
-    }
-}
-
-impl From<crate::tasks::TaskError> for PageError {
-    fn from(error: crate::tasks::TaskError) -> Self {
-        use crate::tasks::TaskError as Error;
-        let status = match &error {
-            Error::NoSuchId(_) => 404,
-            Error::Vault(error) => status_of_vault(error),
-            Error::Edit(error) => status_of_edit(error),
-            Error::Plugins(_) => 500,
-            _ => 409,
-        };
-        let hint = error.hint();
-        Self::new(status, error).hints(hint)
-    }
-}
-
-impl From<crate::capture::InboxError> for PageError {
-    fn from(error: crate::capture::InboxError) -> Self {
+        PageError::new(status, error).hints(error.hint())
+    } else if let Some(error) = error.downcast_ref() {
         match error {
-            crate::capture::InboxError::Memory(error) => error.into(),
-            crate::capture::InboxError::NoSuch { .. } => Self::not_found(error),
-            other => Self::changed(other),
+            InboxError::Memory(error) => of_memory(error),
+            InboxError::NoSuch { .. } => PageError::not_found(error),
+            other => PageError::changed(other),
+        }
+    } else if let Some(error) = error.downcast_ref() {
+        of_history(error)
+    } else if let Some(error) = error.downcast_ref() {
+        match error {
+            EnableError::Unknown { .. } => PageError::not_found(error),
+            EnableError::Read(error) => of_vault(error),
+            EnableError::Write(error) => of(error),
+            EnableError::NotUnderstood { .. } => PageError::changed(error),
+        }
+    } else if let Some(RebuildError::Unknown(_) | RebuildError::NotAsked(_) | RebuildError::NotLogged(_)) =
+        error.downcast_ref()
+    {
+        PageError::not_found(error)
+    } else {
+        PageError::failed(error)
+    }
+}
+
+fn of_memory(error: &MemoryError) -> PageError {
+    let near = error.nearest().iter().map(|one| format!("line {}: {}", one.line, quote(&one.text)));
+    let hints = error.hint().map(str::to_owned).into_iter().chain(near);
+    let status = match error {
+        MemoryError::Vault(error) => status_of_vault(error),
+        MemoryError::Edit(error) => status_of_edit(error),
+        MemoryError::NoSuchDay(_) | MemoryError::NoSuchFollowUp { .. } | MemoryError::NoSuchPin(_) => 404,
+        MemoryError::NotOurs(_) | MemoryError::NotANote(_) | MemoryError::WorkingOff => 400,
+        error if error.is_usage() => 400,
+        _ => 409,
+    };
+    PageError::new(status, error).hints(hints)
+}
+
+fn status_of_vault(error: &VaultError) -> u16 {
+    match error {
+        VaultError::NotFound(_) | VaultError::NotAFile { .. } => 404,
+        VaultError::Escapes(_) | VaultError::Loop(_) => 403,
+        VaultError::TooLarge { .. } | VaultError::Placeholder(_) => 409,
+        VaultError::Gone(_) | VaultError::NotAFolder(_) | VaultError::Io { .. } | VaultError::Root { .. } => {
+            500
         }
     }
 }
 
-impl From<crate::vault::VaultError> for PageError {
-    fn from(error: crate::vault::VaultError) -> Self {
-        use crate::vault::VaultError as Error;
-        let status = status_of_vault(&error);
-        match error {
-            Error::NotAFile(path, what) => Self::not_found(format!("`{path}` is {what}, and no note")),
-            error if status == 500 => Self::failed(error).hint(
-                "is the vault's folder there? a disk that is away, or a sync that is at it, brings this",
-            ),
-            error => Self::new(status, error),
+fn status_of_edit(error: &EditError) -> u16 {
+    match error {
+        EditError::Vault(error) => status_of_vault(error),
+        EditError::Refused(_) | EditError::Busy { .. } | EditError::Exists(_) => 409,
+        EditError::NoLease(_) | EditError::Write { .. } | EditError::Journal { .. } => 500,
+    }
+}
+
+fn of_reminder(error: &ReminderError) -> PageError {
+    let status = match error {
+        ReminderError::Changed { .. } | ReminderError::Disputed { .. } | ReminderError::EndsInside(_) => 409,
+        ReminderError::NoSuchId { .. } => 404,
+        ReminderError::Message(_) | ReminderError::When(_) | ReminderError::NothingToChange => 400,
+        ReminderError::Vault(error) => status_of_vault(error),
+        ReminderError::Edit(error) => status_of_edit(error),
+        ReminderError::Random(_) => 500,
+    };
+    PageError::new(status, error).hints(error.hint())
+}
+
+fn of_vault(error: &VaultError) -> PageError {
+    match (error, status_of_vault(error)) {
+        (VaultError::NotAFile(path, what), _) => {
+            PageError::not_found(format!("`{path}` is {what}, and no note"))
         }
+        (error, 500) => PageError::failed(error)
+            .hint("is the vault's folder there? a disk that is away, or a sync that is at it, brings this"),
+        (error, status) => PageError::new(status, error),
+    }
+}
+
+fn of_history(error: &HistoryError) -> PageError {
+    match error {
+        HistoryError::When(when) => PageError::bad(error).hint(when.hint()),
+        HistoryError::UnknownPoint(_) | HistoryError::Outside(..) | HistoryError::BeyondHistory(_) => {
+            PageError::bad(error)
+        }
+        HistoryError::Empty | HistoryError::NotInSnapshot(..) | HistoryError::NoPart(_) => {
+            PageError::not_found(error)
+        }
+        HistoryError::Edit(..) | HistoryError::NotUndoable(_) => PageError::changed(error),
+        _ => PageError::failed(error),
     }
 }

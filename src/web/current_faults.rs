@@ -9,6 +9,7 @@ use crate::brain::failover::{self, Availability};
 use crate::brain::health::HealthStore;
 use crate::config::Settings;
 use crate::conflicts::ConflictCopy;
+use crate::format::Finding;
 use crate::format::reminder::RemindersFile;
 use crate::instance::DaemonLock;
 use crate::when;
@@ -28,17 +29,15 @@ pub(super) fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Re
     }
     let path = &workspace.settings.paths.reminders;
     for finding in reminders.near_misses.iter().take(MOST) {
-        out.push(format!(
-            "`{path}:{}` is no reminder: {}; {}",
-            finding.line, finding.reason, finding.suggestion
-        ));
+        let Finding { line, reason, suggestion, .. } = finding;
+        out.push(format!("`{path}:{line}` is no reminder: {reason}; {suggestion}"));
     }
     let settings = workspace.pass_settings();
-    let journal = workspace.journal().map_err(PageError::failed)?;
-    for refusal in journal.refusals(&settings.notifiers).map_err(PageError::failed)? {
+    let journal = workspace.journal()?;
+    for refusal in journal.refusals(&settings.notifiers)? {
         out.push(format!("{} refuses messages: {}", refusal.place, refusal.reason));
     }
-    for open in journal.open_deliveries().map_err(PageError::failed)? {
+    for open in journal.open_deliveries()? {
         if let Some(error) = open.error {
             out.push(format!("\"{}\" is not delivered yet: {error}", open.fact.msg));
         }

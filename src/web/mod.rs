@@ -3,36 +3,31 @@
 //! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule:
 //! each place calls the rooms that the command of its name calls. In the order of a request:
 //! - [`server`]: the listener, and one-time addresses; [`control_socket`]: a command's request to the daemon for it;
-//! - [`request`]: a request's steps; [`shared`]: state that all requests share; [`entry`]: host, origin, codes,
-//!   sessions, form ids;
-//! - [`visit`], [`answer`]: a place's input and output; [`places`]: one file a place; [`line_actions`]: actions on a due item;
+//! - [`request`]: a request's steps; [`entry`]: host, origin, codes, sessions, form ids;
+//! - [`visit`], [`answer`]: a place's input and output, and the state that all requests share; [`places`]: one file a place; [`line_actions`]: actions on a due item;
 //!   [`current_faults`]: current faults;
-//! - [`layout`], [`parts`], [`markdown`], [`dates`], [`assets`]: rendering; [`live`]: changes as they happen.
+//! - [`layout`], [`parts`], [`markdown`], [`dates`]: rendering; [`live`]: changes as they happen.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
 //! another host. Nothing blocks the listener: places run on threads of their own.
 
 mod answer;
-mod assets;
 pub mod control_socket;
 mod current_faults;
 mod dates;
 mod entry;
 mod layout;
 mod line_actions;
-mod link_target;
 mod live;
 mod markdown;
 mod parts;
 mod places;
 mod request;
 mod server;
-mod shared;
 mod visit;
 
 pub use self::control_socket::Invitation;
-pub use self::entry::check::checks;
-pub use self::entry::store::{FILE_NAME, PageSession, PageStore};
+pub use self::entry::store::{PageStore, checks};
 pub use self::live::{LiveUpdates, PageChange};
 pub use self::server::{PageServer, WebError};
-pub use self::shared::{AskQuestion, PageQuestion};
+pub use self::visit::{AskQuestion, PageQuestion};

@@ -10,25 +10,19 @@ use crate::listen::secret;
 /// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it is
 /// to do there.
 pub fn form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
-    html! {
-        form method="post" action=(action) {
-            (hidden(visit, what, &new_id()))
-            (fields)
-            button { (button) }
-        }
-    }
+    form_with(visit, action, what, &new_id(), fields, button)
 }
 
 /// As [`form`], for a page that was asked for by a form with [`form_id`] or by [`to_plan`]: with that one's id, so that the page fetched anew
 /// by Back holds the same form, and what was sent is known again.
 pub fn planned_form(visit: &Visit<'_>, action: &str, what: &str, fields: &Markup, button: &str) -> Markup {
     let id = visit.query("form").filter(|id| is_form_id(id)).map_or_else(new_id, str::to_owned);
+    form_with(visit, action, what, &id, fields, button)
+}
+
+fn form_with(visit: &Visit<'_>, action: &str, what: &str, id: &str, fields: &Markup, button: &str) -> Markup {
     html! {
-        form method="post" action=(action) {
-            (hidden(visit, what, &id))
-            (fields)
-            button { (button) }
-        }
+        form method="post" action=(action) { (hidden(visit, what, id)) (fields) button { (button) } }
     }
 }
 

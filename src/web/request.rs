@@ -11,17 +11,14 @@ use axum::response::{Html, IntoResponse, Response};
 use maud::Markup;
 
 use super::answer::{MadeChange, PageError, PageView};
-use super::assets;
 use super::dates::DateOrder;
 use super::entry::request_guard::{self, CalledHost};
 use super::entry::store::{FormIdState, PageSession};
 use super::layout;
 use super::parts::is_form_id;
 use super::places::{self, PagePlace};
-use super::shared::PageShared;
-use super::visit::{FormData, Visit};
+use super::visit::{FormData, PageShared, Visit};
 use crate::listen::secret;
-use crate::sqlite::DatabaseError;
 
 /// A body may have so many bytes.
 const MOST_BODY: usize = 1 << 20;
@@ -34,7 +31,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// Answers one request.
 pub(super) async fn handle(State(shared): State<Arc<PageShared>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let mut response = answer(&shared, parts, body).await;
+    let wants_json = wants_json(&parts);
+    let closed = |found: PageError| match wants_json {
+        true => found.into_json(),
+        false => html(found.code(), layout::closed(&found)),
+    };
+    let mut response = answer(shared, parts, body).await.unwrap_or_else(closed);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -44,59 +46,40 @@ pub(super) async fn handle(State(shared): State<Arc<PageShared>>, request: Reque
     response
 }
 
-async fn answer(shared: &Arc<PageShared>, parts: Parts, body: Body) -> Response {
-    let wants_json = wants_json(&parts);
-    let closed = |problem: PageError| refusal(&problem, wants_json);
-    let called = match request_guard::host(&shared.names, &parts.headers) {
-        Ok(called) => called,
-        Err(problem) => return closed(problem),
-    };
+async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Response, PageError> {
+    let called = request_guard::host(&shared.names, &parts.headers)?;
     let path = parts.uri.path();
-    if parts.method == Method::GET || parts.method == Method::HEAD {
-        if let Some(file) = assets::get(path) {
-            return file;
-        }
-        if path == "/in" {
-            return enter(shared, &called, &parts).unwrap_or_else(closed);
-        }
+    let is_read = parts.method == Method::GET || parts.method == Method::HEAD;
+    if is_read && let Some(file) = layout::asset(path) {
+        return Ok(file);
+    }
+    if is_read && path == "/in" {
+        return enter(&shared, &called, &parts);
     }
     let cookie = request_guard::cookie(&called, shared.port, &parts.headers);
     let (workspace, _) = shared.workspace();
-    let session = cookie.as_ref().and_then(|it| shared.store.session(it, workspace.clock.now()).transpose());
-    let (session, cookie) = match (session, cookie) {
-        (Some(Ok(session)), Some(cookie)) => (session, cookie),
-        (Some(Err(error)), _) => return closed(PageError::failed(error)),
-        _ => {
-            return closed(
-                PageError::refused(401, "this page needs a session")
-                    .hint("type `vault-agent web` in a terminal on the machine of the vault: it opens the page and lets this browser in"),
-            );
-        }
+    let session = cookie.as_ref().map(|it| shared.store.session(it, workspace.clock.now())).transpose()?;
+    let (Some(session), Some(cookie)) = (session.flatten(), cookie) else {
+        return Err(PageError::new(401, "this page needs a session")
+            .hint("type `vault-agent web` in a terminal on the machine of the vault: it opens the page and lets this browser in"));
     };
     let form = match parts.method {
         Method::GET | Method::HEAD => None,
-        Method::POST => match sent(&called, &parts, body, &cookie).await {
-            Ok(form) => Some(form),
-            Err(problem) => return closed(problem),
-        },
-        _ => return closed(PageError::refused(405, "a page is read or sent, nothing else")),
+        Method::POST => Some(sent(&called, &parts, body, &cookie).await?),
+        _ => return Err(PageError::new(405, "a page is read or sent, nothing else")),
     };
     if path == "/events" && form.is_none() {
         let (store, clock) = (Arc::clone(&shared.store), Arc::clone(&workspace.clock));
         let is_let_in = move || store.session(&cookie, clock.now()).is_ok_and(|session| session.is_some());
-        return shared.live.stream(shared.stop.clone(), is_let_in);
+        return Ok(shared.live.stream(shared.stop.clone(), is_let_in));
     }
-    let shared = Arc::clone(shared);
     let runtime = tokio::runtime::Handle::current();
     let answered =
         tokio::task::spawn_blocking(move || at_place(&shared, &parts, &session, &cookie, form, runtime))
             .await;
-    answered.unwrap_or_else(|error| {
+    answered.map_err(|error| {
         tracing::error!(%error, "a page could not be made");
-        refusal(
-            &PageError::failed("this page could not be made; the log of vault-agent says why"),
-            wants_json,
-        )
+        PageError::failed("this page could not be made; the log of vault-agent says why")
     })
 }
 
@@ -106,9 +89,9 @@ fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Resp
     let now = workspace.clock.now();
     let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
     shared.codes.try_code(query.get("code"), now)?;
-    let value = secret::random::<32>().map_err(PageError::failed)?;
+    let value = secret::random::<32>()?;
     let browser = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    shared.store.begin(&value, browser, now).map_err(PageError::failed)?;
+    shared.store.begin(&value, browser, now)?;
     let cookie = request_guard::set_cookie(called, shared.port, &value);
     Ok((StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
         .into_response())
@@ -119,8 +102,8 @@ async fn sent(called: &CalledHost, parts: &Parts, body: Body, cookie: &str) -> R
     request_guard::change(called, &parts.headers)?;
     let read = tokio::time::timeout(PATIENCE, to_bytes(body, MOST_BODY)).await;
     let bytes = read
-        .map_err(|_| PageError::refused(408, "the form took too long to arrive"))?
-        .map_err(|_| PageError::refused(413, "the form is longer than 1 MB, or was cut off"))?;
+        .map_err(|_| PageError::new(408, "the form took too long to arrive"))?
+        .map_err(|_| PageError::new(413, "the form is longer than 1 MB, or was cut off"))?;
     let form = FormData::parse(&bytes);
     request_guard::form(&request_guard::form_token(cookie), form.get("token"))?;
     Ok(form)
@@ -139,25 +122,19 @@ fn at_place(
     let path = parts.uri.path();
     let decoded = percent_encoding::percent_decode_str(path.trim_start_matches('/')).decode_utf8();
     let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
-    let said = query.non_blank("said").and_then(|id| shared.store.outcome(id, &session.id).ok().flatten());
+    let outcome = query.non_blank("said").and_then(|id| shared.store.outcome(id, &session.id).ok().flatten());
     let name = path.split('/').nth(1).unwrap_or_default();
+    let rest = decoded.as_deref().ok().and_then(|path| path.split_once('/')).map_or("", |(_, rest)| rest);
+    let stale =
+        |error: String| PageError::failed(error).hint("the settings that were in force stay in force");
     let visit = Visit {
         workspace: &workspace,
         now: workspace.clock.now(),
-        rest: decoded
-            .as_deref()
-            .ok()
-            .and_then(|path| path.split_once('/'))
-            .map_or_else(String::new, |(_, rest)| rest.to_owned()),
+        rest: rest.to_owned(),
         session,
         shared,
-        refused: settings_error.map(|error| {
-            (
-                FormData::default(),
-                PageError::failed(error).hint("the settings that were in force stay in force"),
-            )
-        }),
-        outcome: said,
+        refused: settings_error.map(|error| (FormData::default(), stale(error))),
+        outcome,
         token: request_guard::form_token(cookie),
         query,
         wants_json: wants_json(parts),
@@ -177,9 +154,7 @@ fn at_place(
             problem(&visit, &PageError::bad("that is no page of the list: pages count from 1"))
         }
         None => see(place, &visit, StatusCode::OK),
-        Some(form) => {
-            change(shared, place, visit, form).unwrap_or_else(|error| PageError::failed(error).into_json())
-        }
+        Some(form) => change(shared, place, visit, form).unwrap_or_else(PageError::into_json),
     }
 }
 
@@ -196,13 +171,11 @@ fn change(
     place: &PagePlace,
     visit: Visit<'_>,
     form: FormData,
-) -> Result<Response, DatabaseError> {
+) -> Result<Response, PageError> {
     let id = form.get("form").to_owned();
     if !is_form_id(&id) {
-        return Ok(problem(
-            &visit,
-            &PageError::bad("the form has no id: reload the page, and send it again"),
-        ));
+        let found = PageError::bad("the form has no id: reload the page, and send it again");
+        return Ok(problem(&visit, &found));
     }
     let _alone = shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
     match shared.store.claim(&id, &visit.session.id, &form.words(), visit.now)? {
@@ -278,10 +251,6 @@ fn problem(visit: &Visit<'_>, found: &PageError) -> Response {
         return found.clone().into_json();
     }
     html(found.code(), layout::problem(visit, found))
-}
-
-fn refusal(found: &PageError, wants_json: bool) -> Response {
-    if wants_json { found.clone().into_json() } else { html(found.code(), layout::closed(found)) }
 }
 
 fn html(status: StatusCode, page: Markup) -> Response {

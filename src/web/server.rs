@@ -16,7 +16,7 @@ use super::control_socket::Invitation;
 use super::entry::store::PageStore;
 use super::live::LiveUpdates;
 use super::request;
-use super::shared::{AskQuestion, PageShared};
+use super::visit::{AskQuestion, PageShared};
 use crate::listen::HostNames;
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;

@@ -1,18 +1,22 @@
-//! Holds one request for a place: the vault, the address, the typed values, and ways to answer.
+//! Holds one request for a place (the vault, the address, the typed values, and ways to answer), and the state that all
+//! requests share.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 
 use super::answer::{PageError, PageView};
 use super::dates::DateOrder;
-use super::entry::store::PageSession;
-use super::live::PageChange;
-use super::shared::PageShared;
-use crate::listen::secret;
+use super::entry::codes::LoginCodes;
+use super::entry::store::{PageSession, PageStore};
+use super::live::{LiveUpdates, PageChange};
+use crate::conflicts::Finder;
+use crate::listen::{HostNames, secret};
 use crate::reminders::rfc3339;
 use crate::tasks::Scanner;
 use crate::vault::{Actor, NotePath, Origin};
@@ -121,7 +125,7 @@ impl Visit<'_> {
         page: impl FnOnce(&T) -> Markup,
     ) -> Result<PageView, PageError> {
         if self.wants_json {
-            return serde_json::to_value(data).map(PageView::Json).map_err(PageError::failed);
+            return Ok(PageView::Json(serde_json::to_value(data)?));
         }
         Ok(PageView::Page(title.to_owned(), page(data)))
     }
@@ -200,4 +204,69 @@ pub fn line_address(path: &str, line: usize) -> String {
 /// A path as it stands in an address.
 pub fn encoded(path: &str) -> String {
     utf8_percent_encode(path, PLAIN).to_string()
+}
+
+/// A question that was written on the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageQuestion {
+    /// The id of its turn in the turn journal.
+    pub message: u64,
+    /// The question.
+    pub text: String,
+}
+
+/// How a question is asked: the answer as a person reads it, or a sentence on why there is none.
+pub type AskQuestion =
+    Arc<dyn Fn(Arc<Workspace>, PageQuestion) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
+
+/// The state that all requests share.
+pub(super) struct PageShared {
+    pub names: HostNames,
+    pub port: u16,
+    pub store: Arc<PageStore>,
+    pub codes: LoginCodes,
+    pub live: LiveUpdates,
+    pub stop: CancellationToken,
+    /// Changes are made one after the other, so a form that is sent twice at once is sent twice in a row.
+    pub changes: Mutex<()>,
+    /// The tasks of other plugins as they were read last.
+    pub tasks: Mutex<Scanner>,
+    /// The copies of sync tools as they were found last.
+    pub copies: Mutex<Finder>,
+    /// How questions are asked.
+    pub questions: AskQuestion,
+    workspace: RwLock<Arc<Workspace>>,
+    reloads: bool,
+}
+
+impl PageShared {
+    /// With the names and the port that the listener has, and whether the settings are read again at each request.
+    pub(super) fn new(
+        (names, port): (HostNames, u16),
+        store: PageStore,
+        live: LiveUpdates,
+        (workspace, reloads): (Arc<Workspace>, bool),
+        questions: AskQuestion,
+        stop: CancellationToken,
+    ) -> Self {
+        let store = Arc::new(store);
+        let (codes, changes) = (LoginCodes::default(), Mutex::default());
+        let (tasks, copies) = (Mutex::default(), Mutex::default());
+        let workspace = RwLock::new(workspace);
+        Self { names, port, store, codes, live, stop, changes, tasks, copies, questions, workspace, reloads }
+    }
+
+    /// The settings changed and are in force.
+    pub(super) fn set_workspace(&self, workspace: Arc<Workspace>) {
+        *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = workspace;
+    }
+
+    /// The vault with the settings in force, and what is wrong with those on disk.
+    pub(super) fn workspace(&self) -> (Arc<Workspace>, Option<String>) {
+        if self.reloads {
+            let (workspace, wrong) = Workspace::present(&self.workspace);
+            return (workspace, wrong.map(|error| error.to_string()));
+        }
+        (Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner)), None)
+    }
 }

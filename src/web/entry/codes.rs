@@ -45,7 +45,7 @@ impl LoginCodes {
         state.wrong.retain(|at| now.duration_since(*at).abs() < WITHIN);
         if state.wrong.len() >= MOST_WRONG {
             let words = "there were too many wrong codes; none is looked at for a minute";
-            return Err(PageError::refused(429, words));
+            return Err(PageError::new(429, words));
         }
         state.good.retain(|(_, until)| *until > now);
         let hash = secret::hash(code);
@@ -55,7 +55,7 @@ impl LoginCodes {
             return Ok(());
         }
         state.wrong.push(now);
-        Err(PageError::refused(401, "this address was used already, or its minute is over")
+        Err(PageError::new(401, "this address was used already, or its minute is over")
             .hint("type `vault-agent web` again: each address lets one browser in, once"))
     }
 }

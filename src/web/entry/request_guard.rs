@@ -22,7 +22,7 @@ pub(in crate::web) fn host(names: &HostNames, headers: &HeaderMap) -> Result<Cal
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok()).filter(|_| hosts.next().is_none());
     let Some(host) = host.filter(|host| names.takes(host)) else {
-        return Err(PageError::refused(421, "this page isn't called by that name")
+        return Err(PageError::new(421, "this page isn't called by that name")
             .hint("behind a proxy, name its host in `[web] trusted_hosts` of vault-agent.toml"));
     };
     let forwarded = text(headers, &HeaderName::from_static("x-forwarded-proto"));
@@ -33,7 +33,7 @@ pub(in crate::web) fn host(names: &HostNames, headers: &HeaderMap) -> Result<Cal
 
 /// Whether a change comes from a page of ours.
 pub(in crate::web) fn change(called: &CalledHost, headers: &HeaderMap) -> Result<(), PageError> {
-    let refused = || PageError::refused(403, "this change doesn't come from a page of this vault");
+    let refused = || PageError::new(403, "this change doesn't come from a page of this vault");
     let origin = text(headers, &header::ORIGIN).ok_or_else(refused)?;
     let scheme = if called.is_tls { "https" } else { "http" };
     if !origin.eq_ignore_ascii_case(&format!("{scheme}://{}", called.host)) {
@@ -79,8 +79,7 @@ pub(in crate::web) fn form(token: &str, given: &str) -> Result<(), PageError> {
     if secret::is_same(token, given) {
         return Ok(());
     }
-    Err(PageError::refused(403, "this form is not of this session")
-        .hint("reload the page, and send it again"))
+    Err(PageError::new(403, "this form is not of this session").hint("reload the page, and send it again"))
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {

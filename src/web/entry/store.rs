@@ -1,4 +1,5 @@
-//! Stores sessions and form ids, in `page.sqlite` of the state directory.
+//! Stores sessions and form ids, in `page.sqlite` of the state directory, and checks them and the page's address for
+//! `doctor`.
 //!
 //! A session is kept as the hash of its cookie. A form's id is claimed on disk before its change and gets the outcome
 //! after it, so a form that is sent again changes nothing, also after a crash. Deleting the file ends all sessions.
@@ -9,8 +10,12 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::params;
 use serde::Serialize;
 
+use crate::doctor::Check;
+use crate::instance::DaemonLock;
 use crate::listen::secret;
 use crate::sqlite::{Database, Result, StateFileKind};
+use crate::web::control_socket;
+use crate::workspace::Workspace;
 
 /// The file's name in the state directory.
 pub const FILE_NAME: &str = "page.sqlite";
@@ -32,7 +37,7 @@ CREATE TABLE IF NOT EXISTS forms (
     at_ms      INTEGER NOT NULL,
     goes_to    TEXT,               -- where its answer is shown; NULL while the change isn't made
     said       TEXT,
-    words      TEXT                -- a hash of what was sent; NULL in older files
+    words      TEXT                -- a hash of what was sent
 ) STRICT;";
 
 /// The file.
@@ -40,13 +45,7 @@ static KIND: StateFileKind = StateFileKind {
     name: "the page's state",
     hint: Some("deleting the file ends all sessions of the page, and nothing else"),
     versions: &[],
-    each_time: |db| {
-        db.execute_batch(SCHEMA)?;
-        if !db.prepare("SELECT * FROM forms")?.column_names().any(|name| name == "words") {
-            db.execute_batch("ALTER TABLE forms ADD COLUMN words TEXT")?;
-        }
-        Ok(())
-    },
+    each_time: |db| db.execute_batch(SCHEMA),
 };
 
 /// A session of the page.
@@ -174,6 +173,46 @@ fn session(row: &rusqlite::Row<'_>) -> rusqlite::Result<PageSession> {
 
 fn ms(at: Timestamp) -> i64 {
     at.as_millisecond()
+}
+
+/// The check.
+pub fn checks(workspace: &Workspace) -> Vec<Check> {
+    let (web, state) = (&workspace.settings.web, &workspace.dirs.state);
+    let daemon = DaemonLock::holder(state).is_some();
+    if web.enabled && daemon && !control_socket::socket(state).exists() {
+        return vec![Check::fail(
+            "page",
+            "the daemon doesn't serve it",
+            "start the daemon again: it may be an older version",
+        )];
+    }
+    // A check makes no file.
+    let sessions = match state
+        .join(FILE_NAME)
+        .exists()
+        .then(|| PageStore::open(state).and_then(|store| store.sessions(workspace.clock.now())))
+    {
+        None => 0,
+        Some(Ok(sessions)) => sessions.len(),
+        Some(Err(error)) => {
+            return vec![Check::fail(
+                "page",
+                error.to_string(),
+                "delete the file: that ends all its sessions, and nothing else",
+            )];
+        }
+    };
+    let listens = if web.enabled {
+        format!("listens on {}", web.listen)
+    } else {
+        "listens when `vault-agent web` asks".to_owned()
+    };
+    let who = if sessions == 1 {
+        "1 browser is let in".to_owned()
+    } else {
+        format!("{sessions} browsers are let in")
+    };
+    vec![Check::ok("page", format!("{listens}; {who}"))]
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::PagePlace;
 use crate::agent::approvals::{ApprovalDecision, digest_of};
 use crate::agent::{VaultApprovals, Waiter};
 use crate::format::approval::{self, Approval, ApprovalLine, CheckboxMark, shown};
@@ -12,9 +11,6 @@ use crate::vault::Actor;
 use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit};
-
-pub(super) const PLACE: PagePlace =
-    PagePlace { name: "approvals", title: "Approvals", is_listed: true, see, act };
 
 /// A question of the assistant's; the first five as `status` shows them.
 #[derive(Debug, Serialize)]
@@ -79,7 +75,7 @@ fn state(visit: &Visit<'_>, one: &Approval) -> String {
     }
 }
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let all = approval_questions(visit)?;
     visit.view("Approvals", &all, |all| {
         html! {
@@ -112,7 +108,7 @@ fn entry(visit: &Visit<'_>, one: &ApprovalQuestion) -> Markup {
     }
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let word = match form.get("do") {
         "once" => ApprovalDecision::Once,
         "always" => ApprovalDecision::Always,

@@ -1,22 +1,17 @@
 //! Serves `/calendar`: a month or a week with every occurrence; past days show the deliveries.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
 use jiff::{Span, Timestamp, ToSpan};
 use maud::{Markup, html};
 
-use super::PagePlace;
 use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
 use crate::schedule::DueInstant;
 use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::line_actions::LineActions;
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit};
-
-pub(super) const PLACE: PagePlace =
-    PagePlace { name: "calendar", title: "Calendar", is_listed: true, see, act };
 
 /// So many entries of one day stand in a month; the week shows all.
 const IN_A_DAY: usize = 5;
@@ -47,10 +42,9 @@ fn asked(visit: &Visit<'_>) -> Result<CalendarView, PageError> {
     Ok(CalendarView { from, to, is_week: false })
 }
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let shown = asked(visit)?;
-    let agenda = agenda::range(visit.workspace, shown.from, shown.to, &mut visit.tasks());
-    let agenda = agenda.map_err(PageError::failed)?;
+    let agenda = agenda::range(visit.workspace, shown.from, shown.to, &mut visit.tasks())?;
     let title = if shown.is_week {
         format!("Week of {}", visit.dates.day(shown.from))
     } else {
@@ -288,7 +282,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup
     }
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let said = LineActions::new(visit).act(form)?.ok_or_else(|| PageError::no_such_action(form.get("do")))?;
     Ok(MadeChange::new(visit.address_with(&[]), said))
 }

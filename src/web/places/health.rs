@@ -8,24 +8,23 @@ use std::time::Duration;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::PagePlace;
 use super::history::open;
+use crate::agent::brain_clients;
 use crate::brain::health::HealthStore;
 use crate::config::NotifyKind;
 use crate::deliver::instants::format_instants_in;
 use crate::deliver::{Console, Notifier, send_test};
 use crate::doctor::{self, Check, CheckExtent, CheckOutcome, ExtraCheck, Repair, StatusReport, ago};
+use crate::format::quote;
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
 use crate::machines::status::{MachineStatus, MachinesStatus};
+use crate::search::IndexError;
 use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::current_faults::conflict_copies;
-use crate::web::entry::check;
-use crate::web::entry::store::PageSession;
+use crate::web::entry::store::{self, PageSession};
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit};
 use crate::workspace::Workspace;
-
-pub(super) const PLACE: PagePlace = PagePlace { name: "health", title: "Health", is_listed: true, see, act };
 
 /// So many of what comes next stand in the JSON, as in `status`.
 const NEXT: usize = 5;
@@ -40,13 +39,13 @@ struct HealthView {
     sessions: Vec<PageSession>,
 }
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let workspace = visit.workspace;
     let is_whole = visit.query("look") == Some("all");
     // Checks over the network run only if a person asks.
     let (look, further): (_, &[ExtraCheck]) = match is_whole {
-        true => (CheckExtent::Whole, &[doctor::discord, doctor::embeddings, check::checks]),
-        false => (CheckExtent::Quick, &[check::checks]),
+        true => (CheckExtent::Whole, &[doctor::discord, doctor::embeddings, store::checks]),
+        false => (CheckExtent::Quick, &[store::checks]),
     };
     let mut checks = doctor::examine(workspace, look, further);
     if !is_whole {
@@ -55,8 +54,8 @@ fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     }
     let health = HealthView {
         checks,
-        status: doctor::report(workspace, NEXT, &mut visit.tasks()).map_err(PageError::failed)?,
-        sessions: visit.shared.store.sessions(visit.now).map_err(PageError::failed)?,
+        status: doctor::report(workspace, NEXT, &mut visit.tasks())?,
+        sessions: visit.shared.store.sessions(visit.now)?,
     };
     let verified = visit.query("verify").map(|_| verified(visit)).transpose()?;
     visit.view("Health", &health, |health| {
@@ -161,7 +160,7 @@ fn bring_back(visit: &Visit<'_>) -> Result<String, PageError> {
     for path in &held.deleted {
         let then = history.read_at(&point.commit, path)?.unwrap_or_default();
         let now = workspace.vault.read(&workspace.note(path)).unwrap_or_default();
-        workspace.hold_missed(path, &now, &then, false).map_err(PageError::failed)?;
+        workspace.hold_missed(path, &now, &then, false)?;
     }
     written(&history.restore(&workspace.editor, &point, &held.deleted, false)?)
 }
@@ -214,11 +213,8 @@ fn others(visit: &Visit<'_>, status: &MachinesStatus) -> Markup {
 
 fn notifiers(visit: &Visit<'_>) -> Markup {
     let row = |kind: NotifyKind| {
-        let name = kind.as_str();
-        [
-            html! { (name) },
-            parts::button(visit, "/health", "test", &[("name", name)], &format!("Send a test by {name}")),
-        ]
+        let (name, words) = (kind.as_str(), format!("Send a test by {kind}"));
+        [html! { (name) }, parts::button(visit, "/health", "test", &[("name", name)], &words)]
     };
     parts::table(["Way", ""], visit.workspace.settings.notify.all(), row)
 }
@@ -278,7 +274,7 @@ fn verified(visit: &Visit<'_>) -> Result<Markup, PageError> {
     })
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     if let Some(done) = mend(visit, form)? {
         return Ok(done);
     }
@@ -286,39 +282,32 @@ fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     match form.get("do") {
         "test" => test(visit, name),
         "reset" => {
-            let brains =
-                crate::agent::brain_clients::prepare(&visit.workspace.settings, visit.workspace.vault.root());
+            let brains = brain_clients::prepare(&visit.workspace.settings, visit.workspace.vault.root());
             if !brains.iter().any(|brain| brain.name() == name) {
-                return Err(PageError::not_found(format!(
-                    "no model is called {}",
-                    crate::format::quote(name)
-                )));
+                return Err(PageError::not_found(format!("no model is called {}", quote(name))));
             }
-            let any =
-                HealthStore::new(&visit.workspace.dirs.state).reset(Some(name)).map_err(PageError::failed)?;
+            let any = HealthStore::new(&visit.workspace.dirs.state).reset(Some(name))?;
             let said = if any { "is asked again" } else { "had nothing against it" };
             Ok(MadeChange::new("/health", format!("{name} {said}")))
         }
         "reindex" => {
             let workspace = Arc::clone(visit.workspace);
             visit.spawn(async move {
-                let made = tokio::task::spawn_blocking(move || reindex(&workspace)).await;
+                let reindex = move || reindex(&workspace).map_err(|error| error.to_string());
+                let made = tokio::task::spawn_blocking(reindex).await;
                 match made.map_err(|error| error.to_string()).flatten() {
                     Ok(files) => tracing::info!(files, "the index was made anew"),
                     Err(error) => tracing::error!("the index could not be made anew: {error}"),
                 }
             });
-            Ok(MadeChange::new(
-                "/health",
-                "The index is being made anew; the old one answers until it is done.",
-            ))
+            let said = "The index is being made anew; the old one answers until it is done.";
+            Ok(MadeChange::new("/health", said))
         }
         "end" => {
-            let ended = visit.shared.store.end(form.get("id")).map_err(PageError::failed)?;
-            let problem = || PageError::not_found("there is no such session");
-            ended
-                .then(|| MadeChange::new("/health", "Ended: that browser is not let in any more."))
-                .ok_or_else(problem)
+            if !visit.shared.store.end(form.get("id"))? {
+                return Err(PageError::not_found("there is no such session"));
+            }
+            Ok(MadeChange::new("/health", "Ended: that browser is not let in any more."))
         }
         other => Err(PageError::no_such_action(other)),
     }
@@ -340,9 +329,7 @@ fn test(visit: &Visit<'_>, name: &str) -> Result<MadeChange, PageError> {
 }
 
 /// Makes the index anew; how many files are in it.
-fn reindex(workspace: &Workspace) -> Result<usize, String> {
-    let words = |error: crate::search::IndexError| error.to_string();
-    let index = Arc::new(workspace.index().map_err(words)?);
-    let made = index.reindex(&|_| {}, &AtomicBool::new(false)).map_err(words)?;
-    Ok(made.files)
+fn reindex(workspace: &Workspace) -> Result<usize, IndexError> {
+    let index = Arc::new(workspace.index()?);
+    Ok(index.reindex(&|_| {}, &AtomicBool::new(false))?.files)
 }

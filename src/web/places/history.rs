@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 
-use super::PagePlace;
 use crate::history::{
     Deletions, FileDiff, History, HistoryError, LogFilter, SnapshotEntry, TrailerValue, UndoPlan,
     UndoSelection, parse_time, turn_of,
@@ -12,9 +11,6 @@ use crate::history::{
 use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit};
-
-pub(super) const PLACE: PagePlace =
-    PagePlace { name: "history", title: "History", is_listed: true, see, act };
 
 /// So many on one page.
 const PER_PAGE: usize = 50;
@@ -39,23 +35,7 @@ pub(super) fn open(visit: &Visit<'_>) -> Result<Arc<History>, PageError> {
     })
 }
 
-impl From<HistoryError> for PageError {
-    fn from(error: HistoryError) -> Self {
-        match &error {
-            HistoryError::When(when) => Self::bad(&error).hint(when.hint()),
-            HistoryError::UnknownPoint(_) | HistoryError::Outside(..) | HistoryError::BeyondHistory(_) => {
-                Self::bad(&error)
-            }
-            HistoryError::Empty | HistoryError::NotInSnapshot(..) | HistoryError::NoPart(_) => {
-                Self::not_found(&error)
-            }
-            HistoryError::Edit(..) | HistoryError::NotUndoable(_) => Self::changed(&error),
-            _ => Self::failed(&error),
-        }
-    }
-}
-
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let history = open(visit)?;
     if !visit.rest.is_empty() {
         return one(visit, &history);
@@ -249,7 +229,7 @@ pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String, Pag
     Ok(format!("Undone: {}{more}", subjects.join(", ")))
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     match form.get("do") {
         "undo" => {
             let said = undo(visit, UndoSelection::Snapshot(form.get("id").to_owned()))?;

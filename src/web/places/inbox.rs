@@ -2,19 +2,16 @@
 
 use maud::{Markup, html};
 
-use super::PagePlace;
 use crate::capture::{HUMAN, Inbox, ListedCandidate};
 use crate::format::candidate::CandidateState;
 use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit, note_address};
 
-pub(super) const PLACE: PagePlace = PagePlace { name: "inbox", title: "Inbox", is_listed: true, see, act };
-
 /// So many on one page.
 const PER_PAGE: usize = 30;
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let inbox = Inbox::new(visit.workspace.memory());
     let listed = inbox.list()?;
     let missed = inbox.read()?.near_misses;
@@ -58,7 +55,7 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
                     details.more id={ "edit-" (one.id) } {
                         summary { "In other words" }
                         (parts::form(visit, "/inbox", "edit", &html! {
-                            input type="hidden" name="id" value=(one.id);
+                            (parts::hidden_values(&[("id", &one.id)]))
                             label { span { "What is remembered" } textarea name="text" rows="2" { (typed) } }
                         }, "Keep that"))
                     }
@@ -70,7 +67,7 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     }
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let inbox = Inbox::new(visit.workspace.memory());
     let (id, origin) = (form.get("id"), visit.origin());
     match form.get("do") {

@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::PagePlace;
 use crate::format::struck;
 use crate::history::{Blame, BlameBound, LineOrigin};
 use crate::memory::{ListedDay, ListedMemory, ListedSection, MemoryRef, NewMemory, Scope};
@@ -11,14 +10,12 @@ use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit, line_address, note_address};
 
-pub(super) const PLACE: PagePlace = PagePlace { name: "memory", title: "Memory", is_listed: true, see, act };
-
 /// So many facts, or days, on one page.
 const PER_PAGE: usize = 60;
 /// So far back the origin of a fact is looked for; its note's page looks further.
 const LOOKED_AT: BlameBound = BlameBound { snapshots: 200, bytes: 2 << 20 };
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let memory = visit.workspace.memory();
     let scope: Option<Scope> =
         visit.query("scope").map(|text| text.parse().map_err(PageError::bad)).transpose()?;
@@ -73,13 +70,13 @@ fn origin(blame: Option<&Blame>, line: usize) -> Option<&LineOrigin> {
 
 /// The sections as `memory list --json` has them, and of each fact where it comes from.
 fn with_origins(sections: &[ListedSection], blame: Option<&Blame>) -> Result<Value, PageError> {
-    let mut data = serde_json::to_value(sections).map_err(PageError::failed)?;
+    let mut data = serde_json::to_value(sections)?;
     for (section, shown) in sections.iter().zip(data.as_array_mut().into_iter().flatten()) {
         for (one, shown) in
             section.memories.iter().zip(shown["memories"].as_array_mut().into_iter().flatten())
         {
             if let Some(origin) = origin(blame, one.line) {
-                shown["origin"] = serde_json::to_value(origin).map_err(PageError::failed)?;
+                shown["origin"] = serde_json::to_value(origin)?;
             }
         }
     }
@@ -164,9 +161,7 @@ fn fact(visit: &Visit<'_>, path: &str, one: &ListedMemory, origin: Option<&LineO
                 }
                 @if let Some(origin) = origin { (came_from(visit, origin)) }
                 (parts::form(visit, "/memory", "edit", &html! {
-                    input type="hidden" name="path" value=(path);
-                    input type="hidden" name="line" value=(line);
-                    input type="hidden" name="was" value=(one.text);
+                    (parts::hidden_values(&values))
                     label { span { "What it says" } textarea name="text" rows="2" { (typed.unwrap_or(&one.text)) } }
                 }, "Change"))
                 (parts::button(visit, "/memory", "pin-line", &values, "Pin"))
@@ -191,7 +186,7 @@ fn came_from(visit: &Visit<'_>, origin: &LineOrigin) -> Markup {
     }
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let (memory, origin) = (visit.workspace.memory(), visit.origin());
     let line: Option<usize> = form
         .non_blank("line")

@@ -35,20 +35,38 @@ pub(super) struct PagePlace {
 }
 
 /// All places, in the order of the navigation.
-pub(super) const PLACES: &[PagePlace] = &[
-    today::PLACE,
-    calendar::PLACE,
-    notes::PLACE,
-    history::PLACE,
-    inbox::PLACE,
-    approvals::PLACE,
-    turns::PLACE,
-    routines::PLACE,
-    usage::PLACE,
-    search::PLACE,
-    memory::PLACE,
-    health::PLACE,
-    files::PLACE,
+pub(super) const PLACES: [PagePlace; 13] = [
+    PagePlace { name: "", title: "Today", is_listed: true, see: today::see, act: today::act },
+    PagePlace {
+        name: "calendar",
+        title: "Calendar",
+        is_listed: true,
+        see: calendar::see,
+        act: calendar::act,
+    },
+    PagePlace { name: "notes", title: "Notes", is_listed: true, see: notes::see, act: notes::act },
+    PagePlace { name: "history", title: "History", is_listed: true, see: history::see, act: history::act },
+    PagePlace { name: "inbox", title: "Inbox", is_listed: true, see: inbox::see, act: inbox::act },
+    PagePlace {
+        name: "approvals",
+        title: "Approvals",
+        is_listed: true,
+        see: approvals::see,
+        act: approvals::act,
+    },
+    PagePlace { name: "turns", title: "Questions", is_listed: true, see: turns::see, act: turns::act },
+    PagePlace {
+        name: "routines",
+        title: "Routines",
+        is_listed: true,
+        see: routines::see,
+        act: routines::act,
+    },
+    PagePlace { name: "usage", title: "Usage", is_listed: true, see: usage::see, act: nothing },
+    PagePlace { name: "search", title: "Search", is_listed: true, see: search::see, act: nothing },
+    PagePlace { name: "memory", title: "Memory", is_listed: true, see: memory::see, act: memory::act },
+    PagePlace { name: "health", title: "Health", is_listed: true, see: health::see, act: health::act },
+    PagePlace { name: "files", title: "Files", is_listed: false, see: files::see, act: nothing },
 ];
 
 /// The places that have more than one address; all others end with their name.

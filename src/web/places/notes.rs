@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 use similar::{Change, ChangeTag, TextDiff};
 
-use super::PagePlace;
+use super::files::find_link_target;
 use super::health::written;
 use super::history::{differences, open, text};
 use crate::history::{
@@ -19,9 +19,7 @@ use crate::history::{
 use crate::vault::NotePath;
 use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::visit::{FormData, LINES_PER_PAGE, Visit, note_address};
-use crate::web::{link_target, markdown, parts};
-
-pub(super) const PLACE: PagePlace = PagePlace { name: "notes", title: "Notes", is_listed: true, see, act };
+use crate::web::{markdown, parts};
 
 /// So many snapshots are on the slider.
 const SNAPSHOTS: usize = 100;
@@ -41,7 +39,7 @@ struct NoteView {
     snapshots: Vec<SnapshotEntry>,
 }
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     if visit.rest.is_empty() {
         return folders::recent_page(visit);
     }
@@ -80,7 +78,7 @@ fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     };
     if then.is_none() && snapshots.is_empty() {
         // A link of Obsidian's names a note of any folder by its name alone.
-        let found = link_target::find_link_target(visit.workspace.vault.root(), &path);
+        let found = find_link_target(visit.workspace.vault.root(), &path);
         return found.map(|found| PageView::Elsewhere(note_address(found.as_str()))).ok_or_else(missing);
     }
     if let (true, Some(history), Some(_)) = (is_then, &history, &then) {
@@ -328,7 +326,7 @@ fn side_by_side(then: &str, now: &str) -> Markup {
     html! { div.diff { (parts::table(["Then", "Now"], changes, row)) } }
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     if form.get("do") != "restore" {
         return Err(PageError::no_such_action(form.get("do")));
     }
@@ -342,9 +340,7 @@ fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     }
     let done =
         |said: &str| Ok(MadeChange::new(note_address(path.as_str()), format!("{said} {path} is back")));
-    let hold = |now: &[u8], then: &[u8]| {
-        workspace.hold_missed(path.as_str(), now, then, false).map_err(PageError::failed).map(drop)
-    };
+    let hold = |now: &[u8], then: &[u8]| workspace.hold_missed(path.as_str(), now, then, false).map(drop);
     if form.get("part") == "note" {
         history.snapshot_all(Deletions::Hold)?;
         hold(&now, &history.read_at(&point.commit, path.as_str())?.unwrap_or_default())?;

@@ -7,14 +7,13 @@ use maud::{Markup, html};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::PagePlace;
 use super::turns::cost_words;
 use crate::agent::{VaultApprovals, Waiter};
 use crate::deliver::Console;
 use crate::deliver::journal::RoutineRun;
 use crate::pause;
 use crate::reminders::rfc3339;
-use crate::routines::{self, EnableError, ListedRoutine, Preview, RoutineNote};
+use crate::routines::{self, ListedRoutine, Preview, RoutineNote};
 use crate::schedule::Timetable;
 use crate::toolbox;
 use crate::turn::{Facts, TurnCost, TurnJournal};
@@ -23,9 +22,6 @@ use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit, encoded};
 use crate::when;
-
-pub(super) const PLACE: PagePlace =
-    PagePlace { name: "routines", title: "Routines", is_listed: true, see, act };
 
 /// So many runs of one routine are shown.
 const RUNS: usize = 200;
@@ -81,8 +77,8 @@ fn ran(visit: &Visit<'_>, run: RoutineRun) -> RunView {
     }
 }
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
-    let listed = routines::list(visit.workspace).map_err(PageError::failed)?;
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+    let listed = routines::list(visit.workspace)?;
     if !visit.rest.is_empty() {
         let note = routines::find(visit.workspace, &visit.rest)?;
         let listed = listed.into_iter().find(|one| one.name == note.name);
@@ -147,8 +143,7 @@ fn switch(visit: &Visit<'_>, one: &ListedRoutine) -> Markup {
 
 fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<PageView, PageError> {
     let workspace = visit.workspace;
-    let runs = workspace.journal().and_then(|journal| journal.runs_of(&note.name, RUNS));
-    let runs = runs.map_err(PageError::failed)?;
+    let runs = workspace.journal().and_then(|journal| journal.runs_of(&note.name, RUNS))?;
     let (month_usd, month_tokens, rate_usd) = costs(visit, note, &runs);
     let coming = note.routine.as_ref().map(|routine| {
         let table = Timetable::new(&workspace.zone, &routine.schedule);
@@ -164,8 +159,7 @@ fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<P
         rate_usd,
         listed,
     };
-    let preview = visit.query("preview").map(|_| routines::preview(workspace, note)).transpose();
-    let preview = preview.map_err(PageError::failed)?;
+    let preview = visit.query("preview").map(|_| routines::preview(workspace, note)).transpose()?;
     visit.view(&note.name, &shown, |shown| {
         html! {
             p.soft { (visit.note_link(note.path.as_str())) " · " (visit.obsidian(note.path.as_str())) }
@@ -252,18 +246,7 @@ fn runs_table(visit: &Visit<'_>, runs: &[RunView]) -> Markup {
     parts::table(["Due", "Result", "Took", ""], runs, row)
 }
 
-impl From<EnableError> for PageError {
-    fn from(error: EnableError) -> Self {
-        match error {
-            EnableError::Unknown { .. } => Self::not_found(error),
-            EnableError::Read(error) => error.into(),
-            EnableError::Write(error) => error.into(),
-            EnableError::NotUnderstood { .. } => Self::changed(error),
-        }
-    }
-}
-
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     let (workspace, name) = (visit.workspace, form.get("name"));
     let to = |name: &str| format!("/routines/{}", encoded(name));
     match form.get("do") {
@@ -294,14 +277,12 @@ fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
 fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<MadeChange, PageError> {
     let workspace = visit.workspace;
     let to = format!("/routines/{}", encoded(&note.name));
-    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(PageError::failed)?);
+    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
     let console = Arc::new(Console::stderr(workspace.zone.tz().clone()));
     let (delivery_order, approvals) =
         (workspace.delivery_order_with(console), Arc::new(VaultApprovals::new(workspace, Waiter::Nothing)));
-    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order);
-    let runner = runner.map_err(PageError::failed)?;
-    let key =
-        routines::claim_now(workspace, runner.journal(), runner.turns(), note).map_err(PageError::failed)?;
+    let runner = toolbox::runner_with(workspace, turns, Arc::default(), approvals, delivery_order)?;
+    let key = routines::claim_now(workspace, runner.journal(), runner.turns(), note)?;
     if let Some(why) = workspace.at_rest() {
         return Ok(MadeChange::new(to, format!("{} waits: {why}", note.name)));
     }

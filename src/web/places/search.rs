@@ -6,21 +6,17 @@ use maud::{Markup, html};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{PagePlace, nothing};
 use crate::search::{Answer, CheckedBy, Hit, IndexError, Query, RecallError, SearchClient};
 use crate::web::answer::{PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{Visit, line_address};
-
-pub(super) const PLACE: PagePlace =
-    PagePlace { name: "search", title: "Search", is_listed: true, see, act: nothing };
 
 /// So many hits, unless the address says another number.
 const HITS: usize = 20;
 /// And never more.
 const MOST: usize = 200;
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let Some(text) = visit.query("q") else {
         return visit.view("Search", &serde_json::json!({ "hits": [] }), |_| form(visit));
     };
@@ -55,9 +51,9 @@ struct MatchedWord {
 impl SearchView {
     /// As `search --json` has it, and of each hit what matched.
     fn data(&self) -> Result<Value, PageError> {
-        let mut data = serde_json::to_value(&self.answer).map_err(PageError::failed)?;
+        let mut data = serde_json::to_value(&self.answer)?;
         for (hit, why) in data["hits"].as_array_mut().into_iter().flatten().zip(&self.why) {
-            hit["matched"] = serde_json::to_value(why).map_err(PageError::failed)?;
+            hit["matched"] = serde_json::to_value(why)?;
         }
         Ok(data)
     }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, ToSpan};
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{PagePlace, approvals};
+use super::approvals;
 use crate::agenda::{self, AgendaEntry, EntryState};
 use crate::capture::Inbox;
 use crate::format::candidate;
@@ -19,8 +19,6 @@ use crate::web::line_actions::in_words;
 use crate::web::visit::{FormData, Visit};
 use crate::web::{markdown, parts};
 use crate::when::{self, WhenError};
-
-pub(super) const PLACE: PagePlace = PagePlace { name: "", title: "Today", is_listed: true, see, act };
 
 /// So far ahead.
 const AHEAD: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -47,10 +45,10 @@ struct TodayView {
     problems: Vec<String>,
 }
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
     let (from, to) = (today.saturating_sub(BEHIND.days()), today.saturating_add(7.days()));
-    let agenda = agenda::range(visit.workspace, from, to, &mut visit.tasks()).map_err(PageError::failed)?;
+    let agenda = agenda::range(visit.workspace, from, to, &mut visit.tasks())?;
     let (mut next, mut late) = (agenda.entries, Vec::new());
     next.retain(|entry| {
         entry.state != EntryState::Late || {
@@ -241,7 +239,7 @@ fn list(visit: &Visit<'_>, next: &[AgendaEntry]) -> Markup {
     html! { div.agenda { (parts::table(["When", "What", "Kind", "Note"], next, row)) } }
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     match form.get("do") {
         "add" => add(visit, form.get("when"), form.get("message")),
         "ask" => ask(visit, form.get("form"), form.get("question")),
@@ -267,7 +265,7 @@ fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<MadeChange, Page
         return Err(PageError::bad(format!("the question is longer than {MOST_QUESTION} characters")));
     }
     let id = format!("answer{form}");
-    visit.shared.store.claim(&id, &visit.session.id, "", visit.now).map_err(PageError::failed)?;
+    visit.shared.store.claim(&id, &visit.session.id, "", visit.now)?;
     let asked = PageQuestion { message: turn_of(&id), text: question.to_owned() };
     let asked = (visit.shared.questions)(Arc::clone(visit.workspace), asked);
     let (store, to) = (Arc::clone(&visit.shared.store), format!("/?answer={id}"));

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use maud::{Markup, html};
 
-use super::PagePlace;
 use super::history::{planned, undo, undo_plan};
-use crate::agent::rebuild_request::{RebuildError, rebuild};
+use crate::agent::rebuild_request::rebuild;
 use crate::brain::{Message, MessagePart, Request};
 use crate::history::UndoSelection;
 use crate::toolbox;
@@ -16,9 +15,6 @@ use crate::turn::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail, Turn
 use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit, note_address};
-
-pub(super) const PLACE: PagePlace =
-    PagePlace { name: "turns", title: "Questions", is_listed: true, see, act };
 
 /// So many on one page.
 const PER_PAGE: usize = 50;
@@ -31,18 +27,18 @@ fn journal(visit: &Visit<'_>) -> Result<Option<TurnJournal>, PageError> {
     if !state.join(FILE_NAME).exists() {
         return Ok(None);
     }
-    TurnJournal::open(state).map(Some).map_err(PageError::failed)
+    Ok(Some(TurnJournal::open(state)?))
 }
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let journal = journal(visit)?;
     let tz = visit.workspace.zone.tz();
     if !visit.rest.is_empty() {
         return one(visit, journal.as_ref());
     }
     let until = visit.page_number().saturating_mul(PER_PAGE);
-    let turns = journal.map(|journal| journal.latest(until.saturating_add(1))).transpose();
-    let turns = turns.map_err(PageError::failed)?.unwrap_or_default();
+    let turns =
+        journal.map(|journal| journal.latest(until.saturating_add(1))).transpose()?.unwrap_or_default();
     let more = turns.len() > until;
     let shown = turns.iter().take(until).skip(until - PER_PAGE);
     let texts: HashMap<String, &str> =
@@ -74,8 +70,8 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView, Pag
     let missing =
         || PageError::not_found(format!("there is no question {}", crate::format::quote(&visit.rest)));
     let journal = journal.ok_or_else(missing)?;
-    let turn = journal.named(&visit.rest).map_err(PageError::failed)?.ok_or_else(missing)?;
-    let detail = journal.detail(&turn, visit.workspace.zone.tz()).map_err(PageError::failed)?;
+    let turn = journal.named(&visit.rest)?.ok_or_else(missing)?;
+    let detail = journal.detail(&turn, visit.workspace.zone.tz())?;
     let plan = match (visit.query("plan"), visit.workspace.history()?) {
         (Some(_), Some(history)) => Some(planned(&history, UndoSelection::Turn(detail.turn.id.clone()))?),
         _ => None,
@@ -155,17 +151,6 @@ fn message_of(message: &Message) -> Markup {
                 h3 { "Tools said" }
                 @for result in results { (long(&result.text)) }
             }
-        }
-    }
-}
-
-impl From<RebuildError> for PageError {
-    fn from(error: RebuildError) -> Self {
-        match error {
-            RebuildError::Unknown(_) | RebuildError::NotAsked(_) | RebuildError::NotLogged(_) => {
-                Self::not_found(error)
-            }
-            error => Self::failed(error),
         }
     }
 }
@@ -260,7 +245,7 @@ fn steps(visit: &Visit<'_>, steps: &[StepDetail]) -> Markup {
     parts::table(["When", "Step", ""], steps, row)
 }
 
-fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
     match form.get("do") {
         "undo" => {
             let id = form.get("id");

@@ -7,16 +7,12 @@ use jiff::civil::Date;
 use jiff::{SignedDuration, ToSpan};
 use maud::{Markup, html};
 
-use super::{PagePlace, nothing};
 use crate::agent::budget::Budget;
 use crate::agent::usage;
 use crate::turn::usage::{UsageGrouping, UsageRow};
 use crate::web::answer::{PageError, PageView};
 use crate::web::parts;
 use crate::web::visit::Visit;
-
-pub(super) const PLACE: PagePlace =
-    PagePlace { name: "usage", title: "Usage", is_listed: true, see, act: nothing };
 
 const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "model"), ("channel", "place")];
 const TIMES: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("365", "a year"), ("all", "all")];
@@ -27,7 +23,7 @@ const WIDTH: u64 = 800;
 const HEIGHT: u64 = 120;
 const NAMES: u64 = 200;
 
-fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let by = visit.query("by").unwrap_or("day");
     let way = match by {
         "day" => UsageGrouping::Day,
