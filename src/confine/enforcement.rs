@@ -1,6 +1,8 @@
 //! Detects which rules of the box this machine can enforce.
 
-use super::capabilities::Capabilities;
+use EnforcementLevel::{Enforced, Not, Partly};
+
+use super::helper::Capabilities;
 use super::wire::Layers;
 
 /// Whether a rule holds.
@@ -58,7 +60,7 @@ const SIGNALS: u8 = 6;
 pub(super) fn of(found: &Capabilities) -> Enforcement {
     let rules = match &found.layers {
         Ok(layers) => rules(layers),
-        Err(why) => NAMES.map(|name| rule(name, EnforcementLevel::Not, why.clone())).to_vec(),
+        Err(why) => NAMES.map(|name| rule(name, Not, why.clone())).to_vec(),
     };
     Enforcement { rules, without_namespaces: found.why_none.clone() }
 }
@@ -71,69 +73,55 @@ fn rules(layers: &Layers) -> Vec<EnforcedRule> {
     let upgrade = "a newer kernel closes it";
     vec![
         match (namespaces, landlock) {
-            (true, 0) => rule("files", EnforcementLevel::Enforced, "a root of its own"),
-            (true, abi) => {
-                rule("files", EnforcementLevel::Enforced, format!("a root of its own, and Landlock {abi}"))
-            }
+            (true, 0) => rule("files", Enforced, "a root of its own"),
+            (true, abi) => rule("files", Enforced, format!("a root of its own, and Landlock {abi}")),
             (false, 0) => rule(
                 "files",
-                EnforcementLevel::Not,
+                Not,
                 "neither user namespaces nor Landlock: allow the first, or boot a kernel with `lsm=landlock,…`",
             ),
-            (false, abi) if abi < TRUNCATION => rule(
-                "files",
-                EnforcementLevel::Partly,
-                format!("Landlock {abi} lets files be truncated; {upgrade} (6.2)"),
-            ),
+            (false, abi) if abi < TRUNCATION => {
+                rule("files", Partly, format!("Landlock {abi} lets files be truncated; {upgrade} (6.2)"))
+            }
             (false, abi) => rule(
                 "files",
-                EnforcementLevel::Enforced,
+                Enforced,
                 format!("Landlock {abi}; names, sizes and times of files outside can be looked up"),
             ),
         },
         match (namespaces, calls) {
-            (true, true) => {
-                rule("network", EnforcementLevel::Enforced, "a network namespace, and no sockets")
+            (true, true) => rule("network", Enforced, "a network namespace, and no sockets"),
+            (true, false) => {
+                rule("network", Partly, "a network namespace alone: sockets with a path can be reached")
             }
-            (true, false) => rule(
-                "network",
-                EnforcementLevel::Partly,
-                "a network namespace alone: sockets with a path can be reached",
-            ),
-            (false, true) => rule("network", EnforcementLevel::Enforced, "no sockets"),
-            (false, false) => rule("network", EnforcementLevel::Not, "system calls can't be filtered"),
+            (false, true) => rule("network", Enforced, "no sockets"),
+            (false, false) => rule("network", Not, "system calls can't be filtered"),
         },
         match (namespaces, landlock) {
-            (true, _) => rule("processes", EnforcementLevel::Enforced, "a process namespace"),
-            (false, abi) if abi >= SIGNALS => {
-                rule("processes", EnforcementLevel::Enforced, format!("Landlock {abi}"))
-            }
+            (true, _) => rule("processes", Enforced, "a process namespace"),
+            (false, abi) if abi >= SIGNALS => rule("processes", Enforced, format!("Landlock {abi}")),
             (false, abi) => rule(
                 "processes",
-                EnforcementLevel::Partly,
+                Partly,
                 format!(
                     "Landlock {abi} does not stop signals to your other processes; {upgrade} (6.12), or user namespaces do"
                 ),
             ),
         },
         if calls {
-            rule("calls", EnforcementLevel::Enforced, "seccomp")
+            rule("calls", Enforced, "seccomp")
         } else {
-            rule("calls", EnforcementLevel::Not, "the kernel has no seccomp, or no filter for this processor")
+            rule("calls", Not, "the kernel has no seccomp, or no filter for this processor")
         },
         if counted {
-            rule("limits", EnforcementLevel::Enforced, "kernel limits, and a look every 10 ms")
+            rule("limits", Enforced, "kernel limits, and a look every 10 ms")
         } else {
-            rule("limits", EnforcementLevel::Partly, "only for each process by itself, not for all together")
+            rule("limits", Partly, "only for each process by itself, not for all together")
         },
         match (namespaces, counted) {
-            (true, _) => {
-                rule("end", EnforcementLevel::Enforced, "the process namespace ends with the command")
-            }
-            (false, true) => rule("end", EnforcementLevel::Enforced, "what is left is found and killed"),
-            (false, false) => {
-                rule("end", EnforcementLevel::Partly, "what leaves the command's process group may live on")
-            }
+            (true, _) => rule("end", Enforced, "the process namespace ends with the command"),
+            (false, true) => rule("end", Enforced, "what is left is found and killed"),
+            (false, false) => rule("end", Partly, "what leaves the command's process group may live on"),
         },
     ]
 }
@@ -142,20 +130,12 @@ fn rules(layers: &Layers) -> Vec<EnforcedRule> {
 fn of_profile() -> Vec<EnforcedRule> {
     let limits = "the time alone: macOS gives no way to count what a command uses";
     vec![
-        rule(
-            "files",
-            EnforcementLevel::Enforced,
-            "sandbox-exec; names, sizes and times of files outside can be looked up",
-        ),
-        rule("network", EnforcementLevel::Enforced, "sandbox-exec"),
-        rule("processes", EnforcementLevel::Enforced, "sandbox-exec"),
-        rule("calls", EnforcementLevel::Partly, "sandbox-exec, which Apple calls deprecated"),
-        rule("limits", EnforcementLevel::Partly, limits),
-        rule(
-            "end",
-            EnforcementLevel::Partly,
-            "what leaves the command's process group may live on, within its box",
-        ),
+        rule("files", Enforced, "sandbox-exec; names, sizes and times of files outside can be looked up"),
+        rule("network", Enforced, "sandbox-exec"),
+        rule("processes", Enforced, "sandbox-exec"),
+        rule("calls", Partly, "sandbox-exec, which Apple calls deprecated"),
+        rule("limits", Partly, limits),
+        rule("end", Partly, "what leaves the command's process group may live on, within its box"),
     ]
 }
 

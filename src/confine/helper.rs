@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::wire::{ARGUMENT, INNER};
+use super::wire::{ARGUMENT, INNER, Layers};
 
 /// The program that is started as the helper.
 #[derive(Debug)]
 pub struct Helper {
     pub(super) program: PathBuf,
     pub(super) namespaces: bool,
-    pub(super) capabilities: OnceLock<super::capabilities::Capabilities>,
+    pub(super) capabilities: OnceLock<Capabilities>,
 }
 
 impl Helper {
@@ -71,4 +71,13 @@ fn work(_: bool) -> u8 {
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn work(_: bool) -> u8 {
     2
+}
+
+/// The kinds of boxes that a helper can build on this machine.
+#[derive(Debug, Clone)]
+pub(super) struct Capabilities {
+    /// The layers of a box; or the reason why there is none.
+    pub layers: Result<Layers, String>,
+    /// Why there are no namespaces, if so.
+    pub why_none: Option<String>,
 }

@@ -6,11 +6,10 @@
 //! processes that it started end. [`enforcement`] tells which of these rules the machine can enforce.
 //!
 //! - `run`, `policy`, `output`: outside the box: the start, the permissions, the output and the outcome of a command;
-//! - `helper`, `wire`, `capabilities`: the program as its own helper; `gate`: the one connection from the box to
+//! - `helper`, `wire`: the program as its own helper; `gate`: the one connection from the box to
 //!   outside;
 //! - `linux`, `macos`: the box itself.
 
-mod capabilities;
 mod enforcement;
 pub mod gate;
 mod helper;
@@ -43,7 +42,7 @@ pub enum ConfineError {
     Scratch(std::path::PathBuf, std::io::Error),
     /// The helper failed.
     #[error("the box failed: {0}")]
-    Helper(String),
+    Helper(#[from] std::io::Error),
 }
 
 /// Runs `command` by `bash -c` in a box made after `policy`, and waits for its end.

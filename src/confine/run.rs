@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
-use super::capabilities::Capabilities;
+use super::helper::Capabilities;
 use super::output::Output;
 use super::wire::{self, ARGUMENT, HelperJob, HelperReport, Layers};
 use super::{CommandOutcome, ConfineError, Enforcement, Exit, Gate, Helper, Policy, gate};
@@ -37,15 +37,17 @@ impl Helper {
         let whole = OutputFile::new(&policy.write).map_err(scratch_error)?;
         let limits = policy.limits.clone();
         let gate = gate.filter(|_| policy.gate);
-        let ends = gate.map(|gate| Ok((gate, gate::pair()?))).transpose().map_err(helper_error)?;
-        let (keeper, inside) = match ends {
-            Some((gate, (ours, theirs))) => (Some(gate::serve_clients(ours, gate)), Some(theirs)),
+        let (keeper, inside) = match gate {
+            Some(gate) => {
+                let (ours, theirs) = gate::pair()?;
+                (Some(gate::serve_clients(ours, gate)), Some(theirs))
+            }
             None => (None, None),
         };
         let job = HelperJob { policy, command: Some(command.to_owned()), namespaces };
-        let mut running = self.start(&job, inside).await.map_err(helper_error)?;
+        let mut running = self.start(&job, inside).await?;
         tokio::select! {
-            ran = running.watch(limits.output_bytes, limits.whole_bytes, whole, stop) => ran.map_err(helper_error)?,
+            ran = running.watch(limits.output_bytes, limits.whole_bytes, whole, stop) => ran,
             () = kept(keeper) => unreachable!("a gate is kept to the end"),
         }
     }
@@ -110,11 +112,6 @@ impl Helper {
     }
 }
 
-#[allow(clippy::needless_pass_by_value)]
-fn helper_error(error: io::Error) -> ConfineError {
-    ConfineError::Helper(error.to_string())
-}
-
 async fn kept(keeper: Option<impl Future<Output = ()>>) {
     match keeper {
         Some(keeper) => keeper.await,
@@ -136,7 +133,7 @@ impl RunningBox {
         most: u64,
         mut whole: OutputFile,
         stop: &CancellationToken,
-    ) -> io::Result<Result<CommandOutcome, ConfineError>> {
+    ) -> Result<CommandOutcome, ConfineError> {
         let mut output = Output::new(keep);
         let mut ended: Option<Exit> = None;
         let mut buffer = vec![0; 64 << 10];
@@ -169,14 +166,11 @@ impl RunningBox {
         let _ = self.helper.wait().await;
         let exit = match report? {
             Some(HelperReport::Ended(exit)) => ended.unwrap_or(exit),
-            Some(HelperReport::Failed(why)) => return Ok(Err(ConfineError::Helper(why))),
-            _ => match ended {
-                Some(exit) => exit,
-                None => return Ok(Err(ConfineError::Helper("the helper was killed".to_owned()))),
-            },
+            Some(HelperReport::Failed(why)) => return Err(io::Error::other(why).into()),
+            _ => ended.ok_or_else(|| io::Error::other("the helper was killed"))?,
         };
         let text = output.text();
-        Ok(Ok(CommandOutcome { exit, text, bytes: output.total(), whole: whole.path() }))
+        Ok(CommandOutcome { exit, text, bytes: output.total(), whole: whole.path() })
     }
 
     async fn report(&mut self) -> io::Result<Option<HelperReport>> {
