@@ -100,9 +100,7 @@ impl FastClock {
     pub fn new(start: Timestamp, times: u32) -> Self {
         Self { start, since: boot(), times: times.max(1) }
     }
-}
 
-impl FastClock {
     /// The time that has passed on it.
     fn elapsed(&self) -> SignedDuration {
         let elapsed = boot().saturating_sub(self.since).saturating_mul(self.times);

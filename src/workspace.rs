@@ -2,10 +2,8 @@
 //!
 //! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened in one way
 //! only. Opening reads the settings and nothing else: no note, no database.
-//! - [`opening`]: opens it; [`settings_file`]: changes its settings on disk; [`join_machines`]: joins the other
-//!   machines.
+//! - [`opening`]: opens it, and joins the other machines; [`settings_file`]: changes its settings on disk.
 
-mod join_machines;
 mod opening;
 mod settings_file;
 

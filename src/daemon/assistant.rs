@@ -56,7 +56,7 @@ impl AssistantService {
 pub(super) fn recheck(approvals: &VaultApprovals, event: &DaemonEvent) -> bool {
     let may_differ = match event {
         DaemonEvent::Changed(paths) => paths.iter().any(|path| approvals.is_approvals_note(path)),
-        DaemonEvent::Rescan(_) | DaemonEvent::VaultBack => true,
+        DaemonEvent::Rescan | DaemonEvent::VaultBack => true,
         _ => false,
     };
     if may_differ {

@@ -2,7 +2,8 @@
 //!
 //! Events of the watcher come in; passes, snapshots, answers and one small report file go out. [`serve`] takes the lock
 //! of [`crate::instance`], watches, and runs one loop and the parts beside it:
-//! - [`passes`]: the loop, which runs a pass once a minute ([`ticker`]) and whenever a watched note changes;
+//! - [`scheduler`]: the loop, which runs a pass once a minute ([`ticker`]) and whenever a watched note changes; `phrasing`
+//!   asks a brain for the wording of reminders that are soon due, beside the passes;
 //! - [`part`]: a part is a task that gets the same events on a channel; [`parts`](mod@parts): one file a part;
 //! - [`assistant`]: the assistant, for Discord's part, the routines' and the command line.
 //!
@@ -16,7 +17,9 @@
 pub(crate) mod assistant;
 mod part;
 mod parts;
-mod passes;
+#[cfg(feature = "assistant")]
+mod phrasing;
+mod scheduler;
 mod ticker;
 
 use std::sync::{Arc, OnceLock};
@@ -32,7 +35,6 @@ use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
 pub use self::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
-pub use self::ticker::Ticker;
 
 /// Has the allocator keep free memory for the steps of a question, or give it back at once. Set by the program, which alone
 /// knows its allocator.
@@ -91,7 +93,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     };
     let parts = parts::start(context, &board, &events, for_index, ui.json);
     notify_ready();
-    passes::run(workspace, ui, watched, events, board, stop.clone()).await;
+    scheduler::run(workspace, ui, watched, events, board, stop.clone()).await;
     notify_stopping();
     let ended = futures_util::future::join_all(parts);
     if tokio::time::timeout(PATIENCE, ended).await.is_err() {

@@ -27,14 +27,14 @@ pub struct CallPermits;
 pub enum DaemonEvent {
     /// These notes changed.
     Changed(Arc<BTreeSet<NotePath>>),
-    /// Anything may have changed: events were lost, or much time went by. Says why.
-    Rescan(String),
+    /// Anything may have changed: events were lost, or much time went by.
+    Rescan,
     /// The vault's folder can't be reached.
     VaultGone,
     /// It can be reached again.
     VaultBack,
-    /// Watching doesn't work as it should: changes may go unseen. Says why.
-    Unwatched(String),
+    /// Watching doesn't work as it should: changes may go unseen.
+    Unwatched,
     /// This machine became the voice of a vault that is on several, or is it no more.
     Voice,
     /// The settings changed and are in force: this is the vault with the new ones.
@@ -47,10 +47,10 @@ impl DaemonEvent {
     pub fn of(event: &WatchEvent) -> Option<Self> {
         Some(match event {
             WatchEvent::Dirty(paths) => Self::Changed(Arc::new(paths.clone())),
-            WatchEvent::Rescan(why) => Self::Rescan(why.clone()),
+            WatchEvent::Rescan(_) => Self::Rescan,
             WatchEvent::VaultGone => Self::VaultGone,
             WatchEvent::VaultBack => Self::VaultBack,
-            WatchEvent::Error(why) => Self::Unwatched(why.clone()),
+            WatchEvent::Error(_) => Self::Unwatched,
             WatchEvent::FirstChange(_) | WatchEvent::CaughtUp(_) | WatchEvent::Polled { .. } => return None,
         })
     }
@@ -97,14 +97,16 @@ impl PartEvents {
             () = self.stop.cancelled() => return None,
             event = self.events.recv() => event,
         };
-        match &event {
-            Ok(DaemonEvent::VaultGone) => self.is_vault_gone = true,
-            Ok(DaemonEvent::VaultBack) => self.is_vault_gone = false,
-            _ => {}
-        }
         match event {
-            Ok(event) => Some(event),
-            Err(RecvError::Lagged(_)) => Some(DaemonEvent::Rescan("events were lost".to_owned())),
+            Ok(event) => {
+                self.is_vault_gone = match event {
+                    DaemonEvent::VaultGone => true,
+                    DaemonEvent::VaultBack => false,
+                    _ => self.is_vault_gone,
+                };
+                Some(event)
+            }
+            Err(RecvError::Lagged(_)) => Some(DaemonEvent::Rescan),
             Err(RecvError::Closed) => None,
         }
     }

@@ -1,4 +1,5 @@
-//! Opens a vault with the settings on disk, or with the last valid ones.
+//! Opens a vault with the settings on disk, or with the last valid ones, and joins the other machines of the vault, with
+//! the engine that the settings name and under this machine's name.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -6,8 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::Workspace;
 use crate::clock::Clock;
 use crate::config::last_good::{keep, last_good};
-use crate::config::{ConfigError, Dirs, FILE_NAME, Settings};
-use crate::machines::Machines;
+use crate::config::{ConfigError, Dirs, FILE_NAME, MachinesEngine, OnPartition, Settings, machine_name};
+use crate::machines::protocol::Timing;
+use crate::machines::{JoinConfig, Machines, connect};
 use crate::schedule::Zone;
 use crate::vault::{EditOptions, Editor, Vault};
 
@@ -135,4 +137,54 @@ fn zone(settings: &Settings, root: &Path) -> Result<Zone, ConfigError> {
             std::fs::read_to_string(&path).ok().and_then(|text| Settings::place_of(&text, "timezone"));
         wrong
     })
+}
+
+impl Workspace {
+    /// The same vault for a process that takes part: the daemon, or one pass without it. Without `[machines]` nothing
+    /// changes. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// The engine or the machine's name can't be used.
+    pub fn joined(mut self) -> Result<Self, ConfigError> {
+        if !self.machines.is_internal() {
+            return Ok(self);
+        }
+        let Some(settings) = &self.settings.machines else { return Ok(self) };
+        let wrong = |message: String| {
+            let file = self.vault.root().join(FILE_NAME);
+            ConfigError::new(format!("`[machines]` can't be used: {message}")).in_file(&file)
+        };
+        let name = machine_name()?;
+        let engine = connect::engine(settings, self.vault.root(), &self.dirs.state, &self.clock)
+            .map_err(|error| wrong(error.to_string()))?;
+        let joining = JoinConfig {
+            engine,
+            kind: settings.engine.as_str(),
+            timing: match settings.engine {
+                MachinesEngine::Git => Timing::GIT,
+                MachinesEngine::Etcd => Timing::ETCD,
+            },
+            rank: settings.rank(&name),
+            name,
+            vault: settings.vault.clone(),
+            tells_cut_off: settings.on_partition == OnPartition::Tell,
+            state: self.dirs.state.clone(),
+            clock: Arc::clone(&self.clock),
+        };
+        self.machines = Machines::join(joining).map_err(|error| wrong(error.to_string()))?;
+        Ok(self)
+    }
+
+    /// Names the machine that speaks for the vault, in a sentence, if it isn't this one; `None` in a process beside the
+    /// daemon, where a person acts.
+    pub(super) fn other_voice(&self) -> Option<String> {
+        if self.machines.is_internal() || self.machines.is_voice() {
+            return None;
+        }
+        let here = self.machines.name();
+        Some(match self.machines.voice().filter(|voice| Some(voice.as_str()) != here) {
+            Some(voice) => format!("`{voice}` is the voice of this vault"),
+            None => "no machine is the voice of this vault yet".to_owned(),
+        })
+    }
 }

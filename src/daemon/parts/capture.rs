@@ -56,7 +56,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     work.everything();
                 }
                 Some(DaemonEvent::Voice) if workspace.machines.is_voice() => work.everything(),
-                Some(DaemonEvent::VaultBack | DaemonEvent::Rescan(_)) => work.everything(),
+                Some(DaemonEvent::VaultBack | DaemonEvent::Rescan) => work.everything(),
                 Some(_) => {}
                 None => return Ok(()),
             },

@@ -52,7 +52,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                 (Some(DaemonEvent::Changed(paths)), Some(snapshotter)) => {
                     snapshotter.batch.dirty(paths.iter().cloned(), clock.now());
                 }
-                (Some(DaemonEvent::Rescan(_) | DaemonEvent::VaultBack | DaemonEvent::Unwatched(_)), Some(snapshotter)) => {
+                (Some(DaemonEvent::Rescan | DaemonEvent::VaultBack | DaemonEvent::Unwatched), Some(snapshotter)) => {
                     gone = false;
                     snapshotter.batch.rescan(clock.now());
                 }

@@ -113,7 +113,7 @@ impl PageState {
     fn on_event(&self, event: &DaemonEvent) {
         self.live.send(match event {
             DaemonEvent::Changed(paths) => PageChange::Notes(paths.iter().map(ToString::to_string).collect()),
-            DaemonEvent::Rescan(_) => PageChange::Notes(Vec::new()),
+            DaemonEvent::Rescan => PageChange::Notes(Vec::new()),
             DaemonEvent::VaultGone => PageChange::Vault(false),
             DaemonEvent::VaultBack => PageChange::Vault(true),
             _ => return,

@@ -175,7 +175,7 @@ mod tests {
         write(&["the kitten", "the vet"]);
         assert!(until(&board, "2 embedded, 0 pending, 0 failed").await >= EVERY - SETTLE);
         write(&["the kitten"]);
-        events.send(DaemonEvent::Rescan("test".to_owned())).unwrap();
+        events.send(DaemonEvent::Rescan).unwrap();
         assert!(until(&board, "1 embedded, 0 pending, 0 failed").await < EVERY / 2);
         stop.cancel();
         part.await.unwrap().unwrap();

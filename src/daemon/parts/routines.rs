@@ -63,8 +63,8 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
                         Err(error) => tracing::error!("routines keep their old settings: {error}"),
                     },
                     DaemonEvent::Voice => asked = service.turned(&stop),
-                    DaemonEvent::VaultBack | DaemonEvent::Rescan(_) => asked = true,
-                    DaemonEvent::VaultGone | DaemonEvent::Unwatched(_) => {}
+                    DaemonEvent::VaultBack | DaemonEvent::Rescan => asked = true,
+                    DaemonEvent::VaultGone | DaemonEvent::Unwatched => {}
                 }
             }
             Some(ended) = service.runs.join_next() => service.ended(ended),

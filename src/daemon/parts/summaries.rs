@@ -60,7 +60,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     }
                     Err(error) => tracing::error!("summaries keep their old settings: {error}"),
                 },
-                Some(DaemonEvent::VaultBack | DaemonEvent::Rescan(_)) => queue.want_all(),
+                Some(DaemonEvent::VaultBack | DaemonEvent::Rescan) => queue.want_all(),
                 Some(_) => {}
                 None => return Ok(()),
             },
@@ -141,13 +141,7 @@ impl SummaryQueue {
     /// Whether the appended text says that a message was edited or deleted.
     fn is_changed(&self, path: &NotePath, from: u64) -> bool {
         // A message into a log of years costs only the message's length.
-        let read = || {
-            let (mut file, mut new) = (self.vault().open_note(path).ok()?, Vec::new());
-            file.seek(SeekFrom::Start(from)).ok()?;
-            file.read_to_end(&mut new).ok()?;
-            Some(new)
-        };
-        let new = read().unwrap_or_default();
+        let new = read_from(self.vault(), path, from).unwrap_or_default();
         [b"> edited [[".as_slice(), b"> deleted [["]
             .iter()
             .any(|mark| memchr::memmem::find(&new, mark).is_some())
@@ -174,4 +168,12 @@ impl SummaryQueue {
             board.set_part("summaries", format!("{count} written since the start"));
         }
     }
+}
+
+/// A note's bytes from a place on.
+pub(super) fn read_from(vault: &Vault, path: &NotePath, from: u64) -> anyhow::Result<Vec<u8>> {
+    let (mut file, mut bytes) = (vault.open_note(path)?, Vec::new());
+    file.seek(SeekFrom::Start(from))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

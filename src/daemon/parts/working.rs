@@ -4,11 +4,11 @@
 //! summary. There is one text, so of several conversations the last one counts. No other part waits for it.
 
 use std::collections::HashMap;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
 
+use super::summaries::read_from;
 use crate::agent::WorkingMemoryWriter;
 use crate::daemon::part::{DaemonEvent, PartContext};
 use crate::format::log::SESSIONS;
@@ -80,16 +80,6 @@ fn log_to_note(workspace: &Workspace, path: &NotePath, seen: &mut HashMap<NotePa
     }
     let size = workspace.vault.stat(path).ok().flatten()?.size;
     let new = size - seen.insert(path.clone(), size).unwrap_or(size.saturating_sub(LAST)).min(size);
-    let end = end_of(workspace, path, new.min(END)).ok()?;
+    let end = read_from(&workspace.vault, path, size - new.min(END)).ok()?;
     SIGNS.iter().any(|sign| memchr::memmem::find(&end, sign).is_some()).then_some(log)
-}
-
-/// The last `count` bytes of a log.
-fn end_of(workspace: &Workspace, path: &NotePath, count: u64) -> anyhow::Result<Vec<u8>> {
-    let mut file = workspace.vault.open_note(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(count)))?;
-    let mut bytes = Vec::new();
-    file.take(count).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -11,7 +11,7 @@
 //! Two tiers of errors: a folder that can't be watched is reported and rescans come every minute; only
 //! [`Watcher::start`] can fail.
 //!
-//! - `folders`: the watched folders, and the vault's presence; the daemon reacts to it (`daemon::passes::scheduler`);
+//! - `folders`: the watched folders, and the vault's presence; the daemon reacts to it (`daemon::scheduler`);
 //!   `debounce`: debouncing of events;
 //! - `stat_poll`: changes without an event;
 //! - `cookies`: files that prove that all earlier events were seen.

@@ -2,16 +2,19 @@
 //!
 //! The loop keeps no schedule. It knows three instants: the next minute's boundary, the instant that the last pass
 //! asked for (a retry, a note that was not still), and the editor's next check of a note that it wrote. It sleeps to
-//! the earliest of them, never for long ([`Ticker`]), and each leads to a pass that reads the notes anew.
+//! the earliest of them, never for long ([`Ticker`]), and each leads to a pass that reads the notes anew. Nothing fires
+//! while the vault's folder is gone. Where the program that reads our standard output has ended, as in
+//! `vault-agent run | head`, the daemon ends quietly; due items that were not sent stay due for the next start.
 
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{broadcast, mpsc};
+use tokio::{io::Interest, net::unix::pipe};
 use tokio_util::sync::CancellationToken;
 
-use super::stdout_reader::StdoutReader;
 use crate::config::FILE_NAME as SETTINGS_FILE;
 use crate::daemon::part::{DaemonEvent, StatusBoard};
 use crate::daemon::ticker::Ticker;
@@ -35,7 +38,7 @@ pub async fn run(
     stop: CancellationToken,
 ) {
     let mut scheduler = Scheduler::new(workspace, ui, events, board);
-    let reader = StdoutReader::of_stdout();
+    let stdout = stdout();
     // It may have begun with the last good settings.
     scheduler.reload();
     loop {
@@ -44,7 +47,7 @@ pub async fn run(
         tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            () = reader.closed(), if scheduler.prints_to_console() => {
+            () = reader_closed(stdout.as_ref()), if scheduler.prints_to_console() => {
                 stop.cancel();
                 break;
             }
@@ -313,4 +316,24 @@ impl Scheduler {
             }
         }
     }
+}
+
+/// Ends when the reader of standard output, where that is a pipe, has closed it; else never.
+async fn reader_closed(stdout: Option<&pipe::Sender>) {
+    if let Some(pipe) = stdout
+        && pipe.ready(Interest::ERROR).await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
+}
+
+/// Standard output, where that is a pipe: only a pipe can lose its reader.
+fn stdout() -> Option<pipe::Sender> {
+    let out = std::io::stdout();
+    let stat = rustix::fs::fstat(out.as_fd()).ok()?;
+    let is_pipe = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Fifo;
+    let own = is_pipe.then(|| out.as_fd().try_clone_to_owned().ok()).flatten()?;
+    // Nothing is written through it, so it stays blocking, as other users of the pipe expect.
+    pipe::Sender::from_owned_fd_unchecked(own).ok()
 }
