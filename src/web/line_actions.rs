@@ -19,27 +19,18 @@ use crate::when;
 /// Snooze's minutes, where none are said.
 const MINUTES: i64 = 10;
 
-/// One form about one reminder, follow-up or task.
-pub(super) struct LineActions<'v> {
-    visit: &'v Visit<'v>,
-}
-
-impl<'v> LineActions<'v> {
-    pub(super) fn new(visit: &'v Visit<'v>) -> Self {
-        Self { visit }
-    }
-
-    pub(super) fn book(&self) -> VaultReminders<'_> {
-        self.visit.workspace.vault_reminders()
+impl Visit<'_> {
+    fn book(&self) -> VaultReminders<'_> {
+        self.workspace.vault_reminders()
     }
 
     /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.
-    pub(super) fn act(&self, form: &FormData) -> Result<Option<String>, PageError> {
+    pub(super) fn act_on_line(&self, form: &FormData) -> Result<Option<String>, PageError> {
         let (id, what) = (form.get("id"), form.get("do"));
-        let memory = self.visit.workspace.memory();
+        let memory = self.workspace.memory();
         let ledger = memory.ledger();
         if what == "cancel" {
-            let closed = ledger.set(id, CommitmentStatus::Cancelled, &self.visit.origin())?;
+            let closed = ledger.set(id, CommitmentStatus::Cancelled, &self.origin())?;
             return Ok(Some(format!("Cancelled: {}", closed.text)));
         }
         if is_task_id(id) {
@@ -53,10 +44,10 @@ impl<'v> LineActions<'v> {
 
     /// Does it with a task of another plugin.
     fn act_on_task(&self, id: &str, what: &str, form: &FormData) -> Result<Option<String>, PageError> {
-        let (tasks, origin) = (self.visit.workspace.vault_tasks(), self.visit.origin());
+        let (tasks, origin) = (self.workspace.vault_tasks(), self.origin());
         let due = self.task(id, form)?;
         let (written, said) = match what {
-            "done" => (tasks.done(id, due, self.visit.now, origin)?, "Done"),
+            "done" => (tasks.done(id, due, self.now, origin)?, "Done"),
             "skip" => (tasks.skip(id, due, origin)?, "Skipped"),
             "snooze" => {
                 let (local, said) = self.until(form)?;
@@ -91,7 +82,7 @@ impl<'v> LineActions<'v> {
         what: &str,
         form: &FormData,
     ) -> Result<Option<String>, PageError> {
-        let (workspace, origin) = (self.visit.workspace, self.visit.origin());
+        let (workspace, origin) = (self.workspace, self.origin());
         let (memory, now) = (workspace.memory(), one.fingerprint());
         Ok(Some(match what {
             "done" => {
@@ -117,34 +108,33 @@ impl<'v> LineActions<'v> {
 
     /// Does it with a reminder.
     fn act_on_reminder(&self, id: &str, what: &str, form: &FormData) -> Result<Option<String>, PageError> {
-        let (now, origin) = (self.visit.now, self.visit.origin());
+        let (now, origin) = (self.now, self.origin());
         Ok(Some(match what {
             "done" => self.done(id, form)?,
             "snooze" => self.snooze(id, form)?,
             "skip" => {
                 self.is_next(id, form)?;
                 let written = self.book().skip_next(id, now, origin)?;
-                format!("Skipped; it goes on with: {}", in_words(self.visit, &written.line_text))
+                format!("Skipped; it goes on with: {}", in_words(self, &written.line_text))
             }
             "move" => {
                 self.is_next(id, form)?;
                 let to = self.when(form.get("when"))?.local;
                 let written = self.book().move_next(id, to, now, origin)?;
-                format!("Moved: {}", in_words(self.visit, &written.line_text))
+                format!("Moved: {}", in_words(self, &written.line_text))
             }
             "edit" => self.edit(id, form)?,
             "remove" => {
                 self.unchanged(id, form)?;
                 let written = self.book().remove(id, origin)?;
-                format!("Removed: {}", in_words(self.visit, &written.line_text))
+                format!("Removed: {}", in_words(self, &written.line_text))
             }
             _ => return Ok(None),
         }))
     }
 
     fn when(&self, text: &str) -> Result<when::Meaning, PageError> {
-        when::read(text, self.visit.now, &self.visit.workspace.zone)
-            .map_err(|error| ReminderError::from(error).into())
+        when::read(text, self.now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
     }
 
     /// Refuses a form whose line is another by now; the reminder of the line.
@@ -163,7 +153,7 @@ impl<'v> LineActions<'v> {
     /// As [`Self::unchanged`], for a form about the next time of a reminder.
     fn is_next(&self, id: &str, form: &FormData) -> Result<(), PageError> {
         let reminder = self.unchanged(id, form)?;
-        let next = schedule::next_occurrence(&self.visit.workspace.zone, &reminder, self.visit.now);
+        let next = schedule::next_occurrence(&self.workspace.zone, &reminder, self.now);
         let next = next.map_or_else(String::new, |next| minute(next.local));
         match form.non_blank("at") {
             Some(at) if at != next => Err(PageError::changed("that isn't its next time").hint(format!(
@@ -176,10 +166,10 @@ impl<'v> LineActions<'v> {
 
     /// Refuses a form about a task of another plugin that is another by now; the local time that the form is about.
     fn task(&self, id: &str, form: &FormData) -> Result<Option<DateTime>, PageError> {
-        let (workspace, was) = (self.visit.workspace, form.get("was"));
-        let mut scanner = self.visit.tasks();
+        let (workspace, was) = (self.workspace, form.get("was"));
+        let mut scanner = self.tasks();
         if let Some(settings) = workspace.task_settings() {
-            scanner.scan(&workspace.vault, &settings, self.visit.now).map_err(PageError::failed)?;
+            scanner.scan(&workspace.vault, &settings, self.now).map_err(PageError::failed)?;
         }
         let all = scanner.tasks();
         let mut standing =
@@ -194,11 +184,11 @@ impl<'v> LineActions<'v> {
     }
 
     fn done(&self, id: &str, form: &FormData) -> Result<String, PageError> {
-        let (workspace, now) = (self.visit.workspace, self.visit.now);
+        let (workspace, now) = (self.workspace, self.now);
         let reminder = self.unchanged(id, form)?;
         if reminder.recur == Recur::None {
-            let written = self.book().remove(id, self.visit.origin())?;
-            return Ok(format!("Done: {}", in_words(self.visit, &written.line_text)));
+            let written = self.book().remove(id, self.origin())?;
+            return Ok(format!("Done: {}", in_words(self, &written.line_text)));
         }
         let next = schedule::next_occurrence(&workspace.zone, &reminder, now);
         let said = next.map(|next| when::confirmation_with(next.local, reminder.recur, now, &workspace.zone));
@@ -212,7 +202,7 @@ impl<'v> LineActions<'v> {
 
     /// Until when it is snoozed, as a time and in a sentence.
     fn until(&self, form: &FormData) -> Result<(DateTime, String), PageError> {
-        let (zone, now) = (&self.visit.workspace.zone, self.visit.now);
+        let (zone, now) = (&self.workspace.zone, self.now);
         let local = match form.non_blank("when") {
             Some(text) => self.when(text)?.local,
             None => local_after(now, SignedDuration::from_mins(MINUTES), zone),
@@ -222,7 +212,7 @@ impl<'v> LineActions<'v> {
     }
 
     fn snooze(&self, id: &str, form: &FormData) -> Result<String, PageError> {
-        let (workspace, origin) = (self.visit.workspace, self.visit.origin());
+        let (workspace, origin) = (self.workspace, self.origin());
         let (local, said) = self.until(form)?;
         if workspace.postponed(id, local, &origin)?.is_none() {
             let is_told = |local| workspace.may_be_sent(id, local);
@@ -243,8 +233,8 @@ impl<'v> LineActions<'v> {
         let msg = form.non_blank("message").map(str::to_owned);
         check_message(msg.as_deref().unwrap_or_default())?;
         let changes = ReminderChanges { local: meaning.map(|meaning| meaning.local), recur, msg };
-        let written = self.book().change(id, &changes, self.visit.origin())?;
-        Ok(format!("Changed: {}", in_words(self.visit, &written.line_text)))
+        let written = self.book().change(id, &changes, self.origin())?;
+        Ok(format!("Changed: {}", in_words(self, &written.line_text)))
     }
 }
 

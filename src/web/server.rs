@@ -1,7 +1,7 @@
 //! Runs the listener: starts it, hands out one-time addresses, and ends it.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::control_socket::Invitation;
+use super::entry::codes::LoginCodes;
 use super::entry::store::PageStore;
 use super::live::LiveUpdates;
 use super::request;
@@ -71,18 +72,22 @@ impl PageServer {
         end_questions(&workspace);
         let listener = TcpListener::bind(web.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let names = HostNames::new(address, &web.trusted_hosts);
         let state = Arc::new(workspace.dirs.state.clone());
         let stop = CancellationToken::new();
-        let ways = (names, address.port());
-        let shared = Arc::new(PageShared::new(
-            ways,
-            store,
-            live.clone(),
-            (workspace, reloads),
+        let shared = Arc::new(PageShared {
+            names: HostNames::new(address, &web.trusted_hosts),
+            port: address.port(),
+            store: Arc::new(store),
+            codes: LoginCodes::default(),
+            live: live.clone(),
+            stop: stop.clone(),
+            changes: Mutex::default(),
+            tasks: Mutex::default(),
+            copies: Mutex::default(),
             questions,
-            stop.clone(),
-        ));
+            workspace: RwLock::new(workspace),
+            reloads,
+        });
         tokio::spawn(live.follow_state(state, stop.clone()));
         let router = Router::new().fallback(request::handle).with_state(Arc::clone(&shared));
         tokio::spawn(serve(listener, router, stop));

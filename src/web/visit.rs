@@ -235,27 +235,12 @@ pub(super) struct PageShared {
     pub copies: Mutex<Finder>,
     /// How questions are asked.
     pub questions: AskQuestion,
-    workspace: RwLock<Arc<Workspace>>,
-    reloads: bool,
+    pub workspace: RwLock<Arc<Workspace>>,
+    /// Whether the settings are read again at each request.
+    pub reloads: bool,
 }
 
 impl PageShared {
-    /// With the names and the port that the listener has, and whether the settings are read again at each request.
-    pub(super) fn new(
-        (names, port): (HostNames, u16),
-        store: PageStore,
-        live: LiveUpdates,
-        (workspace, reloads): (Arc<Workspace>, bool),
-        questions: AskQuestion,
-        stop: CancellationToken,
-    ) -> Self {
-        let store = Arc::new(store);
-        let (codes, changes) = (LoginCodes::default(), Mutex::default());
-        let (tasks, copies) = (Mutex::default(), Mutex::default());
-        let workspace = RwLock::new(workspace);
-        Self { names, port, store, codes, live, stop, changes, tasks, copies, questions, workspace, reloads }
-    }
-
     /// The settings changed and are in force.
     pub(super) fn set_workspace(&self, workspace: Arc<Workspace>) {
         *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = workspace;

@@ -9,7 +9,6 @@ use maud::{Markup, html};
 use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
 use crate::schedule::DueInstant;
 use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::line_actions::LineActions;
 use crate::web::parts;
 use crate::web::visit::{FormData, Visit};
 
@@ -283,6 +282,6 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup
 }
 
 pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
-    let said = LineActions::new(visit).act(form)?.ok_or_else(|| PageError::no_such_action(form.get("do")))?;
+    let said = visit.act_on_line(form)?.ok_or_else(|| PageError::no_such_action(form.get("do")))?;
     Ok(MadeChange::new(visit.address_with(&[]), said))
 }
