@@ -19,7 +19,6 @@ mod dirs;
 mod error;
 pub mod git_address;
 pub mod json_file;
-pub mod last_good;
 pub mod mcp_hosts;
 mod paused_until;
 mod secret;

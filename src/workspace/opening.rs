@@ -6,8 +6,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::Workspace;
 use crate::clock::Clock;
-use crate::config::last_good::{keep, last_good};
-use crate::config::{ConfigError, Dirs, FILE_NAME, MachinesEngine, OnPartition, Settings, machine_name};
+use crate::config::{
+    ConfigError, Dirs, FILE_NAME, MachinesEngine, OnPartition, Settings, json_file, machine_name,
+};
 use crate::machines::protocol::Timing;
 use crate::machines::{JoinConfig, Machines, connect};
 use crate::schedule::Zone;
@@ -186,5 +187,40 @@ impl Workspace {
             Some(voice) => format!("`{voice}` is the voice of this vault"),
             None => "no machine is the voice of this vault yet".to_owned(),
         })
+    }
+}
+
+/// The copy of the last valid settings, in the state directory, for when the file is broken.
+const COPY: &str = "settings.toml";
+
+/// Keeps the text of settings that were understood. An empty one is no copy: it is half a save, or no settings at all. A
+/// copy that can't be written is missed only when the file breaks.
+fn keep(state: &Path, text: &str) {
+    let path = state.join(COPY);
+    if text.is_empty() || std::fs::read(&path).is_ok_and(|known| known == text.as_bytes()) {
+        return;
+    }
+    let _ = json_file::replace(&path, text.as_bytes(), false);
+}
+
+/// The settings of the copy, if there is one.
+fn last_good(state: &Path) -> Option<Settings> {
+    Settings::parse(&std::fs::read_to_string(state.join(COPY)).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_understood_last_is_kept_and_nothing_empty() {
+        let temp = tempfile::tempdir().unwrap();
+        assert_eq!(last_good(temp.path()), None);
+        keep(temp.path(), "timezone = \"Asia/Tokyo\"\n");
+        keep(temp.path(), "");
+        assert_eq!(last_good(temp.path()).unwrap().timezone, "Asia/Tokyo");
+        keep(temp.path(), "timezone = \"Asia/Seoul\"\n");
+        assert_eq!(last_good(temp.path()).unwrap().timezone, "Asia/Seoul");
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 1);
     }
 }

@@ -1,23 +1,31 @@
 //! `setup`: asks the questions that lead from nothing to a vault with notifications, and writes the result.
 //!
 //! [`crate::setup`] decides the questions and the plan. Here are the terminal ([`prompt`]), the checks ([`checks`]) and the
-//! writing ([`write`]). Nothing is written before the plan was shown.
+//! writing: secrets, the vault, its settings, the service. In this order a stop between two steps does the least harm.
+//! Nothing is written before the plan was shown.
 
 mod checks;
 mod prompt;
-mod write;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use prompt::Terminal;
+use secrecy::ExposeSecret;
 
 use super::context::Context;
 use super::error::{CommandError, CommandResult, Status};
+use super::init;
+use crate::cli::daemon::service;
 use crate::config::{
-    self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
-    SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE,
+    self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, FILE_NAME, NTFY_TOKEN_VARIABLE,
+    SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, json_file,
 };
-use crate::setup::{CheckResult, Dialogue, MachineFacts, NextStep, QuestionKey, SetupAnswers, SetupQuestion};
-
-use prompt::Terminal;
+use crate::setup::{
+    CheckResult, Dialogue, MachineFacts, NextStep, QuestionKey, SecretFile, SetupAnswers, SetupPlan,
+    SetupQuestion,
+};
+use crate::vault::{Actor, ChangeReason, EditError, NotePath, Operation};
+use crate::workspace::Workspace;
 
 /// Sets a vault up, question by question: folder, time zone, who tells you, a brain, a service.
 ///
@@ -64,7 +72,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Err(CommandError::problem(why));
     }
     let is_wanted = !args.dry_run && source.may_write()?;
-    let status = if is_wanted { write::write(context, &plan)? } else { Status::Fine };
+    let status = if is_wanted { write(context, &plan)? } else { Status::Fine };
     context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": is_wanted }));
     if !is_wanted {
         context.ui.note("nothing was written");
@@ -161,7 +169,7 @@ fn machine(context: &Context) -> Result<MachineFacts, CommandError> {
         .map_err(|error| CommandError::problem(format!("no random numbers: {error}")))?;
     Ok(MachineFacts {
         vault: named.or_else(|| config::find_vault(&here)),
-        zone: crate::cli::init::zone_here(),
+        zone: init::zone_here(),
         now: context.clock.now(),
         has_desktop: checks::has_desktop(),
         has_services: checks::has_services(),
@@ -174,4 +182,62 @@ fn machine(context: &Context) -> Result<MachineFacts, CommandError> {
         home,
         working_folder: here,
     })
+}
+
+/// Writes the plan and prints the next steps.
+fn write(context: &Context, plan: &SetupPlan) -> CommandResult {
+    let settings = plan.settings.clone().map_err(CommandError::problem)?;
+    for secret in &plan.secrets {
+        write_secret(secret).map_err(|error| {
+            CommandError::problem(format!("can't write `{}`: {error}", secret.path.display()))
+        })?;
+    }
+    let (workspace, written) = init::write_template(context, &plan.root, Some((&plan.zone, &settings)))?;
+    if let Some(before) = plan.before.as_ref().filter(|before| **before != settings) {
+        replace_settings(&workspace, before, &settings)?;
+    }
+    context.ui.note(format!("made {} files in {}", written.created.len(), plan.root.display()));
+    let runs = plan.service && service::install_for(context, &plan.root)?;
+    print_next_steps(context, plan, runs);
+    Ok(Status::of(runs == plan.service))
+}
+
+/// Writes a file that only its owner can read, whole or not at all.
+fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
+    let folder = secret.path.parent().unwrap_or(Path::new("/"));
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    let line = format!("{}\n", secret.value.expose_secret());
+    let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    json_file::replace_with(&secret.path, line.as_bytes(), true, Some(&owner_only))
+}
+
+/// Replaces the settings that were shown by the planned ones.
+fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<(), CommandError> {
+    let path = NotePath::new(FILE_NAME)?;
+    let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
+    workspace.editor.count_as_settled(true);
+    let report =
+        workspace.editor.edit(&path, &[with], &ChangeReason::new(Actor::Cli, "setup: changed the settings"));
+    match report {
+        Ok(report) if report.all_done() => Ok(()),
+        Ok(_) | Err(EditError::Vault(_)) => Err(CommandError::problem(format!(
+            "`{FILE_NAME}` was changed by someone just now; nothing of it was touched"
+        ))
+        .hint("run `vault-agent setup` again")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn print_next_steps(context: &Context, plan: &SetupPlan, runs: bool) {
+    let ui = context.ui;
+    let dir = init::shell_word(&plan.root);
+    if runs {
+        ui.line("It runs. A sample reminder comes within a minute; `vault-agent status` tells the rest, and `vault-agent web` shows it.");
+    } else {
+        ui.line(format!("Start it: vault-agent run --vault {dir}"));
+    }
+    ui.line(format!("Open {} in Obsidian, and look at Reminders.md.", plan.root.display()));
 }
