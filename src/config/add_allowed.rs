@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
-use super::set_values::put;
+use super::set_values::{find_key, line_end, put, split_bom};
 use super::settings::Settings;
 use crate::config::FILE_NAME;
 
@@ -35,33 +35,24 @@ pub fn with_allowed(text: &str, pattern: &str) -> Result<String, String> {
 }
 
 fn insert(text: &str, value: &str) -> String {
-    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let body = &text[bom..];
-    let Ok(table) = DeTable::parse(body) else { return text.to_owned() };
-    let assistant = table.get_ref().iter().find(|(name, _)| name.get_ref() == "assistant");
-    let inner = assistant.and_then(|(_, value)| value.get_ref().as_table());
-    let allow = inner.and_then(|inner| inner.iter().find(|(name, _)| name.get_ref() == "allow"));
-    let changed = match allow {
-        Some((_, list)) => match list.get_ref() {
-            DeValue::Array(items) => {
-                let spans: Vec<Range<usize>> = items.iter().map(Spanned::span).collect();
-                into_list(body, list.span(), spans.last().cloned(), value, end)
-            }
-            _ => return text.to_owned(),
-        },
+    let (bom, body) = split_bom(text);
+    let changed = match find_key(body, Some("assistant"), "allow") {
+        Some((_, list)) => into_list(body, list, value),
         None => put(body, Some("assistant"), "allow", None, &format!("[{value}]")),
     };
-    format!("{}{changed}", &text[..bom])
+    format!("{bom}{changed}")
 }
 
 /// One value more at the end of a list. If each stands on a line of its own, so does this; a comment stays behind
 /// the value that it stands at.
-fn into_list(text: &str, list: Range<usize>, last: Option<Range<usize>>, value: &str, end: &str) -> String {
-    let Some(last) = last else {
+fn into_list(text: &str, list: Range<usize>, value: &str) -> String {
+    let Ok(parsed) = DeValue::parse(&text[list.clone()]) else { return text.to_owned() };
+    let DeValue::Array(items) = parsed.get_ref() else { return text.to_owned() };
+    let Some(last) = items.iter().next_back().map(Spanned::span) else {
         let at = list.start + 1;
         return format!("{}{value}{}", &text[..at], &text[at..]);
     };
+    let (last, end) = (list.start + last.start..list.start + last.end, line_end(text));
     let line = text[..last.start].rfind('\n').map_or(0, |at| at + 1);
     let indent = &text[line..last.start];
     let own_line = line > list.start && indent.trim().is_empty();
@@ -70,16 +61,16 @@ fn into_list(text: &str, list: Range<usize>, last: Option<Range<usize>>, value: 
     }
     let rest = &text[last.end..list.end];
     let comma = rest.trim_start().starts_with(',');
-    let (line_end, closed) = match rest.find('\n') {
+    let (next_line, closed) = match rest.find('\n') {
         Some(at) => (last.end + at + 1, true),
         // The bracket closes on the same line.
         None => (last.end, false),
     };
-    let (before, after) = (&text[..last.end], &text[last.end..line_end]);
+    let (before, after) = (&text[..last.end], &text[last.end..next_line]);
     let added = if comma { format!("{indent}{value},") } else { format!("{indent}{value}") };
     let comma = if comma { "" } else { "," };
     if closed {
-        format!("{before}{comma}{after}{added}{end}{}", &text[line_end..])
+        format!("{before}{comma}{after}{added}{end}{}", &text[next_line..])
     } else {
         format!("{before},{end}{indent}{value}{}", &text[last.end..])
     }

@@ -94,7 +94,7 @@ fn not_editable(paths: &str) -> String {
     format!("`{FILE_NAME}` is written in a way that can't be added to: set `{paths}` there yourself")
 }
 
-fn split_bom(text: &str) -> (&str, &str) {
+pub(super) fn split_bom(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
 }
 
@@ -102,7 +102,7 @@ fn parse_table(text: &str) -> Result<Table, String> {
     text.parse().map_err(|error| format!("`{FILE_NAME}` can't be read: {error}"))
 }
 
-fn line_end(text: &str) -> &'static str {
+pub(super) fn line_end(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
@@ -150,7 +150,7 @@ pub(super) fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str
 }
 
 /// The positions of a key and its value.
-fn find_key(text: &str, table: Option<&str>, key: &str) -> Option<(Range<usize>, Range<usize>)> {
+pub(super) fn find_key(text: &str, table: Option<&str>, key: &str) -> Option<(Range<usize>, Range<usize>)> {
     let root = DeTable::parse(text).ok()?;
     let mut at = root.get_ref();
     for name in table.into_iter().flat_map(|table| table.split('.')) {
