@@ -12,7 +12,6 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-#[cfg(feature = "acp")]
 use crate::brain::acp::Acp;
 use crate::brain::claude_code::ClaudeCode;
 use crate::brain::codex::Codex;
@@ -146,7 +145,6 @@ impl PreparedBrain {
             match self.settings.kind {
                 BrainKind::ClaudeCode => Arc::new(ClaudeCode::new(setup)),
                 BrainKind::Codex => Arc::new(Codex::new(setup)),
-                #[cfg(feature = "acp")]
                 BrainKind::Acp => Arc::new(Acp::new(setup, self.settings.key_env.clone())),
                 kind => Arc::new(UnavailableBrain(
                     FailureClass::Crash,

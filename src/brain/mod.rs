@@ -24,9 +24,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
 pub use self::failing::{failover, health};
 pub use self::price::Price;
-#[cfg(feature = "acp")]
-pub use self::programs::acp;
-pub use self::programs::{Harness, HarnessHost, HarnessTask, claude_code, codex, harness, process};
+pub use self::programs::{Harness, HarnessHost, HarnessTask, acp, claude_code, codex, harness, process};
 pub use self::request::{Message, MessagePart, RawTurn, Request, ToolCall, ToolResult, ToolSpec};
 
 /// A brain: one endpoint with one model and one key. A brain with several keys is several of these.

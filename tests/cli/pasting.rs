@@ -22,9 +22,7 @@ fn blocks() -> Vec<Block> {
         let page = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).unwrap();
         let fenced = text.split("\n```toml\n").skip(1).map(|rest| rest.split("\n```").next().unwrap());
-        // A kind of brain that this program may be built without.
-        let settings = fenced.filter(|block| cfg!(feature = "acp") || !block.contains("kind = \"acp\""));
-        blocks.extend(settings.map(|block| Block { page: page.clone(), text: block.to_owned() }));
+        blocks.extend(fenced.map(|block| Block { page: page.clone(), text: block.to_owned() }));
     }
     assert!(blocks.len() >= 15, "{} blocks were found", blocks.len());
     blocks

@@ -5,9 +5,7 @@ mod rig;
 mod stand;
 pub mod stand_in;
 
-#[cfg(feature = "acp")]
 mod acp;
-#[cfg(feature = "acp")]
 mod acp_real;
 mod bad;
 mod codex;

@@ -142,7 +142,6 @@ async fn codex_is_given_it_by_its_settings() {
     assert!(!argv.contains(&format!("CARGO_MANIFEST_DIR={value}")), "{argv}");
 }
 
-#[cfg(feature = "acp")]
 #[tokio::test]
 async fn an_agent_is_given_it_with_its_session() {
     let Some(stand) = stand("acp.py") else { return };

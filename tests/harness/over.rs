@@ -10,10 +10,7 @@ use crate::support::processes::python;
 fn kinds() -> Vec<&'static str> {
     let mut kinds = vec!["messages", "responses", "chat", "claude-code"];
     if python() {
-        kinds.push("codex");
-        if cfg!(feature = "acp") {
-            kinds.push("acp");
-        }
+        kinds.extend(["codex", "acp"]);
     }
     kinds
 }

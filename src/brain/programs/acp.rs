@@ -2,9 +2,8 @@
 //!
 //! The sequence is `initialize` (without files and terminals of ours), `session/new` or `session/resume` with our MCP
 //! server, a mode that asks before it acts, `session/prompt`, and the agent's updates until its `stopReason`. Only
-//! [`AnswerText`] counts as the answer. The file is behind a feature, because the protocol doesn't say which tools of
-//! its own an agent has, or whether it asks before it uses them. Learned from `claude-agent-acp` 0.49 and `codex-acp`
-//! 0.16.
+//! [`AnswerText`] counts as the answer. The protocol doesn't say which tools of its own an agent has, or whether it asks
+//! before it uses them. Learned from `claude-agent-acp` 0.49 and `codex-acp` 0.16.
 
 use std::collections::HashMap;
 

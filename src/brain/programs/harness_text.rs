@@ -18,7 +18,6 @@ const SCHEMA: &str = "Answer with one JSON value and nothing else, without a cod
 schema:";
 
 /// The instructions for a harness that has no place of its own for them.
-#[cfg(any(test, feature = "acp"))]
 pub fn instructions(request: &Request) -> String {
     format!("<instructions>\n{}\n</instructions>", request.system.trim())
 }

@@ -4,9 +4,8 @@
 //! child's descendants end with it; no key and no word of a conversation stands on a command line.
 //! - [`harness`], [`harness_text`]: the interface of such a program, and the text that it is given;
 //! - [`process`], [`jsonrpc`]: the child, its pipes, and JSON-RPC with it;
-//! - [`claude_code`], [`codex`], `acp`: one file a program; `codex::program` starts Codex.
+//! - [`claude_code`], [`codex`], [`acp`]: one file a program; `codex::program` starts Codex.
 
-#[cfg(feature = "acp")]
 pub mod acp;
 pub mod claude_code;
 pub mod codex;

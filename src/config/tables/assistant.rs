@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::brains::{BrainKind, BrainSettings};
+use super::brains::BrainSettings;
 use super::{Validation, ensure, is_web, wrong};
 use crate::words::words;
 
@@ -243,12 +243,6 @@ fn validate_brain(key: &str, brain: &BrainSettings, before: &[BrainSettings]) ->
 /// Checks a brain's keys that are about programs.
 fn validate_program(key: &str, brain: &BrainSettings) -> Validation {
     let (name, kind) = (&brain.name, brain.kind);
-    ensure(
-        kind != BrainKind::Acp || cfg!(feature = "acp"),
-        key,
-        format!("the brain `{name}` is of kind `acp`, which this program was built without"),
-        "build it with `--features acp`, or take another kind",
-    )?;
     ensure(
         kind.is_harness() || brain.command.is_none() && brain.tools.is_empty(),
         key,
