@@ -2,7 +2,7 @@
 //! file.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, mpsc};
@@ -54,61 +54,56 @@ pub(super) struct ChainBrain {
 /// The progress along one turn's chain: the attempts, and their errors.
 #[derive(Default)]
 pub(super) struct FailoverWalk {
-    tried: Vec<FailedAttempt>,
+    /// The failed attempts.
+    pub tried: Vec<FailedAttempt>,
     /// The name of each that failed and what its error says, in order.
     pub failed: Vec<(String, String)>,
     /// No person waits for the answer: an account that was found empty within the hour isn't the last resort then.
-    unattended: bool,
+    pub unattended: bool,
 }
 
-/// Listens to the events of a call: its usage so far was paid for, even if it brings no answer.
-#[derive(Default)]
-struct CallListener<'a> {
-    place: Option<&'a dyn Conversation>,
-    progress: Mutex<CallProgress>,
-}
-
+/// What came of a call so far: its usage was paid for, even if it brings no answer.
 #[derive(Default)]
 struct CallProgress {
     /// The provider's last figures.
-    usage: Option<Usage>,
+    usage: Usage,
     chars: usize,
 }
 
-impl CallListener<'_> {
-    async fn listen(&self, mut events: mpsc::Receiver<BrainEvent>) {
+impl CallProgress {
+    /// Reads the events of a call, and shows its text in `place`.
+    async fn listen(
+        progress: &Mutex<Self>,
+        place: Option<&dyn Conversation>,
+        mut events: mpsc::Receiver<BrainEvent>,
+    ) {
         while let Some(event) = events.recv().await {
-            if let (BrainEvent::Text(text), Some(place)) = (&event, self.place) {
+            if let (BrainEvent::Text(text), Some(place)) = (&event, place) {
                 place.partial_text(text);
             }
-            let mut progress = self.progress();
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             match event {
                 BrainEvent::Text(text) => progress.chars += text.chars().count(),
-                BrainEvent::Usage(usage) => progress.usage = Some(usage),
+                BrainEvent::Usage(usage) => progress.usage = usage,
             }
         }
-    }
-
-    fn progress(&self) -> MutexGuard<'_, CallProgress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The call's usage, by the provider's last figures. Without figures it is estimated from the request and the
     /// text so far; a call that brought nothing at all used nothing.
     fn usage(&self, request: &Request, result: &Result<Reply, BrainError>) -> Usage {
-        let progress = self.progress();
         let reported =
             result.as_ref().ok().map(|reply| reply.usage).filter(|usage| *usage != Usage::default());
-        match reported.or(progress.usage.filter(|usage| *usage != Usage::default())) {
-            Some(usage) => usage,
-            None if result.is_ok() || progress.chars > 0 => {
+        match reported.unwrap_or(self.usage) {
+            usage if usage != Usage::default() => usage,
+            _ if result.is_ok() || self.chars > 0 => {
                 let calls = result.iter().flat_map(|reply| &reply.tool_calls);
                 let calls: usize =
                     calls.map(|call| call.name.chars().count() + call.arguments.chars().count()).sum();
-                let output = u64::try_from((progress.chars + calls).div_ceil(4)).unwrap_or(u64::MAX);
+                let output = u64::try_from((self.chars + calls).div_ceil(4)).unwrap_or(u64::MAX);
                 Usage { input: assemble::tokens(request), output, ..Usage::default() }
             }
-            None => Usage::default(),
+            _ => Usage::default(),
         }
     }
 }
@@ -137,9 +132,8 @@ impl Brains {
         let (health, clock) = (HealthStore::new(&workspace.dirs.state), Arc::clone(&workspace.clock));
         let (context, client) = (HarnessContext::of(workspace, watch), wire::http::client()?);
         let member = |prepared: PreparedBrain| {
-            let harness = prepared.settings.kind.is_harness();
             let calls = prepared.single_request_clients(&context, &client, &clock);
-            let harnesses = if harness { prepared.harnesses(&context) } else { vec![] };
+            let harnesses = prepared.harnesses(&context);
             ChainBrain { prepared, calls, harnesses }
         };
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
@@ -194,15 +188,16 @@ impl Brains {
         (!(walk.unattended && pointless)).then_some(next)
     }
 
-    /// The brains that were skipped because they are in cooldown, with their last errors, scrubbed.
-    pub fn skipped(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Vec<(String, Option<String>)> {
+    /// The brains that were skipped because they are in cooldown, each with its last error, scrubbed, in words.
+    pub fn skipped(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Vec<String> {
         let asked: Vec<usize> = walk.tried.iter().map(|tried| tried.attempt.index).collect();
         let health = self.health.load();
         let skipped = failover::skipped(&Self::ids(chain), &health, &asked, false, self.clock.now());
-        let with_error = |(name, _): (String, _)| {
-            let error = health.seen.get(&name).and_then(|seen| seen.last_error.clone());
-            (name, error)
-        };
+        let with_error =
+            |(name, _): (String, _)| match health.seen.get(&name).and_then(|seen| seen.last_error.as_ref()) {
+                Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
+                None => name,
+            };
         skipped.into_iter().map(with_error).collect()
     }
 
@@ -218,8 +213,19 @@ impl Brains {
         most: Option<Duration>,
     ) -> (Result<Reply, BrainError>, u64, Usage) {
         let began = Instant::now();
-        let listener = CallListener { place, ..CallListener::default() };
-        let asking = self.call(member, attempt, request, &listener, stop);
+        let progress = Mutex::<CallProgress>::default();
+        let asking = async {
+            let permits = self.permits(member);
+            let _permit = permits.acquire().await;
+            let Some(brain) = member.calls.get(attempt.key) else {
+                return Err(BrainError::new(FailureClass::Auth, "it has no key"));
+            };
+            let (events, receiver) = mpsc::channel(EVENT_BUFFER);
+            let call = brain.call(request, events, stop.child_token());
+            let (result, ()) = tokio::join!(call, CallProgress::listen(&progress, place, receiver));
+            self.remember(member, attempt, &result);
+            result
+        };
         let answered = match most {
             None => asking.await,
             Some(most) => tokio::time::timeout(most, asking).await.unwrap_or_else(|_| {
@@ -227,28 +233,8 @@ impl Brains {
             }),
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let used = listener.usage(request, &answered);
+        let used = progress.into_inner().unwrap_or_else(PoisonError::into_inner).usage(request, &answered);
         (answered, ms, used)
-    }
-
-    async fn call(
-        &self,
-        member: &ChainBrain,
-        attempt: &BrainAttempt,
-        request: &Request,
-        listener: &CallListener<'_>,
-        stop: &CancellationToken,
-    ) -> Result<Reply, BrainError> {
-        let permits = self.permits(member);
-        let _permit = permits.acquire().await;
-        let Some(brain) = member.calls.get(attempt.key) else {
-            return Err(BrainError::new(FailureClass::Auth, "it has no key"));
-        };
-        let (events, receiver) = mpsc::channel(EVENT_BUFFER);
-        let asking = brain.call(request, events, stop.child_token());
-        let (result, ()) = tokio::join!(asking, listener.listen(receiver));
-        self.remember(member, attempt, &result);
-        result
     }
 
     /// Runs a harness once, and records its result in the health file.
@@ -295,11 +281,6 @@ impl Brains {
 }
 
 impl FailoverWalk {
-    /// No attempts yet; `unattended` if no person waits for the answer.
-    pub fn new(unattended: bool) -> Self {
-        Self { unattended, ..Self::default() }
-    }
-
     /// Records an attempt that brought no answer.
     pub fn record(&mut self, attempt: BrainAttempt, name: &str, error: BrainError) {
         self.tried.push(FailedAttempt { attempt, class: error.class, too_long: error.too_long });

@@ -1,7 +1,7 @@
 //! Makes clients for the brains of the settings and their keys.
 //!
 //! [`prepare`] reads the keys and opens nothing, which is all that `status` and `doctor` need; then
-//! [`PreparedBrain::wire_clients`] makes the clients, one for each key. A brain without its key gets a client too:
+//! [`PreparedBrain::single_request_clients`] makes the clients, one for each key. A brain without its key gets a client too:
 //! every call fails as if the provider had refused the key, so that failover needs no extra rule.
 
 use std::path::{Path, PathBuf};
@@ -21,7 +21,6 @@ use crate::brain::process::{self, Supervision};
 use crate::brain::wire::{BrainEndpoint, BrainTimeouts, WireBrain, WireFormat};
 use crate::brain::{
     Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessHost, HarnessTask, Price, Reply, Request,
-    ToolCall, ToolResult,
 };
 use crate::clock::Clock;
 use crate::config::{self, BrainKind, Settings};
@@ -116,17 +115,18 @@ impl PreparedBrain {
 
     /// A harness for each of its keys, in the order of `id.keys`; none for a wire.
     pub fn harnesses(&self, context: &HarnessContext) -> Vec<Arc<dyn Harness>> {
-        if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
-            return vec![Arc::new(UnavailableBrain(FailureClass::Auth, problem.clone()))];
+        if self.wire().is_some() {
+            return Vec::new();
+        }
+        if let Some(unavailable) = self.unavailable() {
+            return vec![Arc::new(unavailable)];
         }
         let dir = context.state.join("harness").join(&self.settings.name);
         if let Err(error) = std::fs::create_dir_all(&dir) {
-            return vec![Arc::new(UnavailableBrain(
-                FailureClass::Crash,
-                format!("its folder `{}` can't be made: {error}", dir.display()),
-            ))];
+            let message = format!("its folder `{}` can't be made: {error}", dir.display());
+            return vec![Arc::new(UnavailableBrain(FailureClass::Crash, message))];
         }
-        let harness = |key: Option<SecretString>| -> Arc<dyn Harness> {
+        self.each_key(|key| -> Arc<dyn Harness> {
             let setup = HarnessSetup {
                 brain: self.settings.name.clone(),
                 command: self.settings.command(),
@@ -145,50 +145,43 @@ impl PreparedBrain {
             match self.settings.kind {
                 BrainKind::ClaudeCode => Arc::new(ClaudeCode::new(setup)),
                 BrainKind::Codex => Arc::new(Codex::new(setup)),
-                BrainKind::Acp => Arc::new(Acp::new(setup, self.settings.key_env.clone())),
-                kind => Arc::new(UnavailableBrain(
-                    FailureClass::Crash,
-                    format!("the kind `{}` is not in this program", kind.as_str()),
-                )),
+                _ => Arc::new(Acp::new(setup, self.settings.key_env.clone())),
             }
-        };
-        self.each_key(harness)
+        })
     }
 
-    /// A client for each of its keys, for single requests outside of a turn: a harness has no tools then.
+    /// A client for each of its keys, in the order of `id.keys`, for single requests outside of a turn: a harness has no
+    /// tools then.
     pub fn single_request_clients(
         &self,
         context: &HarnessContext,
         client: &reqwest::Client,
         clock: &Arc<dyn Clock>,
     ) -> Vec<Arc<dyn Brain>> {
-        if !self.settings.kind.is_harness() {
-            return self.wire_clients(context.watch, client, clock);
+        let Some(wire) = self.wire() else {
+            let context = HarnessContext { server: None, ..context.clone() };
+            let single = |one| Arc::new(SingleRequestHarness(one)) as Arc<dyn Brain>;
+            return self.harnesses(&context).into_iter().map(single).collect();
+        };
+        if let Some(unavailable) = self.unavailable() {
+            return vec![Arc::new(unavailable)];
         }
-        let context = HarnessContext { server: None, ..context.clone() };
-        self.harnesses(&context)
-            .into_iter()
-            .map(|one| Arc::new(SingleRequestHarness(one)) as Arc<dyn Brain>)
-            .collect()
+        self.each_key(|key| -> Arc<dyn Brain> {
+            let (url, model) = (self.url.clone(), self.settings.model.clone());
+            let endpoint = BrainEndpoint { wire, url, model, key };
+            Arc::new(WireBrain::new(endpoint, context.watch, client.clone(), Arc::clone(clock)))
+        })
     }
 
-    /// An HTTP client for each of its keys, in the order of `id.keys`; none for a harness.
-    pub fn wire_clients(
-        &self,
-        watch: BrainTimeouts,
-        client: &reqwest::Client,
-        clock: &Arc<dyn Clock>,
-    ) -> Vec<Arc<dyn Brain>> {
-        if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
-            return vec![Arc::new(UnavailableBrain(FailureClass::Auth, problem.clone()))];
-        }
-        let Some(wire) = wire(self.settings.kind) else { return Vec::new() };
-        let call = |key: Option<SecretString>| -> Arc<dyn Brain> {
-            let endpoint =
-                BrainEndpoint { wire, url: self.url.clone(), model: self.settings.model.clone(), key };
-            Arc::new(WireBrain::new(endpoint, watch, client.clone(), Arc::clone(clock)))
-        };
-        self.each_key(call)
+    /// The wire that it speaks; none if it is a program.
+    fn wire(&self) -> Option<WireFormat> {
+        WireFormat::named(self.settings.kind.as_str())
+    }
+
+    /// In its place, if it lacks the key that it wants.
+    fn unavailable(&self) -> Option<UnavailableBrain> {
+        let problem = self.problem.clone().filter(|_| self.lacks_key())?;
+        Some(UnavailableBrain(FailureClass::Auth, problem))
     }
 }
 
@@ -196,16 +189,6 @@ impl PreparedBrain {
 pub fn is_secret_in(secret: &SecretString, text: &str) -> bool {
     let secret = secret.expose_secret().trim();
     secret.len() >= 4 && text.contains(secret)
-}
-
-/// The wire of a kind; none if it is a program.
-fn wire(kind: BrainKind) -> Option<WireFormat> {
-    match kind {
-        BrainKind::Messages => Some(WireFormat::Messages),
-        BrainKind::Responses => Some(WireFormat::Responses),
-        BrainKind::Chat => Some(WireFormat::Chat),
-        BrainKind::ClaudeCode | BrainKind::Codex | BrainKind::Acp => None,
-    }
 }
 
 /// The keys that can be read, each once, and what is wrong with the others.
@@ -287,19 +270,7 @@ impl Brain for SingleRequestHarness {
 /// A host that allows nothing and no second try.
 struct DenyingHost;
 
-#[async_trait]
-impl HarnessHost for DenyingHost {
-    fn partial_text(&self, _: &str) {}
-    async fn tool_started(&self, _: &ToolCall) {}
-    async fn tool_finished(&self, _: &ToolResult) {}
-    async fn may(&self, _: &ToolCall) -> bool {
-        false
-    }
-    async fn session(&self, _: &str) {}
-    fn retries(&self, _: FailureClass, _: &str) -> bool {
-        false
-    }
-}
+impl HarnessHost for DenyingHost {}
 
 #[cfg(test)]
 mod tests {
@@ -368,11 +339,10 @@ mod tests {
         let (_temp, vault) = stage(&[]);
         let ready = PreparedBrain::of(&brain("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\""), &vault);
         let clock: Arc<dyn Clock> = Arc::new(crate::clock::SystemClock);
-        let calls = ready.wire_clients(
-            BrainTimeouts::default(),
-            &crate::brain::wire::http::client().unwrap(),
-            &clock,
-        );
+        let context =
+            HarnessContext { watch: BrainTimeouts::default(), state: vault.join("../state"), server: None };
+        let client = crate::brain::wire::http::client().unwrap();
+        let calls = ready.single_request_clients(&context, &client, &clock);
         assert_eq!(calls.len(), ready.id.keys.len());
         let (events, _) = mpsc::channel(1);
         let error = calls[0].call(&Request::default(), events, CancellationToken::new()).await.unwrap_err();

@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::approval_request::ApprovalSubject;
+use super::tools::ApprovalSubject;
 use crate::brain::Usage;
 use crate::config::Settings;
+use crate::reminders::rfc3339;
 use crate::turn::journal::{self, TurnJournal};
+use crate::turn::usage::{self, UsageGrouping, UsageRow, UsageSum};
+use crate::vault::VaultError;
 use crate::workspace::Workspace;
 
 /// From this share on a notice says how much is used.
@@ -171,17 +174,13 @@ pub fn of_vault(workspace: &Workspace) -> Vec<Budget> {
     if !are_set(&workspace.settings) {
         return Vec::new();
     }
-    let nothing = || budgets(&workspace.settings, &[], &[], &BTreeSet::new(), "");
-    if !workspace.dirs.state.join(journal::FILE_NAME).exists() {
-        return nothing();
+    let is_there = workspace.dirs.state.join(journal::FILE_NAME).exists();
+    match is_there.then(|| TurnJournal::open(&workspace.dirs.state)) {
+        Some(Ok(journal)) => return today(workspace, &journal),
+        Some(Err(error)) => tracing::warn!("{error}"),
+        None => {}
     }
-    match TurnJournal::open(&workspace.dirs.state) {
-        Ok(journal) => today(workspace, &journal),
-        Err(error) => {
-            tracing::warn!("{error}");
-            nothing()
-        }
-    }
+    budgets(&workspace.settings, &[], &[], &BTreeSet::new(), "")
 }
 
 /// Whether the settings limit a day at all.
@@ -211,6 +210,57 @@ fn usd_share(used: f64, most: Option<f64>) -> f64 {
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Calls, tokens and cost, added up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UsageReport {
+    /// The first counted answer, or the requested start; none if there is none.
+    pub from: Option<String>,
+    /// The present, in the vault's zone.
+    pub to: String,
+    /// All of it.
+    pub total: UsageSum,
+    /// By what was asked for.
+    pub by: Vec<UsageRow>,
+    /// Today's budgets, with what is used of them.
+    pub budgets: Vec<Budget>,
+    /// The logs that couldn't be read; the others are counted.
+    #[serde(skip)]
+    pub unread: Vec<String>,
+}
+
+/// Adds up all answers of the logs since an instant.
+///
+/// # Errors
+/// The logs can't be listed.
+pub fn usage(
+    workspace: &Workspace,
+    since: Option<Timestamp>,
+    by: UsageGrouping,
+) -> Result<UsageReport, VaultError> {
+    let logs = workspace.vault.notes_below(workspace.note(&workspace.settings.paths.logs))?;
+    let is_meant = |at: Timestamp| since.is_none_or(|since| at >= since);
+    let (mut answers, mut unread) = (Vec::new(), Vec::new());
+    for entry in logs {
+        match workspace.vault.read(&entry.path) {
+            Ok(bytes) => {
+                answers.extend(usage::answers(&bytes).into_iter().filter(|answer| is_meant(answer.at)));
+            }
+            Err(error) => unread.push(error.to_string()),
+        }
+    }
+    let zone = workspace.zone.tz();
+    let (total, rows) = usage::add_up(&answers, by, zone);
+    let from = since.or_else(|| answers.iter().map(|answer| answer.at).min());
+    Ok(UsageReport {
+        from: from.map(|from| rfc3339(from, zone)),
+        to: rfc3339(workspace.clock.now(), zone),
+        total,
+        by: rows,
+        budgets: of_vault(workspace),
+        unread,
+    })
 }
 
 #[cfg(test)]

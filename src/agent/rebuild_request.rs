@@ -11,7 +11,6 @@ use crate::format::routine;
 use crate::sqlite::DatabaseError;
 use crate::summary::Summaries;
 use crate::turn::files::{self, AttachedFile, FilePlace};
-
 use crate::turn::past_context::PastSummary as Summary;
 use crate::turn::rebuild::{self, RebuildContext};
 use crate::turn::{Facts, TurnJournal, TurnRow};
@@ -74,8 +73,14 @@ pub enum RebuildError {
 /// The tools that a brain could call: by its purpose (`assistant`, `routine:NAME`) and the MCP servers that it names.
 pub type ToolSource<'a> = dyn Fn(&str, &[String]) -> Vec<ToolSpec> + 'a;
 
+/// Reads a note, as it is now or was then.
+type NoteReader<'a> = dyn Fn(&str) -> Vec<u8> + 'a;
+
 /// A turn's log, and the facts of its answer.
-struct LoggedTurn {
+struct LoggedTurn<'a> {
+    workspace: &'a Workspace,
+    /// The question's block.
+    question: String,
     /// The log that holds the question.
     path: String,
     blocks: Vec<LogBlock>,
@@ -101,12 +106,14 @@ pub fn rebuild(
         }
     }
     let question = turn.as_ref().map_or_else(|| id.to_owned(), TurnRow::name);
-    let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.question.block.split_once("#^")?.0)));
+    let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.question.log()?)));
     let window = path.as_ref().map(|path| read(workspace, path)).transpose()?.unwrap_or_default();
     // After `/new` the answer stands in another window than its question.
     let logged = match rebuild::facts_of(&window, &question) {
-        Some(facts) => Some(LoggedTurn { path: path.unwrap_or_default(), blocks: window, facts }),
-        None => find_answer(workspace, &question)?,
+        Some(facts) => {
+            Some(LoggedTurn { workspace, question, path: path.unwrap_or_default(), blocks: window, facts })
+        }
+        None => LoggedTurn::find(workspace, question)?,
     };
     let assembled = turn.as_ref().and_then(|turn| turn.assembled.as_ref());
     let stored = assembled.map(|assembled| assembled.hash.clone());
@@ -118,130 +125,105 @@ pub fn rebuild(
     };
     let logged = logged.ok_or_else(missing)?;
     let stored = logged.facts.ctx.clone().or(stored);
-    Ok(from_notes(workspace, &logged, &question, stored, tools))
+    Ok(logged.rebuild(stored, tools))
 }
 
-/// The request from the notes of now; where its hash is another one, from the notes of the time that it was sent.
-fn from_notes(
-    workspace: &Workspace,
-    logged: &LoggedTurn,
-    question: &str,
-    stored_hash: Option<String>,
-    tool_source: &ToolSource<'_>,
-) -> RebuiltRequest {
-    let recall = rebuild::recall_id(question);
-    let facts = &logged.facts;
-    let build = |read: &dyn Fn(&str) -> Vec<u8>| {
-        let skill = |name: &str| {
-            offered_skill(name, &read(&format!("{}/{name}/{NOTE}", workspace.settings.paths.skills)))
-        };
-        let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
-        let around = RebuildContext {
-            notes: super::notes(workspace, facts.at.unwrap_or_default(), read),
-            skills: facts.skills.as_ref().map(|names| names.with_descriptions(skill)).unwrap_or_default(),
-            tools: tools(workspace, logged, question, read, tool_source),
-            summaries: summaries(workspace, facts, &logged.path, read),
-            max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
-            files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
-        };
-        rebuild::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
-    };
-    let bytes = |path: &str| read_vault_file(workspace, path).unwrap_or_default();
-    let now = build(&bytes);
-    let equal = |request: &Option<Request>| {
-        stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
-    };
-    let request = if equal(&now) {
-        now
-    } else {
-        let then = facts.at.and_then(|at| notes_at(workspace, at, &build));
-        if equal(&then) { then } else { now }
-    };
-    let equal = equal(&request);
-    RebuiltRequest { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
-}
-
-/// The tools that a brain could call in the turn: those of its routine, if it is a run of one.
-fn tools(
-    workspace: &Workspace,
-    logged: &LoggedTurn,
-    question: &str,
-    read: &dyn Fn(&str) -> Vec<u8>,
-    tool_source: &ToolSource<'_>,
-) -> Vec<ToolSpec> {
-    let asked = logged.blocks.iter().find(|block| block.event.id.as_deref() == Some(question));
-    let author = asked.map_or("", |block| block.event.author.as_str());
-    let Some(name) = author.strip_prefix("routine:") else {
-        return tool_source(ASSISTANT, &[]);
-    };
-    let folder = workspace.settings.paths.routines.trim_end_matches('/');
-    let servers = routine::parse(&read(&format!("{folder}/{name}.md"))).0.map(|routine| routine.mcp);
-    tool_source(author, &servers.unwrap_or_default())
-}
-
-/// The message parts of the files of a turn's questions, as far as the vault keeps them.
-fn logged_files(
-    workspace: &Workspace,
-    logged: &LoggedTurn,
-    question: &str,
-    vision: bool,
-) -> Vec<(String, Vec<MessagePart>)> {
-    let part = |file: &AttachedFile| match &file.place {
-        FilePlace::Kept(path) => file.to_part(read_vault_file(workspace, path).ok().as_deref()),
-        FilePlace::Link(_) => file.name_part(),
-    };
-    let ids = logged.facts.with.iter().map(String::as_str).chain([question]);
-    ids.map(|id| {
-        let files = files::of(&logged.blocks, id);
-        (id.to_owned(), files.iter().map(|file| super::part_for_brain(part(file), vision)).collect())
-    })
-    .collect()
-}
-
-/// The summaries that a turn's request contained.
-fn summaries(
-    workspace: &Workspace,
-    facts: &Facts,
-    path: &str,
-    read: &dyn Fn(&str) -> Vec<u8>,
-) -> Vec<Summary> {
-    if facts.sums.is_empty() {
-        return Vec::new();
+impl<'a> LoggedTurn<'a> {
+    /// The answer to a question in any log, with the window that holds the question.
+    fn find(workspace: &'a Workspace, question: String) -> Result<Option<Self>, RebuildError> {
+        let logs = workspace.vault.notes_below(workspace.note(&workspace.settings.paths.logs))?;
+        let recall = rebuild::recall_id(&question);
+        let (mut asked, mut facts, mut given, mut path) = (Vec::new(), None, None, String::new());
+        for entry in logs {
+            let blocks = read(workspace, entry.path.as_str())?;
+            facts = facts.or_else(|| rebuild::facts_of(&blocks, &question));
+            let block = |id: &str| blocks.iter().find(|block| block.event.id.as_deref() == Some(id));
+            given = given.or_else(|| block(&recall).cloned());
+            if block(&question).is_some() {
+                asked = blocks;
+                path = entry.path.to_string();
+            }
+        }
+        // Recalled memories may stand in the later window; they are no part of the past in any.
+        asked.extend(given);
+        Ok(facts.map(|facts| Self { workspace, question, path, blocks: asked, facts }))
     }
-    let ids: Vec<String> = facts.sums.iter().map(|id| format!("sum_{id}")).collect();
-    Summaries::of(workspace).summaries_by_id(path, &ids, read).unwrap_or_default()
-}
 
-/// Makes a request with this reader of notes.
-type RequestBuilder<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Option<Request> + 'a;
+    /// The request from the notes of now; where its hash is another one, from the notes of the time that it was sent.
+    fn rebuild(&self, stored_hash: Option<String>, tools: &ToolSource<'_>) -> RebuiltRequest {
+        let now = self.request(tools, &|path| read_vault_file(self.workspace, path).unwrap_or_default());
+        let equal = |request: &Option<Request>| {
+            stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
+        };
+        let request = if equal(&now) {
+            now
+        } else {
+            let then = self.facts.at.and_then(|at| self.request_at(at, tools));
+            if equal(&then) { then } else { now }
+        };
+        let equal = equal(&request);
+        RebuiltRequest { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
+    }
 
-/// The request of the notes as history has them at an instant.
-fn notes_at(workspace: &Workspace, at: Timestamp, make: &RequestBuilder<'_>) -> Option<Request> {
-    let history = workspace.history().ok()??;
-    let point = history.point(&at.to_string()).ok()?;
-    make(&|path| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default())
+    /// The request of the notes as history has them at an instant.
+    fn request_at(&self, at: Timestamp, tools: &ToolSource<'_>) -> Option<Request> {
+        let history = self.workspace.history().ok()??;
+        let point = history.point(&at.to_string()).ok()?;
+        self.request(tools, &|path| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default())
+    }
+
+    fn request(&self, tools: &ToolSource<'_>, read: &NoteReader<'_>) -> Option<Request> {
+        let (facts, settings) = (&self.facts, &self.workspace.settings);
+        let skill =
+            |name: &str| offered_skill(name, &read(&format!("{}/{name}/{NOTE}", settings.paths.skills)));
+        let brain = settings.brains.iter().find(|brain| brain.name == facts.brain);
+        let around = RebuildContext {
+            notes: super::notes(self.workspace, facts.at.unwrap_or_default(), read),
+            skills: facts.skills.as_ref().map(|names| names.with_descriptions(skill)).unwrap_or_default(),
+            tools: self.tools(tools, read),
+            summaries: self.summaries(read),
+            max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
+            files: self.files(brain.is_some_and(|brain| brain.vision)),
+        };
+        let recall = rebuild::recall_id(&self.question);
+        rebuild::request(&self.blocks, facts, &recall, around, self.workspace.zone.tz())
+    }
+
+    /// The tools that a brain could call in the turn: those of its routine, if it is a run of one.
+    fn tools(&self, tools: &ToolSource<'_>, read: &NoteReader<'_>) -> Vec<ToolSpec> {
+        let asked = self.blocks.iter().find(|block| block.event.id.as_deref() == Some(&self.question));
+        let author = asked.map_or("", |block| block.event.author.as_str());
+        let Some(name) = author.strip_prefix("routine:") else {
+            return tools(ASSISTANT, &[]);
+        };
+        let folder = self.workspace.settings.paths.routines.trim_end_matches('/');
+        let servers = routine::parse(&read(&format!("{folder}/{name}.md"))).0.map(|routine| routine.mcp);
+        tools(author, &servers.unwrap_or_default())
+    }
+
+    /// The message parts of the files of the turn's questions, as far as the vault keeps them.
+    fn files(&self, vision: bool) -> Vec<(String, Vec<MessagePart>)> {
+        let part = |file: &AttachedFile| match &file.place {
+            FilePlace::Kept(path) => file.to_part(read_vault_file(self.workspace, path).ok().as_deref()),
+            FilePlace::Link(_) => file.name_part(),
+        };
+        let parts = |id: &String| {
+            let files = files::of(&self.blocks, id);
+            files.iter().map(|file| super::part_for_brain(part(file), vision)).collect()
+        };
+        self.facts.with.iter().chain([&self.question]).map(|id| (id.clone(), parts(id))).collect()
+    }
+
+    /// The summaries that the turn's request contained.
+    fn summaries(&self, read: &NoteReader<'_>) -> Vec<Summary> {
+        if self.facts.sums.is_empty() {
+            return Vec::new();
+        }
+        let ids: Vec<String> = self.facts.sums.iter().map(|id| format!("sum_{id}")).collect();
+        Summaries::of(self.workspace).summaries_by_id(&self.path, &ids, read).unwrap_or_default()
+    }
 }
 
 fn read(workspace: &Workspace, path: &str) -> Result<Vec<LogBlock>, RebuildError> {
     Ok(log::parse(&workspace.vault.read_or_empty(&NotePath::new(path)?)?).blocks)
-}
-
-/// The answer to a question in any log, with the window that holds the question.
-fn find_answer(workspace: &Workspace, question: &str) -> Result<Option<LoggedTurn>, RebuildError> {
-    let logs = workspace.vault.notes_below(workspace.note(&workspace.settings.paths.logs))?;
-    let recall = rebuild::recall_id(question);
-    let (mut asked, mut facts, mut given, mut path) = (Vec::new(), None, None, String::new());
-    for entry in logs {
-        let blocks = read(workspace, entry.path.as_str())?;
-        facts = facts.or_else(|| rebuild::facts_of(&blocks, question));
-        let block = |id: &str| blocks.iter().find(|block| block.event.id.as_deref() == Some(id));
-        given = given.or_else(|| block(&recall).cloned());
-        if block(question).is_some() {
-            asked = blocks;
-            path = entry.path.to_string();
-        }
-    }
-    // Recalled memories may stand in the later window; they are no part of the past in any.
-    asked.extend(given);
-    Ok(facts.map(|facts| LoggedTurn { path, blocks: asked, facts }))
 }

@@ -1,19 +1,19 @@
 //! Defines the tools of a brain: the trait [`Toolbox`], and a toolbox that combines several.
 //!
 //! A call has three steps: the toolbox says whether a person has to approve it ([`Toolbox::precondition`], pure), the
-//! person is asked ([`crate::agent::approval_request`]), and the call runs. After its turn the toolbox ends all that it
-//! started.
+//! person is asked ([`Approvals`]), and the call runs. After its turn the toolbox ends all that it started.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::approval_request::ApprovalSubject;
-pub use super::tool_caller::Caller;
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::McpServer;
-use crate::turn::journal::ToolEnd;
+use crate::turn::Conversation;
+use crate::turn::journal::{OpenApproval, ToolEnd};
+use crate::vault::{Actor, Origin};
 
 /// The condition of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub trait Toolbox: Send + Sync {
         Vec::new()
     }
 
-    /// Runs a call. A failure is a result that says so. After `stop` it ends within a second, with all that it
-    /// started; dropping the future does the same.
+    /// Runs a call; its caller measures the time. A failure is a result that says so. After `stop` it ends within a
+    /// second, with all that it started; dropping the future does the same.
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd;
 
     /// The turn is over: ends what was started for it, and removes what it left behind.
@@ -142,5 +142,119 @@ impl Toolbox for CombinedToolbox {
         for one in &self.0 {
             one.turn_ended(turn).await;
         }
+    }
+}
+
+/// The identity of a call, for the history of its changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caller {
+    /// The turn: its question's block in the log, else the message's id.
+    pub turn: String,
+    /// The call's number within the turn, from 0.
+    pub number: u32,
+    /// The brain that asked for it.
+    pub brain: String,
+    /// Whether the turn has read untrusted text: a page, a tool's output, others' messages. A call that leaves
+    /// the box then needs an approval, whatever the settings allow.
+    #[serde(skip)]
+    pub tainted: bool,
+}
+
+impl Caller {
+    /// The origin of its changes, for history.
+    pub fn origin(&self) -> Origin {
+        Origin::new(Actor::Assistant)
+            .client(&self.brain)
+            .conversation(format!("turn {} call {}", self.turn, self.number))
+    }
+}
+
+/// A call that needs a person's approval.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ApprovalSubject {
+    /// Exactly what would run, on one line: an approval holds for this text alone.
+    pub run: String,
+    /// The hash of the files that it would run, if it runs files of a skill: an approval holds for these alone.
+    pub hash: Option<String>,
+    /// Why it is asked, for people: `network`, `the secret BRAVE_API_KEY`, …
+    pub why: String,
+    /// The pattern that "Always" adds to `[assistant] allow`; none if it is asked every time.
+    pub always: Option<String>,
+    /// Whether the decision holds for every call that asks exactly this again, while its line stands, as for a budget
+    /// of the day; else a yes is used up by the one call that it is for.
+    pub reusable: bool,
+}
+
+/// The result of asking a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalVerdict {
+    /// It may happen this once.
+    Yes,
+    /// It may not.
+    No,
+    /// No decision came in time, which is not a "no".
+    Expired,
+    /// No person can be asked here.
+    Nobody,
+    /// The question is in the note, and the turn goes on without it: asked again after a yes, the call may run.
+    Waits,
+}
+
+/// The result of asking where the turn may be suspended at its call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskOutcome {
+    /// A decision, or that there is none.
+    Decided(ApprovalVerdict),
+    /// No decision yet: the turn is suspended here, and the same call asks again.
+    Open(OpenApproval),
+}
+
+/// A way to ask a person.
+#[async_trait]
+pub trait Approvals: Send + Sync {
+    /// Asks, shows the question at `place`, and waits for the decision, the deadline or `stop`. Called again for the same
+    /// call after a restart, it continues to wait for the same decision.
+    ///
+    /// # Errors
+    /// A sentence on why it can't be asked.
+    async fn ask(
+        &self,
+        subject: &ApprovalSubject,
+        caller: &Caller,
+        place: &dyn Conversation,
+        stop: &CancellationToken,
+    ) -> Result<ApprovalVerdict, String>;
+
+    /// Asks as [`Self::ask`] does, for a call at which the turn may be suspended; `before` is the open question of an
+    /// earlier try.
+    ///
+    /// # Errors
+    /// A sentence on why it can't be asked.
+    async fn ask_or_suspend(
+        &self,
+        subject: &ApprovalSubject,
+        caller: &Caller,
+        _before: Option<OpenApproval>,
+        place: &dyn Conversation,
+        stop: &CancellationToken,
+    ) -> Result<AskOutcome, String> {
+        self.ask(subject, caller, place, stop).await.map(AskOutcome::Decided)
+    }
+}
+
+/// No person can be asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoApprovals;
+
+#[async_trait]
+impl Approvals for NoApprovals {
+    async fn ask(
+        &self,
+        _: &ApprovalSubject,
+        _: &Caller,
+        _: &dyn Conversation,
+        _: &CancellationToken,
+    ) -> Result<ApprovalVerdict, String> {
+        Ok(ApprovalVerdict::Nobody)
     }
 }

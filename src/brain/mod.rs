@@ -7,11 +7,10 @@
 //!   turn;
 //! - [`programs`]: brains that are programs with a loop of their own;
 //! - [`failing`]: classes of failure, failover, and the health of brains;
-//! - [`price`], [`scrub`]: the cost of a call, and texts without keys.
+//! - [`scrub`]: texts without keys.
 
 mod event;
 mod failing;
-pub mod price;
 mod programs;
 mod request;
 pub mod scrub;
@@ -21,9 +20,8 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use self::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
+pub use self::event::{BrainError, BrainEvent, FailureClass, Price, Reply, StopReason, Usage};
 pub use self::failing::{failover, health};
-pub use self::price::Price;
 pub use self::programs::{Harness, HarnessHost, HarnessTask, acp, claude_code, codex, harness, process};
 pub use self::request::{Message, MessagePart, RawTurn, Request, ToolCall, ToolResult, ToolSpec};
 

@@ -132,6 +132,16 @@ pub struct RawTurn {
 }
 
 impl Request {
+    /// One question without tools, under these rules.
+    pub fn single(
+        system: impl Into<String>,
+        text: impl Into<String>,
+        max_output_tokens: Option<u32>,
+    ) -> Self {
+        let messages = vec![Message::user(text)];
+        Self { system: system.into(), messages, max_output_tokens, ..Self::default() }
+    }
+
     /// The bytes that are hashed and shown: JSON with sorted keys and without spaces.
     pub fn canonical(&self) -> String {
         // A `Value`'s objects are sorted maps; a test holds the bytes fast in case a dependency changes that.

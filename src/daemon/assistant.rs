@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::part::DaemonEvent;
-use crate::agent::approval_request::Approvals;
+use crate::agent::tools::Approvals;
 use crate::agent::{AnswerEngine, CallPermits, EngineParts, VaultApprovals, Waiter};
 use crate::sqlite::DatabaseError;
 use crate::toolbox::toolbox;

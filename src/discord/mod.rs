@@ -24,11 +24,10 @@ mod notify;
 mod shared;
 
 pub use self::api::message::IncomingMessage;
-pub use self::api::snowflake;
-pub use self::api::{DiscordApi, DiscordError, GatewayStatus, examine};
+pub use self::api::{DiscordApi, DiscordError, GatewayStatus, examine, snowflake};
 pub use self::bot::run;
 pub use self::log::logbook::{Logbook, Surface, entries};
-pub use self::notify::{BotNotifier, WebhookNotifier, notifier, setup, setup_checks, webhook};
+pub use self::notify::{BotNotifier, WebhookNotifier, notifier, setup, webhook};
 pub use self::shared::{
     BotParts, ChannelLock, DaemonServices, Owners, ProgressTimes, VaultOperations, access,
 };

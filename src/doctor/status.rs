@@ -76,7 +76,7 @@ pub struct McpServerStatus {
     pub name: String,
     /// The recorded failures.
     #[serde(flatten)]
-    pub seen: crate::agent::servers::health::ServerRecord,
+    pub seen: crate::agent::servers::ServerRecord,
 }
 
 #[cfg(all(feature = "assistant", unix))]
@@ -99,7 +99,7 @@ impl McpServerStatus {
 
 #[cfg(all(feature = "assistant", unix))]
 fn servers(workspace: &Workspace) -> Vec<McpServerStatus> {
-    let mut known = crate::agent::servers::health::ServerHealth::new(&workspace.dirs.state).load();
+    let mut known = crate::agent::servers::ServerHealth::new(&workspace.dirs.state).load();
     let mut server =
         |name: &String| McpServerStatus { name: name.clone(), seen: known.remove(name).unwrap_or_default() };
     workspace.settings.mcp.iter().map(|one| server(&one.name)).collect()

@@ -1,4 +1,4 @@
-//! Checks a tool's arguments against the catalog before the tool is called.
+//! Defines the arguments of tools, and checks those that are given before a tool is called.
 //!
 //! The JSON schema comes from the same table as these checks. An error names the argument and a valid value. Pure.
 
@@ -48,6 +48,58 @@ pub struct Argument {
     pub doc: &'static str,
 }
 
+/// Characters of a memory at most; what is written must fit the memory's own limit in bytes, too.
+pub(super) const MAX_TEXT_CHARS: usize = 65_536;
+/// Characters of an id, a date, a section or a scope.
+const SHORT: usize = 500;
+/// Characters of a question.
+pub(super) const QUESTION: usize = 20_000;
+
+pub(super) const fn line(name: &'static str, required: bool, doc: &'static str) -> Argument {
+    line_of(name, SHORT, required, doc)
+}
+
+pub(super) const fn line_of(name: &'static str, most: usize, required: bool, doc: &'static str) -> Argument {
+    Argument { name, kind: ArgumentKind::Line { most }, required, default: None, doc }
+}
+
+pub(super) const fn text(name: &'static str, most: usize, required: bool, doc: &'static str) -> Argument {
+    Argument { name, kind: ArgumentKind::Text { most }, required, default: None, doc }
+}
+
+pub(super) const fn whole(
+    name: &'static str,
+    least: i64,
+    most: i64,
+    default: Option<&'static str>,
+    doc: &'static str,
+) -> Argument {
+    Argument { name, kind: ArgumentKind::Whole { least, most }, required: false, default, doc }
+}
+
+pub(super) const fn flag(name: &'static str, doc: &'static str) -> Argument {
+    Argument { name, kind: ArgumentKind::Flag, required: false, default: Some("false"), doc }
+}
+
+pub(super) const fn choice(
+    name: &'static str,
+    choices: &'static [&'static str],
+    required: bool,
+    doc: &'static str,
+) -> Argument {
+    Argument { name, kind: ArgumentKind::Choice(choices), required, default: None, doc }
+}
+
+/// Whose memories.
+pub(super) const MEMORY_SCOPE: Argument = line(
+    "memory_scope",
+    false,
+    "Whose: global, here, project:ID, agent:ID, user:ID, custom:NAME; commas for several.",
+);
+
+/// The kinds of memory.
+pub(super) const MEMORY_KINDS: &[&str] = &["long", "daily", "commitment"];
+
 /// The checked arguments of one call.
 #[derive(Debug, Clone, Copy)]
 pub struct Arguments<'a>(&'a JsonObject);
@@ -60,7 +112,7 @@ impl<'a> Arguments<'a> {
 
     /// The number of an argument; none where it was not given.
     pub fn whole(&self, name: &str) -> Option<i64> {
-        self.0.get(name).and_then(whole)
+        self.0.get(name).and_then(whole_number)
     }
 
     /// Whether an argument is true; false where it was not given.
@@ -135,7 +187,7 @@ fn check_value(argument: &Argument, value: &Value) -> Result<(), ToolFailure> {
     };
     match argument.kind {
         ArgumentKind::Whole { least, most } => {
-            let number = whole(value).ok_or_else(|| wrong_type("a whole number"))?;
+            let number = whole_number(value).ok_or_else(|| wrong_type("a whole number"))?;
             if !(least..=most).contains(&number) {
                 let message = format!("`{}` is {number}; it goes from {least} to {most}", argument.name);
                 return Err(wrong("out_of_range", message));
@@ -182,7 +234,7 @@ fn hint(argument: &Argument) -> String {
     format!("`{}`: {}", argument.name, argument.doc)
 }
 
-fn whole(value: &Value) -> Option<i64> {
+fn whole_number(value: &Value) -> Option<i64> {
     let from_float = |float: f64| (float.fract() == 0.0 && float.abs() < 1e15).then_some(float as i64);
     value.as_i64().or_else(|| value.as_f64().and_then(from_float))
 }

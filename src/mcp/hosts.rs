@@ -118,47 +118,37 @@ pub fn config(
         all.extend(others.map(|other| (other.name.clone(), other.for_json(host.filled()))));
         Value::Object(all)
     };
-    let remarks = host.remarks(others);
-    let plain = |text: String, place: &str| HostConfig {
-        text,
-        path: place.to_owned(),
-        command: None,
-        remarks: remarks.clone(),
-    };
-    match host {
+    let servers = |ours: &Value| pretty(&json!({"mcpServers": with_others(ours)}));
+    let mut command = None;
+    let (text, path) = match host {
         McpHost::ClaudeCode => {
             let file = format!("mcp-{}.json", purpose.as_str());
-            let command = format!(
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config {file} --strict-mcp-config --disable-slash-commands"
-            );
             let free: Vec<String> = others.iter().flat_map(|other| other.allowed_tools()).collect();
-            let command = if free.is_empty() {
-                command
-            } else {
-                format!("{command} --allowedTools {}", free.join(","))
-            };
-            let place = format!("a file of its own, `{file}`; or `.mcp.json` in a project");
-            HostConfig {
-                text: pretty(&json!({"mcpServers": with_others(&typed)})),
-                path: place,
-                command: Some(command),
-                remarks,
-            }
+            let free =
+                if free.is_empty() { String::new() } else { format!(" --allowedTools {}", free.join(",")) };
+            command = Some(format!(
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config {file} --strict-mcp-config --disable-slash-commands{free}"
+            ));
+            (servers(&typed), format!("a file of its own, `{file}`; or `.mcp.json` in a project"))
         }
-        McpHost::ClaudeDesktop => plain(
-            pretty(&json!({"mcpServers": with_others(&server)})),
-            "`claude_desktop_config.json` (Settings, Developer, Edit Config)",
-        ),
-        McpHost::Cursor => plain(
-            pretty(&json!({"mcpServers": with_others(&server)})),
-            "`~/.cursor/mcp.json`, or `.cursor/mcp.json` in a project",
-        ),
-        McpHost::Vscode => plain(
-            pretty(&with_inputs(json!({"servers": with_others(&typed)}), mcp_hosts::inputs(others))),
-            "`.vscode/mcp.json` in a project (or run the command `MCP: Open User Configuration`)",
-        ),
-        McpHost::Codex => plain(codex(&binary, &args, others), "`~/.codex/config.toml`"),
-    }
+        McpHost::ClaudeDesktop => {
+            (servers(&server), "`claude_desktop_config.json` (Settings, Developer, Edit Config)".to_owned())
+        }
+        McpHost::Cursor => {
+            (servers(&server), "`~/.cursor/mcp.json`, or `.cursor/mcp.json` in a project".to_owned())
+        }
+        McpHost::Vscode => {
+            let mut config = json!({"servers": with_others(&typed)});
+            let inputs = mcp_hosts::inputs(others);
+            if !inputs.is_empty() {
+                config["inputs"] = Value::Array(inputs);
+            }
+            let path = "`.vscode/mcp.json` in a project (or run the command `MCP: Open User Configuration`)";
+            (pretty(&config), path.to_owned())
+        }
+        McpHost::Codex => (codex(&binary, &args, others), "`~/.codex/config.toml`".to_owned()),
+    };
+    HostConfig { text, path, command, remarks: host.remarks(others) }
 }
 
 /// `toml` writes basic strings in which everything that must be is escaped.
@@ -168,13 +158,6 @@ fn codex(binary: &str, args: &[&str], others: &[&McpServer]) -> String {
     let ours = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", quoted(binary), args.join(", "));
     let other = |other: &&McpServer| format!("\n[mcp_servers.{}]\n{}", other.name, other.for_codex());
     others.iter().map(other).fold(ours, |text, other| text + &other)
-}
-
-fn with_inputs(mut config: Value, inputs: Vec<Value>) -> Value {
-    if !inputs.is_empty() {
-        config["inputs"] = Value::Array(inputs);
-    }
-    config
 }
 
 fn pretty(value: &Value) -> String {

@@ -1,5 +1,6 @@
 //! Holds the state that all sessions of one server share ([`SharedState`]); each part is opened at its first use.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -8,7 +9,6 @@ use std::time::Duration;
 use tokio_util::task::TaskTracker;
 
 use super::failure::ToolFailure;
-use super::tool_set::ToolSet;
 use crate::deliver::pass::flush;
 use crate::deliver::{self, Console};
 use crate::memory::{self, Scope};
@@ -43,10 +43,13 @@ impl ServerScopes {
 pub struct SharedState {
     workspace: RwLock<Arc<Workspace>>,
     search_client: Mutex<Option<Arc<SearchClient>>>,
-    tools: ToolSet,
-    place: ServerScopes,
+    /// The tools that are exposed.
+    pub(super) tools: ToolSet,
+    /// The scopes that this server reads and writes unless a call names another.
+    pub(super) place: ServerScopes,
+    /// By which brains ask each other.
     #[cfg(feature = "assistant")]
-    other_brains: crate::agent::OtherBrains,
+    pub(super) other_brains: crate::agent::OtherBrains,
     indexing: Mutex<()>,
     sending: TaskTracker,
 }
@@ -73,22 +76,6 @@ impl SharedState {
     #[must_use]
     pub fn with_other_brains(self, other_brains: crate::agent::OtherBrains) -> Self {
         Self { other_brains, ..self }
-    }
-
-    /// The channel by which brains ask each other.
-    #[cfg(feature = "assistant")]
-    pub fn other_brains(&self) -> &crate::agent::OtherBrains {
-        &self.other_brains
-    }
-
-    /// The tools that are exposed.
-    pub fn tools(&self) -> &ToolSet {
-        &self.tools
-    }
-
-    /// The scopes that this server reads and writes unless a call names another.
-    pub fn place(&self) -> &ServerScopes {
-        &self.place
     }
 
     /// The vault with the settings as they stand on disk; the last valid ones where they are wrong now.
@@ -173,4 +160,36 @@ fn send(workspace: &Workspace, runtime: &tokio::runtime::Handle) -> Result<(), S
         (workspace.delivery_order_with(Arc::new(console)), workspace.pass_settings());
     let pass = workspace.pass_context(&journal, &delivery_order, &settings);
     runtime.block_on(flush(&pass)).map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// Which tools a server exposes.
+#[derive(Debug, Clone)]
+pub struct ToolSet {
+    name: String,
+    names: Vec<&'static str>,
+}
+
+impl ToolSet {
+    /// These tools, under the name that the set was asked for by.
+    pub(super) fn new(name: impl Into<String>, names: Vec<&'static str>) -> Self {
+        Self { name: name.into(), names }
+    }
+
+    /// The same without these tools.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let left = self.names.iter().copied().filter(|name| !names.contains(name)).collect();
+        Self { name: self.name.clone(), names: left }
+    }
+
+    /// Whether a tool of this name is exposed.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(&name)
+    }
+}
+
+impl fmt::Display for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
 }

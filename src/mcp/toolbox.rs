@@ -1,20 +1,18 @@
-//! Offers the catalog's tools to the assistant itself, in process, with the same checks and answers as over MCP.
+//! Offers the vault's tools to the assistant itself, in process, with the same checks and answers as over MCP.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::arguments;
-use super::catalog::Effect;
 use super::failure::ToolFailure;
-use super::shared_state::{ServerScopes, SharedState};
-use super::tool_set::ToolSet;
+use super::shared_state::{ServerScopes, SharedState, ToolSet};
 use super::tools::brains::{AMONG_BRAINS, ASK};
-use super::tools::{McpCall, ToolAnswer};
+use super::tools::{Effect, McpCall, ToolAnswer, ToolEntry};
 use crate::agent::tools::Caller;
 use crate::agent::{OtherBrains, Toolbox, other_brains};
 use crate::brain::{ToolCall, ToolSpec};
@@ -36,12 +34,8 @@ pub struct VaultTools {
 }
 
 impl VaultTools {
-    /// Over a workspace of their own: what a model writes on a person's word is settled at once.
-    pub fn new(workspace: Workspace) -> Self {
-        Self::beside_turns(workspace, OtherBrains::default())
-    }
-
-    /// The same for brains that ask each other beside turns of this process.
+    /// Over a workspace of their own, since what a model writes on a person's word is settled at once; beside turns of this
+    /// process, in which brains ask each other.
     pub fn beside_turns(workspace: Workspace, other_brains: OtherBrains) -> Self {
         let place = ServerScopes { saved: Scope::Global, project: Scope::Global, before: None };
         let alone = workspace.settings.brains.len() < 2;
@@ -52,7 +46,7 @@ impl VaultTools {
 
     /// For a brain that another asks: it asks none.
     pub(super) fn for_asked_brain(shared: &Arc<SharedState>) -> Arc<dyn Toolbox> {
-        let tools = shared.tools().without(&AMONG_BRAINS);
+        let tools = shared.tools.without(&AMONG_BRAINS);
         Arc::new(Self { shared: Arc::clone(shared), tools })
     }
 
@@ -109,7 +103,7 @@ impl VaultTools {
 #[async_trait]
 impl Toolbox for VaultTools {
     fn specs(&self) -> Vec<ToolSpec> {
-        let described = self.tools.tools().map(crate::mcp::catalog::ToolEntry::describe);
+        let described = self.tools.tools().map(ToolEntry::describe);
         described
             .map(|tool| ToolSpec {
                 name: tool.name.to_string(),
@@ -129,7 +123,6 @@ impl Toolbox for VaultTools {
     }
 
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
-        let began = Instant::now();
         let (text, is_error) = match self.run(call, caller, stop).await {
             // Text from notes is marked as untrusted already.
             Ok(answer) => (answer.text, false),
@@ -138,7 +131,6 @@ impl Toolbox for VaultTools {
                 (format!("{}{hint}", failure.message), true)
             }
         };
-        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        ToolEnd { text: history::shorten(&text, history::MOST_RESULT), is_error, ms }
+        ToolEnd { text: history::shorten(&text, history::MOST_RESULT), is_error, ms: 0 }
     }
 }

@@ -243,13 +243,6 @@ impl Runner {
             sections: serde_json::from_str::<Vec<RunSection>>(&run.material).unwrap_or_default(),
             quiet: routine.quiet,
         };
-        let engine = AnswerEngine::new(EngineParts {
-            tools: (parts.tools)(&run.routine, routine),
-            approvals: Arc::clone(&parts.approvals),
-            memory: Arc::new(memory),
-            permits: Arc::clone(&parts.permits),
-            ..EngineParts::of(&parts.workspace, &parts.turns)
-        });
         let others =
             |it: &Condition| matches!(it, Condition::Said | Condition::Unanswered | Condition::Search(_));
         let purpose = RunPurpose {
@@ -259,8 +252,15 @@ impl Runner {
             budget: routine.budget,
             tainted: routine.only_if.iter().any(others),
         };
-        let cant = |error| RunError::Problem(format!("no brain can be asked: {error}"));
-        Ok(engine.map_err(cant)?.for_routine(purpose))
+        let engine = AnswerEngine::new(EngineParts {
+            tools: (parts.tools)(&run.routine, routine),
+            approvals: Arc::clone(&parts.approvals),
+            memory: Arc::new(memory),
+            permits: Arc::clone(&parts.permits),
+            routine: Some(purpose),
+            ..EngineParts::of(&parts.workspace, &parts.turns)
+        });
+        engine.map_err(|error| RunError::Problem(format!("no brain can be asked: {error}")))
     }
 
     fn fix(&self, run: &RoutineRun, routine: &Routine, answer: &TurnAnswer) -> Result<(), RunError> {

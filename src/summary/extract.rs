@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::format::cut_at_word;
 use crate::format::summary::EXPAND;
 use crate::search::analyze::function_words;
-use crate::turn::terms::terms;
+use crate::turn::past_context::terms;
 
 /// Characters of a token.
 const CHARS: usize = 4;

@@ -6,7 +6,8 @@
 //! proves them, and lists due ones; [`grep`] searches both. All of that is pure. [`Summaries`] reads and writes the
 //! notes.
 //!
-//! Never here: a call of a brain (`agent::summary_writer` makes them), or a wait: no answer to a person waits for a summary.
+//! Never here: a call of a brain (`agent::background_writers` makes them), or a wait: no answer to a person waits for a
+//! summary.
 //!
 //! - `condensed_log`, `due`, `plan`: a log in short, due summaries, the events of each;
 //! - `summary_request`, `extract`: a summary by a brain, and one without;

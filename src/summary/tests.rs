@@ -80,14 +80,14 @@ fn request(blocks: &[LogBlock], past: &[PastSummary], text: &str, budget: u64) -
     let now = "2027-01-01T00:00:00+00:00[UTC]".parse().unwrap();
     let question = RequestQuestion { id: String::new(), text: text.into(), files: vec![] };
     assemble(RequestMaterial {
-        notes: &RequestNotes::default(),
+        notes: RequestNotes::default(),
         skills: &RequestSkills::default(),
         tools: vec![],
         blocks,
         summaries: past,
-        questions: std::slice::from_ref(&question),
+        questions: vec![question],
         injection: "",
-        now: &now,
+        now,
         budget,
         max_output_tokens: None,
         schema: None,

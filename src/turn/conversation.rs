@@ -5,6 +5,8 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::facts::Facts;
+use super::history;
+use super::journal::TurnJournal;
 use crate::format::approval::Approval;
 use crate::sqlite::DatabaseError;
 
@@ -28,9 +30,9 @@ pub enum TurnNote {
 #[async_trait]
 pub trait Conversation: Send + Sync {
     /// Logs an entry with the question, once.
-    fn note(&self, note: TurnNote);
+    fn note(&self, _: TurnNote) {}
     /// Shows what is going on, for a long wait.
-    fn progress(&self, words: &str);
+    fn progress(&self, _words: &str) {}
     /// The bytes of a file of the conversation, at most so many.
     ///
     /// # Errors
@@ -51,10 +53,7 @@ pub trait Conversation: Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoConversation;
 
-impl Conversation for NoConversation {
-    fn note(&self, _: TurnNote) {}
-    fn progress(&self, _: &str) {}
-}
+impl Conversation for NoConversation {}
 
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,4 +98,20 @@ pub trait Responder: Send + Sync {
         place: &dyn Conversation,
         stop: &CancellationToken,
     ) -> Result<TurnAnswer, Halt>;
+}
+
+/// The log entries of a turn, for a log that a crash left without them: the memory result, then each finished tool call,
+/// in order.
+///
+/// # Errors
+/// The journal can't be read.
+pub fn turn_notes(turns: &TurnJournal, message: u64) -> Result<Vec<TurnNote>, DatabaseError> {
+    let given = turns.turn(message)?.and_then(|turn| turn.recalled);
+    let given = given.map(|given| given.problem.unwrap_or(given.injection)).filter(|text| !text.is_empty());
+    let tools = turns.tools(message)?.into_iter().filter_map(|row| {
+        let end = row.result?;
+        let text = history::tool_block(&row.call, &end.text, end.is_error);
+        Some(TurnNote::Tool { number: row.number, name: row.call.name, text })
+    });
+    Ok(given.map(TurnNote::Recall).into_iter().chain(tools).collect())
 }

@@ -2,12 +2,12 @@
 //!
 //! A message to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which alone sends.
 //! Between the two, pure functions decide:
-//! - [`journal`], [`state`]: the steps of a turn on disk, and their order;
+//! - [`journal`]: the steps of a turn on disk, and their order;
 //! - [`mod@route`]: the brains to ask, in order; [`category`]: the category of a question;
 //! - [`request`]: the request, made from the log, its summaries and the notes, and made again later;
 //! - [`conversation`]: the traits of a conversation and of what answers in it; [`session_match`]: decides whether a
 //!   harness's session can be resumed;
-//! - [`skills`], [`mod@turn_notes`]: the skills of a request, and the notes of a turn for its log;
+//! - [`skills`]: the skills of a request;
 //! - [`facts`]: the line that ends each `[!agent]` block of a log; [`usage`]: adds these lines up;
 //! - [`detail`]: turns as JSON.
 //!
@@ -22,15 +22,13 @@ mod request;
 pub mod route;
 pub mod session_match;
 pub mod skills;
-mod state;
-mod turn_notes;
 pub mod usage;
 
-pub use self::conversation::{Conversation, Halt, NoConversation, Responder, TurnAnswer, TurnNote};
+pub use self::conversation::{
+    Conversation, Halt, NoConversation, Responder, TurnAnswer, TurnNote, turn_notes,
+};
 pub use self::detail::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail};
 pub use self::facts::Facts;
-pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnRow};
-pub use self::request::{assemble, files, history, notes, past_context, rebuild, terms};
+pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnRow, TurnState};
+pub use self::request::{assemble, files, history, notes, past_context, rebuild};
 pub use self::route::{QuestionProperties, RouteDecision, UnknownBrain, route};
-pub use self::state::TurnState;
-pub use self::turn_notes::turn_notes;

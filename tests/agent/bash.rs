@@ -1,7 +1,7 @@
 //! The shell: what a command sees, what it changes, what is asked first, and that nothing of it is left.
 
 use serde_json::{Value, json};
-use vault_agent::agent::approval_request::ApprovalVerdict;
+use vault_agent::agent::tools::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, boxed, left, script, settings};
 use crate::models::ModelServer;

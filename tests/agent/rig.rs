@@ -1,15 +1,16 @@
 //! A vault, a model server, and an engine between them whose approvals are given by a test.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
-use vault_agent::agent::tools::Caller;
+use vault_agent::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller};
 use vault_agent::agent::{AnswerEngine, Approvals, CombinedToolbox, EngineParts, Toolbox};
+use vault_agent::brain::process::name_our_program;
 use vault_agent::confine::{self, Helper};
 use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnJournal};
 
@@ -89,13 +90,14 @@ pub async fn ask(
     person: &Arc<Person>,
     calls: Vec<(&str, Value)>,
 ) -> Vec<String> {
+    name_our_program(Path::new(PROGRAM));
     let before = server.requests().len();
     script(server, calls);
     let workspace = vault.workspace();
     let skills = Arc::new(Skills::of(&workspace));
     let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
     if let Some(bash) = BashTool::of(&workspace, Arc::clone(&skills)) {
-        boxes.push(Arc::new(bash.with_program(PROGRAM)));
+        boxes.push(Arc::new(bash));
     }
     boxes.push(Arc::new(SkillTool(skills)));
     let journal = Arc::new(TurnJournal::in_memory().unwrap());

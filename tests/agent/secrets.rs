@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use vault_agent::agent::approval_request::ApprovalVerdict;
+use vault_agent::agent::tools::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, boxed, left, settings};
 use crate::deliver::servers::Web;

@@ -1,7 +1,7 @@
 //! Skills: listed, checked, told, read, and asked about where they came from elsewhere.
 
 use serde_json::{Value, json};
-use vault_agent::agent::approval_request::ApprovalVerdict;
+use vault_agent::agent::tools::ApprovalVerdict;
 
 use crate::agent::rig::{Person, ask, boxed, script, settings};
 use crate::models::{ModelServer, Reply};

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals};
 use vault_agent::agent::approvals::ApprovalDecision;
-use vault_agent::agent::tools::Caller;
+use vault_agent::agent::tools::{ApprovalSubject, ApprovalVerdict, Approvals, Caller};
 use vault_agent::agent::{VaultApprovals, Waiter};
 use vault_agent::format::approval::{Approval, ApprovalState};
 use vault_agent::turn::NoConversation;

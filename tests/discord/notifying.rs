@@ -175,7 +175,10 @@ async fn with_the_rate_limiter_on_a_429_is_waited_for_with_the_same_nonce() {
     let mut fake = FakeDiscord::start().await;
     let address = fake.start_tls().await;
     let token = SecretString::from(fake.world().token.clone());
-    let api = DiscordApi::with_client(&token, FakeDiscord::tls_client(address));
+    let api = {
+        let client = FakeDiscord::tls_client(address);
+        DiscordApi::with(Some(&token), client.clone(), client, None)
+    };
     let bot = BotNotifier::new(api, Some(CHANNEL), Owners::default());
     for (number, limit) in (0u32..).zip([Limit::User, Limit::Global, Limit::Shared]) {
         fake.fault("POST", "/messages", Fault::RateLimited { scope: limit, retry_after: 1.0 }, 1);

@@ -1,38 +1,40 @@
 //! A bot in a vault of its own, against a Discord of our own.
 
-use crate::discord::fake::FakeDiscord;
-use crate::models::ModelServer;
-use crate::support::processes::Killed;
-use async_trait::async_trait;
-use jiff::{SignedDuration, civil};
-use secrecy::SecretString;
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, civil};
+use secrecy::SecretString;
+use serde_json::{Value, json};
 use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
-    AnswerEngine, CombinedToolbox, EngineParts, FoundMemory, MemorySearch, RecalledContext, Toolbox,
-    TurnMemory, VaultApprovals, Waiter, memory_answer,
+    AnswerEngine, CombinedToolbox, EngineParts, FoundMemory, RecalledContext, Toolbox, TurnMemory,
+    VaultApprovals, Waiter,
 };
 use vault_agent::clock::{Clock, ManualClock, SystemClock};
 use vault_agent::config;
-use vault_agent::deliver::Fact;
-use vault_agent::deliver::{AnswerSender, DeliveryOrder};
+use vault_agent::deliver::{AnswerSender, DeliveryOrder, Fact};
 use vault_agent::discord::{
     self, BotNotifier, BotParts, DaemonServices, DiscordApi, DiscordError, GatewayStatus, Logbook, Owners,
     ProgressTimes, VaultOperations,
 };
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
-use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState};
-use vault_agent::turn::{facts, rebuild};
+use vault_agent::turn::{
+    Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState, facts, rebuild,
+};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
+
+use crate::discord::fake::FakeDiscord;
+use crate::models::ModelServer;
+use crate::support::processes::Killed;
 
 pub const CHANNEL: u64 = 2000;
 pub const ALICE: u64 = 42;
@@ -66,20 +68,6 @@ impl DaemonServices for Services {
 pub struct Dentist;
 
 #[async_trait]
-impl MemorySearch for Dentist {
-    async fn recall(&self, query: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
-        let hit = FoundMemory {
-            path: "MEMORY.md".into(),
-            line: 3,
-            when: None,
-            text: "The dentist is on Friday".into(),
-            block: None,
-        };
-        Ok(if query.contains("dentist") { vec![hit] } else { vec![] })
-    }
-}
-
-#[async_trait]
 impl TurnMemory for Dentist {
     async fn context_for(&self, question: &str, _: &[&str]) -> Result<RecalledContext, String> {
         let known = question.contains("dentist");
@@ -90,8 +78,15 @@ impl TurnMemory for Dentist {
         Ok(if known { given() } else { RecalledContext::default() })
     }
 
-    async fn answer(&self, question: &str, own: &[&str]) -> Result<String, String> {
-        memory_answer::answer(self, question, own).await
+    async fn recall(&self, query: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
+        let hit = FoundMemory {
+            path: "MEMORY.md".into(),
+            line: 3,
+            when: None,
+            text: "The dentist is on Friday".into(),
+            block: None,
+        };
+        Ok(if query.contains("dentist") { vec![hit] } else { vec![] })
     }
 }
 

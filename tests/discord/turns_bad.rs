@@ -4,6 +4,7 @@ use super::rig::*;
 use super::turns::Look;
 use crate::models::Reply;
 use serde_json::json;
+use vault_agent::agent::OtherBrains;
 use vault_agent::turn::TurnState;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -74,7 +75,10 @@ async fn tools_that_are_not_there_and_arguments_that_are_no_json_are_told_to_the
     for wire in ["messages", "responses", "chat"] {
         let mut rig = Rig::with(&[("one", wire)]).await;
         let workspace = std::sync::Arc::into_inner(rig.workspace()).unwrap();
-        rig.tools = std::sync::Arc::new(vault_agent::mcp::VaultTools::new(workspace));
+        rig.tools = std::sync::Arc::new(vault_agent::mcp::VaultTools::beside_turns(
+            workspace,
+            OtherBrains::default(),
+        ));
         rig.server.script(vec![
             Reply::tool("frobnicate", json!({})).and_tool("memory_get", json!("{\"path\": ")),
             Reply::text("Sorry."),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval_request::ApprovalVerdict;
+use vault_agent::agent::tools::ApprovalVerdict;
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::harness::FOREIGN;
 use vault_agent::brain::{Harness, HarnessTask};

@@ -71,7 +71,7 @@ async fn tools_of_a_programs_own_are_told_to_a_wire_in_words() {
                 + &rig.brain(second, "second")
         })
         .await;
-        let verdict = vault_agent::agent::approval_request::ApprovalVerdict::Yes;
+        let verdict = vault_agent::agent::tools::ApprovalVerdict::Yes;
         rig.person = Person::who_says(verdict);
         let call = Reply::tool("Bash", serde_json::json!({"command": "echo the number is $((6 * 7))"}));
         rig.server.script(vec![call, Reply::text("42.")]);

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use vault_agent::agent::approval_request::ApprovalVerdict;
+use vault_agent::agent::tools::ApprovalVerdict;
 use vault_agent::brain::FailureClass;
 
 use crate::harness::rig::{Person, Rig, compare, remind, words};

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::approval_request::ApprovalVerdict;
 use vault_agent::agent::servers::Servers;
-use vault_agent::agent::tools::{CombinedToolbox, Toolbox};
-use vault_agent::agent::{AnswerEngine, Approvals, EngineParts};
+use vault_agent::agent::tools::{ApprovalVerdict, CombinedToolbox, Toolbox};
+use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, OtherBrains, RunPurpose};
 use vault_agent::brain::process;
 use vault_agent::brain::wire::BrainTimeouts;
 use vault_agent::clock::{Clock, SystemClock};
@@ -18,13 +17,14 @@ use vault_agent::turn::journal::{NewTurn, ToolRow};
 use vault_agent::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote};
 use vault_agent::workspace::Workspace;
 
-pub use crate::agent::rig::Person;
 use crate::brain::rig::PATIENT;
 use crate::brain::spending::Fixed;
 use crate::harness::{stand, stand_in};
 use crate::models::{Asked, ModelServer, Reply};
 use crate::support::processes::running;
 use crate::support::{self, set_mode};
+
+pub use crate::agent::rig::Person;
 
 pub const KEY: &str = "sk-ant-harness-0123456789abcdef";
 
@@ -111,8 +111,13 @@ impl Rig {
     }
 
     pub fn engine(&self) -> AnswerEngine {
+        self.engine_for(None)
+    }
+
+    pub fn engine_for(&self, routine: Option<RunPurpose>) -> AnswerEngine {
         let workspace = self.workspace();
-        let mut boxes: Vec<Arc<dyn Toolbox>> = vec![Arc::new(VaultTools::new(self.open()))];
+        let mut boxes: Vec<Arc<dyn Toolbox>> =
+            vec![Arc::new(VaultTools::beside_turns(self.open(), OtherBrains::default()))];
         let mine = workspace.settings.mcp.iter().filter(|server| server.is_for("assistant"));
         let servers = Servers::of(Arc::clone(&workspace), mine.cloned().collect());
         boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
@@ -121,6 +126,7 @@ impl Rig {
             approvals: Arc::clone(&self.person) as Arc<dyn Approvals>,
             memory: Arc::new(Fixed("")),
             watch: self.watch,
+            routine,
             ..EngineParts::of(&workspace, &self.journal)
         })
         .unwrap()

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use vault_agent::agent::OtherBrains;
 use vault_agent::turn::{TurnJournal, rebuild};
 
 use crate::harness::rig::{Rig, words};
@@ -119,9 +120,12 @@ async fn the_neutral_request_is_the_one_that_files_give() {
     assert_eq!(last(&rig), (2, false), "it was told in its session");
     let bytes = std::fs::read(rig.temp.path().join(LOG)).unwrap();
     let blocks = vault_agent::format::log::parse(&bytes).blocks;
-    let tools = vault_agent::agent::Toolbox::specs(&vault_agent::mcp::VaultTools::new(rig.open()));
+    let tools = vault_agent::agent::Toolbox::specs(&vault_agent::mcp::VaultTools::beside_turns(
+        rig.open(),
+        OtherBrains::default(),
+    ));
     let around = rebuild::RebuildContext { tools, ..rebuild::RebuildContext::default() };
     let zone = rig.workspace().zone.tz().clone();
-    let request = rebuild::request(&blocks, &answer.facts, "", &around, &zone).unwrap();
+    let request = rebuild::request(&blocks, &answer.facts, "", around, &zone).unwrap();
     assert_eq!(Some(request.hash()), answer.facts.ctx);
 }

@@ -1,15 +1,15 @@
 //! Turns of a harness that goes well, and of one whose provider doesn't.
 
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::RunPurpose;
-use vault_agent::agent::approval_request::ApprovalVerdict;
+use vault_agent::agent::tools::ApprovalVerdict;
 use vault_agent::brain::FailureClass;
 use vault_agent::turn::{Responder, TurnNote};
 
 use crate::harness::rig::{KEY, Person, Rig, remind, words};
 use crate::harness::stand::history;
 use crate::models::Reply;
-use serde_json::json;
 
 async fn claude(name: &str) -> Rig {
     Rig::new(|rig| rig.brain("claude-code", name)).await
@@ -133,10 +133,8 @@ async fn rounds_and_tokens_have_an_end() {
         let rig = Rig::new(|rig| format!("[assistant]\n{bound}\n{}", rig.brain("claude-code", "cc"))).await;
         rig.server.respond(move |_| remind("claude-code").usage(3000, 0, 10));
         rig.accept(1, "again and again", "");
-        let mut engine = rig.engine();
-        if budget.is_some() {
-            engine = engine.for_routine(RunPurpose { routine: "r".into(), budget, ..RunPurpose::default() });
-        }
+        let run = || RunPurpose { routine: "r".into(), budget, ..RunPurpose::default() };
+        let engine = rig.engine_for(budget.is_some().then(run));
         let answer = engine.answer(1, &rig.desk, &CancellationToken::new()).await.unwrap();
         let (said, done) = answer.text.split_once("\n\n").unwrap();
         assert_eq!(said, format!("I stopped here: {end}"), "{bound}");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::Caller;
+use vault_agent::agent::{OtherBrains, Toolbox};
 use vault_agent::brain::ToolCall;
 use vault_agent::mcp::VaultTools;
 
@@ -62,7 +62,7 @@ fn read(vault: &TestVault) -> Vec<String> {
 async fn no_tool_can_write_settings_skills_routines_or_approvals() {
     let vault = TestVault::new("");
     PROTECTED.iter().for_each(|(path, text)| vault.write(path, text));
-    let tools = VaultTools::new(Arc::into_inner(vault.workspace()).unwrap());
+    let tools = VaultTools::beside_turns(Arc::into_inner(vault.workspace()).unwrap(), OtherBrains::default());
     let before = read(&vault);
     let mut texts: Vec<String> =
         vec![LINE.to_owned(), LINE.replace("[ ]", "[x]"), "ap_K5V4M2J7Q2ZP".to_owned()];

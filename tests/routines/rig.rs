@@ -1,27 +1,26 @@
 //! A vault with routines, a model server, a place, and steps that are processes of their own.
 
-use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
-use vault_agent::agent::approval_request::ApprovalSubject;
-use vault_agent::agent::tools::{Caller, Precondition};
-use vault_agent::brain::{ToolCall, ToolSpec};
-use vault_agent::turn::journal::ToolEnd;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+use vault_agent::agent::tools::{ApprovalSubject, Caller, Precondition};
 use vault_agent::agent::{
     Approvals, CombinedToolbox, NoApprovals, RecalledContext, Toolbox, TurnMemory, VaultApprovals, Waiter,
 };
+use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::log::{self, EventKind};
 use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, claim_due_runs};
 use vault_agent::turn::TurnJournal;
+use vault_agent::turn::journal::ToolEnd;
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
-use vault_agent::agent::servers::health::ServerHealth;
+use vault_agent::agent::servers::ServerHealth;
 
 use crate::servers::rig::{Rig, caller, lives, request};
 use crate::support::{self, contains_all};

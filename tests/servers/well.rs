@@ -140,6 +140,6 @@ async fn a_server_over_http_is_called_with_its_key() {
     write_private(down.temp.path().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
     let gone = down.call("mcp_call", call).await;
     assert!(gone.is_error && gone.text.contains("can't be used in this turn"), "{}", gone.text);
-    let seen = vault_agent::agent::servers::health::ServerHealth::new(&down.workspace.dirs.state).load();
+    let seen = vault_agent::agent::servers::ServerHealth::new(&down.workspace.dirs.state).load();
     assert_eq!(seen["far"].is_well(), Some(false));
 }

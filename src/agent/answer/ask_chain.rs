@@ -4,14 +4,15 @@
 //! brain, or the reason why no brain answered. Each call is in the turn journal before it is made, and its cost after
 //! it.
 
-use super::engine::{AnswerEngine, TurnRun};
+use super::budget_check::queue_notices;
+use super::engine::{AnswerEngine, TurnRun, question_links};
 use super::fixed_texts;
 use crate::agent::brain_chain::{ChainAnswer, ChainBrain, FailoverWalk};
 use crate::brain::failover::BrainAttempt;
 use crate::brain::{BrainError, Reply, Usage};
-use crate::format::log::LogBlock;
-use crate::turn::Halt;
-use crate::turn::journal::{CallRow, RequestRow};
+use crate::config::MEMORY;
+use crate::turn::journal::{CallRow, RequestRow, ToolRow, TurnRow};
+use crate::turn::{Facts, Halt, TurnAnswer, assemble, history};
 
 impl AnswerEngine {
     /// Asks the brains of the chain until one answers.
@@ -20,7 +21,8 @@ impl AnswerEngine {
         run: &TurnRun<'_>,
         chain: &[&ChainBrain],
     ) -> Result<Result<ChainAnswer, String>, Halt> {
-        let mut walk = FailoverWalk::new(is_unattended(run));
+        let mut walk =
+            FailoverWalk { unattended: run.turn.question.routine().is_some(), ..FailoverWalk::default() };
         while let Some(attempt) = self.brains.next_attempt(chain, &walk) {
             let member = chain[attempt.index];
             let name = member.prepared.name().to_owned();
@@ -37,11 +39,8 @@ impl AnswerEngine {
                 }
             }
         }
-        let resting = self.brains.skipped(chain, &walk).into_iter().map(|(name, error)| match error {
-            Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
-            None => name,
-        });
-        let resting: Vec<String> = resting.chain(run.skipped.iter().cloned()).collect();
+        let mut resting = self.brains.skipped(chain, &walk);
+        resting.extend(run.skipped.iter().cloned());
         Ok(Err(fixed_texts::memory_reason(&walk.failed, &resting)))
     }
 
@@ -59,14 +58,15 @@ impl AnswerEngine {
         let skills = self.skills(run);
         // If a note changed since a crash, the request gets the present time: from that time's notes it can be made again.
         let before = run.turn.assembled.as_ref().and_then(|before| {
-            let base = self.assemble(run, member, before.at, budget, &skills);
+            let base = assemble::assemble(self.material(run, member, before.at, budget, &skills));
             (base.hash() == before.hash).then_some((before.at, base))
         });
         let (at, base) = before.unwrap_or_else(|| {
             let at = self.now();
-            (at, self.assemble(run, member, at, budget, &skills))
+            (at, assemble::assemble(self.material(run, member, at, budget, &skills)))
         });
-        let (tail, hash) = (tail(&run.blocks), base.hash());
+        let tail = run.blocks.iter().rev().find_map(|block| block.event.id.clone());
+        let hash = base.hash();
         let sums =
             run.summaries.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
         let assembled = RequestRow { at, budget, tail, hash, skills: skills.names(), sums };
@@ -117,15 +117,6 @@ impl AnswerEngine {
     }
 }
 
-/// Whether no person waits for the answer: a routine asks.
-fn is_unattended(run: &TurnRun<'_>) -> bool {
-    run.turn.question.channel == 0 && run.turn.question.author.starts_with("routine:")
-}
-
-fn tail(blocks: &[LogBlock]) -> Option<String> {
-    blocks.iter().rev().find_map(|block| block.event.id.clone())
-}
-
 /// A call as the journal keeps it; also one that failed may have used something.
 pub(in crate::agent) fn row(
     brain: &crate::config::BrainSettings,
@@ -138,4 +129,81 @@ pub(in crate::agent) fn row(
         Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone())),
     };
     CallRow { brain: brain.name.clone(), model, class, error, ms, usage }
+}
+
+impl AnswerEngine {
+    /// The answer from memory. Above it stands why, and the completed calls, so that no person asks for them again.
+    pub(super) async fn memory_answer(
+        &self,
+        turn: &TurnRow,
+        joined: &[TurnRow],
+        question: &str,
+        why: Option<&str>,
+    ) -> Result<TurnAnswer, Halt> {
+        let message = turn.question.message;
+        if let Some(why) = why {
+            self.log_failure(self.journal().record_memory_answer(message, why, self.now()));
+        }
+        let question = history::strip_mentions(question);
+        let answer = self.parts.memory.answer(question, &question_links(turn, joined)).await;
+        let answer = answer.unwrap_or_else(|problem| format!("Memory could not be asked either: {problem}"));
+        let why = why.filter(|_| !self.parts.omit_reason).map(str::to_owned);
+        let parts: Vec<String> =
+            why.into_iter().chain(self.completed_changes(message)).chain([answer]).collect();
+        self.finish(turn, joined, &parts.join("\n\n"), MEMORY, "")
+    }
+
+    /// The completed calls of a turn that changed something, for an answer without a brain.
+    pub(super) fn completed_changes(&self, message: u64) -> Option<String> {
+        let rows = self.journal().tools(message).unwrap_or_default();
+        let happened = |row: &&ToolRow| {
+            row.result.as_ref().is_none_or(|end| !end.is_error)
+                && !self.parts.tools.is_read_only(&row.call.name)
+        };
+        fixed_texts::completed_calls(&rows.iter().filter(happened).collect::<Vec<_>>())
+    }
+
+    /// The answer from memory where the turn's time is up.
+    pub(super) async fn answer_after_timeout(&self, message: u64, why: &str) -> Result<TurnAnswer, Halt> {
+        let turn = self.journal().turn(message)?.ok_or(Halt::Gone)?;
+        let joined = self.journal().joined_to(message)?;
+        self.memory_answer(&turn, &joined, &turn.question.text, Some(why)).await
+    }
+
+    pub(in crate::agent) fn finish(
+        &self,
+        turn: &TurnRow,
+        joined: &[TurnRow],
+        text: &str,
+        brain: &str,
+        model: &str,
+    ) -> Result<TurnAnswer, Halt> {
+        let message = turn.question.message;
+        let mut calls = self.journal().calls(message)?;
+        // Background calls of this turn were paid for too.
+        calls.extend(self.journal().background_calls(message)?);
+        self.count_unlogged_calls(&calls);
+        queue_notices(&self.parts.workspace, &self.budgets());
+        let assembled = self.journal().turn(message)?.and_then(|turn| turn.assembled);
+        let assembled = assembled.filter(|_| brain != MEMORY);
+        let costs = self.journal().costs(message)?;
+        let id = |turn: &TurnRow| turn.question.block_id().map(str::to_owned);
+        let facts = Facts {
+            brain: brain.to_owned(),
+            model: model.to_owned(),
+            ms: u64::try_from(self.now().duration_since(turn.started).as_millis()).unwrap_or(0),
+            ctx: assembled.as_ref().map(|request| request.hash.clone()),
+            at: assembled.as_ref().map(|request| request.at),
+            budget: assembled.as_ref().map(|request| request.budget),
+            tail: assembled.as_ref().and_then(|request| request.tail.clone()),
+            sums: assembled.as_ref().map(|request| request.sums.clone()).unwrap_or_default(),
+            skills: assembled.and_then(|request| request.skills),
+            turn: id(turn),
+            with: joined.iter().filter_map(id).collect(),
+            ..self.brains.call_facts(&calls, &costs)
+        };
+        let text = fixed_texts::bounded(text);
+        let text = if turn.question.away { fixed_texts::after_absence(&text) } else { text };
+        Ok(TurnAnswer { text, facts })
+    }
 }

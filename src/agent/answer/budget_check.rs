@@ -14,15 +14,14 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::{AnswerEngine, TurnRun};
-use crate::agent::approval_request::ApprovalVerdict;
 use crate::agent::budget::{self, Budget, DECLINED};
-use crate::agent::tools::Caller;
+use crate::agent::tools::{ApprovalVerdict, Caller};
 use crate::config::MEMORY;
 use crate::deliver;
 use crate::format::approval::Approval;
 use crate::sqlite::DatabaseError;
 use crate::turn::journal::CallRow;
-use crate::turn::{Conversation, NoConversation, TurnJournal, TurnNote};
+use crate::turn::{Conversation, NoConversation, TurnJournal};
 
 /// A turn waits this long for a decision that may be there already; then it goes on, as if it had crashed where
 /// it waits, and a background task waits for the decision: an answer from memory must not take half an hour.
@@ -37,15 +36,6 @@ const QUESTION_OPEN: &str = "I asked whether to go on for today; after a yes, as
 /// The prefix under which a routine's notice of a used-up budget is recorded.
 const NOTICED: &str = "told";
 
-/// The brains that may be asked, and those that are skipped.
-#[derive(Debug, Default)]
-pub(super) struct BudgetedChain {
-    /// The chain without those whose own budget is used up.
-    pub chain: Vec<String>,
-    /// The skipped ones, with the reason, in words.
-    pub skipped: Vec<String>,
-}
-
 impl AnswerEngine {
     /// The budgets of the day.
     pub(in crate::agent) fn budgets(&self) -> Vec<Budget> {
@@ -58,41 +48,38 @@ impl AnswerEngine {
         }
     }
 
-    /// The brains of the chain that are within their budgets; if none is, the reason in words.
+    /// The brains of the chain that are within their budgets; if none is, the reason in words. The others are named in
+    /// `run.skipped`.
     pub(super) async fn apply_budgets(
         &self,
-        run: &TurnRun<'_>,
+        run: &mut TurnRun<'_>,
         chain: Vec<String>,
-    ) -> Result<BudgetedChain, String> {
+    ) -> Result<Vec<String>, String> {
         let budgets = self.budgets();
         let used_up = |budget: &&Budget| budget.is_used_up();
         if let Some(day) = budgets.iter().filter(|budget| budget.brain.is_none()).find(used_up) {
             self.ask_to_exceed(run, day).await?;
         }
-        let own =
-            |name: &String| budgets.iter().filter(used_up).find(|budget| budget.brain.as_ref() == Some(name));
-        let mut allowed = BudgetedChain::default();
-        let mut first = None;
+        let (mut allowed, mut skipped) = (Vec::new(), Vec::new());
         for name in chain {
-            match own(&name) {
-                None => allowed.chain.push(name),
-                Some(budget) => {
-                    allowed.skipped.push(format!("{name} ({} is used up)", budget.words()));
-                    first = first.or(Some((name, budget)));
-                }
+            match budgets.iter().filter(used_up).find(|budget| budget.brain.as_ref() == Some(&name)) {
+                None => allowed.push(name),
+                Some(budget) => skipped.push((name, budget)),
             }
         }
-        if let (true, Some((name, budget))) = (allowed.chain.is_empty(), first) {
+        if let (true, Some((name, budget))) = (allowed.is_empty(), skipped.first()) {
             self.ask_to_exceed(run, budget).await?;
-            return Ok(BudgetedChain { chain: vec![name], skipped: Vec::new() });
+            return Ok(vec![name.clone()]);
         }
+        let words = |(name, budget): &(String, &Budget)| format!("{name} ({} is used up)", budget.words());
+        run.skipped = skipped.iter().map(words).collect();
         Ok(allowed)
     }
 
     /// Why no brain is asked, if a budget is used up; none if another run of a routine said so today. The same
     /// run says it again after a crash. Outside of routines each answer says it.
     pub(super) fn once_a_day(&self, message: u64, why: String) -> Option<String> {
-        if self.routine.is_none() {
+        if self.parts.routine.is_none() {
             return Some(why);
         }
         let now = self.now();
@@ -181,11 +168,6 @@ impl AnswerEngine {
         });
     }
 
-    /// Whether a brain may be asked for something other than an answer; no person is asked about that.
-    pub(in crate::agent) fn may_spend(&self, brain: &str) -> bool {
-        may_spend(&self.budgets(), brain)
-    }
-
     /// Counts the cost of a turn without a journal on disk, if a budget is set.
     pub(super) fn count_unlogged_calls(&self, calls: &[CallRow]) {
         let workspace = &self.parts.workspace;
@@ -215,10 +197,6 @@ struct BudgetConversation<'a> {
 
 #[async_trait]
 impl Conversation for BudgetConversation<'_> {
-    fn note(&self, _: TurnNote) {}
-
-    fn progress(&self, _: &str) {}
-
     async fn ask_approval(&self, request: &Approval) {
         self.place.ask_approval(request).await;
         self.shown.notify_one();

@@ -13,10 +13,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::time_limit::{LimitReached, OpenQuestions};
-use crate::agent::approval_request::{Approvals, NoApprovals};
+use super::time_limit::OpenQuestions;
 use crate::agent::brain_chain::{Brains, CallPermits, ChainAnswer, ChainBrain};
-use crate::agent::tools::{CombinedToolbox, Toolbox, TurnEndGuard};
+use crate::agent::tools::{Approvals, CombinedToolbox, NoApprovals, Toolbox, TurnEndGuard};
 use crate::agent::turn_memory::{TurnMemory, VaultMemory};
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, MessagePart};
@@ -57,6 +56,8 @@ pub struct EngineParts {
     pub omit_reason: bool,
     /// Whether the caller counts the cost, where the journal isn't kept on disk.
     pub counted: bool,
+    /// The routine that the turns are runs of.
+    pub routine: Option<RunPurpose>,
 }
 
 impl EngineParts {
@@ -74,6 +75,7 @@ impl EngineParts {
             schema: None,
             omit_reason: false,
             counted: false,
+            routine: None,
         }
     }
 }
@@ -84,7 +86,6 @@ pub struct AnswerEngine {
     pub(in crate::agent) brains: Brains,
     /// The budgets with an open question to a person.
     pub(in crate::agent) waiting: Arc<Mutex<HashSet<String>>>,
-    pub(super) routine: Option<RunPurpose>,
 }
 
 /// The routine that an engine's turns are runs of.
@@ -119,6 +120,13 @@ pub(super) struct TurnRun<'a> {
     pub time_limit: &'a OpenQuestions,
 }
 
+impl TurnRun<'_> {
+    /// The turn's questions, as its log has them.
+    pub fn question_texts(&self) -> Vec<&str> {
+        self.questions.iter().map(|question| history::strip_mentions(&question.text)).collect()
+    }
+}
+
 #[async_trait]
 impl Responder for AnswerEngine {
     async fn answer(
@@ -135,9 +143,9 @@ impl Responder for AnswerEngine {
         let ended = time_limit.limit(limit, stop, work).await;
         turn_end.end_turn().await;
         match ended {
-            Ok(answered) => answered,
-            Err(LimitReached::Stopped) => Err(Halt::Stopped),
-            Err(LimitReached::TimeIsUp) => {
+            Some(answered) => answered,
+            None if stop.is_cancelled() => Err(Halt::Stopped),
+            None => {
                 let minutes = self.settings().turn_minutes;
                 self.answer_after_timeout(message, &format!("No brain answered within {minutes} minutes."))
                     .await
@@ -153,19 +161,12 @@ impl AnswerEngine {
     /// The system has no TLS to offer.
     pub fn new(parts: EngineParts) -> Result<Self, BrainError> {
         let brains = Brains::of(&parts.workspace, parts.watch, Arc::clone(&parts.permits))?;
-        Ok(Self { parts, brains, waiting: Arc::default(), routine: None })
-    }
-
-    /// The same for the runs of a routine.
-    #[must_use]
-    pub fn for_routine(mut self, purpose: RunPurpose) -> Self {
-        self.routine = Some(purpose);
-        self
+        Ok(Self { parts, brains, waiting: Arc::default() })
     }
 
     /// The tokens that a turn may spend.
     pub(super) fn turn_tokens(&self) -> u64 {
-        let own = self.routine.as_ref().and_then(|routine| routine.budget);
+        let own = self.parts.routine.as_ref().and_then(|routine| routine.budget);
         own.map_or(self.settings().turn_tokens, |own| own.min(self.settings().turn_tokens))
     }
 
@@ -210,10 +211,9 @@ impl AnswerEngine {
         };
         let asked = match self.route(&run) {
             Ok(chain) if chain.is_empty() => Err(None),
-            Ok(chain) => match self.apply_budgets(&run, chain).await {
+            Ok(chain) => match self.apply_budgets(&mut run, chain).await {
                 Ok(allowed) => {
-                    run.skipped = allowed.skipped;
-                    let members = self.brains.chain(&allowed.chain);
+                    let members = self.brains.chain(&allowed);
                     run.recalled = self.recall(&run, &members).await?;
                     self.ask_chain(&run, &members).await?.map_err(Some)
                 }
@@ -239,16 +239,15 @@ impl AnswerEngine {
     fn route(&self, run: &TurnRun<'_>) -> Result<Vec<String>, route::UnknownBrain> {
         let asked = &run.turn.question;
         let kinds: Vec<_> = asked.attachments.iter().map(|kind| kind_of(kind)).collect();
-        let text: Vec<&str> = run.questions.iter().map(|question| question.text.as_str()).collect();
         let question = route::QuestionProperties {
-            text: history::strip_mentions(text.last().copied().unwrap_or_default()),
+            text: run.question_texts().last().copied().unwrap_or_default(),
             channel: (asked.channel != 0).then_some(asked.channel),
             thread: asked.thread.then_some(asked.channel),
-            routine: self.routine.as_ref().map(|routine| routine.routine.as_str()),
+            routine: self.parts.routine.as_ref().map(|routine| routine.routine.as_str()),
             attachments: &kinds,
         };
         let mut routed = route::route(&self.parts.workspace.settings, &question, asked.only.as_deref())?;
-        if let Some(first) = self.routine.as_ref().and_then(|routine| routine.brain.as_ref()) {
+        if let Some(first) = self.parts.routine.as_ref().and_then(|routine| routine.brain.as_ref()) {
             routed.ask_first(&self.parts.workspace.settings, first);
         }
         fail::fail_point!("turn::before-routed");
@@ -267,8 +266,7 @@ impl AnswerEngine {
             }
             return Ok(recalled.clone());
         }
-        let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
-        let (text, began) = (text.join("\n"), Instant::now());
+        let (text, began) = (run.question_texts().join("\n"), Instant::now());
         let known = self.already_in_request(run, members);
         let own = question_links(&run.turn, &run.joined);
         let without: Vec<&str> = own.into_iter().chain(known.iter().map(String::as_str)).collect();

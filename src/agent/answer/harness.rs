@@ -15,10 +15,9 @@ use super::ask_chain::row;
 use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
 use super::rounds::note_tool;
-use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use crate::agent::brain_chain::ChainBrain;
 use crate::agent::skills::HiddenSecrets;
-use crate::agent::tools::{Caller, Precondition};
+use crate::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller, Precondition};
 use crate::brain::failover::BrainAttempt;
 use crate::brain::{
     BrainError, FailureClass, HarnessHost, HarnessTask, Message, Request, ToolCall, ToolResult, Usage,
@@ -43,7 +42,7 @@ impl AnswerEngine {
         if let Some(end) = self.over_budget(message)? {
             return Ok(Ok((end, brain.model.clone())));
         }
-        let place = run.turn.question.block.split_once("#^").map(|(path, _)| path);
+        let place = run.turn.question.log();
         let settings = &member.prepared.id.settings;
         let session = match place {
             Some(place) => self.journal().take_session(&brain.name, place)?,
@@ -67,8 +66,10 @@ impl AnswerEngine {
             keep: place.is_some(),
             servers: &servers,
         };
-        let mut watcher = HarnessWatcher::new(self, run, &brain.name)?;
-        watcher.hidden = self.hidden(&servers);
+        let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
+        let secrets: Vec<_> = servers.iter().flat_map(of).collect();
+        let hidden = HiddenSecrets::new(secrets.iter());
+        let watcher = HarnessWatcher::new(self, run, &brain.name, hidden)?;
         let began = Instant::now();
         let answered = self.brains.run(member, attempt, &task, &watcher, &watcher.end).await;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -90,30 +91,20 @@ impl AnswerEngine {
             let spent = (usd - resumed.and_then(|before| before.usd).unwrap_or_default()).max(0.0);
             self.log_failure(self.journal().cost(message, &brain.name, spent, self.now()));
         }
+        if !answered.as_ref().is_err_and(|error| error.cancelled) {
+            self.journal().called(message, &row, None, self.now())?;
+        }
         let reply = match answered {
             Ok(reply) => reply,
-            Err(error) => {
-                if !error.cancelled {
-                    self.journal().called(message, &row, None, self.now())?;
-                }
-                return Ok(Err(error));
-            }
+            Err(error) => return Ok(Err(error)),
         };
-        self.journal().called(message, &row, None, self.now())?;
         let text = fixed_texts::text_of(&reply).unwrap_or_default();
         if let (Some(place), Some(id)) = (place, seen.session) {
-            let known = SessionHashes::of(settings, &sent, &questions(run), &text);
+            let known = SessionHashes::of(settings, &sent, &run.question_texts(), &text);
             let session = HarnessSession { id, hashes: known, usd: seen.usd };
             self.log_failure(self.journal().keep_session(&brain.name, place, &session));
         }
         Ok(Ok((text, reply.model)))
-    }
-
-    /// The secrets of MCP servers.
-    fn hidden(&self, servers: &[McpServer]) -> HiddenSecrets {
-        let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
-        let secrets: Vec<_> = servers.iter().flat_map(of).collect();
-        HiddenSecrets::new(secrets.iter())
     }
 
     /// The MCP servers for a harness: those of the turn's toolbox, without those that it can't be given.
@@ -188,7 +179,12 @@ struct HarnessRecord {
 }
 
 impl<'a> HarnessWatcher<'a> {
-    fn new(engine: &'a AnswerEngine, run: &'a TurnRun<'a>, brain: &'a str) -> Result<Self, Halt> {
+    fn new(
+        engine: &'a AnswerEngine,
+        run: &'a TurnRun<'a>,
+        brain: &'a str,
+        hidden: HiddenSecrets,
+    ) -> Result<Self, Halt> {
         let message = run.turn.question.message;
         let before = engine.journal().tokens(message)?;
         let rounds = engine.journal().rounds(message)?.len();
@@ -201,7 +197,7 @@ impl<'a> HarnessWatcher<'a> {
             end: run.stop.child_token(),
             before,
             ours: engine.parts.tools.specs().into_iter().map(|spec| spec.name).collect(),
-            hidden: HiddenSecrets::default(),
+            hidden,
             seen: Mutex::new(seen),
         })
     }
@@ -222,11 +218,6 @@ impl<'a> HarnessWatcher<'a> {
             self.end.cancel();
         })
         .ok()
-    }
-
-    fn caller(&self, number: u32) -> Option<Caller> {
-        let tainted = self.check(self.engine.has_read_untrusted(self.run, number))?;
-        Some(Caller { turn: self.run.turn.name(), number, brain: self.brain.to_owned(), tainted })
     }
 }
 
@@ -288,8 +279,7 @@ impl HarnessHost for HarnessWatcher<'_> {
             return false;
         }
         let message = self.run.turn.question.message;
-        let asked = ToolResult { call_id: call.id.clone(), text: String::new(), is_error: false };
-        let Some(open) = self.check(self.engine.journal().open_call(message, &asked)) else { return false };
+        let Some(open) = self.check(self.engine.journal().open_call(message, &call.id)) else { return false };
         // A call that it asks about before it announces it comes after all announced calls.
         let number = match open {
             Some((number, _)) => number,
@@ -298,7 +288,10 @@ impl HarnessHost for HarnessWatcher<'_> {
                 None => return false,
             },
         };
-        let Some(caller) = self.caller(number) else { return false };
+        let Some(tainted) = self.check(self.engine.has_read_untrusted(self.run, number)) else {
+            return false;
+        };
+        let caller = Caller { turn: self.run.turn.name(), number, brain: self.brain.to_owned(), tainted };
         let subject = if self.ours.contains(&call.name) {
             match self.engine.parts.tools.precondition(call, &caller) {
                 Precondition::Free => return true,
@@ -331,9 +324,4 @@ impl HarnessHost for HarnessWatcher<'_> {
         tracing::info!(brain = self.brain, class = class.name(), "a harness tries again: {words}");
         matches!(class, FailureClass::Timeout | FailureClass::Overloaded | FailureClass::Crash)
     }
-}
-
-/// The turn's questions, as its log has them.
-fn questions<'r>(run: &'r TurnRun<'_>) -> Vec<&'r str> {
-    run.questions.iter().map(|question| history::strip_mentions(&question.text)).collect()
 }

@@ -5,11 +5,11 @@
 //! interrupted the brain is told that its outcome is unknown. Also decides whether the turn has read untrusted text.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
-use crate::agent::approval_request::{ApprovalVerdict, AskOutcome, OpenApproval};
-use crate::agent::tools::{Caller, Precondition};
+use crate::agent::tools::{ApprovalVerdict, AskOutcome, Caller, Precondition};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::EventKind;
 use crate::turn::journal::{ToolEnd, ToolRow};
@@ -37,14 +37,15 @@ impl AnswerEngine {
             let mut results = Vec::new();
             for (nth, call) in round.tool_calls.iter().enumerate() {
                 let started = known.iter().find(|row| row.number == number);
-                let end = match (started, call_limit_reached(index, nth, most)) {
-                    (None, Some(why)) => ToolEnd::failed(why),
-                    (Some(ToolRow { result: Some(end), .. }), _) => {
+                let end = match started {
+                    None if index >= most => ToolEnd::failed(fixed_texts::NO_MORE_ROUNDS),
+                    None if nth >= MOST_CALLS => ToolEnd::failed(fixed_texts::too_many_calls(MOST_CALLS)),
+                    Some(ToolRow { result: Some(end), .. }) => {
                         // The crash may have come before the note.
                         note_tool(run, number, call, end);
                         end.clone()
                     }
-                    (started, _) => self.run_tool(run, number, call, brain, started.is_some()).await?,
+                    started => self.run_tool(run, number, call, brain, started.is_some()).await?,
                 };
                 let mut text = end.text;
                 if spent && index == last {
@@ -85,7 +86,9 @@ impl AnswerEngine {
                     fail::fail_point!("turn::before-tool-started");
                     self.journal().tool_started(message, number, call, self.now())?;
                     fail::fail_point!("turn::after-tool-started");
-                    self.parts.tools.call(call, &caller, run.stop).await
+                    let began = Instant::now();
+                    let end = self.parts.tools.call(call, &caller, run.stop).await;
+                    ToolEnd { ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX), ..end }
                 }
                 Err(why) => {
                     self.journal().tool_started(message, number, call, self.now())?;
@@ -116,7 +119,6 @@ impl AnswerEngine {
         run.conversation.progress(&format!("waiting for approval of {}", call.name));
         let (message, number) = (run.turn.question.message, caller.number);
         let before = self.journal().suspended_at(message, number)?;
-        let before = before.map(|(id, until)| OpenApproval { id, until });
         let left = {
             let _paused = run.time_limit.pause();
             let approvals = &self.parts.approvals;
@@ -128,9 +130,7 @@ impl AnswerEngine {
         Ok(match left {
             Ok(AskOutcome::Open(line)) => {
                 if before.as_ref() != Some(&line) {
-                    let noted =
-                        self.journal().record_suspended(message, number, (&line.id, line.until), self.now());
-                    noted?;
+                    self.journal().record_suspended(message, number, &line, self.now())?;
                 }
                 return Err(Halt::Later(format!("it waits for the approval `{}`", line.id)));
             }
@@ -148,7 +148,7 @@ impl AnswerEngine {
     /// Whether the turn has read untrusted text before its call of this number: in a file attached to
     /// its question, in its log's earlier turns, or from a tool.
     pub(super) fn has_read_untrusted(&self, run: &TurnRun<'_>, number: u32) -> Result<bool, Halt> {
-        if self.routine.as_ref().is_some_and(|routine| routine.tainted)
+        if self.parts.routine.as_ref().is_some_and(|routine| routine.tainted)
             || run.questions.iter().any(|question| !question.files.is_empty())
         {
             return Ok(true);
@@ -193,7 +193,7 @@ impl AnswerEngine {
     /// Limits the answer to a request of a routine to the rest of its budget; the sentence that ends the run where the
     /// estimated request leaves too little for an answer.
     pub(super) fn keep_to_budget(&self, message: u64, request: &mut Request) -> Result<Option<String>, Halt> {
-        if self.routine.as_ref().is_none_or(|routine| routine.budget.is_none()) {
+        if self.parts.routine.as_ref().is_none_or(|routine| routine.budget.is_none()) {
             return Ok(None);
         }
         let most = self.turn_tokens();
@@ -214,14 +214,6 @@ impl AnswerEngine {
             None => sentence,
         }
     }
-}
-
-/// Why the call `nth` of the round `index` (both from 0) isn't run, with `most` rounds allowed.
-fn call_limit_reached(index: usize, nth: usize, most: usize) -> Option<String> {
-    if index >= most {
-        return Some(fixed_texts::NO_MORE_ROUNDS.to_owned());
-    }
-    (nth >= MOST_CALLS).then(|| fixed_texts::too_many_calls(MOST_CALLS))
 }
 
 /// Logs a tool's call and result; the log takes each once.

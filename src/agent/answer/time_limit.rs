@@ -9,15 +9,6 @@ use tokio_util::sync::CancellationToken;
 /// The time to close a question to a person.
 const QUESTION_END_TIME: Duration = Duration::from_secs(2);
 
-/// Why work was ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LimitReached {
-    /// It was stopped.
-    Stopped,
-    /// Its time is up.
-    TimeIsUp,
-}
-
 /// The number of open questions to people in a turn.
 #[derive(Debug)]
 pub(super) struct OpenQuestions(watch::Sender<u32>);
@@ -38,14 +29,14 @@ impl OpenQuestions {
         ClockPause(self)
     }
 
-    /// Runs `work` until `stop` or the limit, not counting pauses. A question to a person that is open then
-    /// is ended before the work is dropped.
+    /// Runs `work` until `stop` or the limit, not counting pauses; none if it did not come to its end. A question to a
+    /// person that is open then is ended before the work is dropped.
     pub async fn limit<T>(
         &self,
         limit: Duration,
         stop: &CancellationToken,
         work: impl Future<Output = T>,
-    ) -> Result<T, LimitReached> {
+    ) -> Option<T> {
         let mut open = self.0.subscribe();
         let mut left = limit;
         tokio::pin!(work);
@@ -58,15 +49,15 @@ impl OpenQuestions {
                     if paused {
                         let _ = tokio::time::timeout(QUESTION_END_TIME, &mut work).await;
                     }
-                    return Err(LimitReached::Stopped);
+                    return None;
                 }
-                done = &mut work => return Ok(done),
+                done = &mut work => return Some(done),
                 _ = open.changed() => {
                     if !paused {
                         left = left.saturating_sub(since.elapsed());
                     }
                 }
-                () = tokio::time::sleep(left), if !paused => return Err(LimitReached::TimeIsUp),
+                () = tokio::time::sleep(left), if !paused => return None,
             }
         }
     }
@@ -88,7 +79,7 @@ mod tests {
     async fn the_time_runs_but_while_a_person_is_asked() {
         let (time_limit, stop) = (OpenQuestions::default(), CancellationToken::new());
         let late = time_limit.limit(10 * MINUTE, &stop, tokio::time::sleep(11 * MINUTE)).await;
-        assert_eq!(late, Err(LimitReached::TimeIsUp));
+        assert_eq!(late, None);
         let asked = async {
             tokio::time::sleep(6 * MINUTE).await;
             let first = time_limit.pause();
@@ -99,7 +90,7 @@ mod tests {
             drop(second);
             tokio::time::sleep(3 * MINUTE).await;
         };
-        assert_eq!(time_limit.limit(10 * MINUTE, &stop, asked).await, Ok(()));
+        assert_eq!(time_limit.limit(10 * MINUTE, &stop, asked).await, Some(()));
         let asked = async {
             tokio::time::sleep(6 * MINUTE).await;
             let pause = time_limit.pause();
@@ -108,7 +99,7 @@ mod tests {
             tokio::time::sleep(5 * MINUTE).await;
         };
         let late = time_limit.limit(10 * MINUTE, &stop, asked).await;
-        assert_eq!(late, Err(LimitReached::TimeIsUp), "what was used before counts");
+        assert_eq!(late, None, "what was used before counts");
     }
     #[tokio::test(start_paused = true)]
     async fn a_question_is_ended_before_stopped_work_is_dropped() {
@@ -123,7 +114,7 @@ mod tests {
                 ended = true;
                 tokio::time::sleep(MINUTE).await;
             };
-            assert_eq!(time_limit.limit(10 * MINUTE, &stop, work).await, Err(LimitReached::Stopped));
+            assert_eq!(time_limit.limit(10 * MINUTE, &stop, work).await, None);
             assert_eq!(ended, asking);
         }
     }

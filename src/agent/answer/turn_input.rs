@@ -3,24 +3,26 @@
 use jiff::Timestamp;
 
 use super::engine::{AnswerEngine, TurnRun};
-use super::note_context::{for_brain, notes, read_vault_file};
 use crate::agent::brain_chain::ChainBrain;
-use crate::brain::{MessagePart, Request, ToolSpec};
+use crate::brain::{MessagePart, ToolSpec};
 use crate::format::log::{self, LogBlock};
 use crate::memory::working::turn_notes;
+use crate::memory::{read_profile, read_working};
 use crate::summary::Summaries;
 use crate::turn::assemble::{self, RequestMaterial, RequestQuestion};
 use crate::turn::files::{self, AttachedFile, FilePlace};
 use crate::turn::journal::TurnRow;
+use crate::turn::notes::RequestNotes;
 use crate::turn::past_context::PastSummary;
 use crate::turn::skills::{self, RequestSkills};
 use crate::turn::{Conversation, Halt, history, rebuild};
 use crate::vault::NotePath;
+use crate::workspace::Workspace;
 
 impl AnswerEngine {
     /// The events of the window that holds the question; none if no log does.
     pub(super) fn window(&self, turn: &TurnRow) -> Result<Vec<LogBlock>, Halt> {
-        let Some((path, _)) = turn.question.block.split_once("#^") else { return Ok(Vec::new()) };
+        let Some(path) = turn.question.log() else { return Ok(Vec::new()) };
         let path = NotePath::new(&format!("{path}.md")).map_err(|error| Halt::Later(error.to_string()))?;
         // For a log that a person deleted, the question is answered from the journal alone.
         let bytes = self
@@ -39,7 +41,7 @@ impl AnswerEngine {
         blocks: Vec<LogBlock>,
     ) -> (Vec<PastSummary>, Vec<LogBlock>) {
         let workspace = &self.parts.workspace;
-        let path = turn.question.block.split_once("#^").map_or("", |(path, _)| path);
+        let path = turn.question.log().unwrap_or_default();
         match Summaries::of(workspace).past_summaries(&format!("{path}.md"), blocks) {
             (Ok(past), blocks) => (past, blocks),
             (Err(error), blocks) => {
@@ -58,7 +60,7 @@ impl AnswerEngine {
     ) -> Vec<RequestQuestion> {
         let mut questions = Vec::new();
         for one in joined.iter().chain([turn]) {
-            let id = one.question.block.split_once("#^").map_or("", |(_, id)| id);
+            let id = one.question.block_id().unwrap_or_default();
             let logged = blocks.iter().any(|block| block.event.id.as_deref() == Some(id));
             if logged {
                 for mut question in rebuild::questions(blocks, &[id]) {
@@ -97,10 +99,9 @@ impl AnswerEngine {
         if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
             return RequestSkills::default();
         }
-        let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
-        let only = self.routine.as_ref().map_or(&[][..], |routine| &routine.skills);
+        let only = self.parts.routine.as_ref().map_or(&[][..], |routine| &routine.skills);
         let skills = crate::agent::skills::Skills::of(&self.parts.workspace).only(only);
-        RequestSkills::of(skills.offered(), &text.join("\n"))
+        RequestSkills::of(skills.offered(), &run.question_texts().join("\n"))
     }
 
     /// The most tokens of a request to this brain.
@@ -118,58 +119,81 @@ impl AnswerEngine {
         let recall = workspace.settings.recall.budget_tokens as u64;
         let budget = self.budget(member).saturating_sub(recall);
         let (at, skills) = (self.now(), self.skills(run));
-        let events = self.with_material(run, member, at, budget, &skills, |material| {
-            assemble::already_in_request(&material)
-        });
-        let log = run.turn.question.block.split_once("#^").map_or("", |(log, _)| log);
+        let events = assemble::already_in_request(&self.material(run, member, at, budget, &skills));
+        let log = run.turn.question.log().unwrap_or_default();
         let mut known: Vec<String> = events.into_iter().map(|id| format!("{log}#^{id}")).collect();
         let notes = turn_notes(&workspace.settings).chain([workspace.note(&workspace.settings.paths.pinned)]);
         known.extend(notes.map(|note| note.as_str().trim_end_matches(".md").to_owned()));
         known
     }
 
-    pub(super) fn assemble(
+    /// The inputs of a request to this brain at an instant.
+    pub(super) fn material<'a>(
         &self,
-        run: &TurnRun<'_>,
+        run: &'a TurnRun<'_>,
         member: &ChainBrain,
         at: Timestamp,
         budget: u64,
-        skills: &RequestSkills,
-    ) -> Request {
-        self.with_material(run, member, at, budget, skills, assemble::assemble)
-    }
-
-    fn with_material<T>(
-        &self,
-        run: &TurnRun<'_>,
-        member: &ChainBrain,
-        at: Timestamp,
-        budget: u64,
-        skills: &RequestSkills,
-        make: impl FnOnce(RequestMaterial<'_>) -> T,
-    ) -> T {
-        let workspace = &self.parts.workspace;
-        let now = at.to_zoned(workspace.zone.tz().clone());
-        let vision = member.prepared.settings.vision;
-        let questions: Vec<RequestQuestion> =
-            run.questions.iter().map(|question| for_brain(question, vision)).collect();
+        skills: &'a RequestSkills,
+    ) -> RequestMaterial<'a> {
+        let (workspace, brain) = (&self.parts.workspace, &member.prepared.settings);
         let read = |path: &str| read_vault_file(workspace, path).unwrap_or_default();
-        make(RequestMaterial {
-            notes: &notes(workspace, at, &read),
+        RequestMaterial {
+            notes: notes(workspace, at, &read),
             skills,
             tools: self.tools(),
             blocks: &run.blocks,
             summaries: &run.summaries,
-            questions: &questions,
+            questions: run.questions.iter().map(|question| for_brain(question, brain.vision)).collect(),
             injection: &run.recalled.injection,
-            now: &now,
+            now: at.to_zoned(workspace.zone.tz().clone()),
             budget,
-            max_output_tokens: member.prepared.settings.max_output_tokens,
+            max_output_tokens: brain.max_output_tokens,
             schema: self.parts.schema.clone(),
-        })
+        }
     }
 
     pub(super) fn tools(&self) -> Vec<ToolSpec> {
         if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.specs() }
+    }
+}
+
+/// Longer texts of a note are cut; working memory has a budget of its own.
+const MOST_CHARS: usize = 20_000;
+
+/// The bytes of a file of the vault.
+pub fn read_vault_file(workspace: &Workspace, path: &str) -> Result<Vec<u8>, String> {
+    let path = NotePath::new(path).map_err(|error| error.to_string())?;
+    workspace.vault.read(&path).map_err(|error| error.to_string())
+}
+
+/// The notes that every request contains, for a request at `at`, with this reader.
+pub fn notes(workspace: &Workspace, at: Timestamp, read: &dyn Fn(&str) -> Vec<u8>) -> RequestNotes {
+    let settings = &workspace.settings;
+    let text = |path: &str| String::from_utf8_lossy(&read(path)).into_owned();
+    let by_path = |path: &NotePath| read(path.as_str());
+    let pinned = text(&settings.paths.pinned);
+    let bullets: Vec<&str> = pinned.lines().filter(|line| line.starts_with("- ")).collect();
+    RequestNotes {
+        persona: history::shorten(&text(&settings.assistant.persona), MOST_CHARS),
+        profile: history::shorten(&read_profile(settings, &by_path).unwrap_or_default(), MOST_CHARS),
+        pinned: history::shorten(&bullets.join("\n"), MOST_CHARS),
+        working: read_working(settings, at, &by_path).map(|working| working.text).unwrap_or_default(),
+    }
+}
+
+/// The question for a brain: pictures only where it takes them.
+pub(super) fn for_brain(question: &RequestQuestion, vision: bool) -> RequestQuestion {
+    let files = question.files.iter().map(|part| part_for_brain(part.clone(), vision)).collect();
+    RequestQuestion { files, ..question.clone() }
+}
+
+/// A part for a brain with or without vision.
+pub fn part_for_brain(part: MessagePart, vision: bool) -> MessagePart {
+    match part {
+        MessagePart::Image { media_type, .. } if !vision => {
+            MessagePart::Text { text: format!("(a picture, {media_type}, which you can't see)") }
+        }
+        part => part,
     }
 }

@@ -1,8 +1,7 @@
 //! Decides which calls the settings allow without an approval, and which calls a person can't be asked about.
 
-use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict};
 use crate::agent::brain_clients;
-use crate::agent::tools::Caller;
+use crate::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller};
 use crate::config::{self, DISCORD_TOKEN_VARIABLE, FILE_NAME, Settings};
 use crate::vault::{Actor, ChangeReason, EditPlan, NotePath};
 use crate::workspace::Workspace;

@@ -18,20 +18,21 @@ mod note;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use allowed::is_allowed;
 use async_trait::async_trait;
+use note::ApprovalsNote;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals, AskOutcome, OpenApproval};
-use super::tools::Caller;
+use super::tools::{ApprovalSubject, ApprovalVerdict, Approvals, AskOutcome, Caller};
 use crate::config::FILE_NAME;
 use crate::format::approval::{self, Approval, ApprovalState, CheckboxMark};
 use crate::turn::Conversation;
+use crate::turn::journal::OpenApproval;
 use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
-use allowed::is_allowed;
+
 pub use allowed::{allow, decide_without_asking};
-use note::ApprovalsNote;
 
 /// The turn of a question without a waiting turn: a person runs `ask` again, as another turn.
 const UNBOUND_TURN: &str = "ask";
@@ -177,6 +178,31 @@ impl VaultApprovals {
         }
     }
 
+    /// Writes the line of a question, or finds it, with how it has ended; shows it where it hasn't.
+    async fn ask_once(
+        &self,
+        subject: &ApprovalSubject,
+        caller: &Caller,
+        turn: String,
+        before: Option<OpenApproval>,
+        place: &dyn Conversation,
+    ) -> Result<(Approval, Option<ApprovalVerdict>), String> {
+        let (question, brain, now) = (subject.clone(), caller.brain.clone(), self.workspace().clock.now());
+        let line = self.in_note(move |note| match before {
+            Some(before) => note.earlier_line(&question, &brain, &turn, &before),
+            None => note.add_or_find(&question, &brain, &turn, now),
+        });
+        let line = line.await?;
+        fail::fail_point!("approval::after-line");
+        let (asked, reusable) = (line.clone(), subject.reusable);
+        let over = self.in_note(move |note| note.find_state(&asked, reusable, now)).await?;
+        fail::fail_point!("approval::after-word");
+        if over.is_none() {
+            place.ask_approval(&line).await;
+        }
+        Ok((line, over.map(verdict)))
+    }
+
     /// Waits until it is over.
     async fn wait(
         &self,
@@ -213,21 +239,17 @@ impl Approvals for VaultApprovals {
         if let Some(verdict) = decide_without_asking(&workspace, subject, caller)? {
             return Ok(verdict);
         }
+        if self.waiting != Waiter::Call {
+            let (_, over) = self.ask_once(subject, caller, UNBOUND_TURN.to_owned(), None, place).await?;
+            return Ok(over.unwrap_or(ApprovalVerdict::Waits));
+        }
         // Before the line stands, so that no change is missed.
         let mut changes = self.changes.subscribe();
-        let waits = self.waiting == Waiter::Call;
-        let turn = if waits { turn_of(caller) } else { UNBOUND_TURN.to_owned() };
         let (question, brain, now) = (subject.clone(), caller.brain.clone(), workspace.clock.now());
+        let turn = turn_of(caller);
         let line = self.in_note(move |note| note.add_or_find(&question, &brain, &turn, now)).await?;
         let (asked, reusable) = (line.clone(), subject.reusable);
         fail::fail_point!("approval::after-line");
-        if !waits {
-            let over = self.in_note(move |note| note.find_state(&asked, reusable, now)).await?;
-            if over.is_none() {
-                place.ask_approval(&line).await;
-            }
-            return Ok(over.map_or(ApprovalVerdict::Waits, verdict));
-        }
         let shown = async {
             place.ask_approval(&line).await;
             std::future::pending::<()>().await;
@@ -268,26 +290,11 @@ impl Approvals for VaultApprovals {
         if let Some(verdict) = decide_without_asking(&workspace, subject, caller)? {
             return Ok(AskOutcome::Decided(verdict));
         }
-        let (question, brain, now) = (subject.clone(), caller.brain.clone(), workspace.clock.now());
-        let turn = turn_of(caller);
         // A decision that a crash kept this call from using is its own, since the line names the call: it is reusable.
-        let question = ApprovalSubject { reusable: true, ..question };
-        let line = self.in_note(move |note| match before {
-            Some(before) => note.earlier_line(&question, &brain, &turn, &before),
-            None => note.add_or_find(&question, &brain, &turn, now),
-        });
-        let line = line.await?;
-        fail::fail_point!("approval::after-line");
-        let asked = line.clone();
-        let over = self.in_note(move |note| note.find_state(&asked, true, now)).await?;
-        fail::fail_point!("approval::after-word");
-        Ok(match over {
-            Some(state) => AskOutcome::Decided(verdict(state)),
-            None => {
-                place.ask_approval(&line).await;
-                AskOutcome::Open(OpenApproval { id: line.id, until: line.until })
-            }
-        })
+        let question = ApprovalSubject { reusable: true, ..subject.clone() };
+        let (line, over) = self.ask_once(&question, caller, turn_of(caller), before, place).await?;
+        let open = || AskOutcome::Open(OpenApproval { id: line.id, until: line.until });
+        Ok(over.map_or_else(open, AskOutcome::Decided))
     }
 }
 

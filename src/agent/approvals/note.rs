@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::agent::approval_request::{ApprovalSubject, OpenApproval};
+use crate::agent::tools::ApprovalSubject;
 use crate::format::approval::{self, Approval, ApprovalLine, ApprovalState, CheckboxMark};
 use crate::format::lines::terminator_of;
+use crate::turn::journal::OpenApproval;
 use crate::vault::{Actor, ChangeReason, EditError, EditPlan, EditReport, Editor, NotePath, Operation};
 
 /// The text above the note's lines.

@@ -8,13 +8,10 @@
 //! The output is untrusted text. The secrets that a command was given are removed from it. Such a command has a scratch
 //! folder of its own, which is removed with it, so that no other command finds them there.
 
-mod readable_paths;
 mod scratch;
 pub mod vault_proxy;
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 use secrecy::{ExposeSecret, SecretString};
@@ -24,9 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::scratch::{Scratch, TurnFolder};
 use self::vault_proxy::VaultProxy;
-use super::approval_request::ApprovalSubject;
 use super::skills::{HiddenSecrets, LoadedSkill, Skills};
-use super::tools::{Caller, Precondition, Toolbox};
+use super::tools::{ApprovalSubject, Caller, Precondition, Toolbox};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::allow::{self, CallToMatch};
 use crate::config::{BashMode, Settings};
@@ -85,13 +81,6 @@ impl BashTool {
             gate: vault_proxy::ProxyPaths::of(workspace),
             weak,
         })
-    }
-
-    /// The same with another program as `vault-agent`, for programs that embed this crate.
-    #[must_use]
-    pub fn with_program(mut self, program: impl Into<PathBuf>) -> Self {
-        self.gate.program = program.into();
-        self
     }
 
     fn parse_call(&self, call: &ToolCall) -> Result<(BashArguments, Option<LoadedSkill>), String> {
@@ -172,8 +161,8 @@ impl BashTool {
             Some(_) => format!("cd \"$SKILL\" || exit 1\n{}", arguments.command),
             None => arguments.command.clone(),
         };
-        let gate: Arc<dyn Gate> =
-            Arc::new(VaultProxy::new(self.gate.clone(), caller.clone(), Arc::clone(&hidden)));
+        let (place, hides) = (self.gate.clone(), Arc::clone(&hidden));
+        let gate: Arc<dyn Gate> = Arc::new(VaultProxy { place, caller: caller.clone(), hidden: hides });
         let outcome = confine::run(&policy, &command, Some(gate), stop).await;
         if !secrets.is_empty() {
             folder.remove();
@@ -197,7 +186,7 @@ impl BashTool {
             policy.limits.output_bytes = MOST_SECRET_OUTPUT;
             policy.limits.whole_bytes = MOST_SECRET_OUTPUT as u64;
         }
-        let seen = readable_paths::readable(&self.gate.vault);
+        let seen = scratch::readable(&self.gate.vault);
         (policy.read, policy.hide) = (seen.entries, seen.hidden);
         let view = folder.view(&policy.read)?;
         policy.env.push(("VAULT".to_owned(), view.to_string_lossy().into_owned()));
@@ -292,10 +281,8 @@ it reaches the internet; the user is asked first."
     }
 
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
-        let began = Instant::now();
         let (text, is_error) = self.run(call, caller, stop).await.unwrap_or_else(|why| (why, true));
-        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        ToolEnd { text, is_error, ms }
+        ToolEnd { text, is_error, ms: 0 }
     }
 
     async fn turn_ended(&self, turn: &str) {
@@ -306,6 +293,8 @@ it reaches the internet; the user is asked first."
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn arguments(command: &str, skill: Option<&str>, network: bool) -> BashArguments {

@@ -1,33 +1,30 @@
 //! Makes and removes the scratch folders of turns in the cache directory: one for a turn's first command, removed with
-//! the turn.
+//! the turn. Also lists the paths of the vault that a command may read.
 //!
-//! A killed program leaves its folder behind. So each folder has a lock file that its program holds, and each start
-//! removes the folders whose lock is free. The folder that commands write to (`work`) is apart from those that are
-//! prepared here (`vault`, `skill`): this program never writes through a path that a command could have changed.
+//! Each start removes the folders of killed programs ([`LockedFolder`]). The folder that commands write to (`work`) is
+//! apart from those that are prepared here (`vault`, `skill`): this program never writes through a path that a command
+//! could have changed.
+//!
+//! A command may read all of the vault except names that begin with a dot, where plugins and programs keep their keys. The
+//! box gets the entries of the vault's top folder one by one, and a list of hidden paths below them. A folder that can't
+//! be listed, or has too many hidden paths, is hidden whole. A link in the top folder is left out, since its target may lie
+//! outside; a link below leads to its target in the box. A path renamed to a dot name while a command runs is hidden from
+//! the next one.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, DirBuilder, DirEntry, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rustix::fs::{FlockOperation, flock};
-use ulid::Ulid;
+use crate::agent::locked_folder::{LockedFolder, private, remove, sweep};
 
 /// All scratch folders of one program.
 #[derive(Debug)]
 pub(super) struct Scratch {
     base: PathBuf,
     own: Mutex<Option<LockedFolder>>,
-}
-
-/// A process's own folder, and the lock that it holds while it runs.
-#[derive(Debug)]
-struct LockedFolder {
-    folder: PathBuf,
-    lock: PathBuf,
-    _held: File,
 }
 
 impl Scratch {
@@ -57,48 +54,6 @@ impl Scratch {
         let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = own.as_ref() {
             remove(&own.folder.join(name(turn)));
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if let Some(own) = self.own.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            remove(&own.folder);
-            let _ = fs::remove_file(&own.lock);
-        }
-    }
-}
-
-impl LockedFolder {
-    fn begin(base: &Path) -> io::Result<Self> {
-        private(base)?;
-        loop {
-            let id = Ulid::generate().to_string();
-            let (folder, lock) = (base.join(&id), base.join(format!("{id}.lock")));
-            let held = File::create(&lock)?;
-            flock(&held, FlockOperation::NonBlockingLockExclusive)?;
-            // Another process that starts now may have removed the file before it was locked.
-            if lock.exists() {
-                private(&folder)?;
-                return Ok(Self { folder, lock, _held: held });
-            }
-        }
-    }
-}
-
-/// Removes the folders whose lock is free.
-fn sweep(base: &Path) {
-    let Ok(listed) = fs::read_dir(base) else { return };
-    for path in listed.flatten().map(|entry| entry.path()) {
-        if path.extension().is_none_or(|extension| extension != "lock") {
-            continue;
-        }
-        let free = File::open(&path)
-            .and_then(|file| Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).map(|()| file)?));
-        if free.is_ok() {
-            remove(&path.with_extension(""));
-            let _ = fs::remove_file(&path);
         }
     }
 }
@@ -152,26 +107,83 @@ fn name(turn: &str) -> String {
     blake3::hash(turn.as_bytes()).to_hex()[..24].to_owned()
 }
 
-fn private(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+/// The most entries; folders first, so that a vault with very many notes in its top folder shows its folders.
+const MAX_ENTRIES: usize = 400;
+/// The most files and folders that are examined; the remaining folders are hidden.
+const MOST_LOOKED: usize = 200_000;
+/// A folder with more hidden paths below it is hidden whole.
+const MOST_BELOW: usize = 100;
+/// The most hidden paths in all; the remaining entries are left out.
+const MOST_HIDDEN: usize = 1_000;
+/// Deeper folders are hidden.
+const DEEPEST: usize = 64;
+
+/// The readable entries, and the hidden paths below them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Visibility {
+    /// The entries of the top folder.
+    pub entries: Vec<PathBuf>,
+    /// Files and folders below them.
+    pub hidden: Vec<PathBuf>,
 }
 
-/// Removes a folder, even if a command took away rights in it. Links are not followed.
-fn remove(folder: &Path) {
-    let first = fs::remove_dir_all(folder);
-    if !matches!(&first, Err(error) if error.kind() == io::ErrorKind::PermissionDenied) {
-        return;
+/// Lists the paths of a vault that a command may read, as they are now. Opens no file.
+pub(super) fn readable(root: &Path) -> Visibility {
+    list(root, MOST_LOOKED, MOST_HIDDEN)
+}
+
+fn list(root: &Path, most_looked: usize, most_hidden: usize) -> Visibility {
+    let Ok(listed) = std::fs::read_dir(root) else { return Visibility::default() };
+    let mut found: Vec<(bool, PathBuf)> = listed
+        .flatten()
+        .filter(|entry| !has_dot(entry))
+        .filter_map(|entry| {
+            let kind = entry.file_type().ok().filter(|kind| kind.is_dir() || kind.is_file())?;
+            Some((kind.is_file(), entry.path()))
+        })
+        .collect();
+    found.sort();
+    found.truncate(MAX_ENTRIES);
+    let mut seen = Visibility::default();
+    let mut left = most_looked;
+    for (is_file, path) in found {
+        let below = if is_file { Some(Vec::new()) } else { hidden_below(&path, DEEPEST, &mut left) };
+        match below.filter(|below| seen.hidden.len() + below.len() <= most_hidden) {
+            Some(below) => {
+                seen.hidden.extend(below);
+                seen.entries.push(path);
+            }
+            None => tracing::warn!("bash doesn't show `{}`: too much in it is hidden", path.display()),
+        }
     }
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(dir) = open.pop() {
-        let _ = fs::set_permissions(&dir, Permissions::from_mode(0o700));
-        let listed = fs::read_dir(&dir).into_iter().flatten().flatten();
-        let folders = listed.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        open.extend(folders.map(|entry| entry.path()));
+    seen
+}
+
+/// The hidden paths below a folder; none if all of it has to be hidden. `left` counts down [`MOST_LOOKED`].
+fn hidden_below(folder: &Path, depth: usize, left: &mut usize) -> Option<Vec<PathBuf>> {
+    let depth = depth.checked_sub(1)?;
+    let mut hidden = Vec::new();
+    for entry in std::fs::read_dir(folder).ok()? {
+        let entry = entry.ok()?;
+        *left = left.checked_sub(1)?;
+        let kind = entry.file_type().ok()?;
+        if kind.is_symlink() {
+            continue;
+        }
+        if has_dot(&entry) {
+            hidden.push(entry.path());
+        } else if kind.is_dir() {
+            match hidden_below(&entry.path(), depth, left) {
+                Some(below) => hidden.extend(below),
+                None => hidden.push(entry.path()),
+            }
+        }
     }
-    if let Err(error) = fs::remove_dir_all(folder) {
-        tracing::warn!("the scratch folder `{}` can't be removed: {error}", folder.display());
-    }
+    (hidden.len() <= MOST_BELOW).then_some(hidden)
+}
+
+fn has_dot(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
 #[cfg(test)]
@@ -220,5 +232,65 @@ mod tests {
         assert!(!place.join("old").exists());
         let mode = fs::metadata(place.join("scripts/a.sh")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
+    }
+
+    /// A vault of these files.
+    fn vault(files: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = dir.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        dir
+    }
+
+    fn names(dir: &tempfile::TempDir, paths: &[PathBuf]) -> Vec<String> {
+        let name = |path: &PathBuf| path.strip_prefix(dir.path()).unwrap().display().to_string();
+        let mut names: Vec<String> = paths.iter().map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_begins_with_a_dot_is_hidden_wherever_it_is() {
+        let dir = vault(&[
+            ".obsidian/x",
+            ".env",
+            "MEMORY.md",
+            "Work/a.md",
+            "Work/.obsidian/plugins/p/data.json",
+            "Code/app/.env",
+            "Code/app/.git/hooks/.x",
+            "Code/app/main.rs",
+        ]);
+        std::os::unix::fs::symlink("/etc", dir.path().join("out")).unwrap();
+        std::os::unix::fs::symlink("/etc", dir.path().join("Work/.out")).unwrap();
+        let seen = list(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        assert_eq!(names(&dir, &seen.entries), ["Code", "MEMORY.md", "Work"]);
+        assert_eq!(names(&dir, &seen.hidden), ["Code/app/.env", "Code/app/.git", "Work/.obsidian"]);
+    }
+
+    #[test]
+    fn where_too_much_is_hidden_all_is() {
+        let many: Vec<String> = (0..=MOST_BELOW).map(|n| format!("Code/modules/{n}/.npmignore")).collect();
+        let mut files: Vec<&str> = many.iter().map(String::as_str).collect();
+        files.extend(["Code/app/.env", "Code/app/main.rs", "Notes/a.md", "a.md"]);
+        let dir = vault(&files);
+        let seen = list(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        assert_eq!(names(&dir, &seen.entries), ["Code", "Notes", "a.md"]);
+        assert_eq!(names(&dir, &seen.hidden), ["Code/app/.env", "Code/modules"]);
+        // Folders beyond the limit are not searched, so only notes of the top folder are listed.
+        assert_eq!(names(&dir, &list(dir.path(), 3, MOST_HIDDEN).entries), ["a.md"]);
+        assert_eq!(names(&dir, &list(dir.path(), MOST_LOOKED, 1).entries), ["Notes", "a.md"]);
+    }
+
+    #[test]
+    fn a_folder_that_has_no_end_is_hidden_from_where_it_is_too_deep() {
+        let deep = "a/".repeat(DEEPEST + 1) + "b.md";
+        let dir = vault(&[&deep]);
+        let seen = list(dir.path(), MOST_LOOKED, MOST_HIDDEN);
+        assert_eq!(names(&dir, &seen.entries), ["a"]);
+        assert_eq!(names(&dir, &seen.hidden), ["a/".repeat(DEEPEST) + "a"]);
     }
 }

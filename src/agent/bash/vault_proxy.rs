@@ -19,6 +19,7 @@ use tokio::process::Command;
 
 use crate::agent::skills::HiddenSecrets;
 use crate::agent::tools::Caller;
+use crate::brain::process::our_program;
 use crate::config::{CACHE_VARIABLE, STATE_VARIABLE};
 use crate::confine::Gate;
 use crate::workspace::Workspace;
@@ -56,7 +57,7 @@ pub fn caller_from_env() -> Option<Caller> {
 /// The paths that the child works with: the program, the vault and its directories.
 #[derive(Debug, Clone)]
 pub(super) struct ProxyPaths {
-    pub program: PathBuf,
+    program: PathBuf,
     pub vault: PathBuf,
     state: PathBuf,
     cache: PathBuf,
@@ -64,11 +65,8 @@ pub(super) struct ProxyPaths {
 
 impl ProxyPaths {
     pub fn of(workspace: &Workspace) -> Self {
-        // On Linux by this name: it is right even after an upgrade has replaced the file.
-        let program =
-            if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
         Self {
-            program: program.unwrap_or_else(|_| "vault-agent".into()),
+            program: our_program(),
             vault: workspace.vault.root().to_path_buf(),
             state: workspace.dirs.state.clone(),
             cache: workspace.dirs.cache.clone(),
@@ -78,16 +76,12 @@ impl ProxyPaths {
 
 /// Runs `vault-agent` for a confined command, for one call of a turn.
 pub(super) struct VaultProxy {
-    place: ProxyPaths,
-    caller: Caller,
-    hidden: Arc<HiddenSecrets>,
+    pub place: ProxyPaths,
+    pub caller: Caller,
+    pub hidden: Arc<HiddenSecrets>,
 }
 
 impl VaultProxy {
-    pub fn new(place: ProxyPaths, caller: Caller, hidden: Arc<HiddenSecrets>) -> Self {
-        Self { place, caller, hidden }
-    }
-
     async fn answer(&self, request: &[u8]) -> ProxyReply {
         let refused = |why: &str| ProxyReply { code: 2, out: String::new(), err: format!("error: {why}\n") };
         let Ok(request) = serde_json::from_slice::<ProxyRequest>(request) else {

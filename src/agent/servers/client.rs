@@ -1,19 +1,25 @@
 //! Talks to one MCP server, over pipes or HTTP; keeps the allowed tools, and removes secrets from the server's output.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,
     PaginatedRequestParams, Tool,
 };
 use rmcp::service::{RunningService, ServiceError, serve_client};
-use rmcp::{RoleClient, transport::Transport};
+use rmcp::transport::Transport;
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::http::HttpTransport;
 use super::server_output;
 use super::stdio::StdioTransport;
 use crate::agent::skills::HiddenSecrets;
-use crate::config::{McpServer, secret};
+use crate::config::{McpServer, json_file, secret};
 use crate::format::shortened;
 use crate::workspace::Workspace;
 
@@ -24,11 +30,12 @@ const MOST_PAGES: usize = 50;
 #[derive(Debug)]
 pub struct ServerClient {
     service: RunningService<RoleClient, ClientConfig>,
-    tools: Vec<Tool>,
+    /// The allowed tools that it offers.
+    pub tools: Vec<Tool>,
     /// The reason of its end, if known.
     words: server_output::ServerEnd,
-    /// The secrets that it was given.
-    hidden: HiddenSecrets,
+    /// The secrets that it was given, which are removed from its output.
+    pub hidden: HiddenSecrets,
 }
 
 /// Why a call has no result.
@@ -88,16 +95,6 @@ impl ServerClient {
         Ok(link)
     }
 
-    /// The allowed tools that it offers.
-    pub fn tools(&self) -> &[Tool] {
-        &self.tools
-    }
-
-    /// The secrets that are removed from its output.
-    pub fn hidden(&self) -> &HiddenSecrets {
-        &self.hidden
-    }
-
     fn why(&self, otherwise: &str) -> String {
         self.words.reason_or(&self.hidden.hide(otherwise))
     }
@@ -132,4 +129,64 @@ pub(crate) fn secrets(server: &McpServer, workspace: &Workspace) -> Vec<SecretSt
     let variable = server.key_env.as_deref().unwrap_or_default();
     let key = secret(variable, server.key_file.as_deref(), workspace.vault.root()).ok().flatten();
     named.chain(key).collect()
+}
+
+/// The file's name.
+pub const FILE_NAME: &str = "mcp.json";
+
+/// The health of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerRecord {
+    /// When it last answered.
+    pub last_ok: Option<Timestamp>,
+    /// When it last failed.
+    pub failed: Option<Timestamp>,
+    /// The problem at that time.
+    pub last_error: Option<String>,
+}
+
+impl ServerRecord {
+    /// Whether its last use went well; none if it was never used.
+    pub fn is_well(&self) -> Option<bool> {
+        match (self.last_ok, self.failed) {
+            (None, None) => None,
+            (ok, failed) => Some(ok >= failed),
+        }
+    }
+}
+
+/// The file.
+#[derive(Debug, Clone)]
+pub struct ServerHealth(PathBuf);
+
+impl ServerHealth {
+    /// In this state directory.
+    pub fn new(state: &Path) -> Self {
+        Self(state.join(FILE_NAME))
+    }
+
+    /// The health of all servers; empty if the file can't be read.
+    pub fn load(&self) -> BTreeMap<String, ServerRecord> {
+        json_file::load(&self.0).unwrap_or_default()
+    }
+
+    pub(super) fn record_success(&self, server: &str, now: Timestamp) {
+        self.update(server, |seen| seen.last_ok = Some(now));
+    }
+
+    pub(super) fn record_failure(&self, server: &str, why: &str, now: Timestamp) {
+        self.update(server, |seen| {
+            seen.failed = Some(now);
+            seen.last_error = Some(why.to_owned());
+        });
+    }
+
+    fn update(&self, server: &str, change: impl FnOnce(&mut ServerRecord)) {
+        let mut all = self.load();
+        change(all.entry(server.to_owned()).or_default());
+        if let Err(error) = json_file::save(&self.0, &all) {
+            tracing::debug!("how MCP servers are can't be kept: {error}");
+        }
+    }
 }

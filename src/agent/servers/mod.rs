@@ -9,29 +9,28 @@
 //! hangs, dies or lies costs its time limit, and the brain gets one line that says so.
 
 mod client;
-pub mod health;
-pub(crate) use client::secrets;
 mod http;
 pub mod server_output;
 mod stdio;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use client::{ServerCallError, ServerClient};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::approval_request::ApprovalSubject;
-use super::tools::{Caller, Precondition, Toolbox};
+use super::tools::{ApprovalSubject, Caller, Precondition, Toolbox};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::{McpServer, allow};
 use crate::turn::journal::ToolEnd;
 use crate::workspace::Workspace;
-use client::ServerClient;
-use health::ServerHealth;
+
+pub(crate) use client::secrets;
+pub use client::{ServerHealth, ServerRecord};
 
 /// The tool that shows what a server's tools take.
 pub const TOOLS: &str = "mcp_tools";
@@ -120,7 +119,7 @@ impl Servers {
             None => return Err("it is not there".to_owned()),
         };
         let Some(tool) = tool else {
-            return Ok((server_output::tools(server, link.tools(), link.hidden()), false));
+            return Ok((server_output::tools(server, &link.tools, &link.hidden), false));
         };
         let called = tokio::time::timeout(LONGEST_CALL, link.call(&tool, arguments)).await;
         let now = self.workspace.clock.now();
@@ -128,16 +127,16 @@ impl Servers {
             Ok(Ok(result)) => {
                 self.health.record_success(&server.name, now);
                 return Ok((
-                    server_output::result(server, &result, link.hidden()),
+                    server_output::result(server, &result, &link.hidden),
                     result.is_error == Some(true),
                 ));
             }
             // The server answered with an error of its own: it goes on.
-            Ok(Err(client::ServerCallError::Refused(why))) => {
+            Ok(Err(ServerCallError::Refused(why))) => {
                 self.health.record_success(&server.name, now);
                 return Ok((server_output::marked(&server.name, &why), true));
             }
-            Ok(Err(client::ServerCallError::Gone(why))) => why,
+            Ok(Err(ServerCallError::Gone(why))) => why,
             Err(_) => format!("it did not answer within {} s and was ended", LONGEST_CALL.as_secs()),
         };
         // The next call starts it anew.
@@ -244,15 +243,13 @@ impl Toolbox for Servers {
     }
 
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
-        let began = Instant::now();
         let run = tokio::select! {
             biased;
             () = stop.cancelled() => Err("it was stopped".to_owned()),
             run = self.run(call, &caller.turn) => run,
         };
         let (text, is_error) = run.unwrap_or_else(|why| (why, true));
-        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        ToolEnd { text, is_error, ms }
+        ToolEnd { text, is_error, ms: 0 }
     }
 
     async fn turn_ended(&self, turn: &str) {

@@ -5,8 +5,6 @@
 //! its errors.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -15,6 +13,7 @@ use rmcp::transport::Transport;
 use secrecy::SecretString;
 
 use super::server_output::ServerEnd;
+use crate::agent::locked_folder::{LockedFolder, sweep};
 use crate::brain::process::{Child, Program, Supervision, our_program};
 use crate::brain::wire::BrainTimeouts;
 use crate::config::McpServer;
@@ -32,7 +31,7 @@ pub struct StdioTransport {
     waiting: HashSet<String>,
     words: ServerEnd,
     /// Dropped last.
-    _folder: TempFolder,
+    _folder: LockedFolder,
 }
 
 impl StdioTransport {
@@ -48,12 +47,15 @@ impl StdioTransport {
             secrets.push((name.clone(), SecretString::from(value)));
         }
         let state = workspace.dirs.state.clone();
-        let folder = TempFolder::new(&state.join(FOLDER), &server.name)?;
-        let program =
-            Program { command: server.command.clone(), dir: folder.0.clone(), secrets, ..Program::default() };
+        let base = state.join(FOLDER);
+        sweep(&base);
+        let folder = LockedFolder::begin(&base)
+            .map_err(|error| format!("no folder can be made in `{}`: {error}", base.display()))?;
+        let (command, dir) = (server.command.clone(), folder.folder.clone());
+        let program = Program { command, dir, secrets, stranger: true, ..Program::default() };
         let watch = BrainTimeouts { first_byte: DAY, silence: DAY, overall: DAY };
         let supervision = Supervision { program: our_program(), state, watch };
-        let child = Child::start_stranger(&supervision, &program).map_err(|error| error.message)?;
+        let child = Child::start(&supervision, &program).map_err(|error| error.message)?;
         Ok(Self { child: Some(child), waiting: HashSet::new(), words: words.clone(), _folder: folder })
     }
 }
@@ -110,43 +112,5 @@ impl Transport<RoleClient> for StdioTransport {
         // Dropping it ends the program and its descendants.
         drop(self.child.take());
         Ok(())
-    }
-}
-
-/// A folder that goes when this value does.
-struct TempFolder(PathBuf);
-
-impl TempFolder {
-    fn new(parent: &Path, name: &str) -> Result<Self, String> {
-        static RUNS: AtomicU64 = AtomicU64::new(0);
-        let us = std::process::id();
-        sweep(parent);
-        let path = parent.join(format!("{us}.{}.{name}", RUNS.fetch_add(1, Ordering::Relaxed)));
-        std::fs::create_dir_all(&path)
-            .map_err(|error| format!("`{}` can't be made: {error}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for TempFolder {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::debug!("`{}` stays: {error}", self.0.display());
-        }
-    }
-}
-
-/// Removes the folders that killed processes have left.
-fn sweep(parent: &Path) {
-    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let of =
-            name.to_str().and_then(|name| name.split('.').next()).and_then(|pid| pid.parse::<i32>().ok());
-        let alive = of
-            .and_then(rustix::process::Pid::from_raw)
-            .is_none_or(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH));
-        if !alive {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
     }
 }

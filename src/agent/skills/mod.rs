@@ -63,8 +63,8 @@ pub struct LoadedSkill {
 }
 
 /// A folder of the folder of skills, as it lies on disk.
+#[derive(Default)]
 struct SkillFolder {
-    name: String,
     entries: Vec<WalkEntry>,
     /// Entries that can't be part of a skill, with the reason.
     skipped: Vec<String>,
@@ -112,11 +112,7 @@ impl Skills {
     /// # Errors
     /// The folder can't be listed. A vault without one has no skills.
     pub fn list(&self) -> Result<Vec<ListedSkill>, VaultError> {
-        let mut listed = Vec::new();
-        for folder in self.folders(None)? {
-            listed.push(self.inspect(&folder));
-        }
-        Ok(listed)
+        Ok(self.folders(None)?.iter().map(|(name, folder)| self.inspect(name, folder)).collect())
     }
 
     /// The tables `[skill.NAME]` of the settings that name no skill, each with its place.
@@ -128,7 +124,7 @@ impl Skills {
             return Ok(Vec::new());
         }
         let folders = self.folders(None)?;
-        let known: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
+        let known: Vec<&str> = folders.keys().map(String::as_str).collect();
         let text =
             std::fs::read_to_string(self.vault.root().join(crate::config::FILE_NAME)).unwrap_or_default();
         let unknown_tables = self.settings.skills.keys().filter(|name| !known.contains(&name.as_str()));
@@ -176,8 +172,8 @@ impl Skills {
             return Err(none());
         }
         let found = self.folders(Some(name)).map_err(|error| error.to_string())?;
-        let folder = found.into_iter().next().ok_or_else(none)?;
-        let listed = self.inspect(&folder);
+        let folder = found.get(name).ok_or_else(none)?;
+        let listed = self.inspect(name, folder);
         if let Some(problem) = listed.problems.first() {
             return Err(format!(
                 "the skill `{name}` has a problem ({}); `vault-agent skill check` shows it",
@@ -283,11 +279,10 @@ impl Skills {
     }
 
     /// The folders of skills, or the one of this name, with their files and skipped entries.
-    fn folders(&self, only: Option<&str>) -> Result<Vec<SkillFolder>, VaultError> {
-        let all = self.folder("x")?.parent();
+    fn folders(&self, only: Option<&str>) -> Result<BTreeMap<String, SkillFolder>, VaultError> {
         let under = match only {
             Some(name) => Some(self.folder(name)?),
-            None => all.clone(),
+            None => self.folder("x")?.parent(),
         };
         let options = WalkOptions { under, extensions: Vec::new(), ..WalkOptions::default() };
         let walk = self.vault.walk_if_there(&options)?;
@@ -296,24 +291,24 @@ impl Skills {
             let (name, inner) = path.strip_prefix(&root)?.split_once('/')?;
             Some((name.to_owned(), inner.to_owned()))
         };
-        let new =
-            |name: &str| SkillFolder { name: name.to_owned(), entries: Vec::new(), skipped: Vec::new() };
         let mut found: BTreeMap<String, SkillFolder> = BTreeMap::new();
         for entry in walk.entries {
-            let Some((name, _)) = place(entry.path.as_str()) else { continue };
-            found.entry(name.clone()).or_insert_with(|| new(&name)).entries.push(entry);
+            if let Some((name, _)) = place(entry.path.as_str()) {
+                found.entry(name).or_default().entries.push(entry);
+            }
         }
         for skipped in walk.skipped {
-            let Some((name, inner)) = place(&skipped.path.to_string_lossy()) else { continue };
-            let word = format!("`{inner}` can't be part of a skill: {}", skipped.reason);
-            found.entry(name.clone()).or_insert_with(|| new(&name)).skipped.push(word);
+            if let Some((name, inner)) = place(&skipped.path.to_string_lossy()) {
+                let word = format!("`{inner}` can't be part of a skill: {}", skipped.reason);
+                found.entry(name).or_default().skipped.push(word);
+            }
         }
-        Ok(found.into_values().take(SKILLS).collect())
+        Ok(found.into_iter().take(SKILLS).collect())
     }
 
     /// A folder's skill, and what is wrong with the folder.
-    fn inspect(&self, found: &SkillFolder) -> ListedSkill {
-        let (folder, entries) = (found.name.clone(), &found.entries);
+    fn inspect(&self, folder: &str, found: &SkillFolder) -> ListedSkill {
+        let (folder, entries) = (folder.to_owned(), &found.entries);
         let note = format!("{}/{folder}/{NOTE}", self.settings.paths.skills);
         let path = entries.iter().map(|entry| &entry.path).find(|path| path.as_str() == note);
         let mut findings = Vec::new();

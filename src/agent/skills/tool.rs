@@ -8,8 +8,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{LoadedSkill, NOTE, Skills};
-use crate::agent::approval_request::ApprovalSubject;
-use crate::agent::tools::{Caller, Precondition, Toolbox};
+use crate::agent::tools::{ApprovalSubject, Caller, Precondition, Toolbox};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::allow::CallToMatch;
 use crate::turn::history;

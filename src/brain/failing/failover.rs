@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use super::brain_id::BrainId;
 use super::health::{BrainHealth, FailureCount};
 use crate::brain::{BrainError, FailureClass};
+
+pub use super::health::BrainId;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;

@@ -2,9 +2,8 @@
 //!
 //! - [`classify`]: the class of a failure, from status, headers and text;
 //! - [`failover`]: the next brain of a given order, and cooldowns; [`crate::turn::route`] makes the order;
-//! - [`health`], [`brain_id`]: the health of brains, and a brain's identity in it.
+//! - [`health`]: the health of brains, and a brain's identity in it.
 
-mod brain_id;
 pub(super) mod classify;
 pub mod failover;
 pub mod health;

@@ -5,12 +5,13 @@
 //! [`AnswerText`] counts as the answer. The protocol doesn't say which tools of its own an agent has, or whether it asks
 //! before it uses them. Learned from `claude-agent-acp` 0.49 and `codex-acp` 0.16.
 
+mod update;
+
 use std::collections::HashMap;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-
-use crate::config::{McpServer, mcp_hosts};
+use update::{AnswerText, output, status, usage};
 
 use super::harness::{FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, variables};
 use super::harness_text;
@@ -19,12 +20,7 @@ use super::process::{Child, Program};
 use crate::brain::event::{BrainError, FailureClass, Reply, StopReason};
 use crate::brain::failing::classify;
 use crate::brain::request::{MessagePart, ToolCall, ToolResult};
-
-mod answer_text;
-mod update;
-
-use answer_text::AnswerText;
-use update::{output, status, usage};
+use crate::config::{McpServer, mcp_hosts};
 
 /// The protocol's version.
 const VERSION: u64 = 1;
@@ -58,8 +54,8 @@ impl Harness for Acp {
             command: self.setup.command.clone(),
             dir: self.setup.dir.clone(),
             pass: PASS.to_vec(),
-            set: Vec::new(),
             secrets,
+            ..Program::default()
         };
         let child = Child::start(&self.setup.supervision, &program)?;
         let mut turn = AcpTurn {

@@ -14,14 +14,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::harness::{FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, variables};
+use super::harness_text;
 use super::process::{Child, Program};
 use crate::brain::failing::classify::{self, Headers};
 use crate::brain::wire::messages;
+use crate::brain::{BrainError, FailureClass, Reply, StopReason, ToolCall, ToolResult, Usage};
 use crate::config::mcp_hosts::VariableSyntax;
 use crate::config::{McpServer, mcp_hosts};
-
-use super::harness_text;
-use crate::brain::{BrainError, FailureClass, Reply, StopReason, ToolCall, ToolResult, Usage};
 
 /// Variables of its own that say where its login is.
 const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"];
@@ -89,7 +88,7 @@ impl ClaudeCode {
         }
         let mut secrets = variables(task.servers);
         secrets.extend(setup.key.iter().map(|key| ("ANTHROPIC_API_KEY".to_owned(), key.clone())));
-        Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets }
+        Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets, stranger: false }
     }
 
     /// Runs the program once, in a session that there is or in a new one. `None`: there is no such session.

@@ -104,27 +104,31 @@ pub struct HarnessTask<'a> {
     pub servers: &'a [McpServer],
 }
 
-/// The caller that runs a harness.
+/// The caller that runs a harness. One that says nothing else hears nothing, and allows nothing and no second try.
 #[async_trait]
 pub trait HarnessHost: Send + Sync {
     /// More words of the answer.
-    fn partial_text(&self, words: &str);
+    fn partial_text(&self, _words: &str) {}
     /// The harness calls a tool: one of our server's by its own name, without the server's, another
     /// server's as [`FOREIGN`]. Called before the result
     /// is known, and on disk when it returns.
-    async fn tool_started(&self, call: &ToolCall);
+    async fn tool_started(&self, _call: &ToolCall) {}
     /// The tool's result; on disk when this returns.
-    async fn tool_finished(&self, result: &ToolResult);
+    async fn tool_finished(&self, _result: &ToolResult) {}
     /// The run's usage so far. A host that finds it too much cancels the run.
     fn used(&self, _: &Usage) {}
     /// The session's cost so far in USD, all its turns together, by the harness's own reckoning.
     fn cost(&self, _usd: f64) {}
     /// Whether the call may happen: the harness wants a person's word.
-    async fn may(&self, call: &ToolCall) -> bool;
+    async fn may(&self, _call: &ToolCall) -> bool {
+        false
+    }
     /// The current session, which can be resumed next time.
-    async fn session(&self, id: &str);
+    async fn session(&self, _id: &str) {}
     /// The harness tries its provider again by itself after such a failure. False: it is to be ended.
-    fn retries(&self, class: FailureClass, words: &str) -> bool;
+    fn retries(&self, _class: FailureClass, _words: &str) -> bool {
+        false
+    }
 }
 
 /// A program that answers.

@@ -10,9 +10,7 @@
 //! are in it; a key is passed by the environment alone, never by arguments.
 
 mod environment;
-mod orphans;
 pub mod supervise;
-mod tree;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -20,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use environment::{end_marked, environment, mark};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -27,13 +26,11 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-use environment::environment;
-pub use orphans::sweep;
-use orphans::{end_marked, mark};
-
 use crate::brain::scrub::scrub;
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, FailureClass};
+
+pub use environment::sweep;
 
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;
@@ -91,6 +88,9 @@ pub struct Program {
     pub set: Vec<(String, String)>,
     /// Variables that are set for it and are hidden in whatever it says of errors.
     pub secrets: Vec<(String, SecretString)>,
+    /// Whether it is another's: it has long lines, and is given PATH, HOME and LANG alone of our environment, beside what
+    /// is set for it.
+    pub stranger: bool,
 }
 
 /// A program that runs.
@@ -123,24 +123,6 @@ impl Child {
     /// # Errors
     /// The supervisor can't be started. If the program can't be started, [`Child::next`] ends.
     pub fn start(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
-        Self::start_with(supervision, program, MOST_LINE, false)
-    }
-
-    /// The same for another's program, which has long lines and is given PATH, HOME and LANG alone of our
-    /// environment, beside what is set for it.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn start_stranger(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
-        Self::start_with(supervision, program, MOST_STRANGE_LINE, true)
-    }
-
-    fn start_with(
-        supervision: &Supervision,
-        program: &Program,
-        most_line: usize,
-        stranger: bool,
-    ) -> Result<Self, BrainError> {
         static RUNS: AtomicU64 = AtomicU64::new(0);
         let name = program.command.first().cloned().unwrap_or_default();
         let run = format!("{}{}", mark(&supervision.state), RUNS.fetch_add(1, Ordering::Relaxed));
@@ -150,11 +132,9 @@ impl Child {
             .args(&program.command)
             .current_dir(&program.dir)
             .env_clear()
-            .envs(
-                environment(std::env::vars_os(), &program.pass).filter(|(name, _)| {
-                    !stranger || ["PATH", "HOME", "LANG"].iter().any(|known| name == known)
-                }),
-            )
+            .envs(environment(std::env::vars_os(), &program.pass).filter(|(name, _)| {
+                !program.stranger || ["PATH", "HOME", "LANG"].iter().any(|known| name == known)
+            }))
             .envs(program.set.iter().map(|(name, value)| (name, value)))
             .envs(program.secrets.iter().map(|(name, value)| (name, value.expose_secret())))
             .env(MARK, &run)
@@ -175,6 +155,7 @@ impl Child {
         let (send, to_send) = mpsc::unbounded_channel();
         let (found, lines) = mpsc::channel(LINES);
         tokio::spawn(write(stdin, to_send));
+        let most_line = if program.stranger { MOST_STRANGE_LINE } else { MOST_LINE };
         tokio::spawn(read(stdout, most_line, found, Arc::clone(&words)));
         tokio::spawn(listen(stderr, Arc::clone(&words)));
         Ok(Self {
@@ -196,11 +177,6 @@ impl Child {
         if let Some(send) = &self.send {
             let _ = send.send(format!("{message}\n").into_bytes());
         }
-    }
-
-    /// Nothing more is sent: the program sees the end of its input, and has five seconds.
-    pub fn close(&mut self) {
-        self.send = None;
     }
 
     /// The next message: one line that is JSON. None if the program has ended. Lines that are no JSON, or too
@@ -275,7 +251,8 @@ impl Child {
 
     /// Lets the program end by itself, for five seconds, and ends it.
     pub async fn end(mut self) {
-        self.close();
+        // It sees the end of its input.
+        self.send = None;
         // Whatever it still says is thrown away, so that it never waits for us.
         let drained = async {
             tokio::join!(async { while self.lines.recv().await.is_some() {} }, self.supervisor.wait())
@@ -295,7 +272,7 @@ impl Drop for Child {
             }
             return;
         };
-        tree::end_tree(supervisor);
+        supervise::end_tree(supervisor);
     }
 }
 

@@ -7,8 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::parts::{append, data_url, echo, non_empty, stop, system, tokens};
-use super::{Decoder, cut, unreadable};
+use super::{Decoder, append, cut, data_url, echo, non_empty, stop, system, tokens, unreadable};
 use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
 use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};
@@ -104,10 +103,6 @@ impl PartialCall {
 
     fn name(&self) -> &str {
         self.value.get("function").and_then(|function| function["name"].as_str()).unwrap_or_default()
-    }
-
-    fn is_complete(&self) -> bool {
-        serde_json::from_str::<Value>(&self.arguments).is_ok()
     }
 }
 
@@ -214,7 +209,8 @@ impl ChatDecoder {
         let another = |slot: &PartialCall| {
             let other_id = !id.is_empty() && !slot.text("id").is_empty() && slot.text("id") != id;
             // Whole calls, one a piece, all without an id.
-            other_id || (id.is_empty() && !name.is_empty() && !slot.name().is_empty() && slot.is_complete())
+            let is_complete = || serde_json::from_str::<Value>(&slot.arguments).is_ok();
+            other_id || (id.is_empty() && !name.is_empty() && !slot.name().is_empty() && is_complete())
         };
         let at = known.filter(|at| !another(&self.slots[*at])).unwrap_or_else(|| {
             self.slots.push(PartialCall { index, value: Map::new(), arguments: String::new() });

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::parts::{append, echo, non_empty, stop, system, tokens};
-use super::{Decoder, cut, unreadable};
+use super::{Decoder, append, cut, echo, non_empty, stop, system, tokens, unreadable};
 use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
 use crate::brain::failing::classify;
 use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::schema::{Schema, bare_json};
 use super::terminal::{TerminalApprovals, TerminalConversation};
-use crate::agent::approval_request::Approvals;
 use crate::agent::budget::{self, Budget};
+use crate::agent::tools::Approvals;
 use crate::agent::{AnswerEngine, EngineParts, VaultApprovals, Waiter, brain_clients};
 use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;

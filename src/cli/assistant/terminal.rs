@@ -8,9 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::approval_request::{ApprovalSubject, ApprovalVerdict, Approvals};
 use crate::agent::approvals::{ApprovalDecision, allow, decide_without_asking};
-use crate::agent::tools::Caller;
+use crate::agent::tools::{ApprovalSubject, ApprovalVerdict, Approvals, Caller};
 use crate::format::approval::{self, Approval, shown};
 use crate::terminal::{Ui, escape_control};
 use crate::turn::{Conversation, TurnNote};

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use jiff::Timestamp;
 
-use crate::agent::usage::{self, UsageReport};
+use crate::agent::budget::{self, UsageReport};
 use crate::cli::context::table;
 use crate::cli::{CommandError, CommandResult, Context};
 use crate::turn::usage::UsageGrouping;
@@ -29,7 +29,7 @@ pub struct Args {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let since = args.since.as_deref().map(|text| parse_since(text, &workspace)).transpose()?;
-    let report = usage::report(&workspace, since, args.by)?;
+    let report = budget::usage(&workspace, since, args.by)?;
     for error in &report.unread {
         context.ui.note(format!("not counted: {error}"));
     }

@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::{self, FILE_NAME, NotifyKind, Settings};
 use crate::deliver::{Desktop, NoteLinks, Notifier, NotifyRules, send_test};
 #[cfg(feature = "assistant")]
-use crate::discord::{DiscordApi, examine, setup_checks};
+use crate::discord::{DiscordApi, examine, setup};
 use crate::notifiers::NotifierParts;
 use crate::setup::{CheckResult, NotifierTrial, SecretSource, SetupCheck, VaultFolder};
 
@@ -43,13 +43,13 @@ pub(super) fn run_check(
         #[cfg(feature = "assistant")]
         SetupCheck::Bot(token, base) => {
             let api = discord_api(token, base)?;
-            block_on(async { setup_checks::bot(&api).await.map_err(|error| error.to_string()) })
+            block_on(async { setup::bot(&api).await.map_err(|error| error.to_string()) })
                 .map(CheckResult::Bot)
         }
         #[cfg(feature = "assistant")]
         SetupCheck::Channels(token, base) => {
             let api = discord_api(token, base)?;
-            block_on(async { setup_checks::channels(&api).await.map_err(|error| error.to_string()) })
+            block_on(async { setup::channels(&api).await.map_err(|error| error.to_string()) })
                 .map(CheckResult::Channels)
         }
         #[cfg(not(feature = "assistant"))]

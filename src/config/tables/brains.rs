@@ -115,7 +115,7 @@ impl BrainKind {
     }
 }
 
-/// Prices in USD a million tokens. [`crate::brain::price`] computes the cost of a call from them.
+/// Prices in USD a million tokens. `Price::of` computes the cost of a call from them.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {

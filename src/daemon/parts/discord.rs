@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::agenda::upcoming_items;
-use crate::agent::{MemorySearch, VaultMemory};
+use crate::agent::VaultMemory;
 use crate::daemon::assistant::AssistantService;
 use crate::daemon::part::{DaemonEvent, PartContext, PartEvents, StatusBoard, blocking};
 use crate::deliver::{self, AnswerSender, Fact, compose, journal};
@@ -142,7 +142,7 @@ fn parts(
     kept: &BotMemory,
     api: crate::discord::DiscordApi,
 ) -> Result<BotParts, crate::sqlite::DatabaseError> {
-    let recall: Arc<dyn MemorySearch> = Arc::new(VaultMemory::new(Arc::clone(workspace)));
+    let recall = Arc::new(VaultMemory::new(Arc::clone(workspace)));
     let paths = &workspace.settings.paths;
     let answers = AnswerSender {
         journal: workspace.journal()?,

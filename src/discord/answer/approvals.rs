@@ -90,10 +90,8 @@ fn place(shared: &BotState, turn: &TurnRow, request: &Approval) -> (String, Mess
     let (id, digest) = (&request.id, digest_of(request));
     let first = shared.answers.journal.approval_key_of(id, &digest).unwrap_or_default();
     let key = first.unwrap_or_else(|| approval_key(replied, id, &digest, request.always.is_some()));
-    (
-        key,
-        if asked.thread { MessageScope::Thread(asked.channel) } else { MessageScope::Channel(asked.channel) },
-    )
+    let channel = asked.channel;
+    (key, if asked.thread { MessageScope::Thread(channel) } else { MessageScope::Channel(channel) })
 }
 
 /// The question's words.

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 use super::approvals;
+use crate::deliver::MessageScope;
 use crate::discord::api::snowflake::BlockEvent;
 use crate::discord::log::logbook::LogEntry;
 use crate::discord::shared::{BotState, LaneItem};
@@ -65,4 +66,10 @@ pub(super) fn system(message: u64, content: &str, at: Timestamp) -> LogEntry {
         author: String::new(),
         content: content.to_owned(),
     }
+}
+
+/// Where a turn's question stands.
+pub(super) fn scope(turn: &TurnRow) -> MessageScope {
+    let (channel, is_thread) = (turn.question.channel, turn.question.thread);
+    if is_thread { MessageScope::Thread(channel) } else { MessageScope::Channel(channel) }
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::deliver::MessageKind;
 use crate::deliver::notifier::nonce;
-use crate::discord::api::message;
+use crate::discord::api::{DiscordApi, message};
 use crate::discord::shared::BotState;
 
 /// The beginning of a progress message; own messages that begin so are never logged.
@@ -105,5 +105,38 @@ async fn show(
 fn note(shared: &BotState, turn: u64, shown: Option<u64>) {
     if let Err(error) = shared.turns.set_progress_message(turn, shown, shared.clock.now()) {
         tracing::warn!("{error}");
+    }
+}
+
+/// The interval of renewals.
+const EVERY: Duration = Duration::from_millis(7500);
+/// The longest time that it is shown, in case an answer hangs.
+const MAX_SHOWN: Duration = Duration::from_secs(15 * 60);
+
+/// Shows the typing sign until it is dropped.
+#[derive(Debug)]
+pub struct Typing(tokio::task::JoinHandle<()>);
+
+impl Typing {
+    /// Starts at once.
+    pub fn start(api: DiscordApi, channel: u64) -> Self {
+        let show = async move {
+            loop {
+                let route = Route::ChannelTyping { channel_id: channel.into() };
+                if let Err(error) = api.send(LightMethod::Post, route, &json!({})).await {
+                    tracing::debug!(channel, %error, "the typing sign could not be shown");
+                }
+                tokio::time::sleep(EVERY).await;
+            }
+        };
+        Self(tokio::spawn(async move {
+            let _ = tokio::time::timeout(MAX_SHOWN, show).await;
+        }))
+    }
+}
+
+impl Drop for Typing {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }

@@ -12,16 +12,16 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::channel_conversation::{ChannelConversation, entry, system};
-use super::{progress, turn_claim};
+use super::channel_conversation::{ChannelConversation, entry, scope, system};
+use super::progress::{self, Typing};
+use super::turn_claim;
 use crate::deliver::journal::answer_key;
-use crate::deliver::{AnswerOutcome as Delivered, MessageScope, split};
+use crate::deliver::{AnswerOutcome as Delivered, split};
 use crate::discord::api::message::{CONTENT_LIMIT, IncomingMessage};
-use crate::discord::api::{Typing, snowflake};
-use crate::discord::log::logbook::LogEntry;
+use crate::discord::api::snowflake;
 use crate::discord::shared::{BotState, Interruption, LONGEST_PAUSE, LaneItem, SHORTEST_PAUSE, lock};
 use crate::sqlite::DatabaseError;
-use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState};
+use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState, turn_notes};
 
 /// After a longer wait the answer says that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
@@ -101,13 +101,12 @@ impl Worker {
         let open: Vec<TurnRow> = open.into_iter().filter(|turn| turn.joined.is_none()).collect();
         let Some(first) = open.first() else { return Ok(None) };
         let live = lock(&self.shared.channel_lock.live);
-        let window = |turn: &TurnRow| turn.question.block.split_once("#^").map(|(path, _)| path.to_owned());
         let together = |turn: &&TurnRow| {
             turn.state == TurnState::Accepted
                 && matches!(self.shared.turns.stopped_by(turn.question.message), Ok(None))
                 && turn.question.reply
                 && live.contains(&turn.question.message)
-                && window(turn) == window(first)
+                && turn.question.log() == first.question.log()
         };
         let group: Vec<&TurnRow> = open.iter().take_while(together).collect();
         let Some((last, others)) = group.split_last().filter(|(_, others)| !others.is_empty()) else {
@@ -219,8 +218,11 @@ impl Worker {
     fn stopped(&self, turn: &TurnRow, who: &str) -> StepResult {
         let said =
             system(turn.question.message, &format!("{who} stopped the answer."), self.shared.clock.now());
-        self.write(vec![said]);
-        let facts = Facts { brain: crate::config::MEMORY.to_owned(), turn: block(turn), ..Facts::default() };
+        if let Some(lane) = self.lane.upgrade() {
+            let _ = lane.send(LaneItem::Write { entries: vec![said], done: None });
+        }
+        let (brain, block) = (crate::config::MEMORY.to_owned(), turn.question.block_id().map(str::to_owned));
+        let facts = Facts { brain, turn: block, ..Facts::default() };
         self.fix(turn, "Stopped.", &facts)
     }
 
@@ -254,11 +256,7 @@ impl Worker {
     async fn send(&self, turn: &TurnRow) -> StepResult {
         let message = turn.question.message;
         let key = answer_key(message, turn.question.reply);
-        let scope = if turn.question.thread {
-            MessageScope::Thread(self.channel)
-        } else {
-            MessageScope::Channel(self.channel)
-        };
+        let scope = scope(turn);
         let text = turn.answer.clone().unwrap_or_default();
         match self.shared.answers.send(&key, scope, &text).await? {
             Delivered::Sent => {
@@ -291,7 +289,9 @@ impl Worker {
         let name = self.shared.bot_name().await?;
         let lane = self.lane.upgrade().ok_or_else(|| Halt::Later("the bot is stopping".to_owned()))?;
         // A crash may have come before the notes were written; the log takes each once.
-        let _ = lane.send(LaneItem::Write { entries: self.notes(turn), done: None });
+        let (noted, at) = (turn_notes(&self.shared.turns, message), self.shared.clock.now());
+        let entries = noted.unwrap_or_default().into_iter().map(|note| entry(message, note, at)).collect();
+        let _ = lane.send(LaneItem::Write { entries, done: None });
         for (index, chunk) in sent.iter().enumerate() {
             // A chunk that was found in history has no id here; catch-up logs it.
             let Some(id) = chunk.message_id.as_deref().and_then(|id| id.parse().ok()) else { continue };
@@ -313,20 +313,6 @@ impl Worker {
         fail::fail_point!("turn::before-done");
         self.advance(message, TurnState::Done, "")
     }
-
-    /// The turn's notes, from the journal.
-    fn notes(&self, turn: &TurnRow) -> Vec<LogEntry> {
-        let message = turn.question.message;
-        let at = self.shared.clock.now();
-        let noted = crate::turn::turn_notes(&self.shared.turns, message).unwrap_or_default();
-        noted.into_iter().map(|note| entry(message, note, at)).collect()
-    }
-
-    fn write(&self, entries: Vec<LogEntry>) {
-        if let Some(lane) = self.lane.upgrade() {
-            let _ = lane.send(LaneItem::Write { entries, done: None });
-        }
-    }
 }
 
 /// The answer below the question that it answers.
@@ -338,10 +324,6 @@ fn quoted(question: Option<&str>, text: &str) -> String {
         }
         None => text.to_owned(),
     }
-}
-
-fn block(turn: &TurnRow) -> Option<String> {
-    turn.question.block.split_once("#^").map(|(_, id)| id.to_owned())
 }
 
 /// The turn for a message of an owner.

@@ -59,13 +59,9 @@ impl DiscordApi {
         Ok(Self::with(token, client, files, base))
     }
 
-    /// For the real Discord's names through the caller's client, with the rate limiter on: so a test with a resolver
-    /// and a certificate of its own reaches the code that production runs.
-    pub fn with_client(token: &SecretString, client: reqwest::Client) -> Self {
-        Self::with(Some(token), client.clone(), client, None)
-    }
-
-    fn with(
+    /// With these clients: so a test with a resolver and a certificate of its own reaches the code that production runs,
+    /// with the rate limiter on.
+    pub fn with(
         token: Option<&SecretString>,
         client: reqwest::Client,
         files: reqwest::Client,

@@ -4,8 +4,8 @@
 //! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`](events::GatewayEvent)s;
 //! - `events`: the events of the gateway;
 //! - [`message`], [`content`], [`snowflake`]: a message, its content outside of its text, ids as times;
-//! - [`history`], [`typing`]: a channel's pages, the typing sign;
-//! - [`permissions`], [`bot_checks`]: the permissions of a bot, and what a person has to fix.
+//! - [`history`]: a channel's pages;
+//! - [`bot_checks`]: the permissions of a bot, and what a person has to fix.
 
 pub(super) mod bot_checks;
 mod content;
@@ -15,9 +15,7 @@ mod gateway;
 pub(super) mod history;
 mod http;
 pub mod message;
-mod permissions;
 pub mod snowflake;
-mod typing;
 
 pub use bot_checks::examine;
 pub use error::DiscordError;
@@ -26,4 +24,3 @@ pub(super) use events::GatewayEvent;
 pub(super) use gateway::Gateway;
 pub use gateway::GatewayStatus;
 pub use http::DiscordApi;
-pub(super) use typing::Typing;

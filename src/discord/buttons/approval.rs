@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::components::{button, row};
+use super::{button, row};
 use crate::agent::approvals::ApprovalDecision;
 use crate::deliver::journal::asked_in;
 use crate::deliver::{MessageKind, OutgoingMessage};

@@ -9,8 +9,7 @@
 use jiff::{SignedDuration, ToSpan, civil};
 use serde_json::Value;
 
-use super::approval as approval_buttons;
-use super::components::{button, row};
+use super::{approval as approval_buttons, button, row};
 use crate::deliver::{MessageKind, OutgoingMessage, compose};
 use crate::discord::shared::VaultOperations;
 use crate::format::reminder::Recur;

@@ -12,7 +12,7 @@ use serenity::http::{LightMethod, Route};
 
 use super::interaction_reply::InteractionReply;
 use super::{definitions, inbox};
-use crate::agent::memory_answer;
+use crate::agent::turn_memory;
 use crate::discord::answer::approvals;
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::buttons::{approval as approval_buttons, notification as buttons};
@@ -98,7 +98,7 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
         }
         "recall" => {
             let found = shared.operations.recall.recall(&required_option(command, "query")?, 5).await?;
-            Ok(memory_answer::describe(&found))
+            Ok(turn_memory::describe(&found))
         }
         "ask" => ask(shared, command).await,
         "stop" => {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::capture::{HUMAN, Inbox, ListedCandidate};
 use crate::discord::api::message;
-use crate::discord::buttons::components::{button, row};
+use crate::discord::buttons::{button, row};
 use crate::discord::shared::VaultOperations;
 use crate::format::approval::shown;
 use crate::format::candidate::{CandidateState, is_id};

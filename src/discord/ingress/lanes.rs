@@ -9,7 +9,6 @@
 mod backfill;
 mod files;
 mod message_action;
-mod missed_edits;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +21,7 @@ use crate::discord::answer::{approvals, progress, turns};
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::log::logbook as log;
 use crate::discord::shared::access::{self, MessagePolicy};
-use crate::discord::shared::{BotState, LaneItem, LaneKind, mentions};
+use crate::discord::shared::{BotState, LaneItem, LaneKind};
 use crate::vault::EditError;
 
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
@@ -143,9 +142,7 @@ impl ChannelLane {
     fn open(&self) -> Result<(), EditError> {
         let bot = self.shared.identity();
         let title = self.place.title.as_deref();
-        self.shared
-            .log
-            .open(self.place.surface, self.id, title, |text| mentions::addresses_in_text(text, &bot))
+        self.shared.log.open(self.place.surface, self.id, title, |text| access::addresses_in_text(text, &bot))
     }
 
     /// Handles the gathered items, unless they wait for history: messages by id, then their changes.

@@ -1,7 +1,7 @@
 //! Receives all messages, live or from history: stores each first, and acts on it then.
 //!
 //! - [`lanes`]: one task a channel, which alone writes its log and reads its history (`backfill`), decides what follows
-//!   from a message (`message_action`) and finds missed edits (`missed_edits`);
+//!   from a message (`message_action`) and finds missed edits;
 //! - [`catchup`]: decides when the lanes read missed messages.
 
 pub(super) mod catchup;

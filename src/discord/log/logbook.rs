@@ -10,10 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp, Unit};
 
-use super::channel_log::ChannelLog;
-pub use super::channel_log::Surface;
-use super::current_text::CurrentTexts;
-pub use super::message_events::{BY_COMMAND, LogEntry, deletion, edit, entries};
+use super::channel_log::{ChannelLog, CurrentTexts};
 use super::message_events::{floor, render, system};
 use crate::clock::Clock;
 use crate::discord::api::snowflake::{self, BlockEvent};
@@ -21,6 +18,9 @@ use crate::format::log::{self, EventKind, LogHeader, LogPath};
 use crate::redact::Redactor;
 use crate::turn::facts;
 use crate::vault::{EditError, Editor, NotePath};
+
+pub use super::channel_log::Surface;
+pub use super::message_events::{BY_COMMAND, LogEntry, deletion, edit, entries};
 
 /// How much of the log is read at the start.
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -63,18 +63,6 @@ impl Logbook {
         if self.lock().contains_key(&id) {
             return Ok(());
         }
-        let context = self.load(surface, id, title, mentions)?;
-        self.lock().entry(id).or_insert(context);
-        Ok(())
-    }
-
-    fn load(
-        &self,
-        surface: Surface,
-        id: u64,
-        title: Option<&str>,
-        mentions: impl Fn(&str) -> bool,
-    ) -> Result<ChannelLog, EditError> {
         let windows = self.windows(surface, id);
         let mut context = ChannelLog {
             surface,
@@ -101,7 +89,8 @@ impl Logbook {
         if windows.first().map(|window| window.started) != oldest {
             context.floor = oldest.map_or(0, snowflake::first_at);
         }
-        Ok(context)
+        self.lock().entry(id).or_insert(context);
+        Ok(())
     }
 
     fn windows(&self, surface: Surface, id: u64) -> Vec<LogPath> {
@@ -311,10 +300,13 @@ impl Logbook {
         let contexts = self.lock();
         let context = contexts.get(&id)?;
         let window = context.windows.len().checked_sub(1)?;
-        let is_there = |(message, part): (u64, BlockEvent), at: usize| {
-            (part == BlockEvent::Message && at == window).then_some(message)
-        };
-        context.known.iter().rev().find_map(|(key, at)| is_there(*key, *at))
+        let is_there = |part: &BlockEvent, at: usize| *part == BlockEvent::Message && at == window;
+        context
+            .known
+            .iter()
+            .rev()
+            .find(|((_, part), at)| is_there(part, **at))
+            .map(|((message, _), _)| *message)
     }
 
     /// The file that a context's log is being written to.

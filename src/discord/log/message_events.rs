@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::current_text::EDITED;
 use crate::discord::api::message::{Attachment, IncomingMessage};
 use crate::discord::api::snowflake::{self, BlockEvent};
 use crate::format::log::{self, EventKind, LogEvent};
@@ -125,3 +124,5 @@ const LATE: &str = "logged late: later messages stand before it";
 
 /// The beginning of the event that links the answered message.
 pub(super) const ANSWERS: &str = "answers [[";
+/// The beginning of an edit's event.
+pub(super) const EDITED: &str = "edited [[";

@@ -1,30 +1,30 @@
 //! Holds the state that all tasks of the bot share: the API, the logs, the journals, and the lanes of the channels.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serenity::http::Route;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::access::Owners;
+use super::access::{BotIdentity, Owners};
 use super::channel_lock::ChannelLock;
-use super::cursors::Cursors;
-use super::lane::{LaneItem, LaneKind};
-use super::mentions::BotIdentity;
 use super::vault_operations::VaultOperations;
 use crate::agent::VaultApprovals;
 use crate::clock::Clock;
 use crate::config;
+use crate::config::json_file;
 use crate::deliver::AnswerSender;
+use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::{ApiError, DiscordApi, DiscordError, GatewayStatus, message, snowflake};
+use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::{Logbook, Surface};
-use crate::turn::{Responder, TurnJournal};
+use crate::turn::{NewTurn, Responder, TurnJournal};
 
 /// The times of the progress message.
 #[derive(Debug, Clone, Copy)]
@@ -206,5 +206,90 @@ impl BotState {
             }
             _ => None,
         }
+    }
+}
+
+/// An item for a lane.
+#[derive(Debug)]
+pub(in crate::discord) enum LaneItem {
+    /// A message, live or just posted by the bot itself.
+    Message(Box<IncomingMessage>),
+    /// A message was edited.
+    Edited { id: u64, content: String, at: Timestamp },
+    /// A message was deleted.
+    Deleted { id: u64 },
+    /// Events may have been missed: new messages wait until history was read. `review`: whether edits and
+    /// deletions may be among it.
+    Hold { review: bool },
+    /// Read missed messages; `done` is sent after the attempt. A failed one is retried by the lane itself.
+    CatchUp { done: oneshot::Sender<()> },
+    /// Log a turn's notes; `done` is sent once these, and all before them, are written.
+    Write { entries: Vec<log::LogEntry>, done: Option<oneshot::Sender<()>> },
+    /// A question by a slash command: log it and accept it; then `done` is sent.
+    Ask { turn: NewTurn, done: oneshot::Sender<()> },
+    /// End the window and begin the next; answers with the new file, or why not.
+    NewWindow { who: String, done: oneshot::Sender<Result<Option<String>, String>> },
+}
+
+/// The kind of a lane's channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::discord) struct LaneKind {
+    pub surface: Surface,
+    pub dm: bool,
+    pub title: Option<String>,
+}
+
+/// The cursors of all channels.
+#[derive(Debug)]
+pub struct Cursors {
+    path: PathBuf,
+    known: Mutex<BTreeMap<u64, u64>>,
+}
+
+impl Cursors {
+    /// Reads them from the state directory; none if the file is missing or broken.
+    pub fn load(state: &Path) -> Self {
+        let path = state.join("discord-cursors.json");
+        let known = json_file::load(&path).unwrap_or_default();
+        Self { path, known: Mutex::new(known) }
+    }
+
+    /// A channel's cursor.
+    pub fn get(&self, channel: u64) -> Option<u64> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&channel).copied()
+    }
+
+    /// The channels that have one.
+    pub fn channels(&self) -> Vec<u64> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    }
+
+    /// Moves a channel's cursor forward.
+    pub fn set(&self, channel: u64, to: u64) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = known.get(&channel).copied();
+        if now.is_some_and(|now| now >= to) {
+            return;
+        }
+        known.insert(channel, to);
+        if let Err(error) = json_file::save(&self.path, &*known) {
+            tracing::warn!(path = %self.path.display(), %error, "the place reached in Discord's history can't be kept");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_only_moves_forward_and_survives() {
+        let dir = tempfile::tempdir().unwrap();
+        let cursors = Cursors::load(dir.path());
+        cursors.set(1, 10);
+        cursors.set(1, 5);
+        assert_eq!(Cursors::load(dir.path()).get(1), Some(10));
+        std::fs::write(dir.path().join("discord-cursors.json"), "{").unwrap();
+        assert_eq!(Cursors::load(dir.path()).get(1), None);
     }
 }

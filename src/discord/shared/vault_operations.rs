@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::civil;
 
-use crate::agent::MemorySearch;
+use crate::agent::TurnMemory;
 use crate::deliver::Fact;
 use crate::format::id::ReminderId;
 use crate::format::pinned::LinkTarget;
@@ -50,7 +50,7 @@ pub struct VaultOperations {
     /// The vault.
     pub workspace: Arc<Workspace>,
     /// A search of the memory.
-    pub recall: Arc<dyn MemorySearch>,
+    pub recall: Arc<dyn TurnMemory>,
     /// The rest of the daemon.
     pub services: Arc<dyn DaemonServices>,
 }

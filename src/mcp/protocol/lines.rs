@@ -1,18 +1,25 @@
-//! Implements the transport over standard input and output: one JSON message a line.
+//! Serves MCP over standard input and output, as a host starts it: one JSON message a line.
 //!
 //! A line that is no JSON, or no message, is answered with an error whose id is null (or the message's own), as JSON-RPC
 //! specifies, and the next line is read. One task does all writing, so that a message is never cut when its sender is
 //! dropped. Reading may be dropped at any await: a partly read line stays in the buffer.
 
 use std::io::{Error, ErrorKind};
+use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server_with_ct};
 use rmcp::transport::Transport;
+use rmcp::transport::io::stdio_pipes;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::server::McpSession;
+use super::subscriptions::Subscriptions;
+use crate::mcp::shared_state::SharedState;
 
 /// The longest line that is read; a longer one is refused, and nothing of it kept.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -151,6 +158,26 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
             None => Ok(()),
         }
     }
+}
+
+/// Serves one client until it closes standard input or `stop` is cancelled.
+///
+/// # Errors
+/// The client doesn't speak MCP. One that leaves before it has said anything is none.
+pub async fn serve_stdio(shared: Arc<SharedState>, stop: CancellationToken) -> Result<(), String> {
+    let (input, output) = stdio_pipes();
+    let transport = LineTransport::new(input, output);
+    let hub = Subscriptions::new(Arc::clone(&shared));
+    let server = McpSession::new(Arc::clone(&shared), hub);
+    let result = match serve_server_with_ct(server, transport, stop).await {
+        Ok(running) => {
+            running.waiting().await.map(|_| ()).map_err(|error| format!("it went wrong inside: {error}"))
+        }
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    };
+    shared.finish_sends().await;
+    result
 }
 
 #[cfg(test)]

@@ -2,17 +2,15 @@
 //! meaning.
 //!
 //! - [`server`]: one session;
-//! - [`stdio`], [`lines`]: over standard input and output, one JSON message a line;
+//! - [`lines`]: over standard input and output, one JSON message a line;
 //! - [`http`]: over streamable HTTP, with a bearer token;
-//! - [`subscriptions`], [`progress`]: word of changed notes, and of how far a long call is.
+//! - [`subscriptions`]: word of changed notes, and of how far a long call is.
 
 mod http;
 mod lines;
-mod progress;
 mod server;
-mod stdio;
 mod subscriptions;
 
 pub use http::{HttpError, HttpOptions, serve_http};
+pub use lines::serve_stdio;
 pub use server::McpSession;
-pub use stdio::serve_stdio;

@@ -14,15 +14,14 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::sync::watch;
 
-use super::progress;
-use super::subscriptions::{Listener, SessionSubscriptions, Subscriptions};
+use super::subscriptions::{Listener, SessionSubscriptions, Subscriptions, forward_progress};
 use crate::hooks;
 use crate::mcp::failure::ToolFailure;
-use crate::mcp::offers::{completion, prompts, resources};
 use crate::mcp::shared_state::SharedState;
-use crate::mcp::tools::{McpCall, ToolAnswer};
-use crate::mcp::{arguments, untrusted};
+use crate::mcp::tools::{McpCall, TOOLS, ToolAnswer, ToolEntry};
+use crate::mcp::{arguments, prompts, resources, untrusted};
 use crate::vault::{Actor, Origin};
 
 /// The methods that take parameters. Wrong parameters are no reason to say that the method isn't there.
@@ -152,7 +151,7 @@ impl ServerHandler for McpSession {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.shared.tools().get(name).map(crate::mcp::catalog::ToolEntry::describe)
+        self.shared.tools.get(name).map(ToolEntry::describe)
     }
 
     async fn list_tools(
@@ -160,7 +159,7 @@ impl ServerHandler for McpSession {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.shared.tools().tools().map(crate::mcp::catalog::ToolEntry::describe).collect();
+        let tools = self.shared.tools.tools().map(ToolEntry::describe).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -172,33 +171,32 @@ impl ServerHandler for McpSession {
         if request.name == hooks::tool::TOOL {
             return self.hook(request.arguments.unwrap_or_default()).await;
         }
-        let Some(tool) = self.shared.tools().get(&request.name) else {
+        let Some(tool) = self.shared.tools.get(&request.name) else {
             return Err(refused(&request.name, &self.shared));
         };
         let origin = origin(&context);
-        let (reporter, progresses) = progress::channel(context.meta.get_progress_token());
+        let (reporter, newest) = watch::channel(None);
         let stop = Arc::new(AtomicBool::new(false));
         let (shared, stopping) = (Arc::clone(&self.shared), Arc::clone(&stop));
         let given = request.arguments.unwrap_or_default();
         let cancel = context.ct.clone();
         let work = tokio::task::spawn_blocking(move || {
             let arguments = arguments::check(tool.name, tool.arguments, &given)?;
-            let (workspace, progress) = (shared.workspace(), |done| reporter.report(done));
-            let call = McpCall {
+            (tool.act)(&McpCall {
                 shared: &shared,
-                workspace,
+                workspace: shared.workspace(),
                 arguments,
                 origin,
                 by: turn(),
                 #[cfg(feature = "assistant")]
                 tools_of_asked: crate::mcp::toolbox::VaultTools::for_asked_brain,
-                progress: &progress,
+                progress: &|done| _ = reporter.send_replace(Some(done)),
                 stop: &stopping,
                 cancel,
-            };
-            (tool.act)(&call)
+            })
         });
-        let both = async { tokio::join!(work, progresses.forward(context.peer.clone())).0 };
+        let told = forward_progress(newest, context.meta.get_progress_token(), context.peer.clone());
+        let both = async { tokio::join!(work, told).0 };
         tokio::select! {
             done = both => {
                 let outcome = done.unwrap_or_else(|error| {
@@ -264,7 +262,7 @@ impl ServerHandler for McpSession {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let session = SessionSubscriptions::new(Arc::clone(self.session.hub()));
+        let session = SessionSubscriptions::new(Arc::clone(&self.session.hub));
         let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         let sink = context.sink().clone();
         let listening = self.blocking(move |_| {
@@ -303,7 +301,7 @@ impl ServerHandler for McpSession {
         request: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        self.blocking(move |shared| completion::complete(&shared.workspace(), &request)).await
+        self.blocking(move |shared| resources::complete(&shared.workspace(), &request)).await
     }
 
     /// Answers a message that is no request of the protocol.
@@ -324,9 +322,9 @@ impl ServerHandler for McpSession {
 /// The error for a tool that isn't exposed; `--tools` may be why.
 fn refused(name: &str, shared: &SharedState) -> ErrorData {
     let shown: String = name.chars().take(60).collect();
-    let known = crate::mcp::catalog::TOOLS.iter().any(|tool| tool.name == name);
+    let known = TOOLS.iter().any(|tool| tool.name == name);
     let message = if known {
-        format!("this server runs with `--tools {}`, which leaves `{shown}` out", shared.tools())
+        format!("this server runs with `--tools {}`, which leaves `{shown}` out", shared.tools)
     } else {
         format!("there is no tool `{shown}`; see tools/list")
     };

@@ -1,4 +1,4 @@
-//! Watches subscribed notes and notifies clients of changes.
+//! Watches subscribed notes and notifies clients of changes, and of the progress of a long call.
 //!
 //! The vault is watched from the first subscription on. An event says that something may have changed; the note is
 //! compared first, so a client hears of real changes alone. The comparison runs on the watcher's thread, notifications
@@ -7,14 +7,17 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
-use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
+use rmcp::model::{ErrorData, ProgressNotificationParam, ProgressToken, ResourceUpdatedNotificationParam};
 use rmcp::service::SubscriptionSink;
 use rmcp::{Peer, RoleServer};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
-use crate::mcp::offers::resources;
+use crate::mcp::resources;
 use crate::mcp::shared_state::SharedState;
+use crate::search::Progress;
 use crate::vault::{NotePath, Stat, WatchEvent, Watcher};
 
 /// A connection to a client.
@@ -151,7 +154,8 @@ fn on_watch_event(hub: &Weak<Subscriptions>, runtime: &Handle, event: &WatchEven
 /// The subscriptions of one session; dropped with it.
 #[derive(Debug)]
 pub struct SessionSubscriptions {
-    hub: Arc<Subscriptions>,
+    /// The registry of its subscriptions.
+    pub hub: Arc<Subscriptions>,
     id: u64,
 }
 
@@ -160,11 +164,6 @@ impl SessionSubscriptions {
     pub fn new(hub: Arc<Subscriptions>) -> Self {
         let id = hub.sessions.fetch_add(1, Ordering::Relaxed);
         Self { hub, id }
-    }
-
-    /// The registry of its subscriptions.
-    pub fn hub(&self) -> &Arc<Subscriptions> {
-        &self.hub
     }
 
     /// Subscribes to a note; idempotent.
@@ -189,5 +188,33 @@ impl SessionSubscriptions {
 impl Drop for SessionSubscriptions {
     fn drop(&mut self) {
         self.hub.forget(self.id, None);
+    }
+}
+
+/// The shortest time between two reports.
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Forwards the newest progress to the client until its sender, which the working thread has, is gone; without a token
+/// nothing is reported.
+pub async fn forward_progress(
+    mut newest: watch::Receiver<Option<Progress>>,
+    token: Option<ProgressToken>,
+    peer: Peer<RoleServer>,
+) {
+    let Some(token) = token else { return };
+    let mut told = 0;
+    while newest.changed().await.is_ok() {
+        let Some(Progress { done, total }) = *newest.borrow_and_update() else { continue };
+        if done <= told {
+            continue;
+        }
+        told = done;
+        let word = ProgressNotificationParam::new(token.clone(), done as f64)
+            .with_total(total as f64)
+            .with_message("indexing the vault's notes for the first time");
+        if peer.notify_progress(word).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(MIN_INTERVAL).await;
     }
 }

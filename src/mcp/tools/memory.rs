@@ -1,25 +1,100 @@
-//! Implements the memory tools: saving, promoting, listing and pinning; each answers with the note's lines after the
-//! write.
+//! `memory_save`, `memory_edit` and `memory_forget`: each answers with the note's lines after the write.
 
-use jiff::civil::Date;
+use rmcp::model::Tool;
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
 
-use super::commitments::{instant, listing};
-use super::near_memories::near;
-use super::{McpCall, ToolAnswer, ToolOutcome, one_line};
+use super::listing::instant;
+use super::near_memories::{NearMemory, near};
+use super::tool::{Effect, ToolEntry};
+use super::{McpCall, ToolAnswer, ToolOutcome};
 use crate::format::commitment::Precision;
-use crate::format::pinned::LinkTarget;
+use crate::mcp::arguments::{Argument, MAX_TEXT_CHARS, MEMORY_KINDS, choice, line, text, whole};
 use crate::mcp::failure::ToolFailure;
-use crate::mcp::outputs::{Day, Edited, Listing, Memory, NearMemory, Promoted, Removed, Saved, Section};
 use crate::mcp::untrusted;
-use crate::memory::{self, CommitmentDraft, MemoryKind, MemoryRef, NewMemory};
+use crate::memory::{CommitmentDraft, MemoryKind, MemoryRef, NewMemory, SavedMemory};
 use crate::reminders::ReminderError;
 use crate::when::{self, WhenError};
 
-/// Days that one list holds at most, newest first.
-const MOST_DAYS: usize = 60;
+const SAVE_SCOPE: Argument = line(
+    "memory_scope",
+    false,
+    "Whose: `global` (default; the user), `here` (this project), `project:ID`, `agent:ID`, `user:ID`, `custom:NAME`.",
+);
 
-/// `memory_save`.
-pub fn save(call: &McpCall<'_>) -> ToolOutcome {
+const EXPECTED: Argument = line("expected", false, "`hash` of `memory_get`: refused if changed.");
+
+const NOTE: Argument = line("path", true, "Its note, as in `MEMORY.md`.");
+
+const SAYS: Argument = text("text", MAX_TEXT_CHARS, true, "Its exact words now, all of them.");
+
+const WHICH: Argument = whole("line", 1, 10_000_000, None, "Only where several say the same.");
+
+pub(super) const SAVE: ToolEntry = ToolEntry {
+    name: "memory_save",
+    title: "Save a memory",
+    doc: "Saves a durable fact (`long`), a note of the day (`daily`), or a follow-up that the user is told when due (`commitment`). Saved only if the answer shows its lines.",
+    arguments: &[
+        choice("scope", MEMORY_KINDS, true, "Which kind."),
+        text("content", MAX_TEXT_CHARS, true, "Words that make sense by themselves."),
+        line("key", false, "`long`: its section, as in `Kyle`."),
+        line("due", false, "`commitment`, required: RFC 3339, local `2026-05-08 19:00`, `tomorrow 9am`."),
+        choice("precision", &["precise", "soft"], false, "`commitment`: is the time exact?"),
+        line("commitment_scope", false, "`commitment`: told in `channel:ID`, `thread:ID` or `user:ID`."),
+        SAVE_SCOPE,
+        EXPECTED,
+    ],
+    // A note of the day bears its minute, and a follow-up that was told can be made again.
+    effect: Effect::Adds,
+    output: Tool::with_output_schema::<Saved>,
+    act: save,
+};
+
+/// The written lines, read back from the note.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Saved {
+    /// The note, relative to the vault.
+    path: String,
+    /// The first line, from 1.
+    line: usize,
+    /// The last line.
+    end_line: usize,
+    /// The exact lines.
+    text: String,
+    /// A follow-up's id.
+    id: Option<String>,
+    /// The section that it stands in.
+    section: Option<String>,
+    /// Its owner: `global`, `project:<id>`…
+    memory_scope: String,
+    /// Whether it stood there before, and nothing was written.
+    existing: bool,
+    /// In what it differs from what was given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// Up to three memories that say something like it, untrusted as all that notes say: does it repeat or contradict one?
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    near: Vec<NearMemory>,
+}
+
+impl From<SavedMemory> for Saved {
+    fn from(saved: SavedMemory) -> Self {
+        Self {
+            path: saved.path.to_string(),
+            line: saved.line,
+            end_line: saved.end_line,
+            text: saved.text,
+            id: saved.id,
+            section: saved.section,
+            memory_scope: saved.scope.to_string(),
+            existing: saved.existing,
+            notes: saved.notes,
+            near: Vec::new(),
+        }
+    }
+}
+
+fn save(call: &McpCall<'_>) -> ToolOutcome {
     let arguments = call.arguments;
     let shelf: MemoryKind = arguments.text("scope").unwrap_or_default().parse()?;
     only(call, shelf)?;
@@ -67,40 +142,6 @@ fn with_near(words: String, near: &[NearMemory]) -> String {
         "{words}\nNear to it, in case it repeats or contradicts them:\n{}",
         untrusted::marked(&lines.join("\n"))
     )
-}
-
-/// `memory_edit`.
-pub fn edit(call: &McpCall<'_>) -> ToolOutcome {
-    let new = call.arguments.text("new_text").unwrap_or_default();
-    let notes = call.workspace.memory();
-    let edited = notes.edit(&meant(call), new, &call.origin)?;
-    let saved = edited.saved;
-    let word = if saved.existing { "It said that already" } else { "Changed" };
-    let words = format!("{word}, {}\nIt was:\n{}", place_and_text(&saved), edited.was);
-    let own = (saved.path == notes.long_path()).then_some(saved.line);
-    let near = near(call, new, own);
-    let words = with_near(words, &near);
-    Ok(ToolAnswer::new(words, &Edited { saved: Saved { near, ..Saved::from(saved) }, was: edited.was }))
-}
-
-/// `memory_forget`.
-pub fn forget(call: &McpCall<'_>) -> ToolOutcome {
-    let gone = call.workspace.memory().forget_by_words(&meant(call), &call.origin)?;
-    let words = format!(
-        "Taken out of {}, line {}:\n{}\nThe user can bring it back with `vault-agent undo`.",
-        gone.path, gone.line, gone.text
-    );
-    Ok(ToolAnswer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
-}
-
-fn meant<'a>(call: &McpCall<'a>) -> MemoryRef<'a> {
-    let arguments = call.arguments;
-    MemoryRef {
-        path: arguments.text("path").unwrap_or_default(),
-        text: arguments.text("text").unwrap_or_default(),
-        line: arguments.whole("line").and_then(|line| usize::try_from(line).ok()),
-        expected: arguments.text("expected"),
-    }
 }
 
 /// Refuses arguments that would be lost without a word.
@@ -156,117 +197,79 @@ fn is_plain(text: &str) -> bool {
     text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c))
 }
 
-fn place_and_text(saved: &memory::SavedMemory) -> String {
-    let section = saved.section.as_ref().map_or_else(String::new, |section| format!(" under `{section}`"));
-    let notes: String = saved.notes.iter().map(|note| format!("\n({note})")).collect();
-    format!("{}:{}{section}:\n{}{notes}", saved.path, saved.line, saved.text)
+pub(super) const EDIT: ToolEntry = ToolEntry {
+    name: "memory_edit",
+    title: "Change a memory",
+    doc: "Changes a memory's words; time, fields and scope stay.",
+    arguments: &[NOTE, SAYS, text("new_text", MAX_TEXT_CHARS, true, "Its new words."), WHICH, EXPECTED],
+    effect: Effect::Changes,
+    output: Tool::with_output_schema::<Edited>,
+    act: edit,
+};
+
+/// A memory that says something else now.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Edited {
+    /// As it stands in the note now.
+    #[serde(flatten)]
+    saved: Saved,
+    /// The exact lines that stood there.
+    was: String,
 }
 
-/// `memory_promote`.
-pub fn promote(call: &McpCall<'_>) -> ToolOutcome {
-    let arguments = call.arguments;
-    let text = arguments.text("date").unwrap_or_default();
-    let date = text.parse::<Date>().map_err(|_| {
-        let shown: String = text.chars().take(60).collect();
-        ToolFailure::new("bad_date", format!("{shown:?} is no day"))
-            .of("date")
-            .hint("Write it as `2026-11-20`.")
-    })?;
-    let line = usize::try_from(arguments.whole("line").unwrap_or(1)).unwrap_or(usize::MAX);
+fn edit(call: &McpCall<'_>) -> ToolOutcome {
+    let new = call.arguments.text("new_text").unwrap_or_default();
     let notes = call.workspace.memory();
-    // A call that is made again, because its answer was lost, is about the same bullet.
-    let meant = arguments.text("text").map(str::to_owned);
-    let meant = meant.or_else(|| call.workspace.removed_line(&notes.daily_path(date), line));
-    let promoted = notes.promote(date, line, meant.as_deref(), arguments.text("section"), &call.origin)?;
-    let left = if promoted.removed {
-        format!("It is out of {}.", promoted.from)
-    } else {
-        format!("The line in {} was changed by someone just now and stays.", promoted.from)
-    };
-    let word = if promoted.saved.existing { "It stood there already" } else { "Promoted" };
-    let words = format!("{word}, {}\n{left}", place_and_text(&promoted.saved));
-    let output =
-        Promoted { from: promoted.from.to_string(), removed: promoted.removed, saved: promoted.saved.into() };
-    Ok(ToolAnswer::new(words, &output))
+    let edited = notes.edit(&meant(call), new, &call.origin)?;
+    let saved = edited.saved;
+    let word = if saved.existing { "It said that already" } else { "Changed" };
+    let words = format!("{word}, {}\nIt was:\n{}", place_and_text(&saved), edited.was);
+    let own = (saved.path == notes.long_path()).then_some(saved.line);
+    let near = near(call, new, own);
+    let words = with_near(words, &near);
+    Ok(ToolAnswer::new(words, &Edited { saved: Saved { near, ..Saved::from(saved) }, was: edited.was }))
 }
 
-/// `memory_list`.
-pub fn list(call: &McpCall<'_>) -> ToolOutcome {
-    let shelf: MemoryKind = call.arguments.text("scope").unwrap_or_default().parse()?;
-    let notes = call.workspace.memory();
-    let scopes = call.visible_scopes()?;
-    Ok(match shelf {
-        MemoryKind::Long => long(notes.list_long(Some(&scopes))?),
-        MemoryKind::Daily => daily(notes.list_daily(None, Some(&scopes))?),
-        MemoryKind::Commitment => listing(notes.ledger().list(true)?, "There are no follow-ups."),
-    })
+pub(super) const FORGET: ToolEntry = ToolEntry {
+    name: "memory_forget",
+    title: "Forget a memory",
+    doc: "Removes a memory. The user can undo it.",
+    arguments: &[NOTE, SAYS, WHICH, EXPECTED],
+    effect: Effect::Removes,
+    output: Tool::with_output_schema::<Removed>,
+    act: forget,
+};
+
+/// Something that was taken out of a note.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Removed {
+    /// The note.
+    pub(super) path: String,
+    /// Its text as it stood.
+    pub(super) text: String,
 }
 
-fn long(listed: Vec<memory::ListedSection>) -> ToolAnswer {
-    let mut words = Vec::new();
-    let mut sections = Vec::new();
-    for section in listed {
-        let name = section.section.unwrap_or_default();
-        words.push(format!("## {name}"));
-        words.extend(section.memories.iter().map(|one| format!("{}: {}", one.line, one_line(&one.text))));
-        let memories = section.memories.into_iter().map(Memory::from).collect();
-        sections.push(Section { name, line: section.line, memories });
-    }
-    let words = if words.is_empty() { "There are no memories.".to_owned() } else { words.join("\n") };
-    ToolAnswer::from_notes(
-        &words,
-        &Listing { sections: Some(sections), untrusted: true, ..Listing::default() },
-    )
-}
-
-fn daily(listed: Vec<memory::ListedDay>) -> ToolAnswer {
-    let more = listed.len().saturating_sub(MOST_DAYS);
-    let mut words: Vec<String> = listed
-        .iter()
-        .take(MOST_DAYS)
-        .map(|day| format!("{}: {} bullets", day.path, day.memories.len()))
-        .collect();
-    if more > 0 {
-        words.push(format!("(and {more} older days)"));
-    }
-    let days = listed
-        .into_iter()
-        .take(MOST_DAYS)
-        .map(|day| Day {
-            date: day.date.to_string(),
-            path: day.path.to_string(),
-            bullets: day.memories.len(),
-        })
-        .collect();
-    let words = if words.is_empty() { "There are no notes of days.".to_owned() } else { words.join("\n") };
-    ToolAnswer::from_notes(&words, &Listing { days: Some(days), untrusted: true, ..Listing::default() })
-}
-
-/// `memory_pin`.
-pub fn pin(call: &McpCall<'_>) -> ToolOutcome {
-    let target = call.arguments.text("link").map(target).transpose()?;
-    let content = call.arguments.text("content").unwrap_or_default();
-    let saved = call.workspace.memory().pin(content, target.as_ref(), &call.origin)?;
-    let word = if saved.existing { "It was pinned already" } else { "Pinned" };
-    Ok(ToolAnswer::new(format!("{word}, {}", place_and_text(&saved)), &Saved::from(saved)))
-}
-
-/// `memory_unpin`.
-pub fn unpin(call: &McpCall<'_>) -> ToolOutcome {
-    let content = call.arguments.text("content").unwrap_or_default();
-    let whole = call.workspace.unpinned_before(content);
-    let gone = call.workspace.memory().unpin(content, whole, &call.origin)?;
-    let words = format!("Unpinned from {}:\n{}", gone.path, gone.text);
+fn forget(call: &McpCall<'_>) -> ToolOutcome {
+    let gone = call.workspace.memory().forget_by_words(&meant(call), &call.origin)?;
+    let words = format!(
+        "Taken out of {}, line {}:\n{}\nThe user can bring it back with `vault-agent undo`.",
+        gone.path, gone.line, gone.text
+    );
     Ok(ToolAnswer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
 }
 
-/// An Obsidian link, with or without its brackets.
-fn target(text: &str) -> Result<LinkTarget, ToolFailure> {
-    let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
-    let read = crate::format::pinned::parse(format!("- [[{bare}]]\n").as_bytes());
-    read.into_iter().next().and_then(|bullet| bullet.target).ok_or_else(|| {
-        ToolFailure::new("bad_link", "that is no link to a note")
-            .of("link")
-            .hint("Write it as `daily/2026-11-20#^block` or `MEMORY#Section`, without `.md`.")
-    })
+fn meant<'a>(call: &McpCall<'a>) -> MemoryRef<'a> {
+    let arguments = call.arguments;
+    MemoryRef {
+        path: arguments.text("path").unwrap_or_default(),
+        text: arguments.text("text").unwrap_or_default(),
+        line: arguments.whole("line").and_then(|line| usize::try_from(line).ok()),
+        expected: arguments.text("expected"),
+    }
+}
+
+pub(super) fn place_and_text(saved: &SavedMemory) -> String {
+    let section = saved.section.as_ref().map_or_else(String::new, |section| format!(" under `{section}`"));
+    let notes: String = saved.notes.iter().map(|note| format!("\n({note})")).collect();
+    format!("{}:{}{section}:\n{}{notes}", saved.path, saved.line, saved.text)
 }

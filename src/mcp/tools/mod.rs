@@ -1,20 +1,25 @@
-//! Implements the tools: each calls one room and returns the result in words and as a structure.
+//! The tools: each one's words, arguments, effect and answer as a constant beside the function that does it, by calling
+//! one room.
 //!
-//! They run on threads that may wait for a disk, and know nothing of the protocol.
+//! Schemas, checks, annotations and `--tools` all come from the table [`TOOLS`], so they can't disagree. The doc comments
+//! of an answer's fields become part of its schema, for models. The functions run on threads that may wait for a disk,
+//! and know nothing of the protocol. A new tool is a constant and a function in its topic's file, and a line in [`TOOLS`].
 //!
-//! - `reminders`, `commitments`, `memory`, `notes`, `search`, `lcm`, `brains`: one file a topic;
-//! - `near_memories`: memories that are near to a saved one.
+//! - `search`, `notes`, `listing`, `memory`, `pins`, `reminders`, `lcm`, `brains`: one file a topic;
+//! - `near_memories`: memories that are near to a saved one; `tool`: the definition of a tool, and sets of tools.
 
 #[cfg(feature = "assistant")]
 pub mod brains;
-pub mod commitments;
 #[cfg(feature = "assistant")]
-pub mod lcm;
-pub mod memory;
+mod lcm;
+mod listing;
+mod memory;
 mod near_memories;
-pub mod notes;
-pub mod reminders;
-pub mod search;
+mod notes;
+mod pins;
+mod reminders;
+mod search;
+mod tool;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -32,6 +37,42 @@ use crate::memory::{Scope, ScopeError, accessible};
 use crate::search::Progress;
 use crate::vault::Origin;
 use crate::workspace::Workspace;
+
+pub use self::tool::{Effect, ToolEntry};
+
+/// All tools, those that only read first.
+pub static TOOLS: &[ToolEntry] = &[
+    search::SEARCH,
+    search::RECALL,
+    notes::GET,
+    listing::LIST,
+    listing::COMMITMENT_DUE,
+    reminders::LIST,
+    #[cfg(feature = "assistant")]
+    brains::CLASSIFY_TASK,
+    #[cfg(feature = "assistant")]
+    brains::ROUTE_TASK,
+    #[cfg(feature = "assistant")]
+    lcm::GREP,
+    #[cfg(feature = "assistant")]
+    lcm::DESCRIBE,
+    #[cfg(feature = "assistant")]
+    lcm::EXPAND,
+    #[cfg(feature = "assistant")]
+    brains::ASK_BRAIN,
+    memory::SAVE,
+    memory::EDIT,
+    memory::FORGET,
+    pins::PROMOTE,
+    listing::COMMITMENT_DONE,
+    reminders::ADD,
+    reminders::UPDATE,
+    reminders::DONE,
+    reminders::SNOOZE,
+    reminders::DELETE,
+    pins::PIN,
+    pins::UNPIN,
+];
 
 /// One call of a tool.
 pub struct McpCall<'a> {
@@ -61,13 +102,13 @@ impl McpCall<'_> {
     fn saving_scope(&self) -> Result<Scope, ToolFailure> {
         match self.arguments.text("memory_scope") {
             Some(text) => self.scope(text),
-            None => Ok(self.shared.place().saved.clone()),
+            None => Ok(self.shared.place.saved.clone()),
         }
     }
 
     /// The scopes that are read: the named ones, else what is global, this project's and the client's own.
     fn visible_scopes(&self) -> Result<Vec<Scope>, ToolFailure> {
-        let ServerScopes { project: here, before, .. } = self.shared.place();
+        let ServerScopes { project: here, before, .. } = &self.shared.place;
         let Some(text) = self.arguments.text("memory_scope") else {
             // `claude-code 2.1` is the agent `claude-code`.
             let agent = self.origin.client.as_deref().and_then(|client| client.split(' ').next());
@@ -83,7 +124,7 @@ impl McpCall<'_> {
     /// A scope as a client writes it; `here` is the project that the server runs in.
     fn scope(&self, text: &str) -> Result<Scope, ToolFailure> {
         match text.trim() {
-            "here" => Ok(self.shared.place().project.clone()),
+            "here" => Ok(self.shared.place.project.clone()),
             text => text.parse().map_err(|error: ScopeError| {
                 ToolFailure::new("unknown_scope", error.to_string()).of("memory_scope")
             }),

@@ -2,9 +2,11 @@
 //!
 //! It reads `MEMORY.md` alone and uses the vectors that are in the binary; no index is opened.
 
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+
 use super::{McpCall, one_line};
 use crate::embed::Embedder;
-use crate::mcp::outputs::NearMemory;
 use crate::memory::ListedMemory;
 
 /// The most memories that are shown.
@@ -15,6 +17,17 @@ const NEAR: f32 = 0.55;
 const LOOKED_AT: usize = 2_000;
 /// Characters of a text that are compared, and shown.
 const HEAD: usize = 300;
+
+/// A memory like another.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NearMemory {
+    /// Its note.
+    pub path: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its text.
+    pub text: String,
+}
 
 /// The memories near to a text, best first, without the one in this line of `MEMORY.md`.
 pub fn near(call: &McpCall<'_>, text: &str, own_line: Option<usize>) -> Vec<NearMemory> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::brain::{FailureClass, RawTurn, ToolCall, Usage};
 use crate::turn::skills::ListedSkills;
-use crate::turn::state::TurnState;
+use crate::words::words;
 
 /// The author of a question that was asked on the page.
 pub const PAGE: &str = "page";
@@ -39,6 +39,16 @@ impl NewTurn {
     /// The routine that asks, if any: it has no channel, and its name stands as the author.
     pub fn routine(&self) -> Option<&str> {
         self.author.strip_prefix("routine:").filter(|_| self.channel == 0)
+    }
+
+    /// The path of the log that holds the question, without `.md`.
+    pub fn log(&self) -> Option<&str> {
+        self.block.split_once("#^").map(|(path, _)| path)
+    }
+
+    /// The id of its block in that log.
+    pub fn block_id(&self) -> Option<&str> {
+        self.block.split_once("#^").map(|(_, id)| id)
     }
 
     /// Whether it was asked on the web page, which logs nothing.
@@ -77,8 +87,7 @@ pub struct TurnRow {
 impl TurnRow {
     /// The turn's name: its question's block in the log, else the message's id.
     pub fn name(&self) -> String {
-        let block = self.question.block.rsplit_once("#^");
-        block.map_or_else(|| self.question.message.to_string(), |(_, id)| id.to_owned())
+        self.question.block_id().map_or_else(|| self.question.message.to_string(), str::to_owned)
     }
 }
 
@@ -155,6 +164,15 @@ impl ToolEnd {
     }
 }
 
+/// A question in the note of approvals, for the same call to find again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenApproval {
+    /// Its line's id.
+    pub id: String,
+    /// Until when it can be answered.
+    pub until: Timestamp,
+}
+
 /// A step with its time, as `turns ID` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRow {
@@ -176,4 +194,71 @@ pub struct Round {
     pub tool_calls: Vec<ToolCall>,
     /// The answer as its provider sent it.
     pub raw: Option<RawTurn>,
+}
+
+words! {
+    /// The progress of a turn. Each state is on disk before the step that it announces begins.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum TurnState, as_str {
+        /// Accepted; nothing was done yet.
+        Accepted = "accepted",
+        /// The brains and their order are chosen.
+        Routed = "routed",
+        /// The memory result is fixed.
+        Recalled = "recalled",
+        /// The request is fixed, by its hash.
+        Assembled = "assembled",
+        /// A brain was asked; rounds of tools may have followed.
+        Called = "called",
+        /// The text is fixed and recorded in the delivery journal.
+        Answered = "answered",
+        /// Every chunk of it was sent.
+        Sent = "sent",
+        /// Every chunk is in the log: final.
+        Done = "done",
+        /// The question was withdrawn before it was answered, or the answer can't be delivered: final.
+        Dropped = "dropped",
+    }
+}
+
+impl TurnState {
+    /// Whether the state is final.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Done | Self::Dropped)
+    }
+
+    /// Whether a turn may go from here to `next`. Up to its answer a turn may begin again (its question was
+    /// edited, the program was killed); from there it only goes on. A question can be withdrawn only before.
+    pub fn may_become(self, next: Self) -> bool {
+        match next {
+            Self::Dropped => !self.is_final() && self != Self::Sent,
+            Self::Accepted | Self::Routed | Self::Recalled | Self::Assembled | Self::Called => {
+                self < Self::Answered
+            }
+            Self::Answered => self < Self::Answered,
+            Self::Sent => self == Self::Answered,
+            Self::Done => self == Self::Sent,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_reads_back_and_an_answer_is_never_taken_back() {
+        for state in TurnState::ALL {
+            assert_eq!(TurnState::named(state.as_str()), Some(state));
+            for next in TurnState::ALL {
+                if matches!(state, TurnState::Answered | TurnState::Sent | TurnState::Done) {
+                    let onwards = next > state;
+                    assert!(onwards || !state.may_become(next), "{state:?} to {next:?}");
+                }
+                if state.is_final() {
+                    assert!(!state.may_become(next), "{state:?} to {next:?}");
+                }
+            }
+        }
+    }
 }

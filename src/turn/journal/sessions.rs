@@ -72,10 +72,10 @@ impl TurnJournal {
         })
     }
 
-    /// The unfinished call of a turn to which this result belongs.
-    pub fn open_call(&self, message: u64, result: &ToolResult) -> Result<Option<(u32, ToolCall)>> {
+    /// The unfinished call of a turn with this id.
+    pub fn open_call(&self, message: u64, call_id: &str) -> Result<Option<(u32, ToolCall)>> {
         let tools = self.tools(message)?;
-        let open = tools.into_iter().rev().find(|row| row.call.id == result.call_id && row.result.is_none());
+        let open = tools.into_iter().rev().find(|row| row.call.id == call_id && row.result.is_none());
         Ok(open.map(|row| (row.number, row.call)))
     }
 
@@ -87,7 +87,7 @@ impl TurnJournal {
         end: &ToolEnd,
         now: Timestamp,
     ) -> Result<Option<(u32, ToolCall)>> {
-        let found = self.open_call(message, result)?;
+        let found = self.open_call(message, &result.call_id)?;
         if let Some((number, _)) = &found {
             self.tool_finished(message, *number, end, now)?;
         }

@@ -43,7 +43,7 @@ than guess.
 #[derive(Debug, Clone)]
 pub struct RequestMaterial<'a> {
     /// The notes that every request includes.
-    pub notes: &'a RequestNotes,
+    pub notes: RequestNotes,
     /// The skills to list.
     pub skills: &'a RequestSkills,
     /// The tools that may be called; the tool that reads skills only if some are listed.
@@ -53,11 +53,11 @@ pub struct RequestMaterial<'a> {
     /// The top-level summaries of the window, oldest first.
     pub summaries: &'a [PastSummary],
     /// The messages to be answered, oldest first.
-    pub questions: &'a [RequestQuestion],
+    pub questions: Vec<RequestQuestion>,
     /// The injected memories; may be empty.
     pub injection: &'a str,
     /// The present, in the vault's zone.
-    pub now: &'a Zoned,
+    pub now: Zoned,
     /// The tokens that the request may have.
     pub budget: u64,
     /// The longest answer, if it is bounded.
@@ -152,7 +152,7 @@ struct RequestParts<'a> {
 }
 
 fn parts<'a>(material: &RequestMaterial<'a>) -> RequestParts<'a> {
-    let system = system(material.notes, material.skills);
+    let system = system(&material.notes, material.skills);
     let asked: Vec<&str> = material.questions.iter().map(|question| question.id.as_str()).collect();
     let with_tools = !material.tools.is_empty();
     let zone = material.now.time_zone();
@@ -225,7 +225,7 @@ fn system(notes: &RequestNotes, skills: &RequestSkills) -> String {
 /// The new part of this turn: date and time, the last session's work, what was said `earlier` about it, and the
 /// memories before the first question.
 fn new_messages(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
-    let now = material.now;
+    let now = &material.now;
     let zone = now.time_zone().iana_name().unwrap_or("local time");
     let mut context = format!("Now: {} ({zone}).", now.strftime("%A, %Y-%m-%d %H:%M"));
     context.push_str(&material.notes.in_new_message());
@@ -284,14 +284,14 @@ mod tests {
             ..RequestNotes::default()
         };
         assemble(RequestMaterial {
-            notes: &notes,
+            notes,
             skills: &RequestSkills::default(),
             tools: vec![],
             blocks: &blocks,
             summaries: &[],
-            questions: std::slice::from_ref(&question),
+            questions: vec![question],
             injection,
-            now: &now(),
+            now: now(),
             budget,
             max_output_tokens: None,
             schema: None,
@@ -364,14 +364,14 @@ mod tests {
             ..RequestNotes::default()
         };
         let request = assemble(RequestMaterial {
-            notes: &notes,
+            notes,
             skills: &RequestSkills::default(),
             tools: vec![],
             blocks: &[],
             summaries: &[],
-            questions: &questions,
+            questions: questions.into(),
             injection: "",
-            now: &now(),
+            now: now(),
             budget: 1000,
             max_output_tokens: None,
             schema: None,

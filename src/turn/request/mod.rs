@@ -6,8 +6,7 @@
 //! - [`history`], [`files`]: a log's blocks as messages, and their attached files;
 //! - [`notes`]: the notes of every request;
 //! - `shorten`: the head and tail of a long text;
-//! - [`past_context`], [`terms`]: summaries and matching turns for the past that doesn't fit, and the words that find
-//!   them.
+//! - [`past_context`]: summaries and matching turns for the past that doesn't fit.
 
 pub mod assemble;
 pub mod files;
@@ -16,4 +15,3 @@ pub mod notes;
 pub mod past_context;
 pub mod rebuild;
 mod shorten;
-pub mod terms;

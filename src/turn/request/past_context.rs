@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::history::{self, MessageChanges};
-use super::terms::terms;
 use crate::brain::Message;
 use crate::format::log::{EventKind, LogBlock, split_facts};
 
@@ -204,6 +203,21 @@ fn real(count: usize) -> f64 {
     count as f64
 }
 
+/// The terms of a text, in order, with repetition.
+pub fn terms(text: &str) -> Vec<String> {
+    use std::cell::RefCell;
+
+    use crate::search::analyze::stems::Terms;
+
+    // Making a stemmer costs more than a line's words.
+    thread_local! {
+        static TERMS: RefCell<Terms> = RefCell::default();
+    }
+    let mut found = Vec::new();
+    TERMS.with_borrow_mut(|terms| terms.each(text, |term| found.push(term.to_owned())));
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,14 +254,14 @@ mod tests {
         let now = "2026-11-22T09:30:00+00:00[Europe/London]".parse().unwrap();
         let question = RequestQuestion { id: "now".into(), text: text.into(), files: vec![] };
         assemble(RequestMaterial {
-            notes: &RequestNotes::default(),
+            notes: RequestNotes::default(),
             skills: &RequestSkills::default(),
             tools: vec![],
             blocks: &blocks(turns),
             summaries: summary,
-            questions: std::slice::from_ref(&question),
+            questions: vec![question],
             injection: "MEMORIES",
-            now: &now,
+            now,
             budget,
             max_output_tokens: None,
             schema: None,

@@ -12,10 +12,11 @@ use super::history::MessageChanges;
 use super::notes::RequestNotes;
 use super::past_context::PastSummary;
 use crate::brain::{MessagePart, Request, ToolSpec};
-pub use crate::format::log::INJECTED as MARK;
 use crate::format::log::{EventKind, LogBlock};
 use crate::turn::facts::{self, Facts};
 use crate::turn::skills::RequestSkills;
+
+pub use crate::format::log::INJECTED as MARK;
 
 /// The last part of a recall block's id; `discord::snowflake` makes them.
 const RECALL_PART: u128 = 2;
@@ -83,7 +84,7 @@ pub fn request(
     blocks: &[LogBlock],
     facts: &Facts,
     recall_id: &str,
-    context: &RebuildContext,
+    context: RebuildContext,
     zone: &TimeZone,
 ) -> Option<Request> {
     let (at, budget, turn) = (facts.at?, facts.budget?, facts.turn.as_deref()?);
@@ -97,16 +98,15 @@ pub fn request(
     if questions.is_empty() {
         return None;
     }
-    let now = at.to_zoned(zone.clone());
     Some(assemble::assemble(RequestMaterial {
-        notes: &context.notes,
+        notes: context.notes,
         skills: &context.skills,
-        tools: context.tools.clone(),
+        tools: context.tools,
         blocks: log_part,
         summaries: &context.summaries,
-        questions: &questions,
+        questions,
         injection: injection(blocks, recall_id),
-        now: &now,
+        now: at.to_zoned(zone.clone()),
         budget,
         max_output_tokens: context.max_output_tokens,
         schema: None,

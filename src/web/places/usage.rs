@@ -7,8 +7,7 @@ use jiff::civil::Date;
 use jiff::{SignedDuration, ToSpan};
 use maud::{Markup, html};
 
-use crate::agent::budget::Budget;
-use crate::agent::usage;
+use crate::agent::budget::{self, Budget};
 use crate::turn::usage::{UsageGrouping, UsageRow};
 use crate::web::answer::{PageError, PageView};
 use crate::web::parts;
@@ -42,7 +41,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
             Some(visit.now.saturating_sub(back).unwrap_or(visit.now))
         }
     };
-    let report = usage::report(visit.workspace, since, way).map_err(PageError::failed)?;
+    let report = budget::usage(visit.workspace, since, way).map_err(PageError::failed)?;
     visit.view("Usage", &report, |report| {
         html! {
             form.row method="get" action="/usage" {

@@ -80,7 +80,7 @@ pub(super) fn program(setup: &HarnessSetup, turn: &str, others: &[McpServer]) ->
     }
     let mut secrets = variables(others);
     secrets.extend(setup.key.iter().map(|key| (KEY.to_owned(), key.clone())));
-    Ok(Program { command, dir: setup.dir.clone(), pass: Vec::new(), set, secrets })
+    Ok(Program { command, dir: setup.dir.clone(), set, secrets, ..Program::default() })
 }
 
 /// The file of the user's own login.

@@ -4,8 +4,9 @@
 //! all processes that the program has started; on Linux also those in the background or in another session, because
 //! orphans become its children. Its parent holds the other end of its standard input. When the parent closes that, the
 //! program has five seconds to end by itself; when the parent has died, the program is ended at once. So no process
-//! outlives us.
+//! outlives us. A process's descendants are found through `/proc` on Linux, elsewhere by the process group.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
@@ -13,8 +14,99 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::tree;
+/// A process as `/proc/PID/stat` tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ProcStat {
+    parent: u32,
+    /// In clock ticks since the machine started: with the id it names a process for good.
+    started: u64,
+    dead: bool,
+}
+
+/// When a process began; none if there is no such process.
+pub(super) fn started(pid: u32) -> Option<u64> {
+    stat(pid).filter(|stat| !stat.dead).map(|stat| stat.started)
+}
+
+fn stat(pid: u32) -> Option<ProcStat> {
+    parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The name stands in brackets and may hold anything, brackets too.
+fn parse(text: &str) -> Option<ProcStat> {
+    let mut fields = text[text.rfind(')')? + 1..].split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let started = fields.nth(17)?.parse().ok()?;
+    Some(ProcStat { parent, started, dead: matches!(state, "Z" | "X" | "x") })
+}
+
+/// The ids of all processes.
+pub(super) fn all_pids() -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The living processes below `root`, without it.
+pub(super) fn below(root: u32) -> Vec<u32> {
+    let mut children: HashMap<u32, Vec<(u32, bool)>> = HashMap::new();
+    for pid in all_pids() {
+        if let Some(stat) = stat(pid) {
+            children.entry(stat.parent).or_default().push((pid, stat.dead));
+        }
+    }
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        for (pid, dead) in children.remove(&parent).unwrap_or_default() {
+            open.push(pid);
+            if !dead {
+                found.push(pid);
+            }
+        }
+    }
+    found
+}
+
+/// Ends all descendants of `root`, but not itself. Processes that are started meanwhile are found again.
+pub(super) fn end_below(root: u32) {
+    for _ in 0..200 {
+        let found = below(root);
+        if found.is_empty() {
+            return;
+        }
+        found.into_iter().for_each(end);
+        std::thread::yield_now();
+    }
+}
+
+/// Ends `root`, which leads a process group, and all that came of it.
+pub(super) fn end_tree(root: u32) {
+    end_below(root);
+    if let Some(pid) = pid(root) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    // A signal is sent at once and takes its moment.
+    for _ in 0..1000 {
+        if started(root).is_none() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Ends one process.
+pub(super) fn end(pid: u32) {
+    if let Some(pid) = self::pid(pid) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+fn pid(raw: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(raw).ok()?)
+}
 
 /// The hidden command's name.
 pub const COMMAND: &str = "__supervise";
@@ -83,8 +175,40 @@ fn wait_for_exit(
 
 fn end_all() {
     #[cfg(target_os = "linux")]
-    tree::end_below(std::process::id());
+    end_below(std::process::id());
     // Elsewhere the group goes, and we with it.
     #[cfg(not(target_os = "linux"))]
-    tree::end_tree(std::process::id());
+    end_tree(std::process::id());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_brackets_and_blanks() {
+        let line = "42 (a ) S 1) b) Z 7 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 98765 0 0";
+        assert_eq!(parse(line), Some(ProcStat { parent: 7, started: 98765, dead: true }));
+        assert_eq!(parse("42 (sh"), None);
+        assert_eq!(parse("42 (sh) S 1"), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn all_that_came_of_a_process_is_found_and_ended() {
+        use std::io::Read as _;
+        use std::process::{Command, Stdio};
+        let script = "sleep 600 & sh -c 'sleep 600 & echo ready; wait'";
+        let mut root = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut ready = [0; 6];
+        root.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
+        let found = below(root.id());
+        assert_eq!(found.len(), 3, "{found:?}");
+        end_below(root.id());
+        assert!(below(root.id()).is_empty());
+        root.kill().unwrap();
+        root.wait().unwrap();
+        assert!(started(std::process::id()).is_some());
+        assert_eq!(started(u32::MAX), None);
+    }
 }

@@ -1,6 +1,7 @@
-use super::orphans::{is_orphan, state_hash};
-use super::*;
 use std::ffi::OsString;
+
+use super::environment::{is_orphan, state_hash};
+use super::*;
 
 #[tokio::test]
 async fn lines_are_read_however_long_they_are() {

@@ -10,8 +10,7 @@ use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::snowflake;
 use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::Surface;
-use crate::discord::shared::access::MessagePolicy;
-use crate::discord::shared::mentions;
+use crate::discord::shared::access::{self, MessagePolicy};
 use crate::format::log::EventKind;
 use crate::sqlite::DatabaseError;
 use crate::turn::{NewTurn, TurnState};
@@ -24,13 +23,13 @@ impl ChannelLane {
             return;
         }
         let bot = self.shared.identity();
-        let is_addressed = mentions::addresses(message, &bot);
+        let is_addressed = access::addresses(message, &bot);
         if is_addressed {
             self.shared.log.bind(self.id, message.at());
         }
         let thread = self.place.surface == Surface::Thread;
         let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
-        let text = mentions::strip(&message.content, &bot);
+        let text = access::strip(&message.content, &bot);
         let stops = text.eq_ignore_ascii_case("stop");
         let asks = is_addressed || bound || self.place.dm;
         // A `stop` that doesn't address the bot counts only if a question is open.

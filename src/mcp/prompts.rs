@@ -1,7 +1,7 @@
 //! Makes the prompts that a person picks in their host: a review of the morning, a review of the week.
 //!
 //! A prompt is two messages: the instruction, and the text of the notes, marked as untrusted context, so that no note can
-//! pass for the instruction. Only the outer functions read files.
+//! pass for the instruction.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,7 @@ use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument
 
 use crate::format::invisible;
 use crate::mcp::untrusted;
-use crate::memory::{commitments, pins};
-use crate::reminders::PreviewedReminder;
+use crate::memory::pins;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -75,50 +74,46 @@ pub fn get(workspace: &Workspace, name: &str, arguments: &JsonObject) -> Result<
         .map_err(|error| ErrorData::internal_error(error, None))?;
     let messages = vec![
         PromptMessage::new_text(Role::User, task),
-        PromptMessage::new_text(Role::User, untrusted::marked(&invisible::strip(&data.to_text()))),
+        PromptMessage::new_text(Role::User, untrusted::marked(&invisible::strip(&data))),
     ];
     Ok(GetPromptResult::new(messages).with_description(format!("{title} for {today}")))
 }
 
-/// The content of a review.
-#[derive(Debug, Default)]
-struct Review {
-    now: String,
-    reminders: Vec<PreviewedReminder>,
-    overdue: Vec<String>,
-    commitments: Vec<commitments::ListedFollowUp>,
-    pins: Vec<String>,
-    /// Path and text, newest first.
-    days: Vec<(String, String)>,
-}
-
-fn gather(workspace: &Workspace, today: Date, back: i64, ahead: i64) -> Result<Review, String> {
+/// The text of a review's context.
+fn gather(workspace: &Workspace, today: Date, back: i64, ahead: i64) -> Result<String, String> {
     let words = |error: &dyn std::fmt::Display| error.to_string();
     let (zone, now) = (&workspace.zone, workspace.clock.now());
     let start = |day: Date| crate::schedule::resolve(zone, day.to_datetime(jiff::civil::Time::midnight()));
     let shift = |days: i64| today.checked_add(Span::new().days(days)).unwrap_or(today);
     let book = workspace.vault_reminders();
     let until = start(shift(ahead)).checked_sub(jiff::SignedDuration::from_secs(1)).unwrap_or(now);
-    let mut reminders = book.preview(None, start(today), Some(until), OCCURRENCES).map_err(|e| words(&e))?;
-    reminders.retain(|one| !one.occurrences.is_empty());
-    let overdue = book
-        .list(now)
-        .map_err(|e| words(&e))?
-        .into_iter()
-        .filter(|one| one.at < now)
-        .map(|one| format!("{} {}: {}", one.date, one.time, one.msg))
-        .collect();
+    let reminders = book.preview(None, start(today), Some(until), OCCURRENCES).map_err(|e| words(&e))?;
+    let reminders = reminders.iter().filter(|one| !one.occurrences.is_empty()).map(|one| {
+        let id = one.id.as_deref().unwrap_or("no id yet");
+        format!("{} ({id}): {}", one.occurrences.join(", "), one.msg)
+    });
+    let listed = book.list(now).map_err(|e| words(&e))?;
+    let overdue = listed.iter().filter(|one| one.at < now);
+    let overdue = overdue.map(|one| format!("{} {}: {}", one.date, one.time, one.msg));
     let commitments = workspace.memory().ledger().list(false).map_err(|e| words(&e))?;
+    let commitments = commitments.iter().map(|one| {
+        let due = one.due.as_deref().unwrap_or("no due time");
+        format!("{} ({due}): {}", one.id, one.text.trim())
+    });
     let pins = workspace.memory().pins().map_err(|e| words(&e))?;
-    let days = (0..=back).filter_map(|days| day(workspace, shift(-days))).collect();
-    Ok(Review {
-        now: crate::reminders::rfc3339(now, zone.tz()),
-        reminders,
-        overdue,
-        commitments,
-        pins: pins.iter().map(pins::Pin::shown).collect(),
-        days,
-    })
+    let mut out = format!("It is {}.\n", crate::reminders::rfc3339(now, zone.tz()));
+    section(&mut out, "Reminders", reminders);
+    section(&mut out, "Overdue reminders", overdue);
+    section(&mut out, "Pending follow-ups", commitments);
+    section(&mut out, "Pinned", pins.iter().map(pins::Pin::shown));
+    let days: Vec<_> = (0..=back).filter_map(|days| day(workspace, shift(-days))).collect();
+    for (path, text) in &days {
+        let _ = write!(out, "\n## {path}\n{text}\n");
+    }
+    if days.is_empty() {
+        out.push_str("\n## Daily notes\n(none)\n");
+    }
+    Ok(out)
 }
 
 /// A day's note, if there is one.
@@ -131,37 +126,6 @@ fn day(workspace: &Workspace, day: Date) -> Option<(String, String)> {
         let _ = write!(short, "\n(cut; memory_get gives all of {path})");
     }
     (!short.is_empty()).then_some((path, short))
-}
-
-impl Review {
-    fn to_text(&self) -> String {
-        let mut out = format!("It is {}.\n", self.now);
-        section(
-            &mut out,
-            "Reminders",
-            self.reminders.iter().map(|one| {
-                let id = one.id.as_deref().unwrap_or("no id yet");
-                format!("{} ({id}): {}", one.occurrences.join(", "), one.msg)
-            }),
-        );
-        section(&mut out, "Overdue reminders", self.overdue.iter().cloned());
-        section(
-            &mut out,
-            "Pending follow-ups",
-            self.commitments.iter().map(|one| {
-                let due = one.due.as_deref().unwrap_or("no due time");
-                format!("{} ({due}): {}", one.id, one.text.trim())
-            }),
-        );
-        section(&mut out, "Pinned", self.pins.iter().cloned());
-        for (path, text) in &self.days {
-            let _ = write!(out, "\n## {path}\n{text}\n");
-        }
-        if self.days.is_empty() {
-            out.push_str("\n## Daily notes\n(none)\n");
-        }
-        out
-    }
 }
 
 fn section(out: &mut String, name: &str, lines: impl Iterator<Item = String>) {
@@ -181,31 +145,9 @@ mod tests {
 
     #[test]
     fn a_review_says_what_there_is_and_what_there_is_not() {
-        let review = Review {
-            now: "2026-12-01T09:30:00+00:00".to_owned(),
-            overdue: vec!["2026-11-30 09:00: Rent".to_owned()],
-            pins: vec!["two\nlines".to_owned()],
-            days: vec![("daily/2026-12-01.md".to_owned(), "- 09:00 Met Anna".to_owned())],
-            ..Review::default()
-        };
-        insta::assert_snapshot!(review.to_text(), @r"
-        It is 2026-12-01T09:30:00+00:00.
-
-        ## Reminders
-        (none)
-
-        ## Overdue reminders
-        - 2026-11-30 09:00: Rent
-
-        ## Pending follow-ups
-        (none)
-
-        ## Pinned
-        - two
-          lines
-
-        ## daily/2026-12-01.md
-        - 09:00 Met Anna
-        ");
+        let mut out = String::new();
+        section(&mut out, "Reminders", std::iter::empty());
+        section(&mut out, "Pinned", ["two\nlines".to_owned()].into_iter());
+        assert_eq!(out, "\n## Reminders\n(none)\n\n## Pinned\n- two\n  lines\n");
     }
 }

@@ -1,0 +1,120 @@
+//! `memory_promote`, `memory_pin` and `memory_unpin`: what is brought forward, to be kept or recalled first.
+
+use jiff::civil::Date;
+use rmcp::model::Tool;
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+
+use super::memory::{Removed, Saved, place_and_text};
+use super::tool::{Effect, ToolEntry};
+use super::{McpCall, ToolAnswer, ToolOutcome};
+use crate::format::pinned::{self, LinkTarget};
+use crate::mcp::arguments::{Argument, MAX_TEXT_CHARS, line, text, whole};
+use crate::mcp::failure::ToolFailure;
+
+pub(super) const PROMOTE: ToolEntry = ToolEntry {
+    name: "memory_promote",
+    title: "Promote a note of the day",
+    doc: "Moves a bullet of a day's note into MEMORY.md, with its time and a link.",
+    arguments: &[
+        line("date", true, "As in `2026-11-20`."),
+        Argument {
+            required: true,
+            ..whole("line", 1, 10_000_000, None, "Its line, as `memory_get` counts.")
+        },
+        text("text", MAX_TEXT_CHARS, false, "Its words, should lines have moved."),
+        line("section", false, "Section of MEMORY.md; default `Notes`."),
+    ],
+    effect: Effect::ChangesEach,
+    output: Tool::with_output_schema::<Promoted>,
+    act: promote,
+};
+
+/// A bullet of a day's note that is a lasting fact now.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Promoted {
+    /// The fact as it stands in the long-term memory.
+    #[serde(flatten)]
+    saved: Saved,
+    /// The day's note that it came from.
+    from: String,
+    /// Whether it was taken out of there; if not, someone has changed it just now and it stays.
+    removed: bool,
+}
+
+fn promote(call: &McpCall<'_>) -> ToolOutcome {
+    let arguments = call.arguments;
+    let text = arguments.text("date").unwrap_or_default();
+    let date = text.parse::<Date>().map_err(|_| {
+        let shown: String = text.chars().take(60).collect();
+        ToolFailure::new("bad_date", format!("{shown:?} is no day"))
+            .of("date")
+            .hint("Write it as `2026-11-20`.")
+    })?;
+    let line = usize::try_from(arguments.whole("line").unwrap_or(1)).unwrap_or(usize::MAX);
+    let notes = call.workspace.memory();
+    // A call that is made again, because its answer was lost, is about the same bullet.
+    let meant = arguments.text("text").map(str::to_owned);
+    let meant = meant.or_else(|| call.workspace.removed_line(&notes.daily_path(date), line));
+    let promoted = notes.promote(date, line, meant.as_deref(), arguments.text("section"), &call.origin)?;
+    let left = if promoted.removed {
+        format!("It is out of {}.", promoted.from)
+    } else {
+        format!("The line in {} was changed by someone just now and stays.", promoted.from)
+    };
+    let word = if promoted.saved.existing { "It stood there already" } else { "Promoted" };
+    let words = format!("{word}, {}\n{left}", place_and_text(&promoted.saved));
+    let output =
+        Promoted { from: promoted.from.to_string(), removed: promoted.removed, saved: promoted.saved.into() };
+    Ok(ToolAnswer::new(words, &output))
+}
+
+pub(super) const PIN: ToolEntry = ToolEntry {
+    name: "memory_pin",
+    title: "Pin a memory",
+    doc: "Pins a text or a line of a note: it is recalled first.",
+    arguments: &[
+        text("content", 4_000, true, "A line or two."),
+        line("link", false, "Its target, as in `daily/2026-11-20#^01J…`."),
+    ],
+    effect: Effect::AddsOnce,
+    output: Tool::with_output_schema::<Saved>,
+    act: pin,
+};
+
+fn pin(call: &McpCall<'_>) -> ToolOutcome {
+    let target = call.arguments.text("link").map(target).transpose()?;
+    let content = call.arguments.text("content").unwrap_or_default();
+    let saved = call.workspace.memory().pin(content, target.as_ref(), &call.origin)?;
+    let word = if saved.existing { "It was pinned already" } else { "Pinned" };
+    Ok(ToolAnswer::new(format!("{word}, {}", place_and_text(&saved)), &Saved::from(saved)))
+}
+
+pub(super) const UNPIN: ToolEntry = ToolEntry {
+    name: "memory_unpin",
+    title: "Unpin a memory",
+    doc: "Removes the pin that is this text, or alone begins with it.",
+    arguments: &[text("content", 4_000, true, "Its words or beginning.")],
+    effect: Effect::Removes,
+    output: Tool::with_output_schema::<Removed>,
+    act: unpin,
+};
+
+fn unpin(call: &McpCall<'_>) -> ToolOutcome {
+    let content = call.arguments.text("content").unwrap_or_default();
+    let whole = call.workspace.unpinned_before(content);
+    let gone = call.workspace.memory().unpin(content, whole, &call.origin)?;
+    let words = format!("Unpinned from {}:\n{}", gone.path, gone.text);
+    Ok(ToolAnswer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
+}
+
+/// An Obsidian link, with or without its brackets.
+fn target(text: &str) -> Result<LinkTarget, ToolFailure> {
+    let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
+    let read = pinned::parse(format!("- [[{bare}]]\n").as_bytes());
+    read.into_iter().next().and_then(|bullet| bullet.target).ok_or_else(|| {
+        ToolFailure::new("bad_link", "that is no link to a note")
+            .of("link")
+            .hint("Write it as `daily/2026-11-20#^block` or `MEMORY#Section`, without `.md`.")
+    })
+}
