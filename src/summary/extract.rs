@@ -5,6 +5,7 @@
 //! target are kept. The last line names the most frequent words, for a search.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use crate::format::cut_at_word;
 use crate::format::summary::EXPAND;
@@ -221,7 +222,9 @@ fn topic_term(word: &str, authors: &HashSet<String>) -> Option<String> {
 
 /// Whether a lower-case word is a stop word.
 fn is_stop_word(word: &str) -> bool {
-    function_words::is_one(word) || SMALL_TALK.split_ascii_whitespace().any(|one| one == word)
+    static SMALL_TALK_WORDS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| SMALL_TALK.split_ascii_whitespace().collect());
+    function_words::is_one(word) || SMALL_TALK_WORDS.contains(word)
 }
 
 /// Whether a sentence greets, thanks or agrees, and says no more.

@@ -4,6 +4,11 @@
 //! The language is the one with the most function words in the question, if it has more than English has. Words are
 //! lower case. Pure.
 
+#[cfg(feature = "assistant")]
+use std::sync::LazyLock;
+
+#[cfg(feature = "assistant")]
+use crate::embed::fast_hash::FastSet;
 use crate::search::analyze::stems::STOP;
 
 const GERMAN: &str = "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dein deine dem den \
@@ -70,7 +75,10 @@ pub(in crate::search) fn of(words: &[String]) -> Vec<&'static str> {
 /// Whether a lower-case word is a function word of any of these languages.
 #[cfg(feature = "assistant")]
 pub(crate) fn is_one(word: &str) -> bool {
-    std::iter::once(STOP).chain(LANGUAGES).any(|list| list.split_ascii_whitespace().any(|one| one == word))
+    static ALL: LazyLock<FastSet<&str>> = LazyLock::new(|| {
+        std::iter::once(STOP).chain(LANGUAGES).flat_map(str::split_ascii_whitespace).collect()
+    });
+    ALL.contains(word)
 }
 
 #[cfg(test)]
