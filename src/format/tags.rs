@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-/// Whether a character can stand in a tag.
+use unicode_normalization::char::is_combining_mark;
+
+/// Whether a character can stand in a tag. An accent may stand as a character of its own behind its letter.
 pub fn is_tag_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '-' | '_' | '/')
+    c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '-' | '_' | '/')
 }
 
 /// The inline tags of `text` outside the byte ranges `code`, without `#`, each once.
@@ -59,6 +61,7 @@ mod tests {
     #[test]
     fn tags_are_words_behind_a_lone_hash() {
         assert_eq!(tags("#a text #b/c-d, (#e) x#no ## #1 #1a #über", &[]), ["a", "b/c-d", "e", "1a", "über"]);
+        assert_eq!(tags("#gru\u{308}n/blau #हिंदी", &[]), ["gru\u{308}n/blau", "हिंदी"]);
         assert_eq!(tags("`#a` #b", std::slice::from_ref(&(0..4))), ["b"]);
     }
 

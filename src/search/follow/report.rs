@@ -192,6 +192,9 @@ impl Index {
             ));
         }
         let snapshot = self.fresh_snapshot(&store)?;
+        found.extend(snapshot.freshness.warnings.iter().map(|why| {
+            Finding::new("index", Severity::Warn, why.clone(), "what is found may be older than the notes")
+        }));
         let mut broken = Vec::new();
         catalog::each_file(snapshot.database(), |file| {
             for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
