@@ -5,7 +5,7 @@
 
 BENCH holds locomo-dev.json, locomo-dev-observations.json and locomo_to_vault.py (the data set is CC BY-NC 4.0: for
 measuring only, and no part of this repository). CAPTURED is a file to write
-what was captured to (`src/capture/judge/measures.rs` counts duplicates in it). Prints, by conversation and for all: precision, recall and F1 by turn (a
+what was captured to (`src/capture/tests.rs` counts duplicates in it). Prints, by conversation and for all: precision, recall and F1 by turn (a
 turn counts as worth capturing where an observation names it), and recall@10 of the questions' evidence where all turns,
 only the captured turns, or only the captured words are indexed.
 """

@@ -1,4 +1,5 @@
-//! Computes the agenda of some days: coming occurrences with repeats, past deliveries and runs.
+//! Computes the agenda of some days: coming occurrences with repeats, past deliveries (when, how late, by which notifier)
+//! and runs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,14 +7,17 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::entry::{Agenda, AgendaEntry, AgendaError, EntryKind, EntryState, MOST_ENTRIES};
-use super::past_items::past_items;
-use super::window::DaySpan;
-use crate::deliver::journal;
+use super::entry::{
+    Agenda, AgendaEntry, AgendaError, DaySpan, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES,
+};
+use crate::deliver::MessageKind;
+use crate::deliver::journal::{self, PastDelivery, PastDeliveryState};
 use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
+use crate::reminders::rfc3339;
 use crate::schedule::{self, DueInstant};
-use crate::tasks::Scanner;
+use crate::sqlite::DatabaseError;
+use crate::tasks::{Scanner, is_task_id};
 use crate::workspace::Workspace;
 
 /// So far ahead the repeats of other plugins' tasks are worked out, one by one, as their plugins would write them.
@@ -146,5 +150,48 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
         let later = later.map(|local| schedule::resolve(&workspace.zone, local));
         let shown = later.filter(|at| *at > window.now && window.holds(*at));
         agenda.entries.extend(shown.map(|at| entry(None, EntryState::IfDone, at)));
+    }
+}
+
+/// The journal's deliveries in a window, and their keys, which no other source lists again.
+///
+/// # Errors
+/// The journal can't be read.
+pub(super) fn past_items(
+    window: &DaySpan<'_>,
+    most: usize,
+) -> Result<(Vec<AgendaEntry>, HashSet<String>), DatabaseError> {
+    let DaySpan { workspace, .. } = window;
+    let rows = workspace.journal()?.past_deliveries(window.from, window.to, most)?;
+    let keys = rows.iter().map(|row| row.key.clone()).collect();
+    Ok((rows.into_iter().map(|row| entry(workspace, row)).collect(), keys))
+}
+
+fn entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
+    let paths = &workspace.settings.paths;
+    let fact = row.fact;
+    let (kind, own) = match fact.kind {
+        _ if is_task_id(&fact.id) => (EntryKind::Task, &paths.reminders),
+        MessageKind::Commitment => (EntryKind::FollowUp, &paths.commitments),
+        _ => (EntryKind::Reminder, &paths.reminders),
+    };
+    let tz = workspace.zone.tz();
+    let told = DeliveryDetail {
+        at: row.at.map(|at| rfc3339(at, tz)),
+        late_seconds: row.at.map_or(fact.late_seconds, |at| at.duration_since(fact.due).as_secs().max(0)),
+        missed: fact.missed,
+        by: row.places,
+        outcome: row.error,
+    };
+    AgendaEntry {
+        path: fact.note.unwrap_or_else(|| own.clone()),
+        recur: fact.recurring.then(|| "recurring".to_owned()),
+        state: match row.state {
+            PastDeliveryState::Told => EntryState::Told,
+            PastDeliveryState::Waiting => EntryState::Late,
+            PastDeliveryState::NotTold => EntryState::NotTold,
+        },
+        told: Some(told),
+        ..AgendaEntry::new(kind, Some(fact.id), fact.msg, fact.due, tz)
     }
 }

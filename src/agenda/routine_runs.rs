@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::entry::{Agenda, AgendaEntry, AgendaError, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES};
-use super::window::{DaySpan, by_day};
+use super::entry::{
+    Agenda, AgendaEntry, AgendaError, DaySpan, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES, by_day,
+};
 use crate::reminders::rfc3339;
 use crate::routines;
 use crate::schedule::Timetable;

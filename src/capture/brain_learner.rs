@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::ask::Inbox;
 use super::find::brain;
+use super::inbox::Inbox;
 use super::learner::Learner;
-use super::read::new_turns::PersonTurn;
-use crate::agent::CallPermits;
-use crate::agent::ChainAnswer;
+use super::new_turns::PersonTurn;
 use crate::agent::background_calls::{BackgroundCaller, CallPurpose};
+use crate::agent::{CallPermits, ChainAnswer};
 use crate::brain::Request;
 use crate::capture::ExtractedFact;
 use crate::workspace::Workspace;

@@ -7,15 +7,18 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
-use super::ask::{self, InboxError};
-use super::judge::{Admission, KnownFacts, KnownItem, Proposal, dedup, propose};
-use super::read::new_turns::PersonTurn;
+use super::admission::Admission;
+use super::dedup;
+use super::inbox::{Inbox, InboxError};
+use super::new_turns::PersonTurn;
+use super::propose::{KnownFacts, KnownItem, Proposal, propose};
 use crate::capture::{AUTO, ExtractedFact};
 use crate::config::{InboxSettings, Settings};
 use crate::embed::BuiltinTable;
 use crate::format::candidate::{Candidate, CheckboxMark};
 use crate::format::struck;
-use crate::memory::{MemoryNotes, keep_fact::without_decoration};
+use crate::memory::MemoryNotes;
+use crate::memory::keep_fact::without_decoration;
 use crate::schedule::Zone;
 
 /// The bonus for each repetition, and the number of repetitions that count.
@@ -66,7 +69,7 @@ impl Learner {
                 ));
             }
         }
-        let file = ask::Inbox::new(notes).read()?;
+        let file = Inbox::new(notes).read()?;
         let all = file.all();
         let known = all.iter().map(|(_, one)| KnownItem::from_question(&table, one)).collect();
         let sources = file.records.iter().map(|record| record.candidate.source()).collect();

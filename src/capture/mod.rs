@@ -3,33 +3,38 @@
 //! New turns of logs come in; questions go to the note of the inbox, and kept facts to `MEMORY.md`. Candidates come
 //! from what people said, never from injected memory, tools or the assistant's own words. In the order in which it
 //! happens:
-//! - [`read`]: new turns, their sentences and quotes;
+//! - [`new_turns`]: new turns of logs; [`sentences`]: their sentences, phrases and quotes. Pure;
 //! - [`find`]: candidates, by rules or by a brain;
-//! - [`judge`]: duplicates, scores, and each candidate's effect on a known fact;
-//! - [`ask`]: the note of the inbox, and a person's answers;
+//! - [`propose`]: what is asked of one turn, by duplicates ([`dedup`]) and scores ([`admission`]);
+//! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note;
 //! - [`learner`], [`brain_learner`]: all of these for one turn after the other, by rules or by a brain.
 //!
 //! Finding and judging are pure. The note is the whole state of the questions, so that a "no" lasts as long as the
 //! vault. Each question has a quote that stands in its block.
 
-mod ask;
+mod admission;
 #[cfg(feature = "assistant")]
 mod brain_learner;
+mod dedup;
 mod find;
-mod judge;
+mod inbox;
+mod inbox_note;
 mod learner;
-mod read;
+pub mod new_turns;
+mod propose;
+pub mod sentences;
+#[cfg(test)]
+mod tests;
 
 use crate::format::candidate::Category;
 
 pub use crate::format::candidate::{AUTO, HUMAN};
 
-pub use self::ask::{Inbox, InboxError, InboxOutcome, KeptCandidate, ListedCandidate};
 #[cfg(feature = "assistant")]
 pub use self::brain_learner::BrainLearner;
 pub use self::find::{offers, rules};
-pub use self::learner::{InboxQuestions, Learner};
-pub use self::read::{new_turns, phrase_match, sentences};
+pub use self::inbox::{Inbox, InboxError, InboxOutcome, KeptCandidate, ListedCandidate};
+pub use self::learner::Learner;
 
 /// A finding in a turn, before it is compared with the kept facts.
 #[derive(Debug, Clone, PartialEq)]

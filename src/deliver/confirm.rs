@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::journal::{Journal, NewMessage};
 use super::notifier::{MessageKind, Notifier, OutgoingMessage, SendOutcome};
+use super::split::DEFAULT_LIMIT;
 use super::words::compose;
 use crate::deliver::journal::Result;
 
@@ -15,7 +16,8 @@ use crate::deliver::journal::Result;
 /// # Errors
 /// The journal can't be written.
 pub fn confirm(journal: &Journal, what: &str, line: &str, now: Timestamp) -> Result<()> {
-    queue(journal, MessageKind::Confirmation, compose::confirmation(what, line), now)
+    let message = new(MessageKind::Confirmation, compose::confirmation(what, line), now);
+    journal.claim(&[message], |_| DEFAULT_LIMIT).map(drop)
 }
 
 /// Queues a notice that is sent once: `name` holds its subject and its day, and a second notice of the same name is
@@ -25,7 +27,7 @@ pub fn confirm(journal: &Journal, what: &str, line: &str, now: Timestamp) -> Res
 /// The journal can't be written.
 pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) -> Result<bool> {
     let message = new(MessageKind::Notice, text.to_owned(), now);
-    journal.queue_once(name, &message, crate::deliver::split::DEFAULT_LIMIT, now)
+    journal.queue_once(name, &message, DEFAULT_LIMIT, now)
 }
 
 /// Sends a test message at once, without the journal. A person checks that it comes.
@@ -41,10 +43,6 @@ pub async fn send_test(notifier: &dyn Notifier) -> Result<(), String> {
         | SendOutcome::Retry { reason, .. }
         | SendOutcome::Refused { reason } => Err(reason),
     }
-}
-
-fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> Result<()> {
-    journal.claim(&[new(kind, body, now)], |_| crate::deliver::split::DEFAULT_LIMIT).map(|_| ())
 }
 
 fn new(kind: MessageKind, body: String, now: Timestamp) -> NewMessage {

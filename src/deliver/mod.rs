@@ -29,16 +29,12 @@ pub use self::confirm::{confirm, notice_once, send_test};
 pub use self::delivery_order::DeliveryOrder;
 pub use self::journal::Journal;
 pub use self::notifier::{
-    Fact, MessageKind, MessageLookup, MessageScope, MessageScopeError, Notifier, OutgoingMessage, SendOutcome,
+    Fact, MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, SendOutcome,
 };
-pub use self::notifiers::Email;
-pub use self::notifiers::{Console, Desktop, takes_links};
-pub use self::notifiers::{NtfyNotifier, SignedWebhook};
+pub use self::notifiers::{Console, Desktop, Email, NtfyNotifier, SignedWebhook, takes_links};
 pub use self::pass::{
     PassContext, PassError, PassMode, PassReport, PassSettings, PassState, PendingSend, pass,
 };
-pub use self::restored_items::{
-    RestoredItem, hold_commitments, hold_reminders, record_restored, restored_commitment,
-};
-pub use self::send_answer::{AnswerOutcome, AnswerSender, send_answer, send_run};
+pub use self::restored_items::{RestoredItem, hold_commitments, hold_reminders};
+pub use self::send_answer::{AnswerOutcome, AnswerSender, send_run};
 pub use self::words::{NoteLinks, NotifyRules, compose, instants, link, phrase_check};

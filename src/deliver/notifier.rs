@@ -4,7 +4,9 @@
 //! state about deliveries; the journal and the pass do that, so that every notifier gives the same guarantees. Besides
 //! sending it answers one question, [`Notifier::find`]: "did a message with this nonce or this text arrive since then?"
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil};

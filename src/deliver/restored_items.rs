@@ -4,7 +4,8 @@
 //! recurring reminder moves on to its next occurrence. The decision is a row of the journal, so it holds for every
 //! process and after a crash.
 
-use jiff::{Timestamp, civil, tz::TimeZone};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, civil};
 use rusqlite::params;
 
 use super::journal::{self, Journal, LineHash, RESTORED};

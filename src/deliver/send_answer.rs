@@ -13,8 +13,7 @@ use super::notifier::{MessageKind, MessageScope};
 use super::pass::{PassContext, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
 use crate::machines::Machines;
-use crate::sqlite::DatabaseError;
-use crate::sqlite::Result;
+use crate::sqlite::{DatabaseError, Result};
 use crate::vault::{Editor, Vault};
 
 /// Chunks of one answer may take so long in one go.

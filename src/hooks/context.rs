@@ -1,17 +1,37 @@
-//! Holds a hook's context: the vault, the time, the scopes that its session may see.
+//! Holds a hook's context (the vault, the time, the scopes that its session may see), and writes failures of hooks to
+//! `hooks.log` of the state directory: one line a failure, with its cause.
+//!
+//! That file stays small. It holds no prompt, no memory and no secret, because each cause is a sentence of this program.
 
 use std::ffi::OsStr;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-use super::host::input::HookInput;
+use jiff::Timestamp;
+
+use super::host::HostEvent;
+use super::host::messages::HookInput;
 use crate::clock::Clock;
+use crate::config::{Dirs, json_file};
 use crate::memory::{Origin, Scope, accessible, derive, derived_before};
+use crate::search::follow::follower;
 use crate::vault::Actor;
 
 /// The host, as scopes, logs and history name it.
 pub(super) const CLIENT: &str = crate::format::log::SESSIONS;
+
+/// The least time between two processes that update the index.
+const MIN_INTERVAL: Duration = Duration::from_secs(600);
+
+/// The log's name.
+const LOG_NAME: &str = "hooks.log";
+/// Beyond this the older half goes.
+const MAX_LOG_BYTES: u64 = 64 << 10;
+/// A cause is one line and not longer than this.
+const MAX_CAUSE_CHARS: usize = 300;
 
 /// A hook's context.
 #[derive(Debug, Clone)]
@@ -20,6 +40,15 @@ pub struct HookContext {
     pub vault: Result<PathBuf, String>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+}
+
+impl HookContext {
+    /// Adds a line to the log; a write error is ignored.
+    pub(super) fn log_failure(&self, event: HostEvent, error: &anyhow::Error) {
+        if let Some(dir) = log_dir(self.vault.as_deref().ok()) {
+            let _ = append(&dir.join(LOG_NAME), &line(self.clock.now(), event, &error.to_string()));
+        }
+    }
 }
 
 /// Starts this program for the vault in the background; the hook does not wait for it.
@@ -33,6 +62,22 @@ pub(super) fn start_detached(vault: &Path, arguments: impl IntoIterator<Item = i
     if let Err(error) = command.spawn() {
         tracing::debug!(%error, "its work is left to the next event");
     }
+}
+
+/// Starts a process that updates the index, where the update would take longer than the 300 ms that a hook has: unless one
+/// was started just now or a daemon is at work. The hook does not wait for it.
+///
+/// Without a daemon nothing else would update the index, and every prompt would be late. The process runs one `recall`,
+/// which updates index and ranking, and ends.
+pub(super) fn start_reindex_if_due(vault: &Path) {
+    let Ok(dirs) = Dirs::for_vault(vault) else { return };
+    let mark = dirs.cache.join("hooks-behind");
+    let age = std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok();
+    let is_young = |at| SystemTime::now().duration_since(at).is_ok_and(|age| age < MIN_INTERVAL);
+    if age.is_some_and(is_young) || follower::is_held(&dirs.cache) || std::fs::write(&mark, "").is_err() {
+        return;
+    }
+    start_detached(vault, ["recall", "index"]);
 }
 
 /// A memory's key: its words, since lines move when a note is edited.
@@ -68,4 +113,66 @@ pub(super) fn home() -> Option<PathBuf> {
 #[allow(clippy::needless_pass_by_value)]
 pub(super) fn unreadable(error: std::io::Error) -> anyhow::Error {
     anyhow::anyhow!("the transcript can't be read: {error}")
+}
+
+/// The directory of the log: the vault's state, else what the platform has for state.
+fn log_dir(vault: Option<&Path>) -> Option<PathBuf> {
+    if let Some(dirs) = vault.and_then(|root| Dirs::for_vault(root).ok()) {
+        return Some(dirs.state);
+    }
+    if let Some(dir) = std::env::var_os(crate::config::STATE_VARIABLE).filter(|dir| !dir.is_empty()) {
+        return Some(PathBuf::from(dir));
+    }
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(
+        etcetera::BaseStrategy::state_dir(&base)
+            .unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&base))
+            .join("vault-agent"),
+    )
+}
+
+fn line(now: Timestamp, event: HostEvent, cause: &str) -> String {
+    let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
+    let cause: String =
+        cause.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_CAUSE_CHARS).collect();
+    format!("{second} {}: {}\n", event.as_str(), cause.trim())
+}
+
+fn append(path: &Path, line: &str) -> std::io::Result<()> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir)?;
+    }
+    if std::fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_LOG_BYTES) {
+        halve(path)?;
+    }
+    // One write, so that lines of two hooks don't mix.
+    std::fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
+}
+
+fn halve(path: &Path) -> std::io::Result<()> {
+    let mut file = std::fs::File::open(path)?;
+    file.seek(SeekFrom::End(-(i64::try_from(MAX_LOG_BYTES / 2).unwrap_or(0))))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_LOG_BYTES / 2).read_to_end(&mut bytes)?;
+    let start = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
+    json_file::replace(path, &bytes[start..], false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_stays_small_and_keeps_the_newest_lines() {
+        let temp = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-12-01T09:30:00.5Z".parse().unwrap();
+        for n in 0..2000 {
+            let line = line(now, HostEvent::Stop, &format!("cause {n}\n{}", "x".repeat(500)));
+            append(&temp.path().join(LOG_NAME), &line).unwrap();
+        }
+        let text = std::fs::read_to_string(temp.path().join(LOG_NAME)).unwrap();
+        assert!(text.len() as u64 <= MAX_LOG_BYTES + 1000, "{}", text.len());
+        assert!(text.lines().all(|line| line.starts_with("2026-12-01T09:30:00Z stop: cause ")), "{text}");
+        assert!(text.lines().last().unwrap().contains("cause 1999 xxx"));
+    }
 }

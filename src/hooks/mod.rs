@@ -10,21 +10,19 @@
 //! - [`decide`]: decisions about words. Pure; the words themselves are in [`word_lists`];
 //! - [`archive`]: with `[hooks] archive = true`, the session as a log, after the answer, in the time that is left;
 //! - [`mod@install`]: our entries in the host's settings file;
-//! - [`context`], [`error`], [`log`]: the session's vault and scopes, errors, and the file that they are written to.
+//! - [`context`]: the session's vault and scopes, and the file that failures are written to.
 
 pub mod archive;
 mod context;
 mod decide;
-mod error;
 mod events;
 mod host;
 pub mod install;
-mod log;
 mod respond;
 mod word_lists;
 
 pub use self::context::HookContext;
 pub use self::decide::{recall_gate, save_claims};
-pub use self::host::{HostEvent, input, tool};
+pub use self::host::{HostEvent, messages, tool};
 pub use self::install::{memories, settings_file};
 pub use self::respond::respond;

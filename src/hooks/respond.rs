@@ -4,20 +4,19 @@
 //! archives the session afterwards. It never fails: an error is a line in the hooks' log.
 
 use std::io::Read;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fail::fail_point;
 
-use super::context::HookContext;
+use super::archive;
+use super::context::{HookContext, start_reindex_if_due};
 use super::decide::recall_gate::{RecallDecision, gate};
-use super::events::{background_reindex, compact, end, prompt, start, stop};
-use super::host::input::HookInput;
+use super::events::{end, prompt, start, stop};
+use super::host::messages::HookInput;
 use super::host::timeout::{NoAnswer, within};
 use super::host::{HookAnswer, HostEvent, timeout as patience};
-use super::{archive, log};
-use crate::config::{Dirs, Settings};
+use crate::config::Settings;
 use crate::workspace::Workspace;
 
 /// The least time for archiving a session, however long the answer took.
@@ -35,12 +34,12 @@ pub fn respond(event: HostEvent, place: &HookContext, stdin: impl Read + Send + 
         answer(event, &at, hears.get_or_init(|| input))
     });
     if let (Err(NoAnswer::Late(_)), Ok(vault)) = (&answered, &place.vault) {
-        background_reindex::start_if_due(vault);
+        start_reindex_if_due(vault);
     }
     let line = match answered.map_err(anyhow::Error::from).flatten() {
         Ok(answer) => answer.to_line(event),
         Err(error) => {
-            log_failure(event, place, &error);
+            place.log_failure(event, &error);
             String::new()
         }
     };
@@ -66,15 +65,8 @@ fn archive_session(event: HostEvent, place: &HookContext, input: &HookInput, tim
                 archive::delegate::start_detached(vault, &request);
             }
         }
-        Ok(Err(error)) => log_failure(event, place, &error),
-        Err(error) => log_failure(event, place, &error.into()),
-    }
-}
-
-/// A line in the log.
-fn log_failure(event: HostEvent, place: &HookContext, error: &anyhow::Error) {
-    if let Some(dir) = log_dir(place.vault.as_deref().ok()) {
-        log::note(&dir, place.clock.now(), event, &error.to_string());
+        Ok(Err(error)) => place.log_failure(event, &error),
+        Err(error) => place.log_failure(event, &error.into()),
     }
 }
 
@@ -94,23 +86,7 @@ fn answer(event: HostEvent, place: &HookContext, input: &HookInput) -> anyhow::R
         HostEvent::SessionStart => start::run(&workspace, input),
         HostEvent::UserPromptSubmit => prompt::run(&workspace, input),
         HostEvent::Stop => stop::run(&workspace, input),
-        HostEvent::PreCompact => compact::run(&workspace, input),
+        HostEvent::PreCompact => end::run_before_compaction(&workspace, input),
         HostEvent::SessionEnd => end::run(&workspace, input),
     }
-}
-
-/// The directory of the log: the vault's state, else what the platform has for state.
-fn log_dir(vault: Option<&std::path::Path>) -> Option<PathBuf> {
-    if let Some(dirs) = vault.and_then(|root| Dirs::for_vault(root).ok()) {
-        return Some(dirs.state);
-    }
-    if let Some(dir) = std::env::var_os(crate::config::STATE_VARIABLE).filter(|dir| !dir.is_empty()) {
-        return Some(PathBuf::from(dir));
-    }
-    let base = etcetera::choose_base_strategy().ok()?;
-    Some(
-        etcetera::BaseStrategy::state_dir(&base)
-            .unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&base))
-            .join("vault-agent"),
-    )
 }

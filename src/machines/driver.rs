@@ -42,12 +42,8 @@ impl Machines {
             return;
         }
         loop {
-            let is_well = match member.next_step() {
-                DriverStep::Read => member.read().await.is_ok(),
-                DriverStep::Swap(attempt) => member.swap(attempt).await.is_ok(),
-                DriverStep::Rest(_) => return,
-            };
-            if !is_well {
+            let step = member.next_step();
+            if matches!(step, DriverStep::Rest(_)) || member.take(step).await.is_err() {
                 return;
             }
         }
@@ -58,11 +54,7 @@ impl Member {
     async fn drive(&self) {
         let mut failures = 0_u32;
         loop {
-            let done = match self.next_step() {
-                DriverStep::Read => self.read().await,
-                DriverStep::Swap(attempt) => self.swap(attempt).await,
-                DriverStep::Rest(length) => self.rest(length).await,
-            };
+            let done = self.take(self.next_step()).await;
             let pause = PAUSE.saturating_mul(1 << failures.min(8)).min(PAUSE_MOST);
             match done {
                 Ok(()) => {
@@ -95,8 +87,16 @@ impl Member {
         }
     }
 
+    async fn take(&self, step: DriverStep) -> Result<(), EngineError> {
+        match step {
+            DriverStep::Read => self.read().await,
+            DriverStep::Swap(attempt) => self.swap(attempt).await,
+            DriverStep::Rest(length) => self.rest(length).await,
+        }
+    }
+
     async fn read(&self) -> Result<(), EngineError> {
-        let read = self.joining.engine.read("").await;
+        let read = self.joining.engine.read().await;
         let read = self.noted(read)?;
         self.heard(read);
         Ok(())
@@ -141,7 +141,7 @@ impl Member {
         }
         let changed = tokio::select! {
             () = self.wake.notified() => return Ok(()),
-            changed = self.joining.engine.changed("", length) => changed,
+            changed = self.joining.engine.changed(length) => changed,
         };
         match self.noted(changed)? {
             true => self.read().await,

@@ -160,6 +160,18 @@ impl MemberState {
         };
         problem.or_else(|| self.error.as_ref().map(ToString::to_string)).or_else(unreadable)
     }
+
+    /// Whether the engine is out of reach and no other machine is known to be at what has this key.
+    fn may_unasked(&self, key: &str, now: ClockReadings) -> bool {
+        let is_cut_off = matches!(
+            self.error,
+            Some(EngineError::Unreachable(_) | EngineError::Unknown(_) | EngineError::Refused(_))
+        );
+        let mut wanted = self.wanted.values().flatten().filter(|want| want.key == key && want.due.is_some());
+        is_cut_off
+            && self.protocol.problem(now.clock).is_none()
+            && wanted.any(|want| self.protocol.could_claim(&want.at(now), now.clock))
+    }
 }
 
 impl IntendedSend {
@@ -363,20 +375,6 @@ impl Machines {
     /// A receiver that tells when rights may be others than before.
     pub fn rights_changes(&self) -> RightsChanges {
         RightsChanges(self.member().map(|member| member.news.subscribe()))
-    }
-}
-
-impl MemberState {
-    /// Whether the engine is out of reach and no other machine is known to be at what has this key.
-    fn may_unasked(&self, key: &str, now: ClockReadings) -> bool {
-        let is_cut_off = matches!(
-            self.error,
-            Some(EngineError::Unreachable(_) | EngineError::Unknown(_) | EngineError::Refused(_))
-        );
-        let mut wanted = self.wanted.values().flatten().filter(|want| want.key == key && want.due.is_some());
-        is_cut_off
-            && self.protocol.problem(now.clock).is_none()
-            && wanted.any(|want| self.protocol.could_claim(&want.at(now), now.clock))
     }
 }
 

@@ -224,7 +224,7 @@ impl ThisMachine {
     /// The engine did not answer, or refused.
     pub async fn leave(&self, engine: &dyn StoreEngine) -> Result<bool, EngineError> {
         for _ in 0..TRIES {
-            let changes = self.leave_changes(&engine.read("").await?);
+            let changes = self.leave_changes(&engine.read().await?);
             if changes.is_empty() {
                 return Ok(false);
             }

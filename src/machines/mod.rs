@@ -9,10 +9,9 @@
 //! - [`Machines`], in `handle`: the questions of the rest of the program; `driver`: the traffic with the store;
 //! - [`identity`]: a machine's own id, kept across restarts; [`status`]: the report on all machines; [`join`]:
 //!   joining, leaving and taking over, at a person's request;
-//! - [`engine`]: the two kinds of stores, a git server and etcd; [`connect`]: opens the one that the settings name;
+//! - [`engine`]: the two kinds of stores, a git server and etcd, and the one that the settings name;
 //! - [`protocol`]: the decisions: the next changes of a machine, given the entries. Pure.
 
-pub mod connect;
 mod driver;
 pub mod engine;
 mod handle;

@@ -1,13 +1,19 @@
-//! Defines the errors of memory operations: words for people, stable names for programs.
+//! Defines the errors of memory operations: words for people, stable names for programs; and the hash of a note that a
+//! reader gets and a writer may give back, so that an unseen version isn't overwritten.
 
 use jiff::civil::Date;
 
-use super::note_hash::StaleRead;
 use super::scope::ScopeError;
 use super::text::wording::{self, WordsError};
 use crate::format::commitment::CommitmentStatus;
 use crate::format::quote;
 use crate::vault::{EditError, NotePath, PathError, VaultError};
+
+/// The result of a memory operation.
+pub(crate) type Result<T, E = MemoryError> = std::result::Result<T, E>;
+
+/// So many characters of a note an error shows.
+const MOST_CHARS: usize = 8_000;
 
 /// A memory that an error shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,9 +23,6 @@ pub struct NearMatch {
     /// Its text, on one line and cut.
     pub text: String,
 }
-
-/// The result of a memory operation.
-pub(crate) type Result<T, E = MemoryError> = std::result::Result<T, E>;
 
 /// A memory was not kept, found or changed. Unless the variant says otherwise the notes are as they were.
 #[derive(Debug, thiserror::Error)]
@@ -148,6 +151,18 @@ pub enum MemoryError {
     Edit(#[from] EditError),
 }
 
+/// A note isn't as its reader saw it; nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}` was changed since it was read: its hash is {hash} now; nothing was written")]
+pub struct StaleRead {
+    /// The note.
+    pub path: NotePath,
+    /// Its hash now.
+    pub hash: String,
+    /// Its present text; of a long note the beginning.
+    pub text: String,
+}
+
 impl MemoryError {
     /// The text was written into the note at `path` and was not there when it was read back.
     pub(super) fn vanished(path: &NotePath, text: &str) -> Self {
@@ -255,4 +270,26 @@ fn edit_code(error: &EditError) -> &'static str {
         EditError::Exists(_) => "exists",
         EditError::NoLease(_) | EditError::Write { .. } | EditError::Journal { .. } => "unwritable",
     }
+}
+
+/// The hash of a note's bytes; a note that isn't there has that of no bytes.
+pub fn hash_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
+}
+
+/// Refuses bytes that aren't those of `expected`.
+///
+/// # Errors
+/// They differ.
+pub(super) fn check(path: &NotePath, bytes: &[u8], expected: Option<&str>) -> Result<(), StaleRead> {
+    let hash = hash_of(bytes);
+    if expected.is_none_or(|expected| expected.trim().eq_ignore_ascii_case(&hash)) {
+        return Ok(());
+    }
+    let whole = String::from_utf8_lossy(bytes);
+    let mut text: String = whole.chars().take(MOST_CHARS).collect();
+    if text.len() < whole.len() {
+        text.push_str("\n[…]\n");
+    }
+    Err(StaleRead { path: path.clone(), hash, text })
 }

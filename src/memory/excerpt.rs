@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::error::MemoryError;
-use super::note_hash::hash_of;
+use super::error::{MemoryError, hash_of};
 use crate::format::lines::{self, Lines};
 use crate::memory::{MemoryNotes, Result};
 use crate::vault::{NotePath, VaultError};

@@ -5,12 +5,11 @@
 //! by content, and one snapshot that names its author ([`Origin`]). Each then reads the note again: "saved" is a fact,
 //! and where a person's edit came first the answer is an error that says so.
 //! - [`text`]: rules for a memory's text, and for two that say the same. Pure;
-//! - [`scope`], [`project`]: a memory's scope, and the project of a folder;
+//! - [`scope`]: a memory's scope, and the project of a folder;
 //! - [`change`]: saving, changing, forgetting, promoting, keeping learned facts;
-//! - [`list`], [`excerpt`]: listing memories by kind, and reading a note; [`note_hash`]: the hash that a reader gets
-//!   and a writer gives back;
+//! - [`list`], [`excerpt`]: listing memories by kind, and reading a note;
 //! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
-//! - [`error`]: errors, with stable names for programs.
+//! - [`error`]: errors, with stable names for programs; the hash that a reader gets and a writer gives back.
 //!
 //! "Scope" has two meanings here: [`MemoryKind`] is the *note* (long, daily, commitment); [`Scope`] is the *owner* (a
 //! project, a person), a tag at the bullet's end.
@@ -22,9 +21,7 @@ pub mod commitments;
 mod error;
 mod excerpt;
 mod list;
-mod note_hash;
 pub mod pins;
-mod project;
 mod scope;
 mod text;
 pub mod working;
@@ -42,15 +39,12 @@ use crate::words::words;
 pub use crate::vault::Origin;
 
 pub use self::change::{
-    DEFAULT_SECTION, EditedMemory, ForgottenMemory, MemoryRef, NewMemory, PromotedMemory, SavedMemory,
-    is_section, keep_fact,
+    DEFAULT_SECTION, ForgottenMemory, MemoryRef, NewMemory, SavedMemory, is_section, keep_fact,
 };
 pub use self::commitments::{CommitmentDraft, FollowUpNotes};
 pub(crate) use self::error::Result;
-pub use self::error::{MemoryError, NearMatch};
-pub use self::excerpt::{Excerpt, MOST_EXCERPT};
+pub use self::error::{MemoryError, hash_of};
 pub use self::list::{ListedDay, ListedMemory, ListedSection, day_notes};
-pub use self::note_hash::{StaleRead, hash_of};
 pub use self::scope::{
     PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
 };

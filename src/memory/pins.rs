@@ -9,8 +9,12 @@ use super::error::MemoryError;
 use super::text::harmless;
 use super::text::wording::{self, WordsError};
 use crate::format::pinned::{self, LinkTarget};
-use crate::memory::{Origin, Result};
-use crate::vault::{EditPlan, Editor, NotePath, Operation};
+use crate::memory::change::ForgottenMemory;
+use crate::memory::{MemoryNotes, Origin, Result, SavedMemory, Scope};
+use crate::vault::{EditPlan, Operation};
+
+/// The trailer of a write that took out the pin with exactly these words, as they were given.
+pub const UNPINNED: &str = "Unpinned";
 
 /// One pinned memory as it stands in the note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,13 +38,114 @@ impl Pin {
     }
 }
 
-/// A pin, and whether it stood there before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PinResult {
-    /// The pin as it was read back.
-    pub pin: Pin,
-    /// Whether nothing was written because it was pinned already.
-    pub existing: bool,
+impl MemoryNotes<'_> {
+    /// Adds a pin: words, a link to the pinned text, or both. A second pin of the same is not added. Returns the pin as it
+    /// stands in the note.
+    ///
+    /// # Errors
+    /// Both are empty, either can't be kept, or the note can't be written.
+    pub fn pin(&self, text: &str, target: Option<&LinkTarget>, origin: &Origin) -> Result<SavedMemory> {
+        let path = self.pinned_path();
+        let words = match wording::checked(text) {
+            Err(WordsError::Empty) if target.is_some() => String::new(),
+            words => words?,
+        };
+        let bullet = pinned::render_bullet(&without_box(&words), target);
+        let wanted = parse(bullet.as_bytes()).pop().ok_or(WordsError::Empty)?;
+        if target.is_some() && wanted.target.as_ref() != target {
+            return Err(MemoryError::BadLink(target.map(ToString::to_string).unwrap_or_default()));
+        }
+        let same = |pin: &Pin| pin.text == wanted.text || (target.is_some() && pin.target.as_ref() == target);
+        let why = origin.why(format!("pinned: {}", summary(&bullet)));
+        let mut existing = false;
+        self.editor.edit_with(&path, &why, |bytes| {
+            existing = parse(bytes).iter().any(same);
+            let append = Operation::Append { text: bullet.clone().into_bytes() };
+            EditPlan::Operations(if existing { Vec::new() } else { vec![append] })
+        })?;
+        let there = self.pins()?.into_iter().find(same);
+        let pin = there.ok_or_else(|| MemoryError::vanished(&path, bullet.trim_start_matches("- ")))?;
+        Ok(SavedMemory {
+            path,
+            line: pin.line,
+            end_line: pin.end_line,
+            text: pin.shown(),
+            id: None,
+            section: None,
+            scope: Scope::of_text(&pin.text).pop().unwrap_or(Scope::Global),
+            existing,
+            notes: wording::notes(text, text),
+        })
+    }
+
+    /// Pins the memory, or the paragraph's line, that stands in a line of a note: its words, and a link to the note.
+    ///
+    /// # Errors
+    /// The path names no note, there is no such line or nothing in it, or the pins can't be written.
+    pub fn pin_line(&self, path: &str, line: usize, origin: &Origin) -> Result<SavedMemory> {
+        let path = self.note_named(path)?;
+        let bytes = self.vault.read(&path)?;
+        let text = match self.item_at(&path, &bytes, line) {
+            Ok(item) => item.text,
+            Err(MemoryError::NoMemory { .. }) => self.get(path.as_str(), Some((line, line)))?.text,
+            Err(error) => return Err(error),
+        };
+        let (text, block_id) = crate::format::memory::split_block_id(text.trim());
+        let target = LinkTarget {
+            path: path.as_str().strip_suffix(".md").unwrap_or(path.as_str()).to_owned(),
+            block_id: block_id.map(str::to_owned),
+            heading: None,
+        };
+        // A link to the note alone says too little to be the same pin as another with it.
+        let words = if text.is_empty() { None } else { Some(text) };
+        match (words, &target.block_id) {
+            (Some(text), None) => self.pin(&format!("{text} {target}"), None, origin),
+            (words, _) => self.pin(words.unwrap_or_default(), Some(&target), origin),
+        }
+    }
+
+    /// Removes the pin with these words, or (not if they must be the `whole` pin) the only one that begins with them. Returns
+    /// it as it stood.
+    ///
+    /// # Errors
+    /// No pin or several are meant, or the note can't be written.
+    pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<ForgottenMemory> {
+        let path = self.pinned_path();
+        let pins = self.pins()?;
+        let plain = harmless(text.trim());
+        let wanted = &*without_box(&plain);
+        let exact: Vec<&Pin> =
+            pins.iter().filter(|pin| pin.text == wanted || pin.shown() == wanted).collect();
+        let is_exact = !exact.is_empty();
+        let found = if !is_exact && !whole && !wanted.is_empty() {
+            pins.iter().filter(|pin| pin.text.starts_with(wanted)).collect()
+        } else {
+            exact
+        };
+        let pin = match found.as_slice() {
+            [] => return Err(MemoryError::NoSuchPin(wording::summary(wanted))),
+            [pin] => *pin,
+            several => return Err(MemoryError::AmbiguousPin(wording::summary(wanted), several.len())),
+        };
+        let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
+        if is_exact {
+            why = why.trailer(UNPINNED, unpinned(text));
+        }
+        let report = self.editor.edit(&path, &[Operation::DeleteRange { bytes: pin.bytes.clone() }], &why)?;
+        if report.all_done() {
+            Ok(ForgottenMemory { path, line: pin.line, text: pin.shown() })
+        } else {
+            Err(MemoryError::Changed(format!("the pin `{}`", summary(&pin.shown()))))
+        }
+    }
+
+    /// The pins, in order; none where there is no note.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn pins(&self) -> Result<Vec<Pin>> {
+        Ok(parse(&self.bytes(&self.pinned_path())?))
+    }
 }
 
 /// The pins of a note's bytes, in order.
@@ -60,91 +165,9 @@ pub fn parse(bytes: &[u8]) -> Vec<Pin> {
     pins.collect()
 }
 
-/// Adds a pin: words, a link to the pinned text, or both. A second pin of the same is not added.
-///
-/// # Errors
-/// Both are empty, either can't be kept, or the note can't be written.
-pub fn pin(
-    editor: &Editor,
-    path: &NotePath,
-    text: &str,
-    target: Option<&LinkTarget>,
-    origin: &Origin,
-) -> Result<PinResult> {
-    let text = match wording::checked(text) {
-        Err(WordsError::Empty) if target.is_some() => String::new(),
-        text => text?,
-    };
-    let text = without_box(&text);
-    let bullet = pinned::render_bullet(&text, target);
-    let wanted = parse(bullet.as_bytes()).pop().ok_or(WordsError::Empty)?;
-    if target.is_some() && wanted.target.as_ref() != target {
-        return Err(MemoryError::BadLink(target.map(ToString::to_string).unwrap_or_default()));
-    }
-    let same = |pin: &Pin| pin.text == wanted.text || (target.is_some() && pin.target.as_ref() == target);
-    let why = origin.why(format!("pinned: {}", summary(&bullet)));
-    let mut existing = false;
-    editor.edit_with(path, &why, |bytes| {
-        existing = parse(bytes).iter().any(same);
-        let append = Operation::Append { text: bullet.clone().into_bytes() };
-        EditPlan::Operations(if existing { Vec::new() } else { vec![append] })
-    })?;
-    let there = parse(&read(editor, path)?).into_iter().find(same);
-    let pin = there.ok_or_else(|| MemoryError::vanished(path, bullet.trim_start_matches("- ")))?;
-    Ok(PinResult { pin, existing })
-}
-
-/// The trailer of a write that took out the pin with exactly these words, as they were given.
-pub const UNPINNED: &str = "Unpinned";
-
 /// The value of [`UNPINNED`] for a text.
 pub fn unpinned(text: &str) -> String {
     wording::normal(&without_box(text.trim())).chars().take(150).collect()
-}
-
-/// Takes out the pin that is `text`, or the only one that begins with it (not if it must be the whole pin). Returns the
-/// pin as it stood.
-///
-/// # Errors
-/// No pin or several are meant, or the note can't be written.
-pub fn unpin(editor: &Editor, path: &NotePath, text: &str, whole: bool, origin: &Origin) -> Result<Pin> {
-    let bytes = read(editor, path)?;
-    let pins = parse(&bytes);
-    let plain = harmless(text.trim());
-    let wanted = &*without_box(&plain);
-    let exact: Vec<&Pin> = pins.iter().filter(|pin| pin.text == wanted || pin.shown() == wanted).collect();
-    let is_exact = !exact.is_empty();
-    let found = if !is_exact && !whole && !wanted.is_empty() {
-        pins.iter().filter(|pin| pin.text.starts_with(wanted)).collect()
-    } else {
-        exact
-    };
-    let pin = match found.as_slice() {
-        [] => return Err(MemoryError::NoSuchPin(wording::summary(wanted))),
-        [pin] => *pin,
-        several => {
-            return Err(MemoryError::AmbiguousPin(wording::summary(wanted), several.len()));
-        }
-    };
-    let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
-    if is_exact {
-        why = why.trailer(UNPINNED, unpinned(text));
-    }
-    let report = editor.edit(path, &[Operation::DeleteRange { bytes: pin.bytes.clone() }], &why)?;
-    let changed = || MemoryError::Changed(format!("the pin `{}`", summary(&pin.shown())));
-    report.all_done().then(|| pin.clone()).ok_or_else(changed)
-}
-
-/// The pins of the note; none where there is no note.
-///
-/// # Errors
-/// The note can't be read.
-pub fn list(editor: &Editor, path: &NotePath) -> Result<Vec<Pin>> {
-    Ok(parse(&read(editor, path)?))
-}
-
-fn read(editor: &Editor, path: &NotePath) -> Result<Vec<u8>> {
-    Ok(editor.vault().read_or_empty(path)?)
 }
 
 /// A text that begins with a task's box, with the box escaped: a pin is no task, and no reminder.
@@ -163,52 +186,50 @@ mod tests {
 
     use super::*;
     use crate::clock::SystemClock;
-    use crate::vault::{Actor, EditOptions, Vault};
+    use crate::config::Settings;
+    use crate::schedule::Zone;
+    use crate::vault::{Actor, EditOptions, Editor, Vault};
 
-    fn set_up(text: &str) -> (tempfile::TempDir, Editor, NotePath) {
+    fn with_pins(text: &str, test: impl FnOnce(&MemoryNotes<'_>, &dyn Fn() -> String)) {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("vault");
         std::fs::create_dir(&root).unwrap();
         std::fs::write(root.join("Pinned.md"), text).unwrap();
-        let editor = Editor::new(
-            Vault::open(&root).unwrap(),
-            temp.path(),
-            Arc::new(SystemClock),
-            EditOptions::default(),
-        );
-        (temp, editor, NotePath::new("Pinned.md").unwrap())
+        let vault = Vault::open(&root).unwrap();
+        let editor = Editor::new(vault.clone(), temp.path(), Arc::new(SystemClock), EditOptions::default());
+        let (settings, zone) = (Settings::default(), Zone::get("UTC").unwrap());
+        let notes = MemoryNotes { vault: &vault, editor: &editor, settings: &settings, zone: &zone };
+        test(&notes, &|| std::fs::read_to_string(root.join("Pinned.md")).unwrap());
     }
 
     #[test]
     fn a_pin_is_added_once_and_taken_out_whole() {
-        let (temp, editor, path) = set_up("# Pinned\n\n- by hand\n");
         let target = LinkTarget { path: "logs/a".into(), block_id: Some("X".into()), heading: None };
         let origin = Origin::new(Actor::Discord);
-        let first = pin(&editor, &path, "Mum's birthday\nis in May", Some(&target), &origin).unwrap();
-        let bullet = first.pin.shown();
-        assert_eq!((bullet.as_str(), first.pin.line), ("- Mum's birthday\n  is in May [[logs/a#^X]]", 4));
-        let again = pin(&editor, &path, "other words", Some(&target), &origin).unwrap();
-        assert_eq!((again.existing, &again.pin), (true, &first.pin));
-        let text = std::fs::read_to_string(temp.path().join("vault/Pinned.md")).unwrap();
-        assert_eq!(text, format!("# Pinned\n\n- by hand\n{bullet}\n"));
-        assert_eq!(unpin(&editor, &path, "Mum's", false, &origin).unwrap().shown(), bullet);
-        let text = std::fs::read_to_string(temp.path().join("vault/Pinned.md")).unwrap();
-        assert_eq!(text, "# Pinned\n\n- by hand\n");
+        with_pins("# Pinned\n\n- by hand\n", |notes, text| {
+            let first = notes.pin("Mum's birthday\nis in May", Some(&target), &origin).unwrap();
+            assert_eq!((&*first.text, first.line), ("- Mum's birthday\n  is in May [[logs/a#^X]]", 4));
+            let again = notes.pin("other words", Some(&target), &origin).unwrap();
+            assert_eq!((again.existing, &again.text, again.line), (true, &first.text, first.line));
+            assert_eq!(text(), format!("# Pinned\n\n- by hand\n{}\n", first.text));
+            assert_eq!(notes.unpin("Mum's", false, &origin).unwrap().text, first.text);
+            assert_eq!(text(), "# Pinned\n\n- by hand\n");
+        });
     }
 
     #[test]
     fn what_is_not_clear_is_refused() {
         let origin = Origin::new(Actor::Cli);
-        let (_temp, editor, path) = set_up("- one a\n- one b\n```\n- one in code\n```\n");
-        assert!(matches!(unpin(&editor, &path, "one", false, &origin), Err(MemoryError::AmbiguousPin(_, 2))));
-        assert!(matches!(unpin(&editor, &path, "two", false, &origin), Err(MemoryError::NoSuchPin(_))));
-        assert!(matches!(
-            pin(&editor, &path, " \n", None, &origin),
-            Err(MemoryError::Words(WordsError::Empty))
-        ));
-        let broken = LinkTarget { path: "a]] b".into(), block_id: None, heading: None };
-        assert!(matches!(pin(&editor, &path, "x", Some(&broken), &origin), Err(MemoryError::BadLink(_))));
-        assert!(matches!(pin(&editor, &path, "x\u{7}", None, &origin), Err(MemoryError::Words(_))));
-        assert_eq!(list(&editor, &path).unwrap().len(), 2);
+        with_pins("- one a\n- one b\n```\n- one in code\n```\n", |notes, _| {
+            let unpin = |text: &str| notes.unpin(text, false, &origin).unwrap_err();
+            assert!(matches!(unpin("one"), MemoryError::AmbiguousPin(_, 2)));
+            assert!(matches!(unpin("two"), MemoryError::NoSuchPin(_)));
+            let pin = |text: &str, target| notes.pin(text, target, &origin).unwrap_err();
+            assert!(matches!(pin(" \n", None), MemoryError::Words(WordsError::Empty)));
+            let broken = LinkTarget { path: "a]] b".into(), block_id: None, heading: None };
+            assert!(matches!(pin("x", Some(&broken)), MemoryError::BadLink(_)));
+            assert!(matches!(pin("x\u{7}", None), MemoryError::Words(_)));
+            assert_eq!(notes.pins().unwrap().len(), 2);
+        });
     }
 }

@@ -10,11 +10,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::error::MemoryError;
 use super::text::wording;
 use crate::config::{PathSettings, Settings};
+pub use crate::format::working_memory::WorkingMemory;
 use crate::format::{invisible, lines, working_memory};
 use crate::memory::{Origin, Result};
 use crate::vault::{EditPlan, Editor, NotePath, Vault};
-
-pub use crate::format::working_memory::WorkingMemory;
 
 /// A token's estimated characters.
 const CHARS_PER_TOKEN: usize = 4;
@@ -151,7 +150,8 @@ fn shared(settings: &Settings, path: &str, default: &str) -> Option<NotePath> {
     if path == default { in_namespace() } else { NotePath::new(path).ok() }
 }
 
-fn budget(settings: &Settings) -> usize {
+/// The most characters of working memory.
+pub fn budget(settings: &Settings) -> usize {
     settings.memory.working_memory_max_tokens as usize * CHARS_PER_TOKEN
 }
 

@@ -4,7 +4,7 @@
 //! ([`plan`], pure) and hands that line to [`vault::Editor`], which finds it by its bytes. Nothing here sends anything;
 //! [`crate::deliver`] does.
 //!
-//! - `vault_reminders`: the reminders of a vault; `plan`, `snooze`, `occurrence`: changes of a line;
+//! - `vault_reminders`: the reminders of a vault; `plan`, `snooze`: changes of a line;
 //! - `adopt`: turning other notes' lines into reminders; `findings`: near misses; `error`: errors.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
@@ -12,7 +12,6 @@
 mod adopt;
 mod error;
 mod findings;
-mod occurrence;
 mod plan;
 mod snooze;
 mod vault_reminders;

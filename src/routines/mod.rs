@@ -1,6 +1,6 @@
 //! Runs routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
 //!
-//! [`claim_due_runs`] reads the notes, computes the occurrences since the last run ([`plan`]), and claims a run in
+//! [`claim_due_runs`] reads the notes, computes the occurrences since the last run (`claim_due`), and claims a run in
 //! the delivery journal for each routine that has something to do ([`gather`](gather()), which asks no brain).
 //! [`Runner::drive`] brings a run to its end: a turn with a log of its own, whose text is fixed once and then sent by
 //! `deliver`, appended to a note, or only logged. After a crash the same run continues from the journals. A run keeps
@@ -11,34 +11,24 @@
 //!
 //! No schedule is kept in memory, and occurrences are decided with local time alone: `schedule` has the rules.
 //!
-//! - `routine_notes`, `list`: the notes, and the list of routines;
-//! - `plan`, `claim_due`: the due runs, and their claims; `run_material`, `unanswered`, `new_hits`, `run_memory`,
-//!   `sections`: the material of a run;
-//! - `preview`: the run that would start now; `machine_claim`: which of several machines runs it;
-//! - `run`, `run_conversation`, `run_log`, `run_texts`: a run to its end, its conversation, its log, and its texts.
+//! - `routine_notes`, `list`: the notes; the list of routines, and the run that would start now;
+//! - `claim_due`: the due runs, and their claims; `machine_claim`: which of several machines runs them;
+//! - `run_material`, `new_hits`: the material of a run;
+//! - `run`, `run_conversation`, `run_log`, `run_texts`: a run to its end, its conversation and memory, its log, its texts.
 
 mod claim_due;
 mod list;
 mod machine_claim;
 mod new_hits;
-mod plan;
-mod preview;
 mod routine_notes;
 mod run;
 mod run_conversation;
 mod run_log;
 mod run_material;
-mod run_memory;
 mod run_texts;
-mod sections;
-mod unanswered;
 
-pub use claim_due::{ClaimReport, claim_due_runs, claim_now, gather_now};
-pub use list::{ListError, ListedRoutine, list, moment_in_words};
-pub use plan::{PlannedRun, counted_from, due};
-pub use preview::{Preview, destination, preview};
+pub use claim_due::{ClaimReport, claim_due_runs, claim_now};
+pub use list::{ListError, ListedRoutine, Preview, destination, list, moment_in_words, preview};
 pub use routine_notes::{EnableError, RoutineNote, find, names, read_all, set_enabled};
 pub use run::{RunError, RunProgress, Runner, RunnerParts, ToolsOf};
-pub use run_log::{RunLog, message_of};
-pub use run_material::{RunMaterial, gather};
-pub use run_texts::{is_nothing, target};
+pub use run_log::message_of;

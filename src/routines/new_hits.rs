@@ -1,18 +1,31 @@
-//! Finds the new hits of a routine's searches.
+//! Finds what is new for a routine: hits of its searches, messages in the conversations' logs, and those without an answer.
 //!
 //! A hit is new if it is dated after the last run, or stands in a note that was changed after it, and the last run did
 //! not find it with the same words. Texts that the routine itself wrote are never new (its note, its logs, its appended
 //! passages, texts that its tools saved), nor are the agent's answers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::sections::RunSection;
+use super::run_texts::RunSection;
 use crate::deliver::Journal;
 use crate::deliver::journal::RoutineProgress;
-use crate::turn::TurnJournal;
+use crate::format::log::{self, EventKind, LogBlock, LogPath};
+use crate::turn::history::MessageChanges;
+use crate::turn::{TurnJournal, facts};
+use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
+
+/// The most hits of a search.
+const MOST: usize = 200;
+/// The most hits in a section.
+const MAX_LINES: usize = 20;
+
+/// Older messages are ignored.
+const MAX_AGE: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The state that the next run compares with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,20 +36,6 @@ pub struct SeenHits {
     /// The hashes of the hits of its searches, sorted.
     #[serde(default)]
     pub hits: Vec<String>,
-}
-
-impl SeenHits {
-    /// Parses the journal's text, also the memory's hash alone, as older versions wrote it.
-    pub fn of(text: Option<&str>) -> Self {
-        let Some(text) = text else { return Self::default() };
-        serde_json::from_str(text)
-            .unwrap_or_else(|_| Self { memory: Some(text.to_owned()), hits: Vec::new() })
-    }
-
-    /// For the journal.
-    pub fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
 }
 
 /// The context of a routine's search.
@@ -56,10 +55,45 @@ pub struct RoutineSearch<'a> {
     pub before: &'a [String],
 }
 
-/// The most hits of a search.
-const MOST: usize = 200;
-/// The most hits in a section.
-const MAX_LINES: usize = 20;
+/// The texts that a routine wrote itself.
+struct RoutineWrites<'a> {
+    context: &'a RoutineSearch<'a>,
+    /// The lines of its passages, by note.
+    passages: HashMap<String, Vec<std::ops::RangeInclusive<u32>>>,
+    /// The texts in the arguments of its tools since its last run, each as a list of words.
+    saved: Vec<Vec<String>>,
+}
+
+impl SeenHits {
+    /// Parses the journal's text, also the memory's hash alone, as older versions wrote it.
+    pub fn of(text: Option<&str>) -> Self {
+        let Some(text) = text else { return Self::default() };
+        serde_json::from_str(text)
+            .unwrap_or_else(|_| Self { memory: Some(text.to_owned()), hits: Vec::new() })
+    }
+
+    /// For the journal.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl RoutineWrites<'_> {
+    fn wrote_hit(&mut self, hit: &crate::search::Hit) -> bool {
+        let said = words(&hit.text);
+        let is_saved = self.saved.iter().any(|text| {
+            *text == said || said.len() >= 3 && text.windows(said.len()).any(|part| part == said)
+        });
+        let context = self.context;
+        let passages = self.passages.entry(hit.path.clone()).or_insert_with(|| {
+            let read = crate::vault::NotePath::new(&hit.path)
+                .ok()
+                .and_then(|it| context.workspace.vault.read(&it).ok());
+            passages(&read.unwrap_or_default(), context.name)
+        });
+        is_saved || passages.iter().any(|lines| lines.contains(&hit.line))
+    }
+}
 
 /// The new hits for these words. The hashes of all hits go into `seen`.
 ///
@@ -107,32 +141,6 @@ fn hash(hit: &crate::search::Hit) -> String {
     whole.to_hex()[..16].to_owned()
 }
 
-/// The texts that a routine wrote itself.
-struct RoutineWrites<'a> {
-    context: &'a RoutineSearch<'a>,
-    /// The lines of its passages, by note.
-    passages: HashMap<String, Vec<std::ops::RangeInclusive<u32>>>,
-    /// The texts in the arguments of its tools since its last run, each as a list of words.
-    saved: Vec<Vec<String>>,
-}
-
-impl RoutineWrites<'_> {
-    fn wrote_hit(&mut self, hit: &crate::search::Hit) -> bool {
-        let said = words(&hit.text);
-        let is_saved = self.saved.iter().any(|text| {
-            *text == said || said.len() >= 3 && text.windows(said.len()).any(|part| part == said)
-        });
-        let context = self.context;
-        let passages = self.passages.entry(hit.path.clone()).or_insert_with(|| {
-            let read = crate::vault::NotePath::new(&hit.path)
-                .ok()
-                .and_then(|it| context.workspace.vault.read(&it).ok());
-            passages(&read.unwrap_or_default(), context.name)
-        });
-        is_saved || passages.iter().any(|lines| lines.contains(&hit.line))
-    }
-}
-
 /// The texts in the arguments of the tools of the routine's runs since then, as words.
 fn saved_words(context: &RoutineSearch<'_>, since: jiff::Timestamp) -> Result<Vec<Vec<String>>, String> {
     fn texts(value: &serde_json::Value, found: &mut Vec<Vec<String>>) {
@@ -178,6 +186,133 @@ fn passages(bytes: &[u8], name: &str) -> Vec<std::ops::RangeInclusive<u32>> {
         }
     }
     found
+}
+
+/// The messages of people since then, on all channels, newest last.
+pub fn recent_messages(
+    workspace: &Workspace,
+    since: Timestamp,
+    now: Timestamp,
+) -> Result<Option<RunSection>, VaultError> {
+    let since = since.max(now.saturating_sub(MAX_AGE).unwrap_or(since));
+    let tz = workspace.zone.tz();
+    let mut lines: Vec<(Timestamp, String)> = Vec::new();
+    for path in windows(workspace, None, since)? {
+        let blocks = blocks(workspace, &path)?;
+        let changes = MessageChanges::of(&blocks);
+        let people =
+            blocks.iter().filter(|block| block.event.kind == EventKind::User && block.event.at > since);
+        let told = people.filter_map(|block| {
+            let text = changes.text(block).filter(|text| !text.trim().is_empty())?;
+            Some((block.event.at, line(block, text, tz)))
+        });
+        lines.extend(told);
+    }
+    lines.sort_by_key(|(at, _)| *at);
+    Ok(RunSection::new("Said since the last run", newest(lines)))
+}
+
+/// The messages of the bound channel since then without an answer, neither by the assistant nor by another person
+/// who spoke after it. One whose turn is on its way is being answered.
+pub fn unanswered(
+    workspace: &Workspace,
+    turns: &TurnJournal,
+    since: Timestamp,
+    now: Timestamp,
+) -> Result<Option<RunSection>, VaultError> {
+    let Some(channel) = workspace.settings.discord.channel_id else { return Ok(None) };
+    let since = since.max(now.saturating_sub(MAX_AGE).unwrap_or(since));
+    let tz = workspace.zone.tz();
+    let mut all: Vec<LogBlock> = Vec::new();
+    for path in windows(workspace, Some(channel), since)? {
+        all.extend(blocks(workspace, &path)?);
+    }
+    all.sort_by_key(|block| block.event.at);
+    let answered = answered(&all);
+    let changes = MessageChanges::of(&all);
+    let people: Vec<&LogBlock> = all.iter().filter(|block| block.event.kind == EventKind::User).collect();
+    let mut lines = Vec::new();
+    for (at, block) in people.iter().enumerate() {
+        let id = block.event.id.as_deref().unwrap_or_default();
+        let spoke_after = people[at + 1..].iter().any(|other| other.event.author != block.event.author);
+        let is_open = turns.by_block(id).ok().flatten().is_some();
+        if block.event.at <= since || spoke_after || answered.contains(id) || is_open {
+            continue;
+        }
+        if let Some(text) = changes.text(block).filter(|text| !text.trim().is_empty()) {
+            lines.push((block.event.at, line(block, text, tz)));
+        }
+    }
+    Ok(RunSection::new("Not answered by anybody", newest(lines)))
+}
+
+/// The blocks that an answer of the assistant names, by its facts or by the link beside it.
+fn answered(blocks: &[LogBlock]) -> HashSet<String> {
+    let mut found = HashSet::new();
+    for block in blocks {
+        match block.event.kind {
+            EventKind::Agent => {
+                let Some(facts) = facts::split(&block.event.content).1 else { continue };
+                found.extend(facts.turn.into_iter().chain(facts.with));
+            }
+            EventKind::System => {
+                let link =
+                    block.event.content.strip_prefix("answers [[").and_then(|rest| rest.split("]]").next());
+                let id = link.and_then(|link| link.split_once("#^")).map(|(_, id)| id.to_owned());
+                found.extend(id);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn line(block: &LogBlock, text: &str, tz: &TimeZone) -> String {
+    let when = tz.to_datetime(block.event.at).strftime("%a %H:%M");
+    format!("{when} {}: {text}", block.event.author)
+}
+
+/// The newest lines, in their order.
+fn newest(mut lines: Vec<(Timestamp, String)>) -> Vec<String> {
+    const MAX_LINES: usize = 50;
+    lines.drain(..lines.len().saturating_sub(MAX_LINES));
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+fn blocks(workspace: &Workspace, path: &NotePath) -> Result<Vec<LogBlock>, VaultError> {
+    Ok(log::parse(&workspace.vault.read_or_empty(path)?).blocks)
+}
+
+/// The log files of the bot's conversations that may hold messages since then: of each conversation those that began later, and
+/// the last that began before.
+fn windows(
+    workspace: &Workspace,
+    channel: Option<u64>,
+    since: Timestamp,
+) -> Result<Vec<NotePath>, VaultError> {
+    let logs = workspace.settings.paths.logs.trim_end_matches('/');
+    let mut found: Vec<(LogPath, NotePath)> = Vec::new();
+    for surface in ["discord-channel", "discord-thread"] {
+        let under = match channel {
+            Some(channel) => workspace.note(&format!("{logs}/{surface}/{channel}")),
+            None => workspace.note(&format!("{logs}/{surface}")),
+        };
+        let windows = workspace
+            .vault
+            .notes_below(under)?
+            .into_iter()
+            .filter_map(|entry| Some((LogPath::parse(logs, entry.path.as_str())?, entry.path)));
+        found.extend(windows);
+    }
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let is_over = |at: usize| {
+        let next = found.get(at + 1).map(|(next, _)| next);
+        let (this, _) = &found[at];
+        next.is_some_and(|next| {
+            (&next.surface, &next.context_id) == (&this.surface, &this.context_id) && next.started <= since
+        })
+    };
+    Ok((0..found.len()).filter(|at| !is_over(*at)).map(|at| found[at].1.clone()).collect())
 }
 
 #[cfg(test)]

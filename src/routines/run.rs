@@ -11,11 +11,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::machine_claim::{self, RunOwner};
-use super::run_conversation::RunConversation;
+use super::routine_notes;
+use super::run_conversation::{RunConversation, RunMemory};
 use super::run_log::{RunLog, is_asked_for, message_of};
-use super::run_memory::RunMemory;
-use super::sections::RunSection;
-use super::{routine_notes, run_texts};
+use super::run_texts::{self, RunSection};
 use crate::agent::{AnswerEngine, Approvals, CallPermits, EngineParts, RunPurpose, Toolbox, TurnMemory};
 use crate::config::MEMORY;
 use crate::deliver::journal::{RoutineRun, RunState, run_claim};

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::new_hits::{self, RoutineSearch, SeenHits};
-use super::sections::RunSection;
-use super::unanswered;
+use super::run_texts::RunSection;
 use crate::deliver::Journal;
 use crate::deliver::journal::RoutineProgress;
 use crate::format::commitment::{self, CommitmentStatus};
@@ -38,7 +37,7 @@ pub struct RunMaterial {
 impl RunMaterial {
     /// The sections as text for a brain.
     pub fn text(&self) -> String {
-        super::sections::for_brain("", &self.sections)
+        super::run_texts::for_brain("", &self.sections)
     }
 }
 
@@ -65,9 +64,9 @@ pub fn gather(
             Condition::Due => found.push(due(workspace, 0, now).map_err(words)?),
             Condition::Tomorrow => found.push(due(workspace, 1, now).map_err(words)?),
             Condition::Promised => found.push(open_follow_ups(workspace).map_err(words)?),
-            Condition::Said => found.push(unanswered::recent_messages(workspace, since, now).map_err(words)?),
+            Condition::Said => found.push(new_hits::recent_messages(workspace, since, now).map_err(words)?),
             Condition::Unanswered => {
-                found.push(unanswered::unanswered(workspace, turns, since, now).map_err(words)?);
+                found.push(new_hits::unanswered(workspace, turns, since, now).map_err(words)?);
             }
             Condition::Memory => {
                 let (sections, now) = memory(workspace, before.memory.as_deref())?;

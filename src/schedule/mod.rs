@@ -19,33 +19,29 @@
 //! Every function costs the same whether a reminder began yesterday or in year 1: the index of the occurrence at an
 //! instant is computed, never searched from the start.
 //!
-//! - `zone`, `resolve`, `zone_data_check`: zones, and from local time to instants;
+//! - `zone`, `zone_data_check`: zones, and from local time to instants;
 //! - `series`: the dates of reminders; [`task_dates`]: of other plugins' task lines; `timetable`: of routines;
-//! - `due`, `digest`: due occurrences, and digests of missed ones; `clock_jump`: jumps of the wall clock;
+//! - `due`: due occurrences; `lateness`: digests of missed ones, and jumps of the wall clock;
 //! - `pause`: the span in which nothing runs by itself.
 
-mod clock_jump;
-mod digest;
 mod due;
+mod lateness;
 mod pause;
-mod resolve;
 mod series;
 pub mod task_dates;
 mod timetable;
 mod zone;
 mod zone_data_check;
 
-pub use clock_jump::{LATENESS, MISSED_AFTER, STEADY_WITHIN, StepKind, step_kind};
-pub use digest::{DigestRule, digest, is_missed};
 pub use due::{DueInstant, DueReminder, NextOccurrence, Occurrence, Occurrences};
+pub use lateness::{DigestRule, StepKind, digest, is_missed, step_kind};
 pub use pause::Pause;
-pub use resolve::resolve;
-pub use series::{Series, SeriesStep};
+pub use series::Series;
 pub use timetable::Timetable;
-pub use zone::{Zone, ZoneError, database_version};
+pub use zone::{Zone, database_version, resolve};
 pub use zone_data_check::{Difference, compare_zone_data, other_database_version};
 
-use jiff::{Timestamp, civil};
+use jiff::Timestamp;
 
 use crate::format::reminder::Reminder;
 
@@ -66,19 +62,6 @@ pub fn occurrences_after<'z>(zone: &'z Zone, reminder: &Reminder, after: Timesta
 /// For many reminders at one instant make a [`DueInstant`] once and ask that.
 pub fn due(zone: &Zone, reminder: &Reminder, now: Timestamp) -> Option<DueReminder> {
     DueInstant::new(zone, now).due(reminder)
-}
-
-/// The due occurrence at `now` besides those up to and including the local time `sent`.
-///
-/// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet): occurrences that the
-/// journal has as sent are neither due again nor counted as missed.
-pub fn due_after(
-    zone: &Zone,
-    reminder: &Reminder,
-    sent: civil::DateTime,
-    now: Timestamp,
-) -> Option<DueReminder> {
-    DueInstant::new(zone, now).due_after(reminder, sent)
 }
 
 /// The first occurrence of `reminder` strictly after the instant `after`.

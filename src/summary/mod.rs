@@ -11,29 +11,26 @@
 //!
 //! - `condensed_log`, `due`, `plan`: a log in short, due summaries, the events of each;
 //! - `summary_request`, `extract`: a summary by a brain, and one without;
-//! - `window`, `proof`, `expand`: covered events, the proof of a summary, and the way back;
-//! - `store`, `located_summary`, `answers`, `grep`: the notes, and questions about them. `tests` prints figures.
+//! - `window`, `proof`: covered events, and the proof of a summary;
+//! - `store`, `answers`, `grep`: the notes, the way back to events, and questions. `tests` prints figures.
 
-mod answers;
+pub mod answers;
 mod condensed_log;
 mod due;
-pub mod expand;
 pub mod extract;
 pub mod grep;
-mod located_summary;
 pub mod plan;
 mod proof;
 mod store;
 pub mod summary_request;
 pub mod window;
 
-pub use answers::{DescribedSummary, LocatedSummary, VerifyReport};
+pub use answers::DescribedSummary;
 pub use condensed_log::CondensedLog;
 pub use due::DueSummary;
 pub use plan::DueScope;
-pub use proof::SummaryFault;
 pub use store::{LogName, Summaries, SummaryError, SummaryText};
-pub use window::{EventBlock, SummaryNote, Window};
+pub use window::Window;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,8 @@ use std::time::Instant;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{DueScope, DueSummary, Summaries, SummaryNote, SummaryText, Window};
+use super::window::SummaryNote;
+use super::{DueScope, DueSummary, Summaries, SummaryText, Window};
 use crate::brain::{Message, MessagePart, Request};
 use crate::clock::SystemClock;
 use crate::config::Dirs;

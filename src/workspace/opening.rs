@@ -10,7 +10,7 @@ use crate::config::{
     ConfigError, Dirs, FILE_NAME, MachinesEngine, OnPartition, Settings, json_file, machine_name,
 };
 use crate::machines::protocol::Timing;
-use crate::machines::{JoinConfig, Machines, connect};
+use crate::machines::{JoinConfig, Machines, engine};
 use crate::schedule::Zone;
 use crate::vault::{EditOptions, Editor, Vault};
 
@@ -156,7 +156,7 @@ impl Workspace {
             ConfigError::new(format!("`[machines]` can't be used: {message}")).in_file(&file)
         };
         let name = machine_name()?;
-        let engine = connect::engine(settings, self.vault.root(), &self.dirs.state, &self.clock)
+        let engine = engine::open(settings, self.vault.root(), &self.dirs.state, &self.clock)
             .map_err(|error| wrong(error.to_string()))?;
         let joining = JoinConfig {
             engine,

@@ -2,7 +2,7 @@
 //! and answered in the host's format.
 
 use vault_agent::hooks::HostEvent;
-use vault_agent::hooks::input::HookInput;
+use vault_agent::hooks::messages::HookInput;
 
 use crate::hooks::host::{hook, log, record, said, transcript_path, user};
 use crate::support::TestVault;

@@ -1,6 +1,6 @@
 //! Prompts that get nothing, and prompts that do: by their words alone.
 
-use vault_agent::hooks::recall_gate::{NoRecallReason, RecallDecision, gate};
+use vault_agent::hooks::recall_gate::{RecallDecision, gate};
 
 /// Greetings and confirmations, by language.
 const SMALL_TALK: &str = "\
@@ -62,7 +62,7 @@ fn decides(table: &str, decision: RecallDecision) {
 
 #[test]
 fn greetings_and_confirmations_get_nothing_in_any_language() {
-    decides(SMALL_TALK, RecallDecision::Shut(NoRecallReason::SmallTalk));
+    decides(SMALL_TALK, RecallDecision::SmallTalk);
 }
 
 #[test]
@@ -74,14 +74,14 @@ fn questions_requests_and_words_about_memory_get_through() {
 fn commands_and_signs_get_nothing() {
     let commands = "host: /clear | /compact focus on tests\n\
                     shell: !ls -la | git status | cargo test --all | npm run build | cd .. | pwd | $ make";
-    decides(commands, RecallDecision::Shut(NoRecallReason::Command));
+    decides(commands, RecallDecision::Command);
     for text in ["👍", "🎉🎉🎉", "...", "!!!", "?", "❤️ 😀", "—"] {
-        assert!(matches!(gate(text), RecallDecision::Shut(_)), "{text}");
+        assert_ne!(gate(text), RecallDecision::Open, "{text}");
     }
     for text in ["", "   ", "\n\t"] {
-        assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::Empty));
+        assert_eq!(gate(text), RecallDecision::Empty);
     }
     for text in ["fix the tests", "run it", "add docs", "测试一下"] {
-        assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::Short), "{text}");
+        assert_eq!(gate(text), RecallDecision::Short, "{text}");
     }
 }

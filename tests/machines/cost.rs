@@ -42,7 +42,7 @@ impl Machine {
         loop {
             let now = ClockReadings { clock: clock.boot(), wall_ms: clock.now().as_millisecond() };
             if self.protocol.must_read(now.clock) {
-                self.protocol.record_entries(self.engine.read("").await.unwrap(), now.clock);
+                self.protocol.record_entries(self.engine.read().await.unwrap(), now.clock);
                 continue;
             }
             let (name, nonces) = (self.protocol.me().name.clone(), &mut self.nonces);

@@ -37,7 +37,7 @@ fn place(endpoints: Vec<String>, state: &Path) -> EtcdPlace {
 async fn read(engine: &EtcdEngine) -> Entries {
     let start = std::time::Instant::now();
     while start.elapsed() < Duration::from_secs(60) {
-        match engine.read("").await {
+        match engine.read().await {
             Ok(entries) => return entries,
             Err(EngineError::Unreachable(_)) => {}
             Err(error) => panic!("{error}"),
@@ -75,12 +75,12 @@ async fn two_machines_agree_while_servers_are_killed_and_stopped() {
     keeps_its_promises(&one.engine, &other.engine).await;
 
     // A watch tells of a change as it happens, and of nothing where nothing happens.
-    other.engine.read("claim/").await.unwrap();
+    other.engine.read().await.unwrap();
     let (watched, ()) =
-        tokio::join!(other.engine.changed("claim/", Duration::from_secs(60)), swap(&one.engine, claim("w")));
+        tokio::join!(other.engine.changed(Duration::from_secs(60)), swap(&one.engine, claim("w")));
     assert!(watched.unwrap());
-    let entries = other.engine.read("").await.unwrap();
-    assert!(!other.engine.changed("", Duration::from_millis(300)).await.unwrap());
+    let entries = other.engine.read().await.unwrap();
+    assert!(!other.engine.changed(Duration::from_millis(300)).await.unwrap());
 
     // One that is stopped, and one that is killed: the others go on.
     etcd.pause(0, true);
@@ -92,7 +92,7 @@ async fn two_machines_agree_while_servers_are_killed_and_stopped() {
 
     // Without a majority nothing is believed.
     etcd.kill(2);
-    assert!(matches!(one.engine.read("").await, Err(EngineError::Unreachable(_))));
+    assert!(matches!(one.engine.read().await, Err(EngineError::Unreachable(_))));
     let error = one.engine.swap(&[claim("minority")]).await.unwrap_err();
     assert!(matches!(error, EngineError::Unreachable(_) | EngineError::Unknown(_)), "{error:?}");
     etcd.start_one(1);
@@ -113,9 +113,9 @@ async fn a_cluster_restored_from_a_snapshot_is_refused_until_a_person_says_so() 
 
     // A machine that saw what was lost refuses, also with a new process; one that didn't can't know.
     let Machine { state, engine } = machine;
-    assert!(matches!(engine.read("").await, Err(EngineError::Broken(_))));
+    assert!(matches!(engine.read().await, Err(EngineError::Broken(_))));
     let machine = Machine::at(&etcd, state, None);
-    assert!(matches!(machine.engine.read("").await, Err(EngineError::Broken(_))));
+    assert!(matches!(machine.engine.read().await, Err(EngineError::Broken(_))));
     assert!(matches!(machine.engine.swap(&[claim("more")]).await, Err(EngineError::Broken(_))));
     let stranger = Machine::new(&etcd, None);
     assert_eq!(read(&stranger.engine).await.len(), 1, "the refused claim was written");
@@ -144,7 +144,7 @@ async fn a_cluster_restored_from_a_snapshot_is_refused_until_a_person_says_so() 
         (Some(("me", "wrong")), "password"),
         (Some(("guest", "guest")), "rights"),
     ] {
-        let error = Machine::new(&etcd, user).engine.read("").await.unwrap_err();
+        let error = Machine::new(&etcd, user).engine.read().await.unwrap_err();
         let is_told = matches!(&error, EngineError::Refused(why) if why.contains(told));
         assert!(is_told && !error.to_string().contains("wrong"), "{user:?}: {error:?}");
     }
@@ -160,10 +160,10 @@ async fn a_certificate_is_checked() {
     };
     let trusting = engine(Some(include_bytes!("tls/cert.pem")));
     let start = std::time::Instant::now();
-    while trusting.read("").await.is_err() {
+    while trusting.read().await.is_err() {
         assert!(start.elapsed() < Duration::from_secs(60), "etcd doesn't start");
     }
     swap(&trusting, claim("tls")).await;
-    let error = engine(None).read("").await.unwrap_err();
+    let error = engine(None).read().await.unwrap_err();
     assert!(matches!(&error, EngineError::Refused(why) if why.contains("certificate")), "{error:?}");
 }

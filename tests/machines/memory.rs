@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Notify;
 use vault_agent::machines::engine::{
-    EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes, standing, under,
+    EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes, standing,
 };
 
 /// The outcome of one call.
@@ -88,7 +88,7 @@ impl MemoryEngine {
 
 #[async_trait]
 impl StoreEngine for MemoryEngine {
-    async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
+    async fn read(&self) -> Result<Entries, EngineError> {
         match self.fault() {
             Fault::None => {}
             Fault::Refused => return Err(EngineError::Refused("the store refuses".to_owned())),
@@ -96,7 +96,7 @@ impl StoreEngine for MemoryEngine {
         }
         let store = self.store();
         *self.seen.lock().unwrap() = store.revision;
-        Ok(under(&store.entries, prefix))
+        Ok(store.entries.clone())
     }
 
     async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
@@ -124,7 +124,7 @@ impl StoreEngine for MemoryEngine {
         }
     }
 
-    async fn changed(&self, _prefix: &str, at_most: Duration) -> Result<bool, EngineError> {
+    async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {
         if self.fault() != Fault::None {
             return Err(EngineError::Unreachable("the store is not reached".to_owned()));
         }

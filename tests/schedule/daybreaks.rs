@@ -1,6 +1,6 @@
 //! Days that the calendar skipped or had twice, where a zone moved across the date line.
 
-use vault_agent::schedule::{due, due_after, next_occurrence, occurrences, resolve};
+use vault_agent::schedule::{DueInstant, due, next_occurrence, occurrences, resolve};
 
 use crate::schedule::{instant, line, zone};
 
@@ -38,7 +38,10 @@ fn where_the_two_meet_they_are_one() {
     assert_eq!((due_then.missed, due_then.next.unwrap().date.to_string()), (0, "2012-01-01".to_owned()));
 
     let sent = "2011-12-29T00:00".parse().unwrap();
-    assert_eq!(due_after(&apia, &reminder, sent, instant("2011-12-30T10:00:00Z")).unwrap().missed, 0);
+    assert_eq!(
+        DueInstant::new(&apia, instant("2011-12-30T10:00:00Z")).due_after(&reminder, sent).unwrap().missed,
+        0
+    );
     let next = next_occurrence(&apia, &reminder, instant("2011-12-29T10:00:00Z")).unwrap();
     assert_eq!(next.local.to_string(), "2011-12-31T00:00:00");
 }

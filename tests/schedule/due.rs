@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use vault_agent::format::reminder::Reminder;
-use vault_agent::schedule::{DueInstant, DueReminder, due, due_after, next_occurrence, occurrences};
+use vault_agent::schedule::{DueInstant, DueReminder, due, next_occurrence, occurrences};
 
 use crate::schedule::{instant, line, zone};
 
@@ -54,7 +54,9 @@ fn the_latest_missed_one_comes_and_the_phase_is_kept() {
 fn what_was_sent_is_neither_due_nor_missed() {
     let london = zone("Europe/London");
     let daily = line("2026-11-18 09:00 daily");
-    let rest = |sent: &str, now| due_after(&london, &daily, sent.parse().unwrap(), instant(now)).map(shown);
+    let rest = |sent: &str, now| {
+        DueInstant::new(&london, instant(now)).due_after(&daily, sent.parse().unwrap()).map(shown)
+    };
     let evening = "2026-11-20T20:00:00Z";
     assert_eq!(rest("2026-11-18T09:00", evening).unwrap(), "2026-11-20, 1 missed, then 2026-11-21");
     assert_eq!(rest("2026-11-19T09:00", evening).unwrap(), "2026-11-20, 0 missed, then 2026-11-21");
@@ -62,7 +64,10 @@ fn what_was_sent_is_neither_due_nor_missed() {
     assert_eq!(rest("2027-01-01T09:00", evening), None, "the clock was put back");
     assert_eq!(rest("2020-01-01T09:00", evening).unwrap(), "2026-11-20, 2 missed, then 2026-11-21");
     let once = line("2026-11-18 09:00 none");
-    assert_eq!(due_after(&london, &once, "2026-11-18T09:00".parse().unwrap(), instant(evening)), None);
+    assert_eq!(
+        DueInstant::new(&london, instant(evening)).due_after(&once, "2026-11-18T09:00".parse().unwrap()),
+        None
+    );
 }
 
 #[test]
@@ -110,7 +115,7 @@ fn no_panic(zone: &vault_agent::schedule::Zone, reminder: &Reminder, now: Timest
     assert!(next.is_none_or(|next| next.at > now));
     assert!(occurrences(zone, reminder).take(3).count() >= 1);
     for sent in [jiff::civil::DateTime::MIN, jiff::civil::DateTime::MAX] {
-        due_after(zone, reminder, sent, now);
+        DueInstant::new(zone, now).due_after(reminder, sent);
     }
 }
 

@@ -5,7 +5,7 @@ use jiff::civil::{Date, Time};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use vault_agent::format::reminder::{Recur, Reminder};
-use vault_agent::schedule::{Occurrence, Zone, due, due_after, next_occurrence, occurrences, resolve};
+use vault_agent::schedule::{DueInstant, Occurrence, Zone, due, next_occurrence, occurrences, resolve};
 
 fn any_zone() -> impl Strategy<Value = Zone> {
     let mut names: Vec<String> = Zone::names().filter(|name| Zone::get(name).is_ok()).collect();
@@ -160,7 +160,7 @@ fn check_due(
     let next = next.map(|next| (next.local.date(), next.day, next.at));
     prop_assert_eq!(found.next.map(|next| (next.date, next.day, next.at)), next);
     for (sent, occurrence) in past.iter().enumerate().take(40) {
-        let rest = due_after(zone, reminder, occurrence.local, now);
+        let rest = DueInstant::new(zone, now).due_after(reminder, occurrence.local);
         let unsent = past.len() - sent - 1;
         prop_assert_eq!(rest.map(|due| due.missed as usize + 1).unwrap_or(0), unsent);
     }

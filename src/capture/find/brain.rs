@@ -10,9 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::brain::{Message, Request};
-use crate::capture::read::new_turns::PersonTurn;
-use crate::capture::read::quote;
-use crate::capture::read::sentences::{looks_secret, one_line};
+use crate::capture::new_turns::PersonTurn;
+use crate::capture::sentences::{is_verbatim, looks_secret, one_line};
 use crate::capture::{DedupVerdict, ExtractedFact};
 use crate::format::candidate::Category;
 use crate::format::invisible;
@@ -121,11 +120,7 @@ pub fn parse_extracted(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Ext
         let Some(turn) = turns.get(entry.n) else { continue };
         let text = one_line(&invisible::strip(&entry.line), MAX_TEXT_CHARS);
         let secret = looks_secret(&text) || looks_secret(&entry.quote);
-        if text.is_empty()
-            || secret
-            || !quote::is_verbatim(&entry.quote, &turn.text)
-            || out[entry.n].len() == MOST
-        {
+        if text.is_empty() || secret || !is_verbatim(&entry.quote, &turn.text) || out[entry.n].len() == MOST {
             continue;
         }
         let about = entry.about.map(|about| one_line(&invisible::strip(&about), 60));
@@ -137,7 +132,7 @@ pub fn parse_extracted(answer: &str, turns: &[PersonTurn]) -> Option<Vec<Vec<Ext
             utility: entry
                 .utility
                 .filter(|it| it.is_finite())
-                .map_or(crate::capture::judge::UNJUDGED, |it| it.clamp(0.0, 1.0)),
+                .map_or(crate::capture::admission::UNJUDGED, |it| it.clamp(0.0, 1.0)),
             verdict: None,
         });
     }

@@ -3,8 +3,7 @@
 //! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets,
 //! very short and very long ones). It only ever suggests; nothing is saved by it.
 
-use crate::capture::read::phrase_match::{in_order, normalize_words};
-use crate::capture::read::sentences::{is_question, looks_secret, one_line, sentences};
+use crate::capture::sentences::{in_order, is_question, looks_secret, normalize_words, one_line, sentences};
 
 /// More than this at once is a nuisance.
 const MAX_OFFERS: usize = 2;

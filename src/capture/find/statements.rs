@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use jiff::civil::Date;
 use regex_lite::Regex;
 
-use crate::capture::read::phrase_match::{in_order, normalize_words};
+use crate::capture::sentences::{in_order, normalize_words};
 use crate::format::MONTHS_LOWER;
 use crate::format::candidate::Category;
 
@@ -101,29 +101,8 @@ const ROLES: &str = "student|teacher|nurse|engineer|developer|designer|manager|f
     [a-z]*writer|author|blogger|gamer|founder|director|editor|instructor|professor|trainer|singer|dancer|athlete|runner|pilot|\
     programmer|architect|librarian|barista|intern|introvert|solicitor|morning person|night owl|picky eater";
 /// Words that are passed over.
-const ADVERBS: &[&str] = &[
-    "actually",
-    "also",
-    "just",
-    "really",
-    "currently",
-    "definitely",
-    "honestly",
-    "personally",
-    "recently",
-    "still",
-    "already",
-    "now",
-    "finally",
-    "even",
-    "only",
-    "usually",
-    "generally",
-    "absolutely",
-    "kind",
-    "of",
-    "always",
-];
+const ADVERBS: &str = "actually|also|just|really|currently|definitely|honestly|personally|recently|still|already|now|finally|\
+    even|only|usually|generally|absolutely|kind|of|always";
 /// Words before a statement that say nothing.
 const FILLERS: &[&str] = &[
     "and",
@@ -180,15 +159,14 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
     let verbs = "works|lives|named|called|turned|graduated|hates|prefers|likes|loves|teaches|studies|moved|live|love|plays|\
         (?:is|are) (?:called|named)|got (?:married|engaged)|passed away|was born|has a|\
         is (?:allergic|getting|expecting|pregnant|vegan|vegetarian|an?)";
-    let adverbs = ADVERBS.iter().map(|adverb| format!("{adverb} ")).collect::<Vec<_>>().join("|");
     let count = r"(?:an?|one|two|three|four|five|\d+)";
     Patterns {
-        kin: pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{KIN}) (?:{adverbs})*(?:{verbs})(?: |$)")),
+        kin: pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{KIN}) (?:(?:{ADVERBS}) )*(?:{verbs})(?: |$)")),
         role: pattern(format!(r"^(?:i'm|i am) (?:[^ ]+ ){{0,2}}an? (?:.* )?(?:{ROLES})(?: |$)|^as an? (?:.* )?(?:{ROLES})$")),
         many: pattern(format!(r"^(?:i|we) (?:do |also )?have {count} (?:[^ ]+ ){{0,2}}(?:kids?|child|children|sons?|daughters?|sisters?|brothers?|siblings|dogs?|cats?|pets|turtles|year old)(?: |$)")),
         lasting: pattern(r"^(?:i've|i have|we've) been [a-z]+ing .*\bfor (?:about |almost |over |nearly |around |the past )?(?:a|\d+|two|three|four|five|six|seven|eight|nine|ten|many|several|some|a few) (?:years?|decades?)\b|^i started .* years ago".to_owned()),
-        weekly: pattern(format!(r"^(?:[^ ]+ ){{0,3}}?(?:i|i've|we|we've) (?:{adverbs})*(?:been (?:taking|playing|going|attending|doing|practicing|teaching|volunteering|running|swimming|meal prepping|helping)|have|attend|play|go|water|take|teach|volunteer|started) .* on {days}s(?: |$)")),
-        course: pattern(format!(r"^(?:i|i've|we|we've) (?:{adverbs})*started .*\b(?:class|classes|lessons|course)\b")),
+        weekly: pattern(format!(r"^(?:[^ ]+ ){{0,3}}?(?:i|i've|we|we've) (?:(?:{ADVERBS}) )*(?:been (?:taking|playing|going|attending|doing|practicing|teaching|volunteering|running|swimming|meal prepping|helping)|have|attend|play|go|water|take|teach|volunteer|started) .* on {days}s(?: |$)")),
+        course: pattern(format!(r"^(?:i|i've|we|we've) (?:(?:{ADVERBS}) )*started .*\b(?:class|classes|lessons|course)\b")),
         since_young: pattern(r"\b(?:i've|i have) .*\bsince (?:i was (?:a |little|young|\d)|childhood|high school|college)".to_owned()),
         own: pattern(r"\b(?:run|running|have|having|opened|started|launched) my own (?:[a-z]+ )?(?:business|studio|store|shop|company|brand|agency|startup|bakery|restaurant|practice|firm)\b".to_owned()),
         friend: pattern(format!(r"\b[Mm]y (?:\w+ )?(?:friend|colleague|coworker|neighbor|instructor|roommate),? [A-Z]\w+(?:,? who (?:is|has|got|just|recently|lives|works|moved)|,? who's|'s (?:wedding|birthday|graduation|debut|baby))|\b[Mm]y best friend,? [A-Z][a-z]+|\bI have an? (?:\w+ )?(?:friend|colleague|neighbor|{KIN}) who(?:'s| is| has| works| lives)")),
@@ -291,7 +269,10 @@ fn without_fillers(mut clause: Vec<String>) -> Vec<String> {
 fn words_after<'c>(clause: &'c [String], phrase: &str) -> Option<Vec<&'c str>> {
     let mut words = clause.iter().map(String::as_str).peekable();
     for part in phrase.split(' ') {
-        while words.next_if(|word| *word != part && ADVERBS.contains(word)).is_some() {}
+        while words
+            .next_if(|word| *word != part && ADVERBS.split('|').any(|adverb| adverb == *word))
+            .is_some()
+        {}
         words.next_if_eq(&part)?;
     }
     Some(words.collect())

@@ -11,7 +11,7 @@ use crate::agent::SummaryWriter;
 use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::rfc3339;
-use crate::summary::expand::{DEPTH, ExpandOptions};
+use crate::summary::answers::{DEPTH, ExpandOptions};
 use crate::summary::grep::{GrepQuery, GrepScope, LIMIT, MOST};
 use crate::summary::{DueScope, Summaries};
 use crate::workspace::Workspace;

@@ -10,8 +10,7 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{self, machine_name};
 use crate::doctor::ago;
 use crate::instance::DaemonLock;
-use crate::machines::connect;
-use crate::machines::engine::{Entries, StoreEngine};
+use crate::machines::engine::{self, Entries, StoreEngine};
 use crate::machines::identity::Identity;
 use crate::machines::join::{JoinCheck, ThisMachine};
 use crate::machines::status::{MachineStatus, MachinesStatus};
@@ -73,7 +72,7 @@ fn open_store(workspace: &Workspace) -> Result<SharedStore, CommandError> {
             .hint("docs/machines.md says how several machines share a vault"));
     };
     let (root, state) = (workspace.vault.root(), &workspace.dirs.state);
-    let engine = connect::engine(&settings, root, state, &workspace.clock)?;
+    let engine = engine::open(&settings, root, state, &workspace.clock)?;
     let identity = Identity::of(state)?;
     let this_machine = ThisMachine {
         name: machine_name()?,
@@ -92,7 +91,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     }
     let shared = open_store(workspace)?;
     let kind = shared.settings.engine.as_str();
-    let status = match runtime()?.block_on(shared.engine.read("")) {
+    let status = match runtime()?.block_on(shared.engine.read()) {
         Ok(entries) => {
             let problem = shared.this_machine.problem(&entries).map(|problem| problem.to_string());
             MachinesStatus::of(kind, &entries, problem)
@@ -144,10 +143,10 @@ fn join(context: &Context, workspace: &Workspace, as_it_is: bool) -> CommandResu
     let entries = runtime()?.block_on(async {
         if as_it_is {
             shared.engine.forget().await?;
-            let entries = shared.engine.read("").await?;
+            let entries = shared.engine.read().await?;
             shared.this_machine.raise_epoch(&*shared.engine, &entries).await?;
         }
-        shared.engine.read("").await
+        shared.engine.read().await
     });
     let entries = match entries {
         Ok(entries) => entries,

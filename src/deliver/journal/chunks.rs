@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
-use super::copies::{self, Recipient};
 use super::keys::parts;
 use super::message::{JournalMessage, NewMessage, read_messages};
+use super::recipients::{self, Recipient};
 use super::{Journal, Result};
 use crate::deliver::notifier::{self, Fact, MessageKind, MessageScope};
 use crate::deliver::split;
@@ -228,7 +228,7 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
             .execute(params![message.key, since.as_millisecond()])?;
     }
     if let Recipient::Copy(name) = &message.to {
-        return copies::claim(
+        return recipients::claim(
             tx,
             &message.key,
             name,

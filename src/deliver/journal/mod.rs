@@ -11,31 +11,23 @@
 //!
 //! Files:
 //!
-//! - [`keys`]: the key of a delivery; [`message`], [`chunks`]: messages with their chunks, and their states;
-//! - [`answers`], [`runs`], [`tasks`], [`phrases`]: answers, runs of routines, task lines, and phrases of a brain for
-//!   due reminders;
-//! - [`copies`], [`retry_after`], [`problems`], [`line_ids`]: further notifiers, pauses of places, failures, ids given
-//!   to lines;
-//! - [`past_deliveries`]: past deliveries; [`other_machines`]: deliveries of other machines, and messages that wait for them;
+//! - [`keys`]: the key of a delivery; [`message`], [`chunks`]: messages and answers with their chunks, and their states;
+//! - [`runs`]: runs of routines; [`lines`]: ids given to lines, reported problems, phrases of a brain, task lines;
+//! - [`recipients`]: further notifiers, pauses and refusals of places; [`deliveries`]: past and open deliveries, and those
+//!   of other machines;
 //! - `migrations/`: the tables, one file for each version of the schema.
 //!
 //! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks its start state, and
 //! [`Journal::lock`] lets one pass send at a time. Deleting the file loses nothing of the vault; messages in flight may
 //! then come twice.
 
-mod answers;
 mod chunks;
-mod copies;
+mod deliveries;
 mod keys;
-mod line_ids;
+mod lines;
 mod message;
-mod other_machines;
-mod past_deliveries;
-mod phrases;
-mod problems;
-mod retry_after;
+mod recipients;
 mod runs;
-mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -44,19 +36,15 @@ use std::path::Path;
 
 use jiff::{Timestamp, civil};
 
-pub use answers::PostedChunk;
-pub use copies::{CopyState, Recipient};
-pub(super) use keys::local_text;
-pub(super) use keys::voice_claim;
+pub use deliveries::{OpenDelivery, PastDelivery, PastDeliveryState};
 pub use keys::{
     LineHash, answer_key, approval_key, asked_in, claimed_turn, key, run_claim, subject, turn_claim,
 };
-pub use message::{ChunkState, JournalMessage, MessageChunk, NewMessage};
-pub use other_machines::OtherMachineDelivery;
-pub use past_deliveries::{PastDelivery, PastDeliveryState};
-pub use problems::{NotifierRefusal, OpenDelivery};
+pub(super) use keys::{local_text, voice_claim};
+pub use lines::NotifiedTask;
+pub use message::{ChunkState, JournalMessage, MessageChunk, NewMessage, PostedChunk};
+pub use recipients::{CopyState, NotifierRefusal, Recipient};
 pub use runs::{NewRun, RoutineProgress, RoutineRun, RunState, run_key};
-pub use tasks::NotifiedTask;
 
 use super::notifier::Fact;
 pub(crate) use crate::sqlite::Result;
@@ -213,7 +201,7 @@ impl Journal {
                  AND number < (SELECT max(number) FROM deliveries) - ?1",
                 [KEEP_DONE],
             )?;
-            copies::prune(tx)
+            recipients::prune(tx)
         })
     }
 

@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use async_trait::async_trait;
-use jiff::{SignedDuration, tz::TimeZone};
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
 
 use crate::deliver::notifier::{Fact, MessageKind, Notifier, OutgoingMessage, SendOutcome};
 use crate::deliver::words::{NoteLinks, compose, link};

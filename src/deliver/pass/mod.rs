@@ -13,8 +13,7 @@
 //! 5. further notifiers get their copies, which were claimed in step 2.
 //!
 //! [`notes`] reads the notes; [`plan`] compares (reminders in [`reminders`], tasks of other plugins in [`tasks`], the
-//! plan's values in [`planned`]); [`messages`] makes the texts; [`pass_state`] keeps what saves the next pass work;
-//! [`mod@machines`] limits the plan to this machine's share, if there are several.
+//! plan's values in [`planned`]); [`messages`] makes the texts; [`mod@machines`] limits the plan to this machine's share, if there are several.
 //!
 //! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an
 //! id that was just written waits five seconds, a minute at most, except for `tick`: it may be half typed.
@@ -22,12 +21,10 @@
 mod machines;
 mod messages;
 mod notes;
-mod pass_state;
 mod plan;
 mod planned;
 mod reminders;
 mod report;
-mod retry;
 mod rewrite_lines;
 mod send;
 mod tasks;
@@ -51,11 +48,11 @@ use crate::sqlite::DatabaseError;
 use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
-pub use pass_state::PassState;
+pub use notes::PassState;
 pub(crate) use plan::{commitment_fact, text_hash};
 pub use planned::PendingSend;
 pub(crate) use reminders::meaning;
-pub use report::{DeliveredItem, FailedItem, PassReport};
+pub use report::PassReport;
 
 use notes::PassNotes;
 use planned::ChangedAfterSend;
@@ -171,7 +168,7 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
         let lines = note.was_read.then(|| note.without_id.iter().map(|line| line.text.as_slice()));
         note.just_written = memory.observe_lines_without_id(lines, now);
     }
-    notes.tasks = tasks::read_tasks(context, memory, mode, now, &mut report)?;
+    notes.tasks = tasks::read_tasks(context, &mut memory.tasks, mode, now, &mut report)?;
     machines::set_notes(context, &notes);
     let changed = if let Some(reason) = context.settings.reason_for_silence(now) {
         report.read_only = Some(reason);
@@ -184,7 +181,7 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
         }
         Vec::new()
     } else if mode == PassMode::DryRun {
-        let plan = plan::plan(context, &notes, mode, now, false)?;
+        let plan = plan::plan(context, &notes, mode, now)?;
         plan.fires.iter().for_each(|fire| report.fired(&fire.fact, now, context.settings.zone.tz()));
         plan.changed
     } else {
@@ -222,7 +219,7 @@ async fn work(
     machines::mark_left_open(context)?;
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
     sender.resume(MessageSelection::Counting, report).await?;
-    let mut plan = plan::plan(context, notes, mode, now, true)?;
+    let mut plan = plan::plan(context, notes, mode, now)?;
     while !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
         let phrases = plan::phrases(context, &plan.fires)?;
@@ -239,7 +236,7 @@ async fn work(
         if is_more {
             sender.resume(MessageSelection::Counting, report).await?;
         }
-        plan = plan::plan(context, notes, mode, now, true)?;
+        plan = plan::plan(context, notes, mode, now)?;
         if !is_more {
             break;
         }

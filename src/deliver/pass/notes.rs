@@ -1,27 +1,34 @@
-//! Reads `Reminders.md` and `COMMITMENTS.md` for one pass.
+//! Reads `Reminders.md` and `COMMITMENTS.md` for one pass, and remembers between passes how long a note and its new lines
+//! have been unchanged.
 //!
 //! `Reminders.md` may hold a hundred thousand lines of which none is due. So a pass first searches its bytes for a date
 //! that has come. The lines are parsed only if there is such a date, or if the file has changed since a pass found
 //! nothing to do in it. Of the parsed lines only those that may be due and those without an id are kept as values.
+//!
+//! A due line without an id that was just written fires once it has been the same for five seconds, or after a minute of
+//! changes, since a person may still be typing it.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp, civil};
 use memchr::{memmem, memrchr};
 
+use super::planned::UnsentOccurrence;
 use super::{PassContext, PassReport, PassSettings};
 use crate::deliver::journal::LineHash;
-use crate::format::Finding;
 use crate::format::commitment::{self, CommitmentsFile};
-use crate::format::lines;
 use crate::format::reminder::{self, ReminderLine, ScannedItem};
+use crate::format::{Finding, lines};
 use crate::reminders::{self, IdAt, IdHashes, PlacedFinding};
 use crate::sqlite::Result;
-use crate::vault::NotePath;
+use crate::vault::{NotePath, QuietTracker, SteadyLines};
 
 /// The largest step by which a zone's clock was ever put back: a line that is further ahead on the clock is not due.
 const HORIZON: SignedDuration = SignedDuration::from_hours(48);
+
+/// The longest wait of a due line that is being edited.
+const AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 
 /// `Reminders.md`.
 #[derive(Debug, Default)]
@@ -41,31 +48,44 @@ pub(super) struct ReminderNote {
     ids: IdHashes,
 }
 
-/// Whether a line of the note may be due, judged by the dates in it alone: a due line holds `date=` and a date that has
-/// come. It may be wrong when it says yes, never when it says no.
-fn may_be_due(bytes: &[u8], local_now: civil::DateTime) -> bool {
-    let horizon = local_now.saturating_add(HORIZON).date().to_string();
-    memmem::find_iter(bytes, b"date=").any(|at| {
-        let date = bytes.get(at + 5..at + 15).unwrap_or_default();
-        let is_date = date.len() == 10
-            && date.iter().enumerate().all(|(at, byte)| match at {
-                4 | 7 => *byte == b'-',
-                _ => byte.is_ascii_digit(),
-            });
-        if is_date && date > horizon.as_bytes() {
-            return false;
-        }
-        let start = memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
-        // The first line may begin with a byte order mark.
-        start == 0 || bytes[start..].starts_with(b"- [ ] ")
-    })
-}
-
 /// A reminder without an id.
 #[derive(Debug)]
 pub(super) struct LineWithoutId {
     pub text: Vec<u8>,
     pub terminated: bool,
+}
+
+/// `COMMITMENTS.md`.
+#[derive(Debug)]
+pub(super) struct CommitmentNote {
+    pub bytes: Vec<u8>,
+    pub parsed: CommitmentsFile,
+}
+
+/// Both notes; `None` where one can't be read. A missing note is an empty one.
+#[derive(Debug)]
+pub(super) struct PassNotes {
+    /// The due task lines of other plugins; `None` if none are notified, or if they are unknown.
+    pub tasks: Option<super::tasks::DueTasks>,
+    pub reminders: Option<ReminderNote>,
+    pub commitments: Option<CommitmentNote>,
+}
+
+/// The memory of one daemon between passes.
+#[derive(Debug, Default)]
+pub struct PassState {
+    /// The tasks of the notes, as they were last read.
+    pub(super) tasks: crate::tasks::Scanner,
+    notes: QuietTracker,
+    lines: SteadyLines,
+    /// Whether the lines were read before.
+    has_looked: bool,
+    /// Since when due lines wait to be the same, without a break.
+    waiting: Option<Timestamp>,
+    /// Occurrences within a day of the last pass, by key, if there are several machines; `None` before the first.
+    pub(super) near: Option<HashMap<String, UnsentOccurrence>>,
+    /// The lines that other machines are to rewrite (order and claim), and since when they are the same.
+    awaited: Option<(BTreeSet<(u64, String)>, Timestamp)>,
 }
 
 impl ReminderNote {
@@ -107,22 +127,6 @@ impl ReminderNote {
         };
         reminder::scan(&self.bytes).filter_map(at).collect()
     }
-}
-
-/// `COMMITMENTS.md`.
-#[derive(Debug)]
-pub(super) struct CommitmentNote {
-    pub bytes: Vec<u8>,
-    pub parsed: CommitmentsFile,
-}
-
-/// Both notes; `None` where one can't be read. A missing note is an empty one.
-#[derive(Debug)]
-pub(super) struct PassNotes {
-    /// The due task lines of other plugins; `None` if none are notified, or if they are unknown.
-    pub tasks: Option<super::tasks::DueTasks>,
-    pub reminders: Option<ReminderNote>,
-    pub commitments: Option<CommitmentNote>,
 }
 
 impl PassNotes {
@@ -190,6 +194,87 @@ impl PassNotes {
         };
         findings.iter().map(key).collect()
     }
+}
+
+impl PassState {
+    /// A note was read at `now`.
+    pub(super) fn observe(&mut self, path: &NotePath, bytes: &[u8], now: Timestamp) {
+        self.notes.observe(path, blake3::hash(bytes), now);
+    }
+
+    /// The reminders without an id, read at `now`: those that were just written, and until when each waits should it be
+    /// due. Lines of the first reading count as written before, so a daemon that is restarted again and again still
+    /// fires.
+    pub(super) fn observe_lines_without_id<'l>(
+        &mut self,
+        lines: Option<impl Iterator<Item = &'l [u8]> + Clone>,
+        now: Timestamp,
+    ) -> HashMap<Vec<u8>, Timestamp> {
+        let is_first = !std::mem::replace(&mut self.has_looked, true);
+        // A note that wasn't read has the lines that it had.
+        let Some(lines) = lines else { return HashMap::new() };
+        self.lines.observe(lines.clone(), now);
+        if is_first {
+            return HashMap::new();
+        }
+        let latest = self.waiting.and_then(|since| since.checked_add(AT_MOST).ok()).unwrap_or(Timestamp::MAX);
+        let until = |line: &[u8]| Some((line.to_vec(), self.lines.steady_at(line)?.min(latest)));
+        lines.filter_map(until).filter(|(_, until)| *until > now).collect()
+    }
+
+    /// Whether due lines wait, at `now`, to be the same. The minute counts from the first pass in which one does.
+    pub(super) fn note_waiting(&mut self, is_waiting: bool, now: Timestamp) {
+        // A clock that was put back makes no line wait longer.
+        self.waiting = is_waiting.then(|| self.waiting.map_or(now, |since| since.min(now)));
+    }
+
+    /// Whether a note may be rewritten; else when to look again. Asking is wanting: the wait for a
+    /// note that is never still begins with the first call.
+    pub(super) fn may_write(&mut self, path: &NotePath, now: Timestamp) -> Result<(), Timestamp> {
+        self.notes.start_waiting(path, now);
+        match self.notes.ready_at(path) {
+            Some(at) if at > now => Err(at),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that a note was rewritten, and is now `bytes`.
+    pub(super) fn record_own_write(&mut self, path: &NotePath, bytes: &[u8]) {
+        self.notes.record_own_write(path, blake3::hash(bytes));
+    }
+
+    /// Since when the same lines wait for other machines to rewrite them.
+    pub(super) fn awaited_since(&mut self, awaited: BTreeSet<(u64, String)>, now: Timestamp) -> Timestamp {
+        match &self.awaited {
+            Some((before, since)) if *before == awaited => *since,
+            _ => self.awaited.insert((awaited, now)).1,
+        }
+    }
+
+    /// Whether a line without an id stood there, the same, five seconds ago.
+    pub(super) fn is_steady(&self, line: &[u8], now: Timestamp) -> bool {
+        self.lines.is_steady(line, now)
+    }
+}
+
+/// Whether a line of the note may be due, judged by the dates in it alone: a due line holds `date=` and a date that has
+/// come. It may be wrong when it says yes, never when it says no.
+fn may_be_due(bytes: &[u8], local_now: civil::DateTime) -> bool {
+    let horizon = local_now.saturating_add(HORIZON).date().to_string();
+    memmem::find_iter(bytes, b"date=").any(|at| {
+        let date = bytes.get(at + 5..at + 15).unwrap_or_default();
+        let is_date = date.len() == 10
+            && date.iter().enumerate().all(|(at, byte)| match at {
+                4 | 7 => *byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        if is_date && date > horizon.as_bytes() {
+            return false;
+        }
+        let start = memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
+        // The first line may begin with a byte order mark.
+        start == 0 || bytes[start..].starts_with(b"- [ ] ")
+    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
 use super::notes::{CommitmentNote, PassNotes};
 use super::planned::{
@@ -20,17 +21,22 @@ use crate::format::commitment::{Commitment, CommitmentStatus};
 use crate::schedule::{DueInstant, Zone};
 use crate::sqlite::Result;
 
-/// Compares the notes with the journal. With `assign`, ids that are made up for lines without one
-/// are remembered before anything is sent under them.
+/// Compares the notes with the journal. Except in a dry run, ids that are made up for lines without one are remembered
+/// before anything is sent under them.
 pub(super) fn plan(
     context: &PassContext<'_>,
     notes: &PassNotes,
     mode: PassMode,
     now: Timestamp,
-    assign: bool,
 ) -> Result<PassPlan> {
-    let mut plan = compare(context, notes, mode, now, assign)?;
-    postpone_quiet(context, &mut plan, now);
+    let mut plan = compare(context, notes, mode, now)?;
+    let settings = context.settings;
+    // All but urgent items wait until the quiet hours end.
+    if let Some(until) = settings.notify_rules.quiet_until(&settings.zone, now) {
+        let all = plan.fires.len();
+        plan.fires.retain(|fire| settings.notify_rules.has_urgent_tag(&fire.fact.msg));
+        plan.waiting.extend((plan.fires.len() < all).then_some(until));
+    }
     Ok(plan)
 }
 
@@ -40,12 +46,11 @@ pub(super) fn compare(
     notes: &PassNotes,
     mode: PassMode,
     now: Timestamp,
-    assign: bool,
 ) -> Result<PassPlan> {
     let mut plan = PassPlan::default();
     if let Some(note) = &notes.reminders {
         Planner { context, note, moment: DueInstant::new(&context.settings.zone, now), now }
-            .run(assign, &mut plan)?;
+            .run(mode != PassMode::DryRun, &mut plan)?;
     }
     if let Some(note) = &notes.commitments {
         commitments(context, note, now, &mut plan)?;
@@ -54,15 +59,6 @@ pub(super) fn compare(
         tasks::plan(context, found, mode, now, &mut plan)?;
     }
     Ok(plan)
-}
-
-/// Keeps all but urgent items until the quiet hours end.
-fn postpone_quiet(context: &PassContext<'_>, plan: &mut PassPlan, now: Timestamp) {
-    let settings = context.settings;
-    let Some(until) = settings.notify_rules.quiet_until(&settings.zone, now) else { return };
-    let all = plan.fires.len();
-    plan.fires.retain(|fire| settings.notify_rules.has_urgent_tag(&fire.fact.msg));
-    plan.waiting.extend((plan.fires.len() < all).then_some(until));
 }
 
 /// The hash of a due follow-up's text, whatever stands between its words and the next block: copies that a merge left
@@ -164,7 +160,7 @@ pub(super) fn upcoming(
         let lasting = fact.kind == MessageKind::Commitment || named.contains(&fact.id);
         lasting && fact.due > now && !fact.recurring && fact.missed == 0 && phrase_check::fits(&fact.msg)
     };
-    let mut fires = plan(context, notes, PassMode::DryRun, ahead, false)?.fires;
+    let mut fires = plan(context, notes, PassMode::DryRun, ahead)?.fires;
     fires.retain(may);
     Ok(fires)
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
+use jiff::civil::Date;
 
 use super::PassContext;
 use super::notes::ReminderNote;

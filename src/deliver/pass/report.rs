@@ -1,6 +1,7 @@
 //! Reports on a pass: the JSON of `tick --json`, except for the routines' part.
 
-use jiff::{Timestamp, civil, tz::TimeZone};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, civil};
 use serde::Serialize;
 
 use super::planned::{PendingSend, late_seconds};

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machines::{MessageClaims, SendPermission};
-use super::retry::retry_at;
+use super::machines::MessageClaims;
 use super::{PassContext, PassReport};
 use crate::deliver::delivery_order::Destination;
 use crate::deliver::journal::{ChunkState, JournalMessage, Recipient};
@@ -185,7 +184,7 @@ impl<'c> Sender<'c> {
             self.report_fired(&message, report);
             return Ok(SendEnd::Sent { next_marked: false });
         }
-        if !matches!(rights.turn(self.context, &message).await?, SendPermission::Yes(_)) {
+        if !rights.turn(self.context, &message).await? {
             return Ok(SendEnd::Passed);
         }
         let mut chunk = 0;
@@ -231,7 +230,7 @@ impl<'c> Sender<'c> {
                     chunk += 1;
                 }
                 SendOutcome::Unknown { reason } => {
-                    let retry = retry_at(&message, chunk, None, self.context.clock.now());
+                    let retry = message.retry_at(chunk, None, self.context.clock.now());
                     tracing::warn!(
                         place = place.name(),
                         key = message.key,
@@ -281,7 +280,7 @@ impl<'c> Sender<'c> {
         report: &mut PassReport,
     ) -> Result<SendEnd> {
         let journal = self.context.journal;
-        let retry = retry_at(message, chunk, after, self.context.clock.now());
+        let retry = message.retry_at(chunk, after, self.context.clock.now());
         tracing::warn!(place, key = message.key, reason, "a notification could not be sent yet");
         // An earlier attempt may have arrived, whatever became of this one.
         if message.chunks[chunk].state == ChunkState::Sending {
@@ -312,7 +311,7 @@ impl<'c> Sender<'c> {
         let at = self.context.clock.now();
         journal.refused(place, at, reason, &self.context.settings.notifiers)?;
         if matches!(message.kind, MessageKind::Answer | MessageKind::Approval) {
-            let retry = retry_at(message, chunk, Some(ANSWER_PAUSE), self.context.clock.now());
+            let retry = message.retry_at(chunk, Some(ANSWER_PAUSE), self.context.clock.now());
             journal.unknown(&message.key, retry, reason)?;
             self.not_sent(message, retry, reason, report);
             return Ok(None);
@@ -357,7 +356,7 @@ impl<'c> Sender<'c> {
             self.context.journal.sending(&message.key, chunk, now)?;
         }
         fail::fail_point!("deliver::before-send");
-        let SendPermission::Yes(left) = rights.now(self.context) else {
+        let Some(left) = rights.left(self.context) else {
             let reason = "the machine's claim ran out before it was sent".to_owned();
             return Ok(SendOutcome::Unknown { reason });
         };

@@ -10,11 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hooks::archive::{ArchiveReport, ArchiveRequest, archive, sweep};
+use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, archive, sweep};
 use crate::hooks::context::{self, HookContext, home};
-use crate::hooks::error::ArchiveError;
 use crate::hooks::host::HostEvent;
-use crate::hooks::host::input::HookInput;
+use crate::hooks::host::messages::HookInput;
 use crate::memory::{PROJECT_VARIABLE, SCOPE_VARIABLE};
 use crate::workspace::Workspace;
 

@@ -1,16 +1,21 @@
 //! Chooses the paths of sessions' logs: `logs/claude-code/PROJECT/SESSION.md`, a sub-agent's beside it, and large
-//! results and pictures in `files/`.
+//! results and pictures in `files/`; writes those attachments, named by their SHA-256; and reads a log's markers: the names
+//! of its pieces, and the link to the log that it continues.
 //!
 //! A session keeps its log wherever that was moved to below the surface's folder; a new one begins in the folder of
 //! the project that the session's first line was written in.
 
 use std::collections::HashMap;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use crate::hooks::archive::log_markers;
+use sha2::{Digest, Sha256};
+use ulid::Ulid;
+
+use crate::hooks::archive::ArchiveError;
 use crate::hooks::context::CLIENT;
 use crate::memory::{Scope, derive};
-use crate::vault::{NotePath, PathError, Vault};
+use crate::vault::{Editor, NotePath, PathError, Vault};
 use crate::workspace::Workspace;
 
 /// Longer names are cut, with a hash of the whole.
@@ -18,11 +23,28 @@ const MAX_NAME_CHARS: usize = 80;
 /// The most logs of a project that are searched for the one that a session continues, the newest first.
 const MAX_SCANNED_LOGS: usize = 1000;
 
+/// How the event begins that says which log a session goes on from.
+pub(super) const CONTINUES: &str = "Goes on from [[";
+/// The bits of a name.
+const NAME: u128 = (1 << 80) - 1;
+
+/// A longer text has a file of its own, in bytes.
+pub const MAX_INLINE_BYTES: usize = 16 << 10;
+/// The bytes of its beginning that are in the log all the same; of its end half as many.
+const SHOWN: usize = 2048;
+
 /// The folder of one surface's logs.
 #[derive(Debug, Clone)]
 pub struct LogPaths {
     pub(super) vault: Vault,
     folder: String,
+}
+
+/// An attachment.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DecodedAttachment {
+    bytes: Vec<u8>,
+    extension: &'static str,
 }
 
 impl LogPaths {
@@ -76,8 +98,31 @@ impl LogPaths {
             .collect();
         logs.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
         logs.truncate(MAX_SCANNED_LOGS);
-        let head = |path: NotePath| Some((log_markers::first(&self.vault, &path)?, path));
+        let head = |path: NotePath| Some((first(&self.vault, &path)?, path));
         logs.into_iter().rev().filter_map(|(_, path)| head(path)).collect()
+    }
+}
+
+impl DecodedAttachment {
+    /// A text.
+    pub fn text(text: String) -> Self {
+        Self { bytes: text.into_bytes(), extension: "txt" }
+    }
+
+    /// A picture or a document from its base64; as it came where that is none.
+    pub fn decode(media: &str, base64: &str) -> Self {
+        let plain: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let Ok(bytes) = data_encoding::BASE64.decode(&plain) else { return Self::text(base64.to_owned()) };
+        let extension = match media {
+            "image/png" => "png",
+            "image/jpeg" => "jpg",
+            "image/gif" => "gif",
+            "image/webp" => "webp",
+            "application/pdf" => "pdf",
+            "text/plain" => "txt",
+            _ => "bin",
+        };
+        Self { bytes, extension }
     }
 }
 
@@ -111,6 +156,83 @@ fn path_part(text: &str) -> String {
     format!("{}-{hash}", plain.trim_matches('-')).trim_start_matches('-').to_owned()
 }
 
+/// The name of the first piece that was said in a log, which may go on from another.
+pub(super) fn first(vault: &Vault, path: &NotePath) -> Option<u128> {
+    let (mut found, mut is_link) = (None, false);
+    let read = each_line(vault, path, |line| {
+        is_link |= continued_log(line).is_some();
+        if let Some(name) = name_in(line) {
+            found = Some(name).filter(|_| !std::mem::take(&mut is_link));
+        }
+        found.is_none()
+    });
+    read.ok().and(found)
+}
+
+/// The name in the line of a block's id, which is whole.
+pub(super) fn name_in(line: &[u8]) -> Option<u128> {
+    let id = line.strip_prefix(b"^")?.strip_suffix(b"\n")?;
+    let id = std::str::from_utf8(id).ok()?.trim_end();
+    Some(Ulid::from_string(id).ok()?.0 & NAME)
+}
+
+/// The log that an event says its session goes on from.
+pub(super) fn continued_log(line: &[u8]) -> Option<String> {
+    let rest = line.strip_prefix(b"> ")?.strip_prefix(CONTINUES.as_bytes())?;
+    let rest = std::str::from_utf8(rest).ok()?;
+    Some(rest.split_once("]]")?.0.to_owned())
+}
+
+/// Hands over the lines of a note, with their line breaks, until `take` wants no more.
+pub(super) fn each_line(
+    vault: &Vault,
+    path: &NotePath,
+    mut take: impl FnMut(&[u8]) -> bool,
+) -> Result<(), ArchiveError> {
+    let mut file = BufReader::with_capacity(256 << 10, vault.open_note(path)?);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = file.read_until(b'\n', &mut line).map_err(ArchiveError::Log)?;
+        if read == 0 || !take(&line) {
+            return Ok(());
+        }
+    }
+}
+
+/// Writes a file once, and returns the link to it with its size and hash.
+///
+/// # Errors
+/// It can't be written.
+pub fn store(
+    editor: &Editor,
+    log_paths: &LogPaths,
+    project: &str,
+    file: &DecodedAttachment,
+) -> Result<String, ArchiveError> {
+    let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(&file.bytes));
+    let path = log_paths.file(project, &format!("{hash}.{}", file.extension))?;
+    // One write makes it, whole or not at all; one that is there already is the same.
+    editor.append(&path, &file.bytes, &[])?;
+    let shown = if matches!(file.extension, "txt" | "bin") { "" } else { "!" };
+    Ok(format!("{shown}[[{path}]] ({} bytes, sha256 {hash})", file.bytes.len()))
+}
+
+/// The beginning and the end of a text that is too long for a log.
+pub fn shortened(text: &str) -> Option<String> {
+    if text.len() <= MAX_INLINE_BYTES {
+        return None;
+    }
+    let (mut head, mut tail) = (SHOWN, text.len() - SHOWN / 2);
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    Some(format!("{}\n[… {} bytes …]\n{}", &text[..head], tail - head, &text[tail..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,5 +248,25 @@ mod tests {
             assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{name}");
             assert_ne!(name, path_part(&format!("{odd}!")));
         }
+    }
+
+    #[test]
+    fn only_long_texts_are_shortened() {
+        assert_eq!(shortened(&"x".repeat(MAX_INLINE_BYTES)), None);
+        let text = format!("begin {} end", "é".repeat(MAX_INLINE_BYTES));
+        let short = shortened(&text).unwrap();
+        assert!(
+            short.starts_with("begin é") && short.ends_with("é end") && short.len() < 2 * SHOWN,
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn base64_is_decoded() {
+        assert_eq!(
+            DecodedAttachment::decode("image/png", "aGk=\n"),
+            DecodedAttachment { bytes: b"hi".to_vec(), extension: "png" }
+        );
+        assert_eq!(DecodedAttachment::decode("image/png", "%%"), DecodedAttachment::text("%%".to_owned()));
     }
 }

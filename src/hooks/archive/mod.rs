@@ -3,20 +3,17 @@
 //!
 //! The host writes a transcript and calls a hook when it grew. A [`pass`] reads on from where the last one ended and
 //! appends the new lines to `logs/claude-code/PROJECT/SESSION.md` ([`session_log`], [`log_paths`]). Results over 16 KB
-//! become [`attachments`] beside the log, secrets are [masked](crate::redact). One line of the transcript is in memory
+//! become files beside the log, secrets are [masked](crate::redact). One line of the transcript is in memory
 //! at a time.
 //!
 //! The log itself shows which lines it holds, so a pass may be killed at any time, repeated, or run twice at once. The
 //! next event of the same session, or of another ([`sweep`]), finishes the work of a killed hook.
 //!
-//! - `line_reader`: the lines of a growing file;
-//! - `read_state`: how far each transcript was read; `log_markers`: the markers in a log;
+//! - `read_state`: the lines of a growing transcript, and how far each was read;
+//! - `log_paths`: where logs and attachments stand, and the markers in a log;
 //! - `summaries`: summaries before a compaction; `delegate`: the process that archives a session.
 
-mod attachments;
 pub mod delegate;
-mod line_reader;
-mod log_markers;
 pub mod log_paths;
 mod pass;
 mod read_state;
@@ -25,12 +22,13 @@ mod session_log;
 pub mod summaries;
 
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-pub use super::error::ArchiveError;
+use crate::vault::{EditError, PathError, VaultError};
 use crate::workspace::Workspace;
 use log_paths::{LogPaths, log_name};
 use pass::ArchivePass;
@@ -42,6 +40,35 @@ const LOCK_RETRY: Duration = Duration::from_millis(3);
 const IDLE_END: Duration = Duration::from_secs(3600);
 /// A transcript that hasn't grown for so long isn't remembered any more.
 const STATE_EXPIRY: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// A session can't be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The transcript.
+    #[error("the transcript can't be read: {0}")]
+    Transcript(io::Error),
+    /// There is none.
+    #[error("there is no such transcript")]
+    NotThere,
+    /// The log.
+    #[error("the session's log can't be read: {0}")]
+    Log(io::Error),
+    /// The lock.
+    #[error("the session can't be locked: {0}")]
+    Lock(io::Error),
+    /// Another process is at the same session.
+    #[error("another process is at this session")]
+    Busy,
+    /// The vault's folder of logs.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// Reading in the vault.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// Writing in the vault.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+}
 
 /// A transcript that has grown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,7 +257,7 @@ fn is_sub_agent(path: &Path) -> bool {
 }
 
 fn is_of(transcript: &Path, session: &str) -> bool {
-    let Ok(mut lines) = line_reader::LineReader::open(transcript, 0) else { return false };
+    let Ok(mut lines) = read_state::LineReader::open(transcript, 0) else { return false };
     let Ok(Some(line)) = lines.next() else { return false };
     crate::hooks::host::entry::read(line.bytes).is_some_and(|entry| entry.session.as_deref() == Some(session))
 }

@@ -10,12 +10,10 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content};
-use crate::hooks::archive::ArchiveRequest;
-use crate::hooks::archive::attachments::{DecodedAttachment, store};
-use crate::hooks::archive::line_reader::LineReader;
-use crate::hooks::archive::log_paths::{LogPaths, log_name, project_of};
+use crate::hooks::archive::log_paths::{DecodedAttachment, LogPaths, log_name, project_of, store};
+use crate::hooks::archive::read_state::LineReader;
 use crate::hooks::archive::session_log::SessionLog;
-use crate::hooks::error::ArchiveError;
+use crate::hooks::archive::{ArchiveError, ArchiveRequest};
 use crate::hooks::host::entry::{self, ContentPart, EntryPiece, PieceKind, TranscriptEntry, name_of};
 use crate::redact::Redactor;
 use crate::vault::NotePath;
@@ -288,7 +286,7 @@ impl<'w> ArchivePass<'w> {
         what: &str,
         notes: &mut Vec<String>,
     ) -> Result<String, ArchiveError> {
-        let Some(short) = crate::hooks::archive::attachments::shortened(&text) else { return Ok(text) };
+        let Some(short) = crate::hooks::archive::log_paths::shortened(&text) else { return Ok(text) };
         let link = self.store(agent, &DecodedAttachment::text(text))?;
         notes.push(format!("the whole {what}: {link}"));
         Ok(short)

@@ -1,11 +1,12 @@
-//! Records how far each transcript was read, in one small file each in the state directory.
+//! Reads a growing transcript on: line by line from a byte on, with one line in memory; and records how far each transcript
+//! was read, in one small file each in the state directory.
 //!
 //! The files are disposable: without them a transcript is read from its beginning, and the log shows which lines it
 //! holds already. They also list the known transcripts, so that the next session of a project finishes one whose own
 //! hooks were killed.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -15,6 +16,9 @@ use crate::config::json_file;
 
 /// The number of bytes before the last read position whose hash shows that the file is still the same.
 const CHECKED: u64 = 256;
+
+/// A longer line is passed over, and the log says so. In bytes.
+const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// The read state of a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +40,29 @@ pub struct ReadState {
 #[derive(Debug, Clone)]
 pub struct ReadStates {
     dir: PathBuf,
+}
+
+/// A file being read.
+#[derive(Debug)]
+pub struct LineReader {
+    file: BufReader<File>,
+    at: u64,
+    line: Vec<u8>,
+}
+
+/// One line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FileLine<'a> {
+    /// Its bytes without the line break; none of a line that is too long.
+    pub bytes: &'a [u8],
+    /// Its offset.
+    pub start: u64,
+    /// The next line's offset.
+    pub end: u64,
+    /// Whether it ends with a line break: the last one may still grow.
+    pub is_ended: bool,
+    /// Whether it is too long to be held.
+    pub is_long: bool,
 }
 
 impl ReadStates {
@@ -96,6 +123,65 @@ impl ReadStates {
     }
 }
 
+impl LineReader {
+    /// The lines of the file at `path` from byte `from` on; from its beginning where it is shorter.
+    ///
+    /// # Errors
+    /// It can't be read, or is no file.
+    pub fn open(path: &Path, from: u64) -> io::Result<Self> {
+        let meta = std::fs::metadata(path)?;
+        // A pipe or a device in a transcript's place would keep us waiting.
+        if !meta.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the transcript is not a file"));
+        }
+        let mut file = File::open(path)?;
+        let at = if from <= meta.len() { from } else { 0 };
+        file.seek(SeekFrom::Start(at))?;
+        Ok(Self { file: BufReader::with_capacity(256 << 10, file), at, line: Vec::new() })
+    }
+
+    /// The next line, if there is one.
+    ///
+    /// # Errors
+    /// Reading fails.
+    pub fn next(&mut self) -> io::Result<Option<FileLine<'_>>> {
+        self.line.clear();
+        // The memory of one long line is released.
+        self.line.shrink_to(1 << 20);
+        let start = self.at;
+        let mut read = (&mut self.file).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line)? as u64;
+        let mut is_ended = self.line.last() == Some(&b'\n');
+        let is_long = !is_ended && read == MAX_LINE_BYTES;
+        if is_long {
+            self.line = Vec::new();
+            let (more, ended) = self.skip()?;
+            (read, is_ended) = (read + more, ended);
+        } else if is_ended {
+            self.line.pop();
+        }
+        self.at += read;
+        Ok((read > 0).then_some(FileLine { bytes: &self.line, start, end: self.at, is_ended, is_long }))
+    }
+
+    /// Passes over the rest of a line; how long that is, and whether it ended.
+    fn skip(&mut self) -> io::Result<(u64, bool)> {
+        let mut skipped = 0;
+        loop {
+            let buffer = self.file.fill_buf()?;
+            let (length, is_end) = match memchr::memchr(b'\n', buffer) {
+                Some(at) => (at + 1, true),
+                None => (buffer.len(), buffer.is_empty()),
+            };
+            let ended = is_end && length > 0;
+            self.file.consume(length);
+            skipped += length as u64;
+            if is_end {
+                return Ok((skipped, ended));
+            }
+        }
+    }
+}
+
 /// Hash of the bytes before `offset`.
 fn prefix_hash(transcript: &Path, offset: u64) -> io::Result<String> {
     let mut file = File::open(transcript)?;
@@ -127,5 +213,49 @@ mod tests {
         std::fs::write(states.path(&path), "{\"offset\": ").unwrap();
         assert_eq!((states.load(&path).offset, states.all().len()), (0, 0));
         assert_eq!(states.since(), states.since());
+    }
+
+    #[test]
+    fn lines_know_where_they_stand() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("t");
+        std::fs::write(&path, "one\n\nthree").unwrap();
+        let from = |from| {
+            let mut lines = LineReader::open(&path, from).unwrap();
+            let mut out = Vec::new();
+            while let Some(line) = lines.next().unwrap() {
+                out.push((
+                    String::from_utf8_lossy(line.bytes).into_owned(),
+                    line.start,
+                    line.end,
+                    line.is_ended,
+                ));
+            }
+            out
+        };
+        let all =
+            [("one".to_owned(), 0, 4, true), (String::new(), 4, 5, true), ("three".to_owned(), 5, 10, false)];
+        assert_eq!(from(0), all);
+        assert_eq!(from(5), all[2..]);
+        assert_eq!(from(11), all, "a file that was begun anew");
+        assert!(from(10).is_empty());
+        assert!(LineReader::open(temp.path(), 0).is_err());
+    }
+
+    #[test]
+    fn a_line_without_end_is_passed_over() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("t");
+        let long = vec![b'x'; usize::try_from(MAX_LINE_BYTES).unwrap() + 7];
+        std::fs::write(&path, [b"a\n", &long[..], b"\nb\n"].concat()).unwrap();
+        let mut lines = LineReader::open(&path, 2).unwrap();
+        let line = lines.next().unwrap().unwrap();
+        assert_eq!(
+            (line.bytes.len(), line.start, line.end, line.is_ended),
+            (0, 2, MAX_LINE_BYTES + 10, true)
+        );
+        assert!(line.is_long);
+        assert_eq!(lines.next().unwrap().unwrap().bytes, b"b");
+        assert_eq!(lines.next().unwrap(), None);
     }
 }

@@ -10,9 +10,8 @@ use jiff::Timestamp;
 use ulid::Ulid;
 
 use crate::format::log::{self, EventKind, LogEvent, LogHeader};
-use crate::hooks::archive::log_markers::{CONTINUES, continued_log, each_line, name_in};
-use crate::hooks::archive::log_paths::LogPaths;
-use crate::hooks::error::ArchiveError;
+use crate::hooks::archive::ArchiveError;
+use crate::hooks::archive::log_paths::{CONTINUES, LogPaths, continued_log, each_line, name_in};
 use crate::hooks::host::entry::name_of;
 use crate::vault::{Editor, NotePath, Vault};
 

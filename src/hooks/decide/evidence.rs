@@ -9,8 +9,7 @@ use std::path::{Component, Path};
 use jiff::Timestamp;
 
 use super::save_claims::AnswerSubject;
-use crate::capture::phrase_match::{in_order, normalize_words};
-use crate::capture::sentences::is_kept;
+use crate::capture::sentences::{in_order, is_kept, normalize_words};
 use crate::hooks::host::{TranscriptCall, TranscriptTurn};
 use crate::hooks::install::entries as install;
 use crate::workspace::Workspace;

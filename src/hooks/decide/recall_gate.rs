@@ -4,8 +4,7 @@
 //! greetings, commands, confirmations, signs without words and very short texts that ask nothing get none. `recall` and the
 //! MCP tool `memory_recall` use it too ([`needs_recall`]). The words are in [`crate::hooks::word_lists`], by language.
 
-use crate::capture::phrase_match::{holds, is_dense, normalize_words};
-
+use crate::capture::sentences::{holds, is_dense, normalize_words};
 use crate::hooks::word_lists::{
     CONFIRMATIONS, FORCING, GREETINGS, HOST_MARKS, PROGRAMS, QUESTIONS, WORDY_PROGRAMS,
 };
@@ -17,18 +16,11 @@ const MIN_IDEOGRAPHS: usize = 6;
 /// Small talk isn't longer than this.
 const MAX_SMALL_TALK_CHARS: usize = 120;
 
-/// The gate's verdict.
+/// The gate's verdict: whether to look, and why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecallDecision {
     /// Look.
     Open,
-    /// Don't, and why.
-    Shut(NoRecallReason),
-}
-
-/// Why a prompt needs no memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoRecallReason {
     /// There is nothing in it.
     Empty,
     /// A command for the host or its shell, or a message of the host itself.
@@ -45,13 +37,13 @@ pub enum NoRecallReason {
 pub fn gate(prompt: &str) -> RecallDecision {
     let text = prompt.trim();
     if text.is_empty() {
-        return RecallDecision::Shut(NoRecallReason::Empty);
+        return RecallDecision::Empty;
     }
     if is_command(text) {
-        return RecallDecision::Shut(NoRecallReason::Command);
+        return RecallDecision::Command;
     }
     if !text.chars().any(char::is_alphanumeric) {
-        return RecallDecision::Shut(NoRecallReason::NoWords);
+        return RecallDecision::NoWords;
     }
     // Long texts are neither small talk nor short; their words needn't be gone through.
     let head: String = text.chars().take(2000).collect::<String>().to_lowercase();
@@ -60,11 +52,11 @@ pub fn gate(prompt: &str) -> RecallDecision {
         return RecallDecision::Open;
     }
     if words.chars().count() <= MAX_SMALL_TALK_CHARS && is_small_talk(&words) {
-        return RecallDecision::Shut(NoRecallReason::SmallTalk);
+        return RecallDecision::SmallTalk;
     }
     let is_question = text.contains(['?', '？', '؟', '\u{37e}', '՞']);
     if !is_question && is_short(text) && !QUESTIONS.iter().any(|word| holds(&words, word)) {
-        return RecallDecision::Shut(NoRecallReason::Short);
+        return RecallDecision::Short;
     }
     RecallDecision::Open
 }
@@ -72,7 +64,7 @@ pub fn gate(prompt: &str) -> RecallDecision {
 /// Whether a text that is handed over to be recalled for is worth a look: one that is too short for a hook may be
 /// just the word that is meant.
 pub fn needs_recall(text: &str) -> bool {
-    matches!(gate(text), RecallDecision::Open | RecallDecision::Shut(NoRecallReason::Short))
+    matches!(gate(text), RecallDecision::Open | RecallDecision::Short)
 }
 
 /// Whether the words are nothing but greetings and confirmations, one after the other.
@@ -160,7 +152,7 @@ mod tests {
             "make -j4 test",
             "cargo test",
         ] {
-            assert_eq!(gate(text), RecallDecision::Shut(NoRecallReason::Command), "{text}");
+            assert_eq!(gate(text), RecallDecision::Command, "{text}");
         }
     }
 

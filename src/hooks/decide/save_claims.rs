@@ -12,8 +12,9 @@ use super::claim_patterns::{
     AFTER_NOUN, CodeSigns, DENSE, ENGLISH, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, OTHERS, TIMES,
     WORK, WORK_DENSE,
 };
-use crate::capture::phrase_match::{holds, in_order, is_dense, normalize_words};
-use crate::capture::sentences::{is_our_note, is_question, one_line, sentences};
+use crate::capture::sentences::{
+    holds, in_order, is_dense, is_our_note, is_question, normalize_words, one_line, sentences,
+};
 
 /// The most claims of one answer that are checked.
 const MAX_CLAIMS: usize = 3;

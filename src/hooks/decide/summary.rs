@@ -7,8 +7,7 @@ use std::path::Path;
 
 use super::recall_gate::{RecallDecision, gate};
 use crate::capture::offers::offers;
-use crate::capture::phrase_match::{in_order, normalize_words};
-use crate::capture::sentences::{is_question, looks_secret, one_line, sentences};
+use crate::capture::sentences::{in_order, is_question, looks_secret, normalize_words, one_line, sentences};
 use crate::hooks::host::{Transcript, TranscriptTurn};
 
 const MAX_PROMPTS: usize = 6;

@@ -1,11 +1,15 @@
-//! Handles a session's end: writes one line into the day's note, with the topic and the memories that were used.
+//! Handles a session's end: writes one line into the day's note, with the topic and the memories that were used. Before it,
+//! handles a coming compaction: writes a summary of the conversation into working memory, where the user has turned that on.
+//!
+//! Hosts take no text after a compaction, so the summary is given back when the session starts again.
 
 use super::session::SessionStates;
 use crate::format::invisible;
 use crate::hooks::context::{home, origin, unreadable};
-use crate::hooks::decide::topic;
-use crate::hooks::host::input::HookInput;
+use crate::hooks::decide::{topic, working};
+use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, Transcript, read_head, read_tail};
+use crate::memory::working::{budget, is_on, write_working};
 use crate::memory::{NewMemory, Scope};
 use crate::workspace::Workspace;
 
@@ -76,6 +80,26 @@ fn line(
         line.push_str(&links[..links.len().min(MAX_LINKS)].join(", "));
     }
     Some(line)
+}
+
+/// Answers a coming compaction, which there is nothing to say about.
+pub(in crate::hooks) fn run_before_compaction(
+    workspace: &Workspace,
+    input: &HookInput,
+) -> anyhow::Result<HookAnswer> {
+    if !is_on(&workspace.settings) {
+        return Ok(HookAnswer::nothing());
+    }
+    let transcript = match input.transcript(home().as_deref()) {
+        Some(path) => read_tail(&path).map_err(unreadable)?,
+        None => Transcript::default(),
+    };
+    let text = working(&transcript, input.cwd.as_deref(), budget(&workspace.settings));
+    if !text.is_empty() {
+        let now = workspace.clock.now();
+        write_working(&workspace.editor, &workspace.settings, &text, now, &origin(input))?;
+    }
+    Ok(HookAnswer::nothing())
 }
 
 #[cfg(test)]

@@ -1,14 +1,9 @@
-//! Handles a host's events, one file each: [`start`], [`prompt`], [`stop`], [`compact`], [`end`].
+//! Handles a host's events: [`start`], [`prompt`], [`stop`], and [`end`] (of a session, and a coming compaction).
 //!
-//! The opened workspace and the host's message come in; a [`HookAnswer`](super::host::output::HookAnswer) goes out. Beside them:
-//! - [`session`]: what a conversation was given so far;
-//! - [`injection`]: memories as the text that a model gets;
-//! - [`background_reindex`]: a process that updates an index which is too far behind.
+//! The opened workspace and the host's message come in; a [`HookAnswer`](super::host::HookAnswer) goes out. Beside them,
+//! [`session`]: what a conversation was given so far, and memories as the text that a model gets.
 
-pub(crate) mod background_reindex;
-pub(super) mod compact;
 pub(super) mod end;
-mod injection;
 pub(super) mod prompt;
 mod session;
 pub(super) mod start;

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::injection::{format_memories, link};
-use super::session::SessionStates;
-use crate::hooks::host::input::HookInput;
+use super::session::{SessionStates, format_memories, link};
+use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::timeout::PATIENCE;
 use crate::hooks::host::{HookAnswer, HostEvent};
 use crate::memory::{Scope, is_visible};

@@ -4,14 +4,14 @@
 #[cfg(feature = "assistant")]
 use std::time::{Duration, Instant};
 
-use super::injection::format_memories;
-use super::session::SessionStates;
+use super::session::{SessionStates, format_memories};
 use crate::format::invisible;
 use crate::format::pinned::LinkTarget;
 use crate::hooks::context::memory_name;
-use crate::hooks::host::input::HookInput;
+use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, HostEvent};
-use crate::memory::{ListedMemory, ListedSection, Scope, pins::Pin, session_context};
+use crate::memory::pins::Pin;
+use crate::memory::{ListedMemory, ListedSection, Scope, session_context};
 use crate::search::results::injection::Memory;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;

@@ -9,7 +9,7 @@ use crate::format::{commitment, reminder};
 use crate::hooks::context::{home, unreadable};
 use crate::hooks::decide::save_claims::claims;
 use crate::hooks::decide::{answer_subject, is_evidence, was_written};
-use crate::hooks::host::input::HookInput;
+use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, Transcript, TranscriptTurn, read_tail};
 use crate::workspace::Workspace;
 

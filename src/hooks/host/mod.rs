@@ -2,23 +2,19 @@
 //! and the answers to it.
 //!
 //! Bytes come in and values go out, or the other way round. Nothing is decided here, and no vault is opened.
-//! - [`event`], [`input`]: the events of a session, and the message that comes with each;
+//! - [`messages`]: the events of a session, the message that comes with each, and our answer;
 //! - [`entry`], [`transcript`]: one line of a conversation as the host wrote it down, and its turns, read from its end;
-//! - [`output`]: an answer, in the host's format and within its bounds;
 //! - [`tool`]: hosts that call a tool of our MCP server instead of a process;
 //! - [`timeout`]: an answer in time, or none.
 
 pub mod entry;
-mod event;
-pub mod input;
-mod output;
+pub mod messages;
 pub(super) mod timeout;
 pub mod tool;
 mod transcript;
 
-pub use event::HostEvent;
-pub(super) use output::HookAnswer;
-pub(super) use output::{HOST_LIMIT, units};
+pub use messages::HostEvent;
+pub(super) use messages::{HOST_LIMIT, HookAnswer, units};
 #[cfg(test)]
 pub(super) use transcript::parse;
 pub(super) use transcript::{Transcript, TranscriptCall, TranscriptTurn, read_head, read_tail};

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::event::HostEvent;
+use super::messages::HostEvent;
 
 /// The tool's name.
 pub const TOOL: &str = "vault_agent_hook";
@@ -50,7 +50,7 @@ pub fn message(given: &Map<String, Value>) -> Option<(HostEvent, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::host::input::HookInput;
+    use crate::hooks::host::messages::HookInput;
 
     #[test]
     fn what_the_host_fills_in_is_its_message() {

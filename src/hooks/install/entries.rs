@@ -9,8 +9,7 @@ use std::ops::Range;
 use jsonc_parser::common::Ranged;
 use serde_json::{Value, json};
 
-use super::json::{self, Node, SettingsError, get, items, members, span};
-use super::layout::JsonStyle;
+use super::json::{self, JsonStyle, Node, SettingsError, get, items, members, span};
 use crate::hooks::host::{HostEvent, tool};
 
 /// The host's timeout of a hook, in seconds; ours end long before.

@@ -1,13 +1,12 @@
 //! Installs our entries in a host's settings file, updates and removes them.
 //!
 //! The file's text comes in; a new text goes out, and every byte that isn't ours stays as it was.
-//! - [`entries`]: adding and removing entries. Pure; [`json`] finds a value's place, [`layout`] the file's indentation;
+//! - [`entries`]: adding and removing entries. Pure; [`json`] finds a value's place and the file's layout;
 //! - [`settings_file`]: the file on disk;
 //! - [`memories`]: the setting that moves the host's own memories into the vault.
 
 pub(super) mod entries;
 mod json;
-mod layout;
 pub mod memories;
 pub mod settings_file;
 

@@ -1,5 +1,5 @@
 //! Defines the interface to a shared store that can compare and swap: the [`StoreEngine`] trait and the values that cross
-//! it.
+//! it; and opens the store that the settings name: a git branch or an etcd cluster.
 //!
 //! An engine holds a few thousand short texts under ASCII keys. It changes several of them at once or none, and only if
 //! each still has the value that its caller read. Every value carries a nonce, so comparing values is enough. An engine
@@ -9,9 +9,16 @@ pub mod etcd;
 pub mod git;
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+
+use self::etcd::{EtcdEngine, EtcdPlace};
+use self::git::{GitEngine, GitPlace};
+use crate::clock::Clock;
+use crate::config::{ETCD_PASSWORD_VARIABLE, MachineSettings, MachinesEngine, expand, secret};
 
 /// The most changes of one swap.
 pub const MAX_CHANGES: usize = 100;
@@ -63,11 +70,11 @@ pub enum EngineError {
 /// A store that several machines share.
 #[async_trait]
 pub trait StoreEngine: Send + Sync {
-    /// All entries whose keys begin with `prefix`; the empty prefix is everything.
+    /// All entries.
     ///
     /// # Errors
     /// The engine did not answer, or not with entries. Never [`EngineError::Unknown`].
-    async fn read(&self, prefix: &str) -> Result<Entries, EngineError>;
+    async fn read(&self) -> Result<Entries, EngineError>;
 
     /// Makes all `changes` or none: all, if each key holds the value that is expected.
     ///
@@ -75,11 +82,11 @@ pub trait StoreEngine: Send + Sync {
     /// After [`EngineError::Unknown`] the changes may have been made; after any other error surely none was.
     async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError>;
 
-    /// Waits until something under `prefix` may have changed since this engine last read it, `at_most` so long: whether it may have.
+    /// Waits until something may have changed since this engine last read it, `at_most` so long: whether it may have.
     ///
     /// # Errors
     /// The engine did not answer.
-    async fn changed(&self, prefix: &str, at_most: Duration) -> Result<bool, EngineError>;
+    async fn changed(&self, at_most: Duration) -> Result<bool, EngineError>;
 
     /// All entries as they stood when the last swap was answered, where the engine knows them without asking.
     async fn standing(&self) -> Option<Entries> {
@@ -131,12 +138,6 @@ pub fn check_changes(changes: &[EntryChange]) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// The entries whose keys begin with `prefix`.
-pub fn under(entries: &Entries, prefix: &str) -> Entries {
-    let known = entries.iter().filter(|(key, _)| key.starts_with(prefix));
-    known.map(|(key, value)| (key.clone(), value.clone())).collect()
-}
-
 /// The values in `entries` at the keys of `changes`.
 pub fn standing(entries: &Entries, changes: &[EntryChange]) -> Entries {
     changes
@@ -158,4 +159,83 @@ pub fn apply(entries: &mut Entries, changes: &[EntryChange]) -> bool {
         };
     }
     true
+}
+
+/// The engine of `settings`, for the vault at `root` whose state directory is `state`. Nothing is asked yet.
+///
+/// # Errors
+/// An address, the password or a certificate can't be used, or this build has no such engine.
+pub fn open(
+    settings: &MachineSettings,
+    root: &Path,
+    state: &Path,
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<dyn StoreEngine>, EngineError> {
+    match settings.engine {
+        MachinesEngine::Git => {
+            let remote = settings.remote.as_deref().unwrap_or_default();
+            let place = GitPlace::new(remote, state.to_owned())?;
+            Ok(Arc::new(GitEngine::new(place, Arc::clone(clock))))
+        }
+        MachinesEngine::Etcd => etcd(settings, root, state),
+    }
+}
+
+fn etcd(settings: &MachineSettings, root: &Path, state: &Path) -> Result<Arc<dyn StoreEngine>, EngineError> {
+    let user = match &settings.user {
+        None => None,
+        Some(user) => {
+            let password = secret(ETCD_PASSWORD_VARIABLE, settings.password_file.as_deref(), root)
+                .map_err(|error| EngineError::Refused(error.to_string()))?;
+            let password = password.ok_or_else(|| {
+                EngineError::Refused(format!(
+                    "`machines.user` has no password: set `{ETCD_PASSWORD_VARIABLE}`, or `password_file` in `[machines]`"
+                ))
+            })?;
+            Some((user.clone(), password))
+        }
+    };
+    let authority = settings.ca_file.as_ref().map(|file| {
+        let path = expand(file, root);
+        std::fs::read(&path).map_err(|error| {
+            EngineError::Refused(format!("can't read `machines.ca_file`, `{}`: {error}", path.display()))
+        })
+    });
+    let place = EtcdPlace {
+        endpoints: settings.endpoints.clone(),
+        prefix: settings.prefix.clone(),
+        user,
+        authority: authority.transpose()?,
+        state: state.to_owned(),
+    };
+    Ok(Arc::new(EtcdEngine::new(place)?))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::clock::SystemClock;
+    use crate::config::Settings;
+
+    #[test]
+    fn a_password_comes_from_a_file_of_its_owner_outside_the_vault() {
+        let temp = tempfile::tempdir().unwrap();
+        let (vault, file) = (temp.path().join("vault"), temp.path().join("password"));
+        std::fs::create_dir(&vault).unwrap();
+        std::fs::write(&file, "s3cret\n").unwrap();
+        let text = format!(
+            "[machines]\nengine = \"etcd\"\nendpoints = [\"http://127.0.0.1:1\"]\nuser = \"me\"\npassword_file = \"{}\"\n",
+            file.display()
+        );
+        let settings = Settings::parse(&text).unwrap().machines.unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let connect = || open(&settings, &vault, temp.path(), &clock).map(drop);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let error = connect().unwrap_err().to_string();
+        assert!(error.contains("can be read by other users") && !error.contains("s3cret"), "{error}");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(connect(), Ok(()));
+    }
 }

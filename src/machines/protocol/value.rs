@@ -5,7 +5,8 @@
 //! that decide something are durations in milliseconds, as the writer gave them; a wall-clock time in a value is for
 //! people and for pruning only.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::machines::engine::{MAX_VALUE, is_key};

@@ -9,7 +9,7 @@ use super::tool::{Effect, ToolEntry};
 use super::{McpCall, ToolAnswer, ToolOutcome};
 use crate::mcp::arguments::{choice, flag, line, whole};
 use crate::mcp::failure::ToolFailure;
-use crate::summary::expand::{DEPTH, ExpandOptions, ExpandedBlock};
+use crate::summary::answers::{DEPTH, ExpandOptions, ExpandedBlock};
 use crate::summary::grep::{self, GrepQuery, GrepScope, LIMIT, MOST_TOKENS};
 use crate::summary::{DescribedSummary, Summaries, SummaryError};
 

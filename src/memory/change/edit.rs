@@ -8,12 +8,11 @@ use serde::Serialize;
 
 use super::save::{SavedMemory, saved};
 use crate::format::{memory, one_line, shortened};
-use crate::memory::error::NearMatch;
-use crate::memory::note_hash::check;
+use crate::memory::error::{NearMatch, check};
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
-use crate::vault::{EditPlan, NotePath};
+use crate::vault::{ChangeReason, EditPlan, NotePath};
 
 /// So many near memories an error shows.
 const MOST_NEAR: usize = 3;
@@ -55,6 +54,31 @@ pub struct EditedMemory {
 }
 
 impl MemoryNotes<'_> {
+    /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one that
+    /// says that (its words, or its exact lines), wherever it stands, and none that says anything else.
+    ///
+    /// # Errors
+    /// The note is another, no memory holds that line or says that, or the note can't be written.
+    pub fn forget(
+        &self,
+        path: &str,
+        line: usize,
+        expect: Option<&str>,
+        origin: &Origin,
+    ) -> Result<ForgottenMemory> {
+        let path = self.note_of_memories(path)?;
+        let bytes = self.vault.read(&path)?;
+        let item = self.item_meant(&path, &bytes, line, expect)?;
+        let text = item.shown(&bytes);
+        let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
+        let why = with_removed_lines(why, &item, line);
+        if self.take_out(&path, &item, &bytes, &why)? {
+            Ok(ForgottenMemory { path, line: item.line, text })
+        } else {
+            Err(MemoryError::Changed(format!("the memory in line {} of `{path}`", item.line)))
+        }
+    }
+
     /// Takes out the memory that says this. Identical ones in its section are one thing: all of them go.
     ///
     /// # Errors
@@ -149,6 +173,67 @@ impl MemoryNotes<'_> {
         }
     }
 
+    /// The memory that is meant: the one that says `expect` (its words, or its exact lines) and stands nearest to the
+    /// line, else the one that holds the line.
+    pub(super) fn item_meant(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        line: usize,
+        expect: Option<&str>,
+    ) -> Result<MemoryItem> {
+        match expect {
+            Some(text) => {
+                self.find_one(path, bytes, &MemoryRef { text, line: Some(line), ..MemoryRef::default() })
+            }
+            None => self.item_at(path, bytes, line),
+        }
+    }
+
+    /// The words of the memory that holds a line of these bytes of the note, if one does.
+    pub fn words_in(&self, path: &NotePath, bytes: &[u8], line: usize) -> Option<String> {
+        self.item_at(path, bytes, line).ok().map(|item| item.text)
+    }
+
+    /// The memory that holds a line.
+    pub(in crate::memory) fn item_at(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        line: usize,
+    ) -> Result<MemoryItem> {
+        let items = item::parse(bytes, self.is_day(path));
+        let found = items.into_iter().find(|item| (item.line..=item.end_line).contains(&line));
+        found.ok_or_else(|| {
+            let total = crate::format::lines(bytes).count();
+            let path = path.clone();
+            if line == 0 || line > total {
+                MemoryError::NoSuchLine { path, line, total }
+            } else {
+                MemoryError::NoMemory(path, line)
+            }
+        })
+    }
+
+    /// Takes out the memory `item` of `bytes`, wherever it stands in its section now; says whether it was still there.
+    /// Identical ones in the section are one thing: all of them go.
+    pub(super) fn take_out(
+        &self,
+        path: &NotePath,
+        item: &MemoryItem,
+        bytes: &[u8],
+        why: &ChangeReason,
+    ) -> Result<bool> {
+        let (is_day, meant) = (self.is_day(path), item.shown(bytes));
+        let mut there = false;
+        self.editor.edit_with(path, why, |now| {
+            let kept = without(now, item, &meant, is_day);
+            there = kept.len() < now.len();
+            if there { EditPlan::Bytes(kept) } else { EditPlan::NOTHING }
+        })?;
+        Ok(there)
+    }
+
     /// The note with another text in the place of a memory's, how that then reads, and the lines that stood there.
     fn changed(
         &self,
@@ -212,8 +297,15 @@ fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
     })
 }
 
+/// The reason of a write that takes a memory out, with the lines that were asked for.
+pub(super) fn with_removed_lines(why: ChangeReason, item: &MemoryItem, line: usize) -> ChangeReason {
+    // Asked for by its words the line may be any other: then it is where it stood.
+    let line = if (item.line..=item.end_line).contains(&line) { line } else { item.line };
+    why.trailer(crate::memory::TOOK_LINE, line.to_string())
+}
+
 /// The bytes without a memory that reads `meant` and those of its section that are the same.
-pub(super) fn without(now: &[u8], item: &MemoryItem, meant: &str, is_day: bool) -> Vec<u8> {
+fn without(now: &[u8], item: &MemoryItem, meant: &str, is_day: bool) -> Vec<u8> {
     let mut kept = Vec::with_capacity(now.len());
     let mut from = 0;
     for found in item::parse(now, is_day) {

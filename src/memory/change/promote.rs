@@ -10,13 +10,13 @@
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::edit::MemoryRef;
+use super::edit::with_removed_lines;
 use super::save::{BulletToAdd, DEFAULT_SECTION, InsertAt, SavedMemory, is_section, saved};
 use crate::format::memory;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
-use crate::vault::{ChangeReason, NotePath, OPERATION, VaultError};
+use crate::vault::{NotePath, OPERATION, VaultError};
 
 /// A bullet that is a lasting fact now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -100,48 +100,4 @@ impl MemoryNotes<'_> {
             removed: true,
         }))
     }
-
-    /// The memory that is meant: the one that says `expect` (its words, or its exact lines) and stands nearest to the
-    /// line, else the one that holds the line.
-    pub(super) fn item_meant(
-        &self,
-        path: &NotePath,
-        bytes: &[u8],
-        line: usize,
-        expect: Option<&str>,
-    ) -> Result<MemoryItem> {
-        match expect {
-            Some(text) => {
-                self.find_one(path, bytes, &MemoryRef { text, line: Some(line), ..MemoryRef::default() })
-            }
-            None => self.item_at(path, bytes, line),
-        }
-    }
-
-    /// The words of the memory that holds a line of these bytes of the note, if one does.
-    pub fn words_in(&self, path: &NotePath, bytes: &[u8], line: usize) -> Option<String> {
-        self.item_at(path, bytes, line).ok().map(|item| item.text)
-    }
-
-    /// The memory that holds a line.
-    pub(super) fn item_at(&self, path: &NotePath, bytes: &[u8], line: usize) -> Result<MemoryItem> {
-        let items = item::parse(bytes, self.date_of(path).is_some());
-        let found = items.into_iter().find(|item| (item.line..=item.end_line).contains(&line));
-        found.ok_or_else(|| {
-            let total = crate::format::lines(bytes).count();
-            let path = path.clone();
-            if line == 0 || line > total {
-                MemoryError::NoSuchLine { path, line, total }
-            } else {
-                MemoryError::NoMemory(path, line)
-            }
-        })
-    }
-}
-
-/// The reason of a write that takes a memory out, with the lines that were asked for.
-pub(super) fn with_removed_lines(why: ChangeReason, item: &MemoryItem, line: usize) -> ChangeReason {
-    // Asked for by its words the line may be any other: then it is where it stood.
-    let line = if (item.line..=item.end_line).contains(&line) { line } else { item.line };
-    why.trailer(crate::memory::TOOK_LINE, line.to_string())
 }

@@ -1,10 +1,11 @@
 //! Saves a fact under a section, a note of the day, or a follow-up.
 
-use jiff::{Timestamp, civil::Time};
+use jiff::Timestamp;
+use jiff::civil::Time;
 use serde::Serialize;
 
 use crate::format::commitment;
-use crate::memory::note_hash::check;
+use crate::memory::error::check;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording::{self, MemoryFields};
 use crate::memory::{CommitmentDraft, MemoryError, MemoryNotes, Origin, Result, Scope};

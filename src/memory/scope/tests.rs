@@ -1,5 +1,6 @@
-use super::*;
 use proptest::prelude::*;
+
+use super::*;
 
 #[test]
 fn a_scope_is_text_and_tag() {
@@ -121,4 +122,31 @@ proptest! {
             prop_assert_eq!(scope.to_string().parse::<Scope>().unwrap(), scope);
         }
     }
+}
+
+#[test]
+fn one_repository_has_one_address() {
+    let root = Path::new("/work/site");
+    for url in [
+        "https://github.com/Anna/Website.git",
+        "https://token:x@github.com/anna/website",
+        "git@github.com:anna/website.git",
+        "ssh://git@github.com:22/anna/website.git/",
+        "git://github.com/anna/website",
+    ] {
+        assert_eq!(repository_address(url, root).as_deref(), Some("github.com/anna/website"), "{url}");
+    }
+    assert_eq!(repository_address("/srv/git/site.git", root).as_deref(), Some("/srv/git/site"));
+    assert_eq!(repository_address("file:///srv/git/site.git", root).as_deref(), Some("/srv/git/site"));
+    assert_eq!(repository_address("https://", root), None);
+}
+
+#[test]
+fn origin_comes_first() {
+    let settings =
+        "[core]\n\turl = no\n[remote \"fork\"]\n\turl = a:b\n[remote \"origin\"]\n\tfetch = x\n\turl = c:d\n";
+    assert_eq!(url(settings).as_deref(), Some("c:d"));
+    assert_eq!(url("[remote \"fork\"]\nurl = \"a:b\"\n").as_deref(), Some("a:b"));
+    assert_eq!(url("[paths]\ndefault = https://x/y\n").as_deref(), Some("https://x/y"));
+    assert_eq!(url("[core]\nbare = false\n"), None);
 }

@@ -3,10 +3,11 @@
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
+use super::SummaryNote;
 use crate::format::log::{self, EventKind, LogEvent};
 use crate::format::summary::{self, Summary, SummaryKind};
 use crate::summary::plan::{LEAF_EVENTS, TAIL};
-use crate::summary::{DueScope, SummaryNote, Window};
+use crate::summary::{DueScope, Window};
 
 /// A log as it is put together for a test.
 #[derive(Debug, Clone)]

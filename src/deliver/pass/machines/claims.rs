@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::AHEAD;
-use crate::deliver::journal::{LineHash, NewMessage, OtherMachineDelivery, Recipient};
+use crate::deliver::journal::{LineHash, NewMessage, Recipient};
 use crate::deliver::notifier::{Fact, MessageKind, MessageLookup, OutgoingMessage, nonce};
 use crate::deliver::pass::notes::PassNotes;
 use crate::deliver::pass::planned::{PassPlan, PendingSend};
@@ -40,7 +40,10 @@ pub(in crate::deliver::pass) async fn allowed(
         let Some(place) = context.delivery_order.name(&message.to) else { continue };
         let judged = DeliveriesByRight::of(context.machines, &message, place);
         for delivery in &judged.never {
-            sent_by_another(context, &message, delivery, place)?;
+            // Another machine told it, or it is not to be told. A copy that is settled is left out.
+            if !message.to.is_copy() && are_copies_settled(context, delivery)? {
+                record_sender(context, delivery, place)?;
+            }
         }
         let waits = |deliveries: &[KeyedFact], report: &mut PassReport| {
             let mut counting = deliveries.iter().filter(|_| !message.to.is_copy());
@@ -121,46 +124,20 @@ impl DeliveriesByRight {
     }
 }
 
-/// Another machine told it, or it is not to be told. A copy that is settled is left out.
-fn sent_by_another(
-    context: &PassContext<'_>,
-    message: &NewMessage,
-    delivery: &KeyedFact,
-    place: &str,
-) -> Result<()> {
-    let (key, _, fact) = delivery;
-    if message.to.is_copy() || !are_copies_settled(context, key, fact)? {
-        return Ok(());
-    }
-    record_sender(context, delivery, place)
-}
-
 /// Records which machine sent a delivery, where that is known.
-pub(super) fn record_sender(
-    context: &PassContext<'_>,
-    (key, line, fact): &KeyedFact,
-    place: &str,
-) -> Result<()> {
-    let Some((sender_machine, at)) = context.machines.sender_of(&claim_key(key, place)) else {
+pub(super) fn record_sender(context: &PassContext<'_>, delivery: &KeyedFact, place: &str) -> Result<()> {
+    let Some((sender, at)) = context.machines.sender_of(&claim_key(&delivery.0, place)) else {
         return Ok(());
     };
-    let told = OtherMachineDelivery {
-        key: key.clone(),
-        line: *line,
-        fact: fact.clone(),
-        notifier: place.to_owned(),
-        sender_machine: context.machines.is_other(&sender_machine).then_some(sender_machine),
-        at,
-        delivered: None,
-    };
-    context.journal.record_other_machine(&told)
+    let other = Some(sender.as_str()).filter(|name| context.machines.is_other(name));
+    context.journal.record_other_machine(delivery, place, other, at, None)
 }
 
 /// Whether no further notifier waits for it: a machine that told what counts may have died before it sent the copies.
-fn are_copies_settled(context: &PassContext<'_>, key: &str, fact: &Fact) -> Result<bool> {
+fn are_copies_settled(context: &PassContext<'_>, (key, _, fact): &KeyedFact) -> Result<bool> {
     for name in context.settings.notify_rules.kinds(&fact.msg).into_iter().skip(1) {
         let is_settled = context.machines.send_right(&claim_key(key, name)) == SendRight::Never;
-        if !is_settled && !context.journal.copied_deliveries([key], name)?.contains(key) {
+        if !is_settled && !context.journal.copied_deliveries([key.as_str()], name)?.contains(key) {
             return Ok(false);
         }
     }
@@ -212,45 +189,14 @@ async fn ask_for_digests(
         };
         settled.extend(deliveries.iter().map(|one| one.0.clone()));
         let Some(id) = found else { continue };
-        for (key, line, fact) in deliveries {
-            context.machines.mark_sent(&claim_key(key, place));
-            if message.to.is_copy() {
-                continue;
+        for delivery in deliveries {
+            context.machines.mark_sent(&claim_key(&delivery.0, place));
+            if !message.to.is_copy() {
+                context.journal.record_other_machine(delivery, place, None, now, Some(&id))?;
             }
-            context.journal.record_other_machine(&OtherMachineDelivery {
-                key: key.clone(),
-                line: *line,
-                fact: fact.clone(),
-                notifier: place.to_owned(),
-                sender_machine: None,
-                at: now,
-                delivered: Some(id.clone()),
-            })?;
         }
     }
     Ok(settled)
-}
-
-/// The wants of a pass: what it would send within a minute.
-#[derive(Default)]
-struct IntendedSends(Vec<IntendedSend>);
-
-impl IntendedSends {
-    fn add(&mut self, context: &PassContext<'_>, messages: &[NewMessage]) {
-        for message in messages {
-            let Some(place) = context.delivery_order.name(&message.to) else { continue };
-            let within = (message.kind == MessageKind::Digest).then(|| message.key.clone());
-            for (key, _, fact) in &message.deliveries {
-                self.push(claim_key(key, place), fact.due, within.clone());
-            }
-        }
-    }
-
-    fn push(&mut self, key: String, due: Timestamp, within: Option<String>) {
-        if self.0.iter().all(|want| want.key != key) {
-            self.0.push(IntendedSend { key, due: Some(due), within });
-        }
-    }
 }
 
 /// Tells the machines what this one would send now or within a minute: what is due, what comes, and what is on its way.
@@ -263,18 +209,30 @@ pub(in crate::deliver::pass) fn announce_sends(
     if context.machines.is_alone() {
         return Ok(());
     }
-    let mut wants = IntendedSends::default();
+    let mut wants: Vec<IntendedSend> = Vec::new();
+    let mut push = |key: String, due: Timestamp, within: Option<String>| {
+        if wants.iter().all(|want| want.key != key) {
+            wants.push(IntendedSend { key, due: Some(due), within });
+        }
+    };
     let none = std::collections::HashMap::new();
     let mut add = |fires: &[PendingSend], at: Timestamp| -> Result<()> {
-        wants.add(context, &messages::counting(context, fires, &none, at)?);
-        wants.add(context, &messages::copies(context, fires, &none, at)?);
+        let mut messages = messages::counting(context, fires, &none, at)?;
+        messages.extend(messages::copies(context, fires, &none, at)?);
+        for message in messages {
+            let Some(place) = context.delivery_order.name(&message.to) else { continue };
+            let within = (message.kind == MessageKind::Digest).then_some(message.key);
+            for (key, _, fact) in &message.deliveries {
+                push(claim_key(key, place), fact.due, within.clone());
+            }
+        }
         Ok(())
     };
     if let Some(plan) = plan {
         add(&plan.fires, now)?;
         let ahead = now.saturating_add(AHEAD).unwrap_or(now);
         let known: HashSet<&str> = plan.fires.iter().map(|fire| fire.key.as_str()).collect();
-        let mut next = plan::plan(context, notes, PassMode::DryRun, ahead, false)?.fires;
+        let mut next = plan::plan(context, notes, PassMode::DryRun, ahead)?.fires;
         next.retain(|fire| !known.contains(fire.key.as_str()));
         add(&next, ahead)?;
     }
@@ -283,11 +241,11 @@ pub(in crate::deliver::pass) fn announce_sends(
         let is_ready = message.retry.is_none_or(|at| at <= now);
         if let Some(place) = context.delivery_order.name(&message.to).filter(|_| is_ready) {
             for (key, _, fact) in context.journal.deliveries_in(&message.key)? {
-                wants.push(claim_key(&key, place), fact.due, None);
+                push(claim_key(&key, place), fact.due, None);
             }
         }
     }
-    context.machines.set_intended_sends(SOURCE, wants.0);
+    context.machines.set_intended_sends(SOURCE, wants);
     Ok(())
 }
 

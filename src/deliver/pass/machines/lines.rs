@@ -1,20 +1,118 @@
-//! Drops the claims of reminder lines that vanish before their notification, where several machines share a vault, and
-//! takes that back for lines that come back.
+//! Decides, where several machines share a vault, which sent lines this machine rewrites now; and drops the claims of
+//! reminder lines that vanish before their notification, and takes that back for lines that come back.
+//!
+//! Each machine rewrites its own copy, and a sync tool carries the copies. Two copies that change at once become a
+//! conflict copy. So machines write one after the other, in the order in which the store took their marks of `sent`: a
+//! machine waits until its delivery is marked, and until no line stands in its copy that another machine marked before.
+//! The teller of such a line writes first, and its copy arrives here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::deliver::journal::DeliveryState;
-use crate::deliver::notifier::MessageKind;
+use crate::deliver::journal::{DeliveryRow, DeliveryState};
+use crate::deliver::notifier::{Fact, MessageKind};
 use crate::deliver::pass::notes::PassNotes;
-use crate::deliver::pass::planned::{DAY, PendingSend, UnsentOccurrence};
-use crate::deliver::pass::{PassContext, PassMode, PassReport, messages, plan};
-use crate::machines::protocol::claim_key;
+use crate::deliver::pass::planned::{DAY, PassPlan, PendingSend, UnsentOccurrence};
+use crate::deliver::pass::{PassContext, PassMode, PassReport, PassState, messages, plan};
+use crate::machines::protocol::{SenderMark, claim_key};
 use crate::sqlite::Result;
 
 /// A line that is missing for this long wasn't just being saved.
 const STILL: SignedDuration = SignedDuration::from_secs(5);
+
+/// The longest wait in which the awaited lines stay the same. The voice has rewritten those of a machine that is away
+/// long before that, see [`AWAY`](crate::machines::protocol::AWAY).
+const PATIENCE: SignedDuration = SignedDuration::from_mins(20);
+/// A machine that tells without the store writes without it after this.
+const UNMARKED: SignedDuration = SignedDuration::from_mins(10);
+
+/// The place of this machine's lines among those of other machines.
+pub(in crate::deliver::pass) struct WriteOrder<'c> {
+    context: &'c PassContext<'c>,
+    /// The lowest order of a line that still stands here and that another machine is to rewrite.
+    awaited: Option<u64>,
+    now: Timestamp,
+}
+
+impl<'c> WriteOrder<'c> {
+    pub fn new(
+        context: &'c PassContext<'c>,
+        memory: &mut PassState,
+        mode: PassMode,
+        plan: &PassPlan,
+        now: Timestamp,
+    ) -> Self {
+        let mut order = Self { context, awaited: None, now };
+        if context.machines.is_alone() {
+            return order;
+        }
+        let settles = plan.settles.iter().map(|settle| (&settle.key, &settle.row.fact));
+        let delivered = plan.delivered.iter().map(|settle| (&settle.key, &settle.row.fact));
+        let fires = plan.fires.iter().map(|fire| (&fire.key, &fire.fact));
+        let standing = settles.chain(delivered).chain(fires);
+        let awaited = standing.filter_map(|(key, fact)| order.awaits(key, fact));
+        let awaited: BTreeSet<(u64, String)> = awaited.collect();
+        let first = awaited.first().map(|(order, _)| *order);
+        let since = match mode {
+            // A `tick` remembers nothing: the marks tell, by the clocks of the machines that made them.
+            PassMode::Tick => {
+                let made = awaited.iter().filter_map(|(_, claim)| Some(context.machines.sender_of(claim)?.1));
+                made.max().unwrap_or(now)
+            }
+            PassMode::Daemon | PassMode::DryRun => memory.awaited_since(awaited, now),
+        };
+        order.awaited = first.filter(|_| since.duration_until(now).abs() <= PATIENCE);
+        order
+    }
+
+    /// The order of a line that another machine told and is to rewrite, and its claim.
+    fn awaits(&self, key: &str, fact: &Fact) -> Option<(u64, String)> {
+        let claim = self.claim(key, fact).filter(|_| fact.kind != MessageKind::Task)?;
+        match self.context.machines.sender_mark(&claim) {
+            SenderMark::Sent { by: Some(by), order } if !self.stands_in_for(&by) => {
+                Some((order.unwrap_or(0), claim))
+            }
+            _ => None,
+        }
+    }
+
+    /// The claim of the notifier that counts.
+    fn claim(&self, key: &str, fact: &Fact) -> Option<String> {
+        let to = messages::recipient(self.context.settings, fact);
+        Some(claim_key(key, self.context.delivery_order.name(&to)?))
+    }
+
+    /// Whether this machine rewrites the lines of another one: the voice does, when that machine is away.
+    fn stands_in_for(&self, name: &str) -> bool {
+        self.context.machines.is_voice() && self.context.machines.is_away(name)
+    }
+
+    /// Whether this machine rewrites the line of a delivery now; `None` where that is never its part.
+    pub fn may_write(&self, key: &str, row: &DeliveryRow) -> Option<bool> {
+        let machines = self.context.machines;
+        if machines.is_alone() {
+            return Some(true);
+        }
+        let claim = self.claim(key, &row.fact);
+        let (teller, order) = match claim.map_or(SenderMark::None, |claim| machines.sender_mark(&claim)) {
+            SenderMark::Open => {
+                let since = row.attempted.map(|at| at.duration_until(self.now).abs());
+                let is_over = machines.tells_cut_off() && since.is_some_and(|since| since > UNMARKED);
+                return row.sender_machine.is_none().then_some(is_over && self.is_free());
+            }
+            SenderMark::Sent { by, order } => (by, order),
+            SenderMark::None => (row.sender_machine.clone(), None),
+        };
+        let is_ours = teller.is_none_or(|teller| self.stands_in_for(&teller));
+        is_ours.then(|| self.awaited.is_none_or(|awaited| order.is_some_and(|order| order < awaited)))
+    }
+
+    /// Whether no line stands here that another machine is to rewrite.
+    pub fn is_free(&self) -> bool {
+        self.awaited.is_none() && self.context.machines.has_looked()
+    }
+}
 
 /// Looks at what is due within a day: a line that went since the last look is not to be told, one that came back may be.
 pub(in crate::deliver::pass) fn check_lines(
@@ -30,7 +128,7 @@ pub(in crate::deliver::pass) fn check_lines(
     let mut found: HashMap<String, UnsentOccurrence> = HashMap::new();
     let mut open: HashSet<String> = HashSet::new();
     for at in [now, now.saturating_add(DAY).unwrap_or(now)] {
-        let plan = plan::compare(context, notes, PassMode::DryRun, at, false)?;
+        let plan = plan::compare(context, notes, PassMode::DryRun, at)?;
         for fire in &plan.fires {
             found.entry(fire.key.clone()).or_insert_with(|| occurrence(context, fire));
         }

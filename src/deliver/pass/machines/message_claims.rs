@@ -17,17 +17,6 @@ pub(in crate::deliver::pass) struct MessageClaims {
     of_voice: bool,
 }
 
-/// Whether a message may be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::deliver::pass) enum SendPermission {
-    /// Yes, and the send must have ended in this time.
-    Yes(Duration),
-    /// Not now.
-    Wait,
-    /// Other machines sent all of it.
-    Over,
-}
-
 impl MessageClaims {
     /// Those that `message` needs.
     pub fn of(context: &PassContext<'_>, message: &JournalMessage) -> Result<Self> {
@@ -43,23 +32,21 @@ impl MessageClaims {
         Ok(Self { claims: carried.iter().map(|(key, ..)| claim_key(key, place)).collect(), of_voice: false })
     }
 
-    /// Whether all of them are held now.
-    pub fn now(&self, context: &PassContext<'_>) -> SendPermission {
-        let mut all = if self.of_voice { context.machines.voice_left() } else { Duration::MAX };
-        if all.is_zero() {
-            return SendPermission::Wait;
-        }
+    /// How long all of them are held from now on: the send must have ended by then. None if it may not begin.
+    pub fn left(&self, context: &PassContext<'_>) -> Option<Duration> {
+        let voice = if self.of_voice { context.machines.voice_left() } else { Duration::MAX };
+        let mut all = Some(voice).filter(|left| !left.is_zero())?;
         for claim in &self.claims {
             match context.machines.send_right(claim) {
                 SendRight::Yes { left, .. } => all = all.min(left),
-                SendRight::Never | SendRight::Wait => return SendPermission::Wait,
+                SendRight::Never | SendRight::Wait => return None,
             }
         }
-        SendPermission::Yes(all)
+        Some(all)
     }
 
-    /// The same for a message whose turn has come: if other machines sent all of it, or a part, it is split.
-    pub async fn turn(&self, context: &PassContext<'_>, message: &JournalMessage) -> Result<SendPermission> {
+    /// Whether a message whose turn has come may be sent. If other machines sent all of it, or a part, it is split.
+    pub async fn turn(&self, context: &PassContext<'_>, message: &JournalMessage) -> Result<bool> {
         let machines = context.machines;
         let may: Vec<SendRight> = self.claims.iter().map(|claim| machines.send_right(claim)).collect();
         let is_mine = |may: &SendRight| matches!(may, SendRight::Yes { .. });
@@ -69,12 +56,12 @@ impl MessageClaims {
             SendRight::Yes { .. } | SendRight::Never => true,
         });
         if may.iter().all(is_mine) || !is_elsewhere || may.iter().all(|may| *may == SendRight::Wait) {
-            return Ok(self.now(context));
+            return Ok(self.left(context).is_some());
         }
         let is_mixed = may.iter().any(|may| *may != SendRight::Never);
         // It may have been sent as it is, before a part of it was another machine's: then it is found once more.
         if is_mixed && !self.is_absent(context, message).await {
-            return Ok(SendPermission::Yes(Duration::ZERO));
+            return Ok(true);
         }
         if !message.to.is_copy() {
             let place = context.delivery_order.name(&message.to).unwrap_or_default();
@@ -83,7 +70,7 @@ impl MessageClaims {
             }
         }
         context.journal.drop_message(&message.key)?;
-        Ok(SendPermission::Over)
+        Ok(false)
     }
 
     /// Whether the place surely doesn't have the message, or can't be asked.

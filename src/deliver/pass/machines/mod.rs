@@ -5,18 +5,15 @@
 //!
 //! - [`claims`]: the due messages that this machine may send, and those of the next minute;
 //! - [`message_claims`]: the right to one message, asked directly before it is sent;
-//! - [`lines`]: reminder lines that vanish before their notification;
-//! - [`write_order`]: the machine that rewrites a line after its notification, and when.
+//! - [`lines`]: reminder lines that vanish before their notification; the machine that rewrites a line after it, and when.
 
 mod claims;
 mod lines;
 mod message_claims;
-mod write_order;
 
 pub(super) use claims::{allowed, announce_sends, mark_left_open};
-pub(super) use lines::{check_lines, set_notes};
-pub(super) use message_claims::{MessageClaims, SendPermission};
-pub(super) use write_order::WriteOrder;
+pub(super) use lines::{WriteOrder, check_lines, set_notes};
+pub(super) use message_claims::MessageClaims;
 
 /// How far ahead the next occurrences are claimed.
 pub(super) const AHEAD: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);

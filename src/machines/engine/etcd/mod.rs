@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, check_changes, under};
+use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, check_changes};
 use crate::config::json_file;
 use client::Endpoints;
 use wire::Header;
@@ -132,11 +132,11 @@ impl Inner {
 
 #[async_trait]
 impl StoreEngine for EtcdEngine {
-    async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
+    async fn read(&self) -> Result<Entries, EngineError> {
         let mut inner = self.inner.lock().await;
         let (entries, revision) = inner.entries(&self.prefix).await?;
         inner.last_read = Some(revision);
-        Ok(under(&entries, prefix))
+        Ok(entries)
     }
 
     async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
@@ -158,14 +158,13 @@ impl StoreEngine for EtcdEngine {
         }
     }
 
-    async fn changed(&self, prefix: &str, at_most: Duration) -> Result<bool, EngineError> {
-        let prefix = format!("{}{prefix}", self.prefix);
+    async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {
         let mut inner = self.inner.lock().await;
         let Some(last_read) = inner.last_read else { return Ok(true) };
         if at_most.is_zero() {
-            return Ok(inner.range(&prefix, true).await?.1.revision != last_read);
+            return Ok(inner.range(&self.prefix, true).await?.1.revision != last_read);
         }
-        let body = wire::watch(&prefix, last_read + 1);
+        let body = wire::watch(&self.prefix, last_read + 1);
         let opened = timeout(at_most, inner.endpoints.stream("watch", &body)).await;
         let Ok(opened) = opened else { return Ok(false) };
         let mut stream = opened?;

@@ -6,15 +6,13 @@
 //! states before it (`state_file`), so a branch that was rewound is detected, and a push whose answer was lost is found
 //! again.
 //!
-//! - `state_file`: the file of a state; `branch`: names; `errors`: the meaning of git's messages. Pure;
-//! - `command`: runs git; `remote`: fetch and push; `seen_state`: the states that this machine saw, on disk; this file: the
-//!   engine.
+//! - `state_file`: the file of a state, names of branches, and the states that this machine saw; `errors`: the meaning of
+//!   git's messages. Pure;
+//! - `command`: runs git; `remote`: fetch and push; this file: the engine.
 
-mod branch;
 mod command;
 mod errors;
 mod remote;
-mod seen_state;
 mod state_file;
 
 use std::path::PathBuf;
@@ -24,9 +22,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 
-use super::{
-    EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes, standing, under,
-};
+use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes, standing};
 use crate::clock::Clock;
 use crate::config::git_address;
 use remote::{BranchHead, PushOutcome, Remote};
@@ -147,11 +143,11 @@ fn nonce() -> Result<String, EngineError> {
 
 #[async_trait]
 impl StoreEngine for GitEngine {
-    async fn read(&self, prefix: &str) -> Result<Entries, EngineError> {
+    async fn read(&self) -> Result<Entries, EngineError> {
         let mut inner = self.inner.lock().await;
         let state = inner.fetch().await?.clone();
         inner.last_read = Some(state.id);
-        Ok(under(&state.file.entries, prefix))
+        Ok(state.file.entries)
     }
 
     async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
@@ -159,7 +155,7 @@ impl StoreEngine for GitEngine {
         self.inner.lock().await.swap(changes, &*self.clock).await
     }
 
-    async fn changed(&self, _prefix: &str, at_most: Duration) -> Result<bool, EngineError> {
+    async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {
         // A git server doesn't tell of changes: it is asked once, at the end.
         tokio::time::sleep(at_most).await;
         let mut inner = self.inner.lock().await;

@@ -2,15 +2,14 @@
 
 use std::fs::{File, OpenOptions};
 
-use super::super::EngineError;
-use super::GitPlace;
-use super::branch::{FIRST, is_branch, next_branch};
-use super::command::{GitFailure, GitRepository};
-use super::errors::{self, PushResponse};
-use super::seen_state::SeenState;
-use super::state_file::StateFile;
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
+
+use super::super::EngineError;
+use super::GitPlace;
+use super::command::{GitFailure, GitRepository};
+use super::errors::{self, PushResponse};
+use super::state_file::{FIRST, SeenState, StateFile, is_branch, next_branch};
 
 /// The repository, in the state directory.
 const FOLDER: &str = "machines.git";

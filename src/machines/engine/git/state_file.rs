@@ -1,12 +1,19 @@
-//! Reads and writes the one file of a branch: all entries, and the nonces by which a rewound branch is detected. Pure.
+//! Reads and writes the one file of a branch: all entries, and the nonces by which a rewound branch is detected; makes the
+//! names of the branches: one, or one for each month where a server forbids forced pushes; and stores, in the state
+//! directory, what this machine has seen of the branch at a remote.
 //!
 //! Each state has a generation, one more than the state that it replaced, and a nonce; the last [`RECENT`] nonces stand
 //! in the file. A machine that knows one of them can tell whether the present state is a successor of the state that it
 //! saw, and whether its own push arrived although the answer was lost, even if others have pushed since.
 
 use std::fmt::Write;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::super::{EngineError, Entries, MAX_VALUE, is_key};
+use crate::config::json_file;
 
 /// The first line, without the version.
 const HEAD: &str = "vault-agent machines ";
@@ -17,6 +24,12 @@ pub const RECENT: usize = 64;
 pub const MAX_FILE_BYTES: usize = 4 << 20;
 /// The most lines before the entries.
 const MAX_FIELDS: usize = 64;
+
+/// The first branch.
+pub const FIRST: &str = "vault-agent";
+
+/// The file, in the state directory.
+const FILE: &str = "machines-git.json";
 
 /// A state of the branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,6 +55,18 @@ pub struct StateMark {
     pub generation: u64,
     /// The state's own nonce.
     pub nonce: String,
+}
+
+/// The newest state that was seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeenState {
+    /// At which remote.
+    pub remote: String,
+    /// The branch that was the last one.
+    pub branch: Option<String>,
+    /// Its newest state.
+    pub mark: Option<StateMark>,
 }
 
 impl StateFile {
@@ -118,7 +143,7 @@ impl StateFile {
                 self.recent.iter().all(|word| is_nonce(word)).then_some(())?;
             }
             "grows" => self.grows = value == "yes",
-            "next" => self.next = Some(super::branch::is_branch(value).then(|| value.to_owned())?),
+            "next" => self.next = Some(is_branch(value).then(|| value.to_owned())?),
             _ => self.other.push(line.to_owned()),
         }
         Some(())
@@ -145,6 +170,46 @@ impl StateFile {
             None => ago >= RECENT as u64,
         }
     }
+}
+
+impl SeenState {
+    /// Loads what was seen at `remote`; nothing of another one.
+    pub fn load(state: &Path, remote: &str) -> Self {
+        let read: Option<Self> = json_file::load(&state.join(FILE));
+        read.filter(|seen| seen.remote == remote).unwrap_or_default()
+    }
+
+    /// Keeps it.
+    ///
+    /// # Errors
+    /// The state directory can't be written.
+    pub fn save(&self, state: &Path) -> Result<(), EngineError> {
+        let path = state.join(FILE);
+        json_file::save(&path, self)
+            .map_err(|error| EngineError::Refused(format!("{} can't be written: {error}", path.display())))
+    }
+}
+
+/// Whether `name` is one of our branches: the first one, or one of a month.
+pub fn is_branch(name: &str) -> bool {
+    name == FIRST || month(name).is_some()
+}
+
+fn month(name: &str) -> Option<&str> {
+    let month = name.strip_prefix(FIRST)?.strip_prefix('-')?;
+    let is_month = month.len() == 7
+        && month
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if at == 4 { byte == b'-' } else { byte.is_ascii_digit() });
+    is_month.then_some(month)
+}
+
+/// The branch that a growing one goes on as at `now`; `None` in the month of the branch itself, and where the clock
+/// stands before it.
+pub fn next_branch(name: &str, now: Timestamp) -> Option<String> {
+    let current = now.strftime("%Y-%m").to_string();
+    (month(name).unwrap_or_default() < current.as_str()).then(|| format!("{FIRST}-{current}"))
 }
 
 #[cfg(test)]
@@ -205,5 +270,26 @@ mod tests {
         }
         let long = good + &format!("k {}\n", "x".repeat(MAX_VALUE + 1));
         assert!(matches!(parse(&long), EngineError::Broken(_)));
+    }
+
+    #[test]
+    fn a_month_has_its_branch() {
+        let now: Timestamp = "2026-12-01T00:00:00Z".parse().unwrap();
+        assert_eq!(next_branch(FIRST, now).as_deref(), Some("vault-agent-2026-12"));
+        assert_eq!(next_branch("vault-agent-2026-11", now).as_deref(), Some("vault-agent-2026-12"));
+        assert_eq!(
+            (next_branch("vault-agent-2026-12", now), next_branch("vault-agent-2027-01", now)),
+            (None, None)
+        );
+        for name in [
+            "main",
+            "vault-agent-",
+            "vault-agent-2026-1x",
+            "vault-agent-2026/12",
+            "-vault-agent",
+            "vault-agent-2026-12-1",
+        ] {
+            assert!(!is_branch(name), "{name}");
+        }
     }
 }

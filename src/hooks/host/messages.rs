@@ -1,12 +1,19 @@
-//! Parses the host's message on standard input.
+//! Defines the events of a session, parses the host's message on standard input, and formats the answer to it.
 //!
 //! Claude Code writes one JSON object. Every field may be missing or null, and unknown fields are ignored, so that a newer
 //! host works with an older program.
+//!
+//! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts what hooks
+//! add at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
+//! that fits is given whole, and the host cuts nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::json;
+
+use crate::words::words;
 
 /// A person types no more than this; a longer input is no prompt.
 const MAX_BYTES: u64 = 8 << 20;
@@ -83,6 +90,88 @@ impl HookInput {
     }
 }
 
+words! {
+    /// An event of the host.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum HostEvent, as_str {
+        /// A session starts, goes on, was cleared, or was compacted.
+        SessionStart = "session-start",
+        /// The user sent a prompt.
+        UserPromptSubmit = "user-prompt-submit",
+        /// The assistant has answered.
+        Stop = "stop",
+        /// The conversation is about to be compacted.
+        PreCompact = "pre-compact",
+        /// A session ends.
+        SessionEnd = "session-end",
+    }
+}
+
+impl HostEvent {
+    /// Its name at the host.
+    pub fn host_name(self) -> &'static str {
+        match self {
+            Self::SessionStart => "SessionStart",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::Stop => "Stop",
+            Self::PreCompact => "PreCompact",
+            Self::SessionEnd => "SessionEnd",
+        }
+    }
+}
+
+/// The host's own limit for one hook's output.
+pub const HOST_LIMIT: usize = 10_000;
+
+/// A hook's answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HookAnswer {
+    /// Text that is put before the model.
+    pub context: Option<String>,
+    /// Why the assistant may not stop yet.
+    pub block: Option<String>,
+    /// A word for the person at the screen.
+    pub message: Option<String>,
+}
+
+impl HookAnswer {
+    /// No word at all: the host goes on as if there were no hook.
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// Text for the model; blank text is nothing.
+    pub fn context(text: String) -> Self {
+        Self { context: (!text.trim().is_empty()).then_some(text), ..Self::default() }
+    }
+
+    /// The line for standard output, without its line break; empty where there is nothing to say, and
+    /// where the line would be longer than the host takes.
+    pub fn to_line(&self, event: HostEvent) -> String {
+        if *self == Self::nothing() {
+            return String::new();
+        }
+        let mut out = json!({});
+        if let Some(reason) = &self.block {
+            (out["decision"], out["reason"]) = ("block".into(), reason.as_str().into());
+        }
+        if let Some(message) = &self.message {
+            out["systemMessage"] = message.as_str().into();
+        }
+        if let Some(context) = &self.context {
+            out["hookSpecificOutput"] =
+                json!({ "hookEventName": event.host_name(), "additionalContext": context });
+        }
+        let line = out.to_string();
+        if units(&line) < HOST_LIMIT { line } else { String::new() }
+    }
+}
+
+/// The length of a text as the host counts it.
+pub fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +205,23 @@ mod tests {
         let input = HookInput { transcript_path: Some("~/.claude/x.jsonl".into()), ..HookInput::default() };
         assert_eq!(input.transcript(Some(Path::new("/home/a"))), Some("/home/a/.claude/x.jsonl".into()));
         assert_eq!(input.transcript(None), Some("~/.claude/x.jsonl".into()));
+    }
+
+    #[test]
+    fn answers_are_in_the_hosts_format() {
+        assert_eq!(HookAnswer::nothing().to_line(HostEvent::Stop), "");
+        assert_eq!(HookAnswer::context("  \n".into()), HookAnswer::nothing());
+        insta::assert_snapshot!(
+            HookAnswer::context("a \"b\"\n".into()).to_line(HostEvent::UserPromptSubmit),
+            @r#"{"hookSpecificOutput":{"additionalContext":"a \"b\"\n","hookEventName":"UserPromptSubmit"}}"#
+        );
+        let stop = HookAnswer { block: Some("why".into()), message: Some("psst".into()), context: None };
+        insta::assert_snapshot!(stop.to_line(HostEvent::Stop), @r#"{"decision":"block","reason":"why","systemMessage":"psst"}"#);
+    }
+
+    #[test]
+    fn a_line_that_the_host_would_cut_is_not_given() {
+        assert_eq!(HookAnswer::context("😀".repeat(5000)).to_line(HostEvent::SessionStart), "");
+        assert!(!HookAnswer::context("😀".repeat(4900)).to_line(HostEvent::SessionStart).is_empty());
     }
 }

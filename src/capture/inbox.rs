@@ -10,8 +10,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::note;
-use super::plain_text::escape_markup;
+use super::inbox_note::{self, escape_markup};
 use crate::format::candidate::{
     self, AUTO, Candidate, CandidateRecord, CandidateState, Category, CheckboxMark, FactChange, HUMAN,
     InboxFile,
@@ -173,7 +172,7 @@ impl<'a> Inbox<'a> {
         }
         let path = self.path();
         self.notes.editor.try_edit_with(&path, &why, |bytes| -> Result<_, InboxError> {
-            let after = note::with_questions(&note::with_moved_up(bytes, again), candidates);
+            let after = inbox_note::with_questions(&inbox_note::with_moved_up(bytes, again), candidates);
             let read = candidate::parse(&after);
             let seen =
                 |id: &String| read.lines.iter().chain(&read.records).any(|line| line.candidate.id == *id);
@@ -232,7 +231,7 @@ impl<'a> Inbox<'a> {
             let ready = ChangeReason::new(Actor::Assistant, "a tick is carried out").trailer(BOOKKEEPING, id);
             self.notes
                 .editor
-                .edit_with(&path, &ready, |bytes| EditPlan::Bytes(note::with_cleared_box(bytes, id)))?;
+                .edit_with(&path, &ready, |bytes| EditPlan::Bytes(inbox_note::with_cleared_box(bytes, id)))?;
             fail::fail_point!("capture::keep::unticked");
         }
         let record = record_of(&file, id).map(|record| CandidateRecord {
@@ -248,7 +247,7 @@ impl<'a> Inbox<'a> {
         });
         let kept = Candidate { mark: CheckboxMark::Ticked, record: Some(record), block_id: None, ..line };
         self.notes.editor.edit_with(&path, &why, |bytes| {
-            EditPlan::Bytes(note::without_question(bytes, id, Some(&kept)))
+            EditPlan::Bytes(inbox_note::without_question(bytes, id, Some(&kept)))
         })?;
         Ok(KeptCandidate { id: id.to_owned(), saved })
     }
@@ -261,7 +260,7 @@ impl<'a> Inbox<'a> {
         let (_, line) = self.open(id)?;
         let why = origin.why(format!("declined: {}", short(&line.text))).trailer("Candidate", id);
         self.notes.editor.edit_with(&self.path(), &why, |bytes| {
-            EditPlan::Bytes(note::without_question(bytes, id, None))
+            EditPlan::Bytes(inbox_note::without_question(bytes, id, None))
         })?;
         Ok(listed(CandidateState::Dropped, &line))
     }
@@ -339,5 +338,5 @@ fn listed(state: CandidateState, one: &Candidate) -> ListedCandidate {
 
 /// A text for a subject.
 fn short(text: &str) -> String {
-    crate::capture::read::sentences::one_line(text, 60)
+    crate::capture::sentences::one_line(text, 60)
 }

@@ -5,9 +5,9 @@ use jiff::Timestamp;
 
 use super::admission::{self, Admission, CandidateScores};
 use super::dedup;
-use crate::capture::ask::is_keepable;
-use crate::capture::read::new_turns::PersonTurn;
-use crate::capture::read::quote;
+use crate::capture::inbox_note::is_keepable;
+use crate::capture::new_turns::PersonTurn;
+use crate::capture::sentences::is_verbatim;
 use crate::capture::{DedupVerdict, ExtractedFact};
 use crate::embed::BuiltinTable;
 use crate::format::candidate::{Candidate, CandidateRecord, CheckboxMark, FactChange, id_from_bits};
@@ -83,7 +83,7 @@ pub fn propose(
     again: &mut Vec<String>,
 ) -> Vec<Proposal> {
     let standing: Vec<ExtractedFact> =
-        found.into_iter().filter(|found| quote::is_verbatim(&found.quote, &turn.text)).collect();
+        found.into_iter().filter(|found| is_verbatim(&found.quote, &turn.text)).collect();
     let vectors: Vec<Vec<f32>> = standing.iter().map(|found| table.embed(&found.text)).collect();
     let mut out: Vec<Proposal> = Vec::new();
     for place in dedup::first_of_duplicates(&vectors) {

@@ -1,4 +1,4 @@
-//! Prints figures of capturing: `CAPTURED=FILE cargo test --lib capture::judge::tests -- --ignored --nocapture`.
+//! Prints figures of capturing: `CAPTURED=FILE cargo test --lib capture::tests -- --ignored --nocapture`.
 //!
 //! The file holds a JSON array a line: what `inbox scan --dry-run --json` found in one vault (`benches/capture/locomo.py`
 //! writes it where its third argument names it).

@@ -1,0 +1,254 @@
+//! Records what is known of lines: the ids that reminder lines are about to get, the problems that were reported, phrases
+//! that a brain wrote for reminders that are soon due, notices that are sent once, and task lines that were notified.
+//!
+//! So a pass after a crash gives the same ids and reports nothing twice. A phrase belongs to one occurrence (its key) and to
+//! the line that it was made from (its hash); a changed line has none. The row is written before the brain is asked, so after
+//! a crash no brain is asked a second time.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::{Timestamp, civil};
+use rusqlite::{Transaction, params};
+
+use super::chunks::to_json;
+use super::keys::{LineHash, local_text, parts};
+use super::{DeliveryRow, Journal, NewMessage, ROW, Result, row_of};
+use crate::deliver::notifier::Fact;
+use crate::sqlite::{instant, json};
+
+/// So many days a phrase and the name of a notice are kept.
+const KEEP_DAYS: i64 = 3;
+
+/// A task whose notification was sent, or may have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotifiedTask {
+    /// Its key.
+    pub key: String,
+    /// Whether it surely was.
+    pub is_certain: bool,
+    /// The sent item.
+    pub fact: Fact,
+}
+
+impl Journal {
+    /// All deliveries that are sent, or may have been, and are not done, in the order of their claims.
+    pub fn unfinished_deliveries(&self) -> Result<Vec<DeliveryRow>> {
+        let sql = format!("SELECT {ROW} FROM deliveries WHERE state IN ('sending', 'sent') ORDER BY number");
+        self.db.rows(&sql, [], row_of)
+    }
+
+    /// The id that was given to a line without one, if any.
+    pub fn name(&self, line: &LineHash) -> Result<Option<String>> {
+        self.db.row("SELECT id FROM names WHERE line = ?1", [line.bytes()], |row| row.get(0))
+    }
+
+    /// Remembers the ids of lines, before they are written; a line that has one gets the new one.
+    pub fn set_names(&self, names: &[(LineHash, String)]) -> Result<()> {
+        self.db.write(|tx| {
+            let mut insert = tx.prepare_cached("INSERT OR REPLACE INTO names (line, id) VALUES (?1, ?2)")?;
+            for (line, id) in names {
+                insert.execute(params![line.bytes(), id])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The stat of a note when a pass last found nothing to do or to say in it.
+    pub fn clean(&self, note: &str) -> Result<Option<String>> {
+        self.db.row("SELECT stat FROM clean WHERE note = ?1", [note], |row| row.get(0))
+    }
+
+    /// Notes that a pass found nothing to do or to say in a note with this stat.
+    pub fn set_clean(&self, note: &str, stat: &str) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO clean (note, stat) VALUES (?1, ?2)";
+        self.db.execute(sql, [note, stat]).map(drop)
+    }
+
+    /// The findings among `current` in a note that were not reported yet. With `remember` they count as reported from
+    /// now on, and those that are fixed are deleted: a mistake made again is reported again.
+    pub fn new_findings(
+        &self,
+        note: &str,
+        current: &BTreeSet<LineHash>,
+        remember: bool,
+    ) -> Result<BTreeSet<LineHash>> {
+        let reported = "SELECT finding FROM reported WHERE note = ?1";
+        let known: BTreeSet<LineHash> = self.db.rows(reported, [note], |row| Ok(LineHash(row.get(0)?)))?;
+        let new: BTreeSet<LineHash> = current.difference(&known).copied().collect();
+        let gone: Vec<LineHash> = known.difference(current).copied().collect();
+        if remember && !(new.is_empty() && gone.is_empty()) {
+            self.db.write(|tx| {
+                let mut insert = tx.prepare_cached("INSERT OR IGNORE INTO reported VALUES (?1, ?2)")?;
+                for finding in &new {
+                    insert.execute(params![note, finding.bytes()])?;
+                }
+                let mut delete =
+                    tx.prepare_cached("DELETE FROM reported WHERE note = ?1 AND finding = ?2")?;
+                for finding in &gone {
+                    delete.execute(params![note, finding.bytes()])?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(new)
+    }
+
+    /// Records, in advance, that a brain is asked for a phrase for this occurrence; `plain` is the text without it.
+    /// Returns false if it was asked before, and the line is the same.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn begin_phrase(&self, key: &str, line: &LineHash, plain: &str, now: Timestamp) -> Result<bool> {
+        self.db.write(|tx| {
+            forget(tx, "phrases", now)?;
+            let changed = tx.execute(
+                "INSERT INTO phrases (key, line, plain, at_ms) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (key) DO UPDATE SET line = ?2, plain = ?3, phrase = NULL, at_ms = ?4 WHERE line <> ?2",
+                params![key, line.bytes(), plain, now.as_millisecond()],
+            )?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// Keeps the words that were found, unless the line was changed in the meantime.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn set_phrase(&self, key: &str, line: &LineHash, phrase: &str) -> Result<()> {
+        let sql = "UPDATE phrases SET phrase = ?3 WHERE key = ?1 AND line = ?2";
+        self.db.execute(sql, params![key, line.bytes(), phrase]).map(drop)
+    }
+
+    /// The words for this occurrence of this line, if they were found.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn phrase(&self, key: &str, line: &LineHash) -> Result<Option<String>> {
+        let sql = "SELECT phrase FROM phrases WHERE key = ?1 AND line = ?2";
+        Ok(self.db.row(sql, params![key, line.bytes()], |row| row.get(0))?.flatten())
+    }
+
+    /// Queues a message unless one of this name was queued before, whatever became of it; says whether it was.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub(in crate::deliver) fn queue_once(
+        &self,
+        name: &str,
+        message: &NewMessage,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.db.write(|tx| {
+            forget(tx, "said", now)?;
+            let new = tx.execute(
+                "INSERT INTO said (name, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                params![name, now.as_millisecond()],
+            )? > 0;
+            Ok(new && super::chunks::claim_one(tx, message, limit)?)
+        })
+    }
+
+    /// The instants since when each known scope (a form, with its filter and the pattern of its notes) is notified.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn task_scopes(&self) -> Result<HashMap<String, Timestamp>> {
+        self.db.rows("SELECT scope, since_ms FROM task_scopes", [], |row| {
+            Ok((row.get(0)?, instant(row.get(1)?).unwrap_or(Timestamp::MIN)))
+        })
+    }
+
+    /// Records that exactly these scopes are notified: new ones since `now`; one that is turned on again begins anew.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn set_task_scopes(&self, scopes: &[String], now: Timestamp) -> Result<()> {
+        let known = self.task_scopes()?;
+        self.db.write(|tx| {
+            for scope in known.keys().filter(|scope| !scopes.contains(scope)) {
+                tx.execute("DELETE FROM task_scopes WHERE scope = ?1", [scope])?;
+            }
+            for scope in scopes {
+                tx.execute(
+                    "INSERT INTO task_scopes (scope, since_ms) VALUES (?1, ?2) ON CONFLICT (scope) DO NOTHING",
+                    params![scope, now.as_millisecond()],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notifications for local times between `from` and `to`, both included, the latest first; at most a thousand.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn notifications(&self, from: civil::DateTime, to: civil::DateTime) -> Result<Vec<Fact>> {
+        let sql = "SELECT fact FROM deliveries WHERE local BETWEEN ?1 AND ?2 AND state IN ('sent', 'done')
+                   ORDER BY number DESC LIMIT 1000";
+        let facts: Vec<Option<Fact>> =
+            self.db.rows(sql, [local_text(from), local_text(to)], |row| Ok(json(row, 0).ok()))?;
+        Ok(facts.into_iter().flatten().collect())
+    }
+
+    /// Notifications, sent or being sent, of tasks with these words in any note: at a local time, or for a line that
+    /// named the same day.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn notified_tasks(
+        &self,
+        words: &str,
+        local: civil::DateTime,
+        day: Option<&LineHash>,
+    ) -> Result<Vec<NotifiedTask>> {
+        let sql = "SELECT key, state, fact FROM deliveries
+                   WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND (local = ?2 OR line = ?3)
+                   AND state IN ('sending', 'sent', 'done') ORDER BY number";
+        let values = params![format!("task_{words}"), local_text(local), day.map(LineHash::bytes)];
+        self.db.rows(sql, values, task_of)
+    }
+
+    /// Notifications, sent or being sent, of all tasks at a local time.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn notified_tasks_at(&self, local: civil::DateTime) -> Result<Vec<NotifiedTask>> {
+        let sql = "SELECT key, state, fact FROM deliveries
+                   WHERE subject > 'task_' AND subject < 'task`' AND local = ?1
+                   AND state IN ('sending', 'sent', 'done') ORDER BY number";
+        self.db.rows(sql, [local_text(local)], task_of)
+    }
+
+    /// Records the present lines of these keys.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn set_task_lines(&self, lines: &[(&str, LineHash)]) -> Result<()> {
+        self.db.write(|tx| {
+            let mut statement = tx.prepare_cached("UPDATE deliveries SET line = ?2 WHERE key = ?1")?;
+            lines.iter().try_for_each(|(key, line)| statement.execute(params![key, line.bytes()]).map(drop))
+        })
+    }
+
+    /// Gives a task that was notified under one key another key, because it moved or changed.
+    pub fn task_moved(&self, from: &str, to: &str, line: &LineHash, fact: &Fact) -> Result<()> {
+        let (subject, local) = parts(to);
+        let sql = "UPDATE OR IGNORE deliveries SET key = ?2, subject = ?3, local = ?4, line = ?5, fact = ?6
+                   WHERE key = ?1";
+        self.db.execute(sql, params![from, to, subject, local, line.bytes(), to_json(fact)]).map(drop)
+    }
+}
+
+fn forget(tx: &Transaction<'_>, table: &str, now: Timestamp) -> rusqlite::Result<()> {
+    let before = now.as_millisecond() - KEEP_DAYS * 24 * 60 * 60 * 1000;
+    tx.execute(&format!("DELETE FROM {table} WHERE at_ms < ?1"), [before]).map(drop)
+}
+
+fn task_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<NotifiedTask> {
+    Ok(NotifiedTask {
+        key: row.get(0)?,
+        is_certain: row.get::<_, String>(1)? != "sending",
+        fact: json(row, 2)?,
+    })
+}

@@ -1,0 +1,208 @@
+//! Records what concerns one notifier: copies (the messages of a delivery to further notifiers, each with a state of its
+//! own), pauses that it asked for, and its refusals.
+//!
+//! A delivery has one message that counts; its outcome decides about the note. A copy is a message to another notifier.
+//! It is claimed in the same transaction and is independent from then on. Its row names the delivery and the notifier
+//! and stays after the message is gone, so a failure of one notifier repeats nothing at another. If the copy's notifier
+//! becomes the one that counts, messages that it took count as sent.
+//!
+//! A pause (such as `Retry-After`) belongs to the destination, not to the message: no pass and no process sends anything to
+//! it before the pause ends, and a refused message keeps its position before later ones.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use rusqlite::{Transaction, params};
+
+use super::{Journal, Result};
+use crate::deliver::notifier::MessageScope;
+use crate::sqlite::instant;
+
+/// Which notifier a message is for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Recipient {
+    /// The one that counts, by the settings of the day on which it is sent.
+    #[default]
+    Primary,
+    /// One that is named; the primary one, should the settings name it no more.
+    Named(String),
+    /// A further notifier, besides the one that counts; none, if the settings don't name it any more.
+    Copy(String),
+}
+
+/// The state of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyState {
+    /// It is on its way.
+    Underway,
+    /// Its notifier took it.
+    Delivered,
+}
+
+/// A place that refused a message for good.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct NotifierRefusal {
+    /// `discord thread:123`, `discord`, `desktop`.
+    pub place: String,
+    /// When it last did.
+    pub at: Timestamp,
+    /// Its words.
+    pub reason: String,
+}
+
+impl Recipient {
+    /// The notifier's name, where one is named.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Primary => None,
+            Self::Named(name) | Self::Copy(name) => Some(name),
+        }
+    }
+
+    /// Whether another notifier counts.
+    pub fn is_copy(&self) -> bool {
+        matches!(self, Self::Copy(_))
+    }
+
+    pub(super) fn read(name: Option<String>, copy: bool) -> Self {
+        match name {
+            None => Self::Primary,
+            Some(name) if copy => Self::Copy(name),
+            Some(name) => Self::Named(name),
+        }
+    }
+}
+
+impl Journal {
+    /// The state of a delivery's copy for the notifier with this name; `None` if there is none, or if it was refused or
+    /// dropped.
+    pub fn copy(&self, key: &str, name: &str) -> Result<Option<CopyState>> {
+        let sql = "SELECT message, delivered FROM copies WHERE key = ?1 AND outlet = ?2";
+        let state = self.db.row(sql, [key, name], |row| {
+            Ok(match (row.get::<_, Option<String>>(0)?, row.get::<_, Option<String>>(1)?) {
+                (Some(_), _) => Some(CopyState::Underway),
+                (None, Some(_)) => Some(CopyState::Delivered),
+                (None, None) => None,
+            })
+        })?;
+        Ok(state.flatten())
+    }
+
+    /// Of these deliveries, those of which the notifier with this name was given a copy already.
+    pub fn copied_deliveries<'k>(
+        &self,
+        keys: impl IntoIterator<Item = &'k str>,
+        name: &str,
+    ) -> Result<HashSet<String>> {
+        self.db.read(|tx| {
+            let mut known =
+                tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM copies WHERE key = ?1 AND outlet = ?2)")?;
+            let mut found = HashSet::new();
+            for key in keys {
+                if known.query_row(params![key, name], |row| row.get(0))? {
+                    found.insert(key.to_owned());
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Notes that a recipient, or a scope in it, asked at `now` for a pause until `until`.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn pause(
+        &self,
+        to: &Recipient,
+        scope: Option<MessageScope>,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<()> {
+        self.db.write(|tx| {
+            tx.execute("DELETE FROM pauses WHERE until_ms <= ?1", [now.as_millisecond()])?;
+            tx.execute(
+                "INSERT INTO pauses (scope, asked_ms, until_ms) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (scope) DO UPDATE SET asked_ms = ?2, until_ms = ?3",
+                params![text(to, scope), now.as_millisecond(), until.as_millisecond()],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The pauses that last at `now`. One that was asked for later than now says nothing: the clock was put back.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn pauses(&self, now: Timestamp) -> Result<Vec<(Recipient, Option<MessageScope>, Timestamp)>> {
+        let sql = "SELECT scope, until_ms FROM pauses WHERE asked_ms <= ?1 AND until_ms > ?1";
+        self.db.rows(sql, [now.as_millisecond()], |row| {
+            let (to, scope) = parts(&row.get::<_, String>(0)?);
+            Ok((to, scope, instant(row.get(1)?).unwrap_or(now)))
+        })
+    }
+
+    /// The places that refused a message with the current settings.
+    pub fn refusals(&self, settings: &str) -> Result<Vec<NotifierRefusal>> {
+        let sql = "SELECT place, at_ms, reason FROM refusals WHERE settings = ?1 ORDER BY at_ms";
+        self.db.rows(sql, [settings], |row| {
+            let at = instant(row.get(1)?).unwrap_or(Timestamp::UNIX_EPOCH);
+            Ok(NotifierRefusal { place: row.get(0)?, at, reason: row.get(2)? })
+        })
+    }
+
+    /// Notes that a place refused a message.
+    pub(crate) fn refused(&self, place: &str, now: Timestamp, reason: &str, settings: &str) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO refusals (place, at_ms, reason, settings) VALUES (?1, ?2, ?3, ?4)";
+        self.db.execute(sql, params![place, now.as_millisecond(), reason, settings]).map(drop)
+    }
+
+    /// Notes that a place takes messages (again).
+    pub(crate) fn accepted(&self, place: &str) -> Result<()> {
+        if self.db.value("SELECT EXISTS (SELECT 1 FROM refusals WHERE place = ?1)", [place])? {
+            self.db.execute("DELETE FROM refusals WHERE place = ?1", [place])?;
+        }
+        Ok(())
+    }
+}
+
+/// Notes that copies of these deliveries are made; false where one was made before.
+pub(super) fn claim<'k>(
+    tx: &Transaction<'_>,
+    message: &str,
+    name: &str,
+    keys: impl IntoIterator<Item = &'k str>,
+) -> rusqlite::Result<bool> {
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO copies (key, outlet, message) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+    )?;
+    for key in keys {
+        if insert.execute(params![key, name, message])? == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Forgets copies of deliveries that are known no more.
+pub(super) fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM copies WHERE message IS NULL AND key NOT IN (SELECT key FROM deliveries)";
+    tx.execute(sql, []).map(drop)
+}
+
+/// How a recipient and a scope stand in the table; the primary notifier is its scope alone.
+fn text(to: &Recipient, scope: Option<MessageScope>) -> String {
+    let scope = scope.map_or_else(String::new, |scope| scope.to_string());
+    match to {
+        Recipient::Primary => scope,
+        Recipient::Named(name) => format!("{name} {scope}"),
+        Recipient::Copy(name) => format!("copy {name} {scope}"),
+    }
+}
+
+fn parts(text: &str) -> (Recipient, Option<MessageScope>) {
+    match text.split(' ').collect::<Vec<_>>().as_slice() {
+        ["copy", name, scope] => (Recipient::Copy((*name).to_owned()), scope.parse().ok()),
+        [name, scope] => (Recipient::Named((*name).to_owned()), scope.parse().ok()),
+        _ => (Recipient::Primary, text.parse().ok()),
+    }
+}
