@@ -245,6 +245,8 @@ impl Editor {
         let begun = Instant::now();
         let mut task = EditTask { path, why, plan, begun };
         let mut pause = Duration::from_micros(500);
+        // Waits for other programs alone count: in the queue for the journal stand writers of our own.
+        let mut waited = Duration::ZERO;
         let mut swap = self.options.strategy == EditStrategy::Swap;
         loop {
             let attempt = self.with_journal(|journal| {
@@ -264,20 +266,22 @@ impl Editor {
                     swap = true;
                     continue;
                 }
-                EditAttempt::Raced | EditAttempt::Busy if begun.elapsed() >= self.options.patience => {
+                EditAttempt::Raced | EditAttempt::Busy if waited >= self.options.patience => {
                     return Err(EditError::Busy(path.clone(), begun.elapsed()));
                 }
                 EditAttempt::Raced => {}
                 EditAttempt::Busy => {
                     // A mere reader, such as `tail -f`, may do so for days.
-                    let long = begun.elapsed() >= self.options.patience / 2;
+                    let long = waited >= self.options.patience / 2;
                     if long && self.options.strategy == EditStrategy::Auto && self.only_read(path) {
                         swap = true;
                         continue;
                     }
                 }
             }
-            std::thread::sleep(pause.min(self.options.patience.saturating_sub(begun.elapsed())));
+            let step = pause.min(self.options.patience.saturating_sub(waited));
+            std::thread::sleep(step);
+            waited += step;
             pause = (pause * 2).min(Duration::from_millis(40));
         }
     }
