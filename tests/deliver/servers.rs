@@ -64,7 +64,7 @@ impl Web {
         self.faults.lock().unwrap().push_back(fault);
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<Arc<Asked>> {
         self.server.requests()
     }
 }

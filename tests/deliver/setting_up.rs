@@ -174,7 +174,7 @@ fn a_webhook_gets_a_secret_of_its_own_and_an_untried_one_can_be_kept() {
     assert_eq!(secret(&vault, "webhook-url"), web.url);
     assert!(secret(&vault, "webhook-secret").starts_with("whsec_"));
     let _ = tick(&vault).ok();
-    let said = web.asked().pop().unwrap().body;
+    let said = web.asked().pop().unwrap().body.clone();
     assert!(said["text"].as_str().unwrap().contains("alive"), "{said}");
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::hooks::archive::{ON, Tape, bytes, kept, log_of, logs, stops};
-use crate::hooks::host::SESSION;
+use crate::hooks::host::{SESSION, tell};
 use crate::support::{TestVault, until};
 
 /// A session of some length: long lines, long results, many turns.
@@ -79,7 +79,8 @@ fn a_hook_out_of_time_leaves_the_rest_to_a_process_beside_it() {
     let mut vault = TestVault::new(ON);
     vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
     let path = long(1500, 60).write(&vault);
-    stops(&vault);
+    // On a busy machine its answer, too, may be out of time.
+    let _ = tell(&vault, "stop", json!({}));
     // Whoever is at it has the lock; this one waits for it, and finds nothing left or does it.
     assert!(start(&vault, &path).wait().unwrap().success());
     assert_eq!(kept(&vault).len(), 6000);

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use crate::deliver::world::Fault;
 use crate::discord::turns::Look;
-use crate::models::{Asked, Reply};
+use crate::models::Reply;
 use crate::routines::rig::Rig;
 use crate::support::contains_all;
 
@@ -23,7 +23,11 @@ fn said(rig: &Rig, lines: &[(&str, &str, &str, &str)]) {
 }
 
 fn nothing_runs(rig: &Rig) {
-    assert!(rig.step().driven.is_empty(), "{:?}", rig.server.requests().last().map(Asked::last_user));
+    assert!(
+        rig.step().driven.is_empty(),
+        "{:?}",
+        rig.server.requests().last().map(|asked| asked.last_user())
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A Discord of our own for tests and for the demo: the REST API and the gateway over real sockets on 127.0.0.1,
+//! A Discord of our own for tests and for the bench: the REST API and the gateway over real sockets on 127.0.0.1,
 //! spoken to through serenity itself. It keeps channels, threads, messages, commands and interactions, enforces
 //! nonces within a window, pages history newest first, counts who would have been pinged, and can be told to
 //! misbehave in every way that is known of the real one (`faults`). Requests and answers are checked against
@@ -33,7 +33,7 @@ pub struct Shared {
     pub world: Mutex<World>,
     pub rules: Mutex<Vec<faults::Rule>>,
     pub gateway_faults: Mutex<VecDeque<GatewayFault>>,
-    pub records: Mutex<Vec<Record>>,
+    pub records: Mutex<Vec<Arc<Record>>>,
     pub violations: Mutex<Vec<String>>,
     pub schema: Option<schema::Schema>,
     pub changed: tokio::sync::Notify,
@@ -113,7 +113,7 @@ impl FakeDiscord {
     }
 
     /// Every request so far whose method and path match, oldest first.
-    pub fn requests(&self, method: &str, path: &str) -> Vec<Record> {
+    pub fn requests(&self, method: &str, path: &str) -> Vec<Arc<Record>> {
         let records = self.shared.records.lock().unwrap();
         records.iter().filter(|r| r.method == method && r.path.contains(path)).cloned().collect()
     }

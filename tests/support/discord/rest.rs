@@ -55,14 +55,14 @@ async fn handle(
     };
     let answer = not_done.unwrap_or_else(|| Some(ask(&shared, &request)));
     let status = answer.as_ref().map_or(0, |a| a.status);
-    shared.records.lock().unwrap().push(Record {
+    shared.records.lock().unwrap().push(Arc::new(Record {
         at: std::time::Instant::now(),
         method: method.to_string(),
         path: path.clone(),
         query: query.clone(),
         body: body.clone(),
         status,
-    });
+    }));
     shared.changed.notify_waiters();
     let Some(answer) = answer else { break_connection() };
     match fault {

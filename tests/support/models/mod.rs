@@ -111,7 +111,7 @@ type Responder = Box<dyn FnMut(&Asked) -> Reply + Send>;
 struct Shared {
     script: Mutex<VecDeque<Reply>>,
     responder: Mutex<Option<Responder>>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<Arc<Asked>>>,
     /// Requests whose client went away before the answer was whole.
     gone: std::sync::atomic::AtomicUsize,
     changed: tokio::sync::Notify,
@@ -179,7 +179,7 @@ impl ModelServer {
     }
 
     /// Every request so far, in the order in which they came.
-    pub fn requests(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<Arc<Asked>> {
         self.shared.asked.lock().unwrap().clone()
     }
 
@@ -236,10 +236,10 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 }
 
 async fn one(mut socket: TcpStream, shared: Arc<Shared>) {
-    let Some(asked) = read(&mut socket).await else { return };
+    let Some(asked) = read(&mut socket).await.map(Arc::new) else { return };
     let number = {
         let mut all = shared.asked.lock().unwrap();
-        all.push(asked.clone());
+        all.push(Arc::clone(&asked));
         all.len()
     };
     shared.changed.notify_waiters();

@@ -1,8 +1,8 @@
-//! A look at the bot without an account: it talks to a Discord of our own on this machine.
+//! How soon a due reminder is on the wire to Discord, and what a logged message costs as the log grows: the bot without an
+//! account, against a Discord of our own on this machine.
 //!
-//! `cargo run --example discord` holds a short conversation and prints what the vault holds afterwards;
-//! `cargo run --release --example discord -- figures` measures how soon a due reminder is on the wire, and what a
-//! logged message costs as the log grows.
+//! `cargo bench --bench discord -- conversation` holds a short conversation with it instead, and prints what the vault
+//! holds afterwards.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
 
 #[path = "../tests/support/discord/mod.rs"]
@@ -40,9 +40,11 @@ use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 
 #[tokio::main]
 async fn main() {
-    match std::env::args().nth(1).as_deref() {
-        Some("figures") => figures().await,
-        _ => conversation().await,
+    if std::env::args().any(|argument| argument == "conversation") {
+        conversation().await;
+    } else {
+        wire().await;
+        log();
     }
 }
 
@@ -68,11 +70,6 @@ async fn conversation() {
         let name = file.strip_prefix(rig.vault()).unwrap().display();
         println!("==> {name}\n{}", std::fs::read_to_string(&file).unwrap());
     }
-}
-
-async fn figures() {
-    wire().await;
-    log();
 }
 
 /// From the minute's boundary to the first and the last request, with 1,000 reminders due at once.
