@@ -111,6 +111,7 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
     let (mut crashes, mut tools, mut number) = (0, 0, 0);
     let mut unsprung = vec![];
     let mut running = rig.run().await;
+    let journal = rig.turn_journal();
     for (point, left) in TURN.iter().map(|p| (*p, 0)).chain(SENDING.iter().flat_map(|p| [(*p, 0), (*p, 1)])) {
         for (long, with_tool) in [(false, false), (true, false), (false, true), (true, true)] {
             let needs_tool = point.contains("tool") || point.contains("round");
@@ -125,7 +126,7 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
                 (if long { "long" } else { "" }, if with_tool { "tool" } else { "" });
             let id = rig.ask(&format!("{name} dentist {long_word} {tool_word}"));
             questions.insert(id, (name, if long { 3 } else { 1 }));
-            let is_done = || rig.is_over(id);
+            let is_done = || journal.turn(id).unwrap().is_some_and(|turn| turn.state.is_final());
             rig.wait(&context, || traps.is_sprung() || is_done()).await;
             if traps.is_sprung() {
                 crashes += 1;
