@@ -8,7 +8,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::set_values::{find_key, line_end, put, split_bom};
+use super::error::find_key;
+use super::set_values::{line_end, put, split_bom};
 use super::settings::Settings;
 use crate::config::FILE_NAME;
 
@@ -36,9 +37,9 @@ pub fn with_allowed(text: &str, pattern: &str) -> Result<String, String> {
 
 fn insert(text: &str, value: &str) -> String {
     let (bom, body) = split_bom(text);
-    let changed = match find_key(body, Some("assistant"), "allow") {
+    let changed = match find_key(body, "assistant.allow") {
         Some((_, list)) => into_list(body, list, value),
-        None => put(body, Some("assistant"), "allow", None, &format!("[{value}]")),
+        None => put(body, "assistant.allow", None, &format!("[{value}]")),
     };
     format!("{bom}{changed}")
 }

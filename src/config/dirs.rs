@@ -124,7 +124,8 @@ fn another(state: &Path, known: &Path, own: &Path, file: &Path) -> ConfigError {
     ))
 }
 
-fn create_private(dir: &Path) -> std::io::Result<()> {
+/// Makes a folder that only its owner can read, and those above it.
+pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

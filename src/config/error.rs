@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue};
 
 /// A setting, secret or directory that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,27 +74,23 @@ pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
-/// The span of a dotted key's value in the text.
-pub(super) fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
-    let table = toml::de::DeTable::parse(text).ok()?;
-    let mut value: Option<&toml::Spanned<toml::de::DeValue<'_>>> = None;
-    let mut table = table.get_ref();
+/// The spans of a dotted key's last name and of its value in the text; of `mcp[1]`, the second of these blocks.
+pub(super) fn find_key(text: &str, key: &str) -> Option<(Range<usize>, Range<usize>)> {
+    let root = DeTable::parse(text).ok()?;
+    let (mut table, mut found) = (Some(root.get_ref()), None);
     for part in key.split('.') {
-        let (part, index) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
-            Some((part, index)) => (part, index.parse::<usize>().ok()),
-            None => (part, None),
+        let (part, index) = part.split_once('[').unwrap_or((part, ""));
+        let (name, mut value) = table?.iter().find(|(name, _)| name.get_ref() == part)?;
+        if let (DeValue::Array(all), Ok(index)) = (value.get_ref(), index.trim_end_matches(']').parse()) {
+            value = all.get::<usize>(index).unwrap_or(value);
+        }
+        table = match value.get_ref() {
+            DeValue::Table(inner) => Some(inner),
+            _ => None,
         };
-        let found = table.iter().find(|(name, _)| name.get_ref() == part).map(|(_, value)| value)?;
-        value = Some(found);
-        if let toml::de::DeValue::Table(inner) = found.get_ref() {
-            table = inner;
-        }
-        // `mcp[1]`: the second of these blocks.
-        if let (toml::de::DeValue::Array(all), Some(index)) = (found.get_ref(), index) {
-            value = all.get(index).or(value);
-        }
+        found = Some((name.span(), value.span()));
     }
-    value.map(toml::Spanned::span)
+    found
 }
 
 /// An error of reading TOML as a `T` in our words, with the nearest known name where a name is wrong.

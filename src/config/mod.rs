@@ -28,6 +28,7 @@ mod stray_keys;
 mod tables;
 
 pub use self::add_allowed::with_allowed;
+pub(crate) use self::dirs::create_private;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use self::error::ConfigError;
 pub(crate) use self::error::nearest;

@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
+use super::error::find_key;
 use super::settings::Settings;
 use crate::config::FILE_NAME;
 
@@ -25,9 +25,8 @@ pub fn with_values(text: &str, values: &[(&str, Value)]) -> Result<String, Strin
     let mut expected = parse_table(body)?;
     let mut after = body.to_owned();
     for (path, value) in values {
-        let (table, key) = split_path(path);
-        let other = equivalent_key(path).map(|other| split_path(other).1);
-        after = put(&after, table, key, other, &value.to_string());
+        let ((table, key), other) = (split_path(path), equivalent_key(path));
+        after = put(&after, path, other, &value.to_string());
         let mut inner = Some(&mut expected);
         for name in table.into_iter().flat_map(|table| table.split('.')) {
             inner = inner
@@ -35,7 +34,7 @@ pub fn with_values(text: &str, values: &[(&str, Value)]) -> Result<String, Strin
         }
         let inner = inner.ok_or_else(|| not_editable(path))?;
         if let Some(other) = other {
-            inner.remove(other);
+            inner.remove(split_path(other).1);
         }
         inner.insert(key.to_owned(), value.clone());
     }
@@ -70,7 +69,7 @@ pub fn without(text: &str, keys: &[&str]) -> Result<String, String> {
     let mut after = body.to_owned();
     for key in keys {
         expected.remove(*key);
-        if let Some((name, _)) = find_key(&after, None, key) {
+        if let Some((name, _)) = find_key(&after, key) {
             after.insert(name.start, '#');
         }
     }
@@ -121,19 +120,19 @@ fn equivalent_key(path: &str) -> Option<&'static str> {
 }
 
 /// Puts a value where its key stands, where `other` stands in its place, or where it belongs.
-pub(super) fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str>, value: &str) -> String {
-    let end = line_end(text);
-    if let Some((_, span)) = find_key(text, table, key) {
+pub(super) fn put(text: &str, path: &str, other: Option<&str>, value: &str) -> String {
+    let ((table, key), end) = (split_path(path), line_end(text));
+    if let Some((_, span)) = find_key(text, path) {
         return format!("{}{value}{}", &text[..span.start], &text[span.end..]);
     }
-    if let Some((name, span)) = other.and_then(|other| find_key(text, table, other)) {
+    if let Some((name, span)) = other.and_then(|other| find_key(text, other)) {
         let (before, between, after) = (&text[..name.start], &text[name.end..span.start], &text[span.end..]);
         return format!("{before}{key}{between}{value}{after}");
     }
     let Some(section) = section(text, table) else {
         if let Some(header) = table.and_then(|table| commented_header(text, table)) {
             let text = format!("{}{}", &text[..header], &text[header + 1..]);
-            return put(&text, table, key, other, value);
+            return put(&text, path, other, value);
         }
         let table = table.unwrap_or_default();
         let open = if text.is_empty() || text.ends_with('\n') { "" } else { end };
@@ -141,7 +140,7 @@ pub(super) fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str
         return format!("{text}{open}{gap}[{table}]{end}{key} = {value}{end}");
     };
     let commented = |key: &str| commented(text, section.clone(), key);
-    if let Some(line) = commented(key).or_else(|| commented(other?)) {
+    if let Some(line) = commented(key).or_else(|| commented(split_path(other?).1)) {
         return format!("{}{key} = {value}{}", &text[..line.start], &text[line.end..]);
     }
     let at = section.start;
@@ -149,37 +148,20 @@ pub(super) fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str
     format!("{}{open}{key} = {value}{end}{}", &text[..at], &text[at..])
 }
 
-/// The positions of a key and its value.
-pub(super) fn find_key(text: &str, table: Option<&str>, key: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let root = DeTable::parse(text).ok()?;
-    let mut at = root.get_ref();
-    for name in table.into_iter().flat_map(|table| table.split('.')) {
-        match at.iter().find(|(known, _)| known.get_ref() == name)?.1.get_ref() {
-            DeValue::Table(inner) => at = inner,
-            _ => return None,
-        }
-    }
-    let found = at.iter().find(|(known, _)| known.get_ref() == key);
-    found.map(|(known, value)| (known.span(), value.span()))
+/// The lines of a text with their ends, each with the place where it begins.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive('\n').scan(0, |end, line| Some((std::mem::replace(end, *end + line.len()), line)))
 }
 
 /// The bytes of a table, from after its header; without a name, what stands before the first header.
 fn section(text: &str, table: Option<&str>) -> Option<Range<usize>> {
-    let mut start = table.is_none().then_some(0);
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        // A table that the template has commented out counts, too.
-        if line.starts_with('[') || line.starts_with("#[") {
-            if let Some(start) = start {
-                return Some(start..at);
-            }
-            if table.is_some() && header_name(line) == table {
-                start = Some(at + line.len());
-            }
-        }
-        at += line.len();
-    }
-    start.map(|start| start..text.len())
+    // A table that the template has commented out counts, too.
+    let mut headers = lines(text).filter(|(_, line)| line.starts_with('[') || line.starts_with("#["));
+    let start = match table {
+        Some(_) => headers.find(|(_, line)| header_name(line) == table).map(|(at, line)| at + line.len())?,
+        None => 0,
+    };
+    Some(start..headers.next().map_or(text.len(), |(at, _)| at))
 }
 
 /// The name of the table that a line begins.
@@ -190,28 +172,18 @@ fn header_name(line: &str) -> Option<&str> {
 
 /// The place of the `#` before the header of a table that is commented out.
 fn commented_header(text: &str, table: &str) -> Option<usize> {
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if line.strip_prefix('#').and_then(header_name) == Some(table) {
-            return Some(at);
-        }
-        at += line.len();
-    }
-    None
+    let is_it = |line: &str| line.strip_prefix('#').and_then(header_name) == Some(table);
+    lines(text).find(|(_, line)| is_it(line)).map(|(at, _)| at)
 }
 
 /// The line of a key that is commented out, without its end.
 fn commented(text: &str, section: Range<usize>, key: &str) -> Option<Range<usize>> {
-    let mut at = section.start;
-    for line in text[section].split_inclusive('\n') {
-        let bare = line.trim_end_matches(['\n', '\r']);
-        let named = bare.strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix(key));
-        if named.is_some_and(|rest| rest.trim_start().starts_with('=')) {
-            return Some(at..at + bare.len());
-        }
-        at += line.len();
-    }
-    None
+    let (at, line) = lines(&text[section.clone()]).find(|(_, line)| {
+        let named = line.strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix(key));
+        named.is_some_and(|rest| rest.trim_start().starts_with('='))
+    })?;
+    let start = section.start + at;
+    Some(start..start + line.trim_end_matches(['\n', '\r']).len())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::error::{ConfigError, explain, key_span, line_and_column};
+use super::error::{ConfigError, explain, find_key, line_and_column};
 use super::paused_until::PausedUntil;
 use super::tables::assistant::{self, AssistantSettings, Route, SkillSettings};
 use super::tables::doors::{DiscordSettings, HookSettings, WebSettings};
@@ -119,8 +119,8 @@ impl Settings {
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let settings: Self = toml::from_str(text).map_err(|error| explain::<Self>(text, &error))?;
-        settings.validate().map_err(|(key, error)| match key_span(text, &key) {
-            Some(span) => error.at(text, span.start),
+        settings.validate().map_err(|(key, error)| match find_key(text, &key) {
+            Some((_, span)) => error.at(text, span.start),
             None => error,
         })?;
         Ok(settings)
@@ -128,7 +128,7 @@ impl Settings {
 
     /// The 1-based line and column of a dotted key in a settings text, if it is written there.
     pub fn place_of(text: &str, key: &str) -> Option<(usize, usize)> {
-        key_span(text, key).map(|span| line_and_column(text, span.start))
+        find_key(text, key).map(|(_, span)| line_and_column(text, span.start))
     }
 
     /// Whether logs are looked through for what could be remembered: where the settings say so, else where a brain is

@@ -2,6 +2,8 @@
 
 use toml::de::{DeTable, DeValue};
 
+use super::set_values::lines;
+
 /// A key under a header that is commented out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StrayKey {
@@ -21,12 +23,10 @@ pub fn strays(text: &str) -> Vec<StrayKey> {
     let mut keys = Vec::new();
     collect(root.get_ref(), "", &mut keys);
     keys.sort();
-    let mut at = 0;
     let mut strays: Vec<StrayKey> = Vec::new();
-    for line in text.split_inclusive('\n') {
-        at += line.len();
-        let Some(header) = commented_header(line) else { continue };
-        let Some((start, key, table)) = keys.iter().find(|(start, ..)| *start >= at) else { continue };
+    for (at, line) in lines(text) {
+        let (Some(header), end) = (commented_header(line), at + line.len()) else { continue };
+        let Some((start, key, table)) = keys.iter().find(|(start, ..)| *start >= end) else { continue };
         let before = &text[..*start];
         // The name in a header is a key too.
         let is_header = before.rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with('['));

@@ -204,11 +204,7 @@ fn write(context: &Context, plan: &SetupPlan) -> CommandResult {
 
 /// Writes a file that only its owner can read, whole or not at all.
 fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
-    let folder = secret.path.parent().unwrap_or(Path::new("/"));
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
+    config::create_private(secret.path.parent().unwrap_or(Path::new("/")))?;
     let line = format!("{}\n", secret.value.expose_secret());
     let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     json_file::replace_with(&secret.path, line.as_bytes(), true, Some(&owner_only))

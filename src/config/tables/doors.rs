@@ -1,11 +1,10 @@
 //! Reads the tables of the front doors: `[discord]`, `[hooks]` and `[web]`.
 
-use std::fmt;
 use std::net::SocketAddr;
 
 use regex_lite::Regex;
 use serde::Deserialize;
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::{self, Deserializer, Unexpected};
 
 use super::{Validation, ensure, in_range, wrong};
 use crate::redact::Redactor;
@@ -70,29 +69,14 @@ struct DiscordId(u64);
 
 impl<'de> Deserialize<'de> for DiscordId {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(IdVisitor)
-    }
-}
-
-struct IdVisitor;
-
-impl Visitor<'_> for IdVisitor {
-    type Value = DiscordId;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an id, the number that Discord copies in developer mode")
-    }
-
-    fn visit_u64<E: de::Error>(self, id: u64) -> Result<DiscordId, E> {
-        Ok(DiscordId(id))
-    }
-
-    fn visit_i64<E: de::Error>(self, id: i64) -> Result<DiscordId, E> {
-        u64::try_from(id).map(DiscordId).map_err(|_| E::invalid_value(de::Unexpected::Signed(id), &self))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<DiscordId, E> {
-        text.trim().parse().map(DiscordId).map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+        const FORM: &str = "an id, the number that Discord copies in developer mode";
+        let written = toml::Value::deserialize(from)?;
+        let id = match &written {
+            toml::Value::Integer(id) => u64::try_from(*id).map_err(|_| Unexpected::Signed(*id)),
+            toml::Value::String(text) => text.trim().parse().map_err(|_| Unexpected::Str(text)),
+            other => return Err(de::Error::invalid_type(Unexpected::Other(other.type_str()), &FORM)),
+        };
+        id.map(DiscordId).map_err(|found| de::Error::invalid_value(found, &FORM))
     }
 }
 
