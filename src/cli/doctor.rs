@@ -5,7 +5,7 @@ use super::context::Context;
 use super::error::{CommandError, CommandResult};
 use super::init;
 use crate::config;
-use crate::doctor::{Check, CheckExtent, CheckOutcome, ExtraCheck, examine, settings_failure};
+use crate::doctor::{Check, CheckExtent, ExtraCheck, Severity, examine, settings_failure};
 use crate::instance::DaemonLock;
 use crate::workspace::Workspace;
 
@@ -35,7 +35,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Err(error) => vec![settings_failure(&error)],
     };
     let checks: Vec<Check> = fixed.into_iter().chain(found).collect();
-    let is_fine = checks.iter().all(|check| check.status != CheckOutcome::Fail);
+    let is_fine = checks.iter().all(|check| check.status != Severity::Fail);
     context.report(&checks, checks.iter().map(line), is_fine)
 }
 
@@ -43,9 +43,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 fn line(check: &Check) -> String {
     use anstyle::AnsiColor::{Green, Red, Yellow};
     let (mark, colour) = match check.status {
-        CheckOutcome::Ok => ("ok  ", Green),
-        CheckOutcome::Warn => ("warn", Yellow),
-        CheckOutcome::Fail => ("FAIL", Red),
+        Severity::Ok => ("ok  ", Green),
+        Severity::Warn => ("warn", Yellow),
+        Severity::Fail => ("FAIL", Red),
     };
     let style = colour.on_default();
     let fix = check.fix.as_ref().map(|fix| format!("\n     {:12} -> {fix}", "")).unwrap_or_default();
@@ -115,7 +115,6 @@ fn recover_edits(workspace: &Workspace) -> Vec<Check> {
 
 /// Rebuilds a damaged index.
 fn rebuild_damaged_index(workspace: &Workspace) -> Option<Check> {
-    use crate::search::Severity;
     let index = workspace.index().ok()?;
     if !index.health().iter().any(|finding| finding.status == Severity::Fail) {
         return None;

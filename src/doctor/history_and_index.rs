@@ -1,9 +1,8 @@
 //! Checks, for `doctor`, the two stores that this program keeps beside the vault: the history of snapshots, and the
 //! search index.
 
-use super::{Check, CheckExtent, CheckOutcome, Checked, Repair};
+use super::{Check, CheckExtent, Checked, Repair, Severity};
 use crate::history::{CheckDepth, History, HistoryError};
-use crate::search::Severity;
 use crate::workspace::Workspace;
 
 /// At most so many files of one kind are shown.
@@ -85,11 +84,7 @@ pub(super) fn index(workspace: &Workspace, look: CheckExtent) -> Checked {
     let health = if look == CheckExtent::Quick { index.quick_health() } else { index.health() };
     let checks = health.into_iter().map(|finding| Check {
         check: "index",
-        status: match finding.status {
-            Severity::Ok => CheckOutcome::Ok,
-            Severity::Warn => CheckOutcome::Warn,
-            Severity::Fail => CheckOutcome::Fail,
-        },
+        status: finding.status,
         detail: finding.detail,
         mend: (finding.status != Severity::Ok && finding.fix.contains("reindex")).then_some(Repair::Reindex),
         fix: Some(finding.fix).filter(|fix| !fix.is_empty()),

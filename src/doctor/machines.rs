@@ -86,7 +86,7 @@ fn seen(status: &MachinesStatus) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::CheckOutcome;
+    use crate::doctor::Severity;
     use crate::machines::status::MachineStatus;
 
     #[test]
@@ -106,9 +106,9 @@ mod tests {
             machines: vec![machine],
             ..MachinesStatus::default()
         };
-        let outcomes: Vec<CheckOutcome> = seen(&status).iter().map(|check| check.status).collect();
-        assert_eq!(outcomes, [CheckOutcome::Ok, CheckOutcome::Warn]);
+        let outcomes: Vec<Severity> = seen(&status).iter().map(|check| check.status).collect();
+        assert_eq!(outcomes, [Severity::Ok, Severity::Warn]);
         status.problem = Some("it is not reached".to_owned());
-        assert_eq!(seen(&status)[0].status, CheckOutcome::Fail);
+        assert_eq!(seen(&status)[0].status, Severity::Fail);
     }
 }

@@ -27,6 +27,8 @@ use serde::Serialize;
 use crate::config::{ConfigError, FILE_NAME, StrayKey, strays};
 use crate::workspace::Workspace;
 
+pub use crate::search::Severity;
+
 #[cfg(feature = "assistant")]
 pub use self::discord::checks as discord;
 pub use self::embeddings::checks as embeddings;
@@ -34,25 +36,13 @@ pub use self::embeddings::checks as embeddings;
 pub use self::status::McpServerStatus;
 pub use self::status::{StatusReport, ago, report};
 
-/// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CheckOutcome {
-    /// All is well.
-    Ok,
-    /// It works, but a person should look.
-    Warn,
-    /// It doesn't work.
-    Fail,
-}
-
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// The subject.
     pub check: &'static str,
     /// How it is.
-    pub status: CheckOutcome,
+    pub status: Severity,
     /// The finding.
     pub detail: String,
     /// The remedy, where something is wrong.
@@ -82,17 +72,17 @@ pub enum Repair {
 impl Check {
     /// All is well.
     pub fn ok(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, status: CheckOutcome::Ok, detail: detail.into(), fix: None, mend: None }
+        Self { check, status: Severity::Ok, detail: detail.into(), fix: None, mend: None }
     }
 
     /// It works, but a person should look.
     pub fn warn(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { check, status: CheckOutcome::Warn, detail: detail.into(), fix: Some(fix.into()), mend: None }
+        Self { check, status: Severity::Warn, detail: detail.into(), fix: Some(fix.into()), mend: None }
     }
 
     /// It doesn't work.
     pub fn fail(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { check, status: CheckOutcome::Fail, detail: detail.into(), fix: Some(fix.into()), mend: None }
+        Self { check, status: Severity::Fail, detail: detail.into(), fix: Some(fix.into()), mend: None }
     }
 
     /// A setting or a secret can't be used; `otherwise` is the remedy where the error has none.

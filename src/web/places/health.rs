@@ -14,7 +14,7 @@ use crate::brain::health::HealthStore;
 use crate::config::NotifyKind;
 use crate::deliver::instants::format_instants_in;
 use crate::deliver::{Console, Notifier, send_test};
-use crate::doctor::{self, Check, CheckExtent, CheckOutcome, ExtraCheck, Repair, StatusReport, ago};
+use crate::doctor::{self, Check, CheckExtent, ExtraCheck, Repair, Severity, StatusReport, ago};
 use crate::format::quote;
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
 use crate::machines::status::{MachineStatus, MachinesStatus};
@@ -90,9 +90,9 @@ fn findings(visit: &Visit<'_>, checks: &[Check]) -> Markup {
     sorted.sort_by_key(|check| std::cmp::Reverse(check.status));
     let row = |check: &Check| {
         let state = match check.status {
-            CheckOutcome::Ok => parts::badge("fine", "good"),
-            CheckOutcome::Warn => parts::badge("warning", "warn"),
-            CheckOutcome::Fail => parts::badge("broken", "bad"),
+            Severity::Ok => parts::badge("fine", "good"),
+            Severity::Warn => parts::badge("warning", "warn"),
+            Severity::Fail => parts::badge("broken", "bad"),
         };
         let fix =
             html! { @if let Some(fix) = &check.fix { (parts::sentence(fix)) " " (mending(visit, check)) } };
