@@ -35,6 +35,8 @@ use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
 pub use self::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
+#[cfg(all(unix, feature = "assistant"))]
+pub(crate) use self::parts::page::tell as tell_pages;
 
 /// Has the allocator keep free memory for the steps of a question, or give it back at once. Set by the program, which alone
 /// knows its allocator.

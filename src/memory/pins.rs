@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+
 use super::error::MemoryError;
 use super::text::harmless;
 use super::text::wording::{self, WordsError};
@@ -17,7 +19,7 @@ use crate::vault::{EditPlan, Operation};
 pub const UNPINNED: &str = "Unpinned";
 
 /// One pinned memory as it stands in the note.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pin {
     /// Its first line, from 1.
     pub line: usize,
@@ -26,8 +28,10 @@ pub struct Pin {
     /// Its text, without the bullet's marker, with its link; continuation lines joined by line breaks.
     pub text: String,
     /// The target of the link at its end.
+    #[serde(skip)]
     pub target: Option<LinkTarget>,
     /// The bullet's bytes, its last line break included.
+    #[serde(skip)]
     pub bytes: Vec<u8>,
 }
 

@@ -23,7 +23,7 @@ pub(super) fn page(visit: &Visit<'_>, title: &str, body: &Markup) -> Markup {
         title,
         &html! {
             nav aria-label="Places" {
-                @for place in PLACES.iter().filter(|place| place.is_listed) {
+                @for place in PLACES.iter().filter(|place| !place.title.is_empty()) {
                     a href={ "/" (place.name) } aria-current=[(place.name == here).then_some("page")] { (place.title) }
                 }
             }

@@ -21,7 +21,7 @@ use super::visit::{AskQuestion, PageShared};
 use crate::listen::HostNames;
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;
-use crate::turn::{NewTurn, TurnJournal, TurnState, journal};
+use crate::turn::{NewTurn, TurnJournal, TurnState};
 use crate::workspace::Workspace;
 
 /// A request's headers have to be there so soon after the connection, or the answer before.
@@ -125,11 +125,8 @@ impl PageServer {
 
 /// Ends the turns of questions that an earlier process was asked on the page and did not answer.
 fn end_questions(workspace: &Workspace) {
-    let state = &workspace.dirs.state;
-    if !state.join(journal::FILE_NAME).exists() {
-        return;
-    }
-    let ended = TurnJournal::open(state).and_then(|turns| {
+    let ended = TurnJournal::open_if_there(&workspace.dirs.state).and_then(|turns| {
+        let Some(turns) = turns else { return Ok(()) };
         let open = turns.open_turns(Some(0))?.into_iter().map(|turn| turn.question);
         open.filter(NewTurn::is_of_page).try_for_each(|asked| {
             let why = "vault-agent was ended before it had answered";

@@ -5,9 +5,8 @@ use jiff::Timestamp;
 
 use crate::agent::rebuild_request::{RebuildError, rebuild};
 use crate::cli::{CommandResult, Context, Status};
-use crate::sqlite::DatabaseError;
 use crate::toolbox;
-use crate::turn::{ListedTurn, TurnJournal, journal};
+use crate::turn::{ListedTurn, TurnJournal};
 use crate::workspace::Workspace;
 
 /// Lists the latest turns, or shows one: its steps, its calls, or its request.
@@ -34,10 +33,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 fn list(context: &Context, workspace: &Workspace, limit: usize) -> CommandResult {
-    let turns = match open_journal(workspace)? {
-        Some(journal) => journal.latest(limit)?,
-        None => Vec::new(),
-    };
+    let journal = TurnJournal::open_if_there(&workspace.dirs.state)?;
+    let turns = journal.map(|journal| journal.latest(limit)).transpose()?.unwrap_or_default();
     let tz = workspace.zone.tz();
     let listed: Vec<ListedTurn> = turns.iter().map(|turn| ListedTurn::of(turn, tz)).collect();
     let none = listed.is_empty().then(|| "no turns yet".to_owned());
@@ -51,7 +48,7 @@ fn list(context: &Context, workspace: &Workspace, limit: usize) -> CommandResult
 
 fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
     let unknown = || RebuildError::Unknown(id.to_owned());
-    let journal = open_journal(workspace)?.ok_or_else(unknown)?;
+    let journal = TurnJournal::open_if_there(&workspace.dirs.state)?.ok_or_else(unknown)?;
     let turn = journal.named(id)?.ok_or_else(unknown)?;
     let shown = journal.detail(&turn, workspace.zone.tz())?;
     let ui = &context.ui;
@@ -72,17 +69,11 @@ fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
 }
 
 fn show_request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
-    let journal = open_journal(workspace)?;
+    let journal = TurnJournal::open_if_there(&workspace.dirs.state)?;
     let tools = |purpose: &str, also: &[String]| toolbox::specs(workspace, purpose, also);
     let rebuilt = rebuild(workspace, journal.as_ref(), id, &tools)?;
     let text = rebuilt.request.as_ref().and_then(|request| serde_json::to_string_pretty(request).ok());
     let done = context.report(&rebuilt, text, rebuilt.equal);
     context.ui.note(rebuilt.words());
     done
-}
-
-/// The journal, if there is one; listing makes none.
-fn open_journal(workspace: &Workspace) -> Result<Option<TurnJournal>, DatabaseError> {
-    let state = &workspace.dirs.state;
-    state.join(journal::FILE_NAME).exists().then(|| TurnJournal::open(state)).transpose()
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::cli::context::on_workers;
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::daemon::{assistant, stop_on_signals};
+use crate::daemon::{DaemonEvent, assistant, stop_on_signals, tell_pages};
 use crate::instance::DaemonLock;
-use crate::vault::{WatchEvent, Watcher};
+use crate::vault::Watcher;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
-use crate::web::{Invitation, LiveUpdates, PageChange, PageServer, PageStore};
+use crate::web::{Invitation, LiveUpdates, PageServer, PageStore};
 use crate::workspace::Workspace;
 
 /// Opens the page: what is due, what was changed, what was asked, in a browser.
@@ -78,7 +78,8 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
         let stop = stop_on_signals()?;
         let live = LiveUpdates::default();
         let changes = live.clone();
-        let watcher = Watcher::start(&workspace.vault, move |event| forward_change(&changes, event));
+        let tell = move |event| DaemonEvent::of(&event).iter().for_each(|event| tell_pages(&changes, event));
+        let watcher = Watcher::start(&workspace.vault, tell);
         if let Err(error) = &watcher {
             context.ui.note(format!("the page doesn't follow changes: {error}"));
         }
@@ -91,16 +92,6 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
         stop.cancelled().await;
         Ok(Status::Fine)
     })
-}
-
-fn forward_change(live: &LiveUpdates, event: WatchEvent) {
-    live.send(match event {
-        WatchEvent::Dirty(paths) => PageChange::Notes(paths.iter().map(ToString::to_string).collect()),
-        WatchEvent::Rescan(_) => PageChange::Notes(Vec::new()),
-        WatchEvent::VaultGone => PageChange::Vault(false),
-        WatchEvent::VaultBack => PageChange::Vault(true),
-        _ => return,
-    });
 }
 
 /// Prints the address, and opens it where a person sits.

@@ -203,10 +203,7 @@ fn list(
     let numbered = |line: usize, text: &str| format!("{line:>4}  {}", one_line(text));
     if kind == "pins" {
         let pins = memory.pins()?;
-        let shown =
-            pins.iter().map(|pin| json!({"line": pin.line, "end_line": pin.end_line, "text": pin.text}));
-        let lines = pins.iter().map(|pin| numbered(pin.line, &pin.text));
-        return context.report(&shown.collect::<Vec<_>>(), lines, true);
+        return context.report(&pins, pins.iter().map(|pin| numbered(pin.line, &pin.text)), true);
     }
     let kind = kind.parse::<MemoryKind>().map_err(|error| CommandError::from(error).hint("or `pins`"))?;
     match kind {

@@ -14,7 +14,7 @@ mod history;
 mod index;
 mod machines;
 #[cfg(all(unix, feature = "assistant"))]
-mod page;
+pub(crate) mod page;
 mod question_socket;
 mod recall;
 #[cfg(feature = "assistant")]

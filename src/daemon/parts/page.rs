@@ -35,7 +35,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
                     page.settings(&workspace, &changed).await;
                     workspace = changed;
                 }
-                Some(event) => page.on_event(&event),
+                Some(event) => tell(&page.live, &event),
                 None => break,
             },
             asked = listener.accept() => if let Ok((stream, _)) = asked
@@ -48,6 +48,17 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     drop(page);
     let _ = std::fs::remove_file(&socket);
     Ok(())
+}
+
+/// Tells open pages of an event.
+pub(crate) fn tell(live: &LiveUpdates, event: &DaemonEvent) {
+    live.send(match event {
+        DaemonEvent::Changed(paths) => PageChange::Notes(paths.iter().map(ToString::to_string).collect()),
+        DaemonEvent::Rescan => PageChange::Notes(Vec::new()),
+        DaemonEvent::VaultGone => PageChange::Vault(false),
+        DaemonEvent::VaultBack => PageChange::Vault(true),
+        _ => return,
+    });
 }
 
 struct PageState {
@@ -108,16 +119,6 @@ impl PageState {
             page.set_workspace(Arc::clone(new));
         }
         self.live.send(PageChange::Notes(Vec::new()));
-    }
-
-    fn on_event(&self, event: &DaemonEvent) {
-        self.live.send(match event {
-            DaemonEvent::Changed(paths) => PageChange::Notes(paths.iter().map(ToString::to_string).collect()),
-            DaemonEvent::Rescan => PageChange::Notes(Vec::new()),
-            DaemonEvent::VaultGone => PageChange::Vault(false),
-            DaemonEvent::VaultBack => PageChange::Vault(true),
-            _ => return,
-        });
     }
 
     /// Answers one question. The line is short, and the client is this machine's owner.

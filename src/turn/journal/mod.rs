@@ -67,6 +67,14 @@ impl TurnJournal {
         Ok(Self { db: Database::open_or_renew(&KIND, state_dir.join(FILE_NAME), is_newer)? })
     }
 
+    /// As [`open`](Self::open), where there is a journal; none is made.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_if_there(state_dir: &Path) -> Result<Option<Self>> {
+        state_dir.join(FILE_NAME).exists().then(|| Self::open(state_dir)).transpose()
+    }
+
     /// A journal in memory, for a question that is not recorded.
     ///
     /// # Errors

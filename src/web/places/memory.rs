@@ -1,7 +1,7 @@
 //! Serves `/memory`: facts by section and scope, days, pins; added, changed, forgotten, pinned.
 
 use maud::{Markup, html};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::format::struck;
 use crate::history::{Blame, BlameBound, LineOrigin};
@@ -35,15 +35,11 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
         "pins" => {
             let pins = memory.pins()?;
             let path = memory.pinned_path();
-            let data: Vec<_> = pins
-                .iter()
-                .map(|pin| json!({"line": pin.line, "end_line": pin.end_line, "text": pin.text}))
-                .collect();
-            visit.view("Pins", &data, |_| {
+            visit.view("Pins", &pins, |pins| {
                 html! {
                     (head(visit))
                     @if pins.is_empty() { (parts::empty("Nothing is pinned.")) }
-                    ul { @for pin in &pins { li {
+                    ul { @for pin in pins { li {
                         (pin.text) " " (parts::button(visit, "/memory?kind=pins", "unpin", &[("text", &pin.text)], "Unpin"))
                     } } }
                     p { (visit.obsidian(path.as_str())) }

@@ -19,55 +19,44 @@ mod usage;
 use super::answer::{MadeChange, PageError, PageView};
 use super::visit::{FormData, Visit};
 
+/// Shows a place. Changes nothing.
+type See = fn(&Visit<'_>) -> Result<PageView, PageError>;
+/// Does what a form of a place asks for.
+type Act = fn(&Visit<'_>, &FormData) -> Result<MadeChange, PageError>;
+
 /// A place of the page.
 #[derive(Debug)]
 pub(super) struct PagePlace {
     /// The first part of its path; empty for the first page.
     pub name: &'static str,
-    /// Its title in the navigation.
+    /// Its title in the navigation; empty where it doesn't stand there.
     pub title: &'static str,
-    /// Whether it stands in the navigation.
-    pub is_listed: bool,
-    /// Its view. Changes nothing.
-    pub see: fn(&Visit<'_>) -> Result<PageView, PageError>,
+    /// Its view.
+    pub see: See,
     /// The action of its forms.
-    pub act: fn(&Visit<'_>, &FormData) -> Result<MadeChange, PageError>,
+    pub act: Act,
 }
 
 /// All places, in the order of the navigation.
 pub(super) const PLACES: [PagePlace; 13] = [
-    PagePlace { name: "", title: "Today", is_listed: true, see: today::see, act: today::act },
-    PagePlace {
-        name: "calendar",
-        title: "Calendar",
-        is_listed: true,
-        see: calendar::see,
-        act: calendar::act,
-    },
-    PagePlace { name: "notes", title: "Notes", is_listed: true, see: notes::see, act: notes::act },
-    PagePlace { name: "history", title: "History", is_listed: true, see: history::see, act: history::act },
-    PagePlace { name: "inbox", title: "Inbox", is_listed: true, see: inbox::see, act: inbox::act },
-    PagePlace {
-        name: "approvals",
-        title: "Approvals",
-        is_listed: true,
-        see: approvals::see,
-        act: approvals::act,
-    },
-    PagePlace { name: "turns", title: "Questions", is_listed: true, see: turns::see, act: turns::act },
-    PagePlace {
-        name: "routines",
-        title: "Routines",
-        is_listed: true,
-        see: routines::see,
-        act: routines::act,
-    },
-    PagePlace { name: "usage", title: "Usage", is_listed: true, see: usage::see, act: nothing },
-    PagePlace { name: "search", title: "Search", is_listed: true, see: search::see, act: nothing },
-    PagePlace { name: "memory", title: "Memory", is_listed: true, see: memory::see, act: memory::act },
-    PagePlace { name: "health", title: "Health", is_listed: true, see: health::see, act: health::act },
-    PagePlace { name: "files", title: "Files", is_listed: false, see: files::see, act: nothing },
+    place("", "Today", today::see, today::act),
+    place("calendar", "Calendar", calendar::see, calendar::act),
+    place("notes", "Notes", notes::see, notes::act),
+    place("history", "History", history::see, history::act),
+    place("inbox", "Inbox", inbox::see, inbox::act),
+    place("approvals", "Approvals", approvals::see, approvals::act),
+    place("turns", "Questions", turns::see, turns::act),
+    place("routines", "Routines", routines::see, routines::act),
+    place("usage", "Usage", usage::see, nothing),
+    place("search", "Search", search::see, nothing),
+    place("memory", "Memory", memory::see, memory::act),
+    place("health", "Health", health::see, health::act),
+    place("files", "", files::see, nothing),
 ];
+
+const fn place(name: &'static str, title: &'static str, see: See, act: Act) -> PagePlace {
+    PagePlace { name, title, see, act }
+}
 
 /// The places that have more than one address; all others end with their name.
 pub(super) const WITH_PARTS: [&str; 5] = ["files", "notes", "history", "turns", "routines"];

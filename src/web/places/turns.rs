@@ -10,7 +10,6 @@ use crate::brain::{Message, MessagePart, Request};
 use crate::history::UndoSelection;
 use crate::toolbox;
 use crate::turn::journal::CallRow;
-use crate::turn::journal::FILE_NAME;
 use crate::turn::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail, TurnJournal};
 use crate::web::answer::{MadeChange, PageError, PageView};
 use crate::web::parts;
@@ -21,17 +20,8 @@ const PER_PAGE: usize = 50;
 /// More of a text is folded away.
 const LONG: usize = 600;
 
-/// The journal, if there is one; looking makes none.
-fn journal(visit: &Visit<'_>) -> Result<Option<TurnJournal>, PageError> {
-    let state = &visit.workspace.dirs.state;
-    if !state.join(FILE_NAME).exists() {
-        return Ok(None);
-    }
-    Ok(Some(TurnJournal::open(state)?))
-}
-
 pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
-    let journal = journal(visit)?;
+    let journal = TurnJournal::open_if_there(&visit.workspace.dirs.state)?;
     let tz = visit.workspace.zone.tz();
     if !visit.rest.is_empty() {
         return one(visit, journal.as_ref());
