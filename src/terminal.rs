@@ -24,13 +24,6 @@ pub struct Ui {
     pub json: bool,
 }
 
-/// An error as programs read it.
-#[derive(Debug, Serialize)]
-struct ErrorDocument<'a> {
-    error: &'a str,
-    hints: &'a [String],
-}
-
 impl Ui {
     /// The output of one run of the program.
     pub fn begin(json: bool) -> Self {
@@ -65,7 +58,7 @@ impl Ui {
     /// An error as the run's one document; nothing without `--json` or where there is one.
     pub fn json_error(self, error: &str, hints: &[String]) {
         if !HAS_JSON.load(Ordering::Relaxed) {
-            self.json(&ErrorDocument { error, hints });
+            self.json(&serde_json::json!({ "error": error, "hints": hints }));
         }
     }
 

@@ -11,9 +11,11 @@ use super::assistant_commands;
 use super::error::{CommandError, CommandResult, Status};
 use crate::clock::{self, Clock};
 use crate::config::{self, ConfigError};
+use crate::history::parse_time;
 use crate::schedule;
 use crate::terminal::Ui;
 use crate::vault::{Actor, Origin};
+use crate::when::WhenError;
 use crate::workspace::Workspace;
 
 /// The context of a command.
@@ -184,6 +186,16 @@ pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, Co
     text.parse().map(|local| schedule::resolve(&workspace.zone, local)).map_err(|_| {
         CommandError::usage(format!("`{text}` is no instant"))
             .hint("write `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`")
+    })
+}
+
+/// An instant in the past as options take it: as [`instant`] reads it, or in words.
+pub(super) fn past(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
+    let now = workspace.clock.now().to_zoned(workspace.zone.tz().clone());
+    parse_time(text, &now).map_err(|error| match error {
+        WhenError::Ambiguous { .. } => error.into(),
+        _ => CommandError::usage(format!("`{text}` is no time"))
+            .hint("try `yesterday 18:00`, `7 days ago`, `2026-12-01`, or RFC 3339"),
     })
 }
 

@@ -8,7 +8,7 @@ use crate::defaults::defaults;
 use serde::{Deserialize, Serialize};
 
 /// The permissions of one confined command. All else is forbidden.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// Files and folders it may read, beside the system's programs and libraries. A path that does not exist is left
     /// out.
@@ -45,15 +45,7 @@ impl std::fmt::Debug for Policy {
 impl Policy {
     /// A command that may use `write` as its scratch and nothing else: no network, no gate, the usual limits.
     pub fn new(write: impl Into<PathBuf>) -> Self {
-        Self {
-            read: Vec::new(),
-            hide: Vec::new(),
-            write: write.into(),
-            network: false,
-            env: Vec::new(),
-            limits: Limits::default(),
-            gate: false,
-        }
+        Self { write: write.into(), ..Self::default() }
     }
 }
 

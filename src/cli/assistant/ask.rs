@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::schema::{Schema, bare_json};
 use super::terminal::{TerminalApprovals, TerminalConversation};
@@ -20,7 +21,7 @@ use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
 use crate::reminders::rfc3339;
-use crate::turn::journal::CallRow;
+use crate::turn::journal::{CallRow, ToolRow};
 use crate::turn::{NewTurn, Responder, TurnAnswer, TurnJournal, route};
 use crate::workspace::Workspace;
 
@@ -49,42 +50,9 @@ pub struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct AskReport<'a> {
-    answer: &'a str,
-    brain: Option<&'a str>,
-    model: Option<&'a str>,
-    attempts: Vec<Attempt>,
-    skipped: Vec<Skipped>,
-    usage: UsedTokens,
-    tools: Vec<Tool>,
-    ms: u64,
-}
-
-#[derive(Debug, Serialize)]
 struct Attempt {
     brain: String,
     class: Option<FailureClass>,
-    ms: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Skipped {
-    brain: String,
-    until: Option<String>,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct UsedTokens {
-    input: u64,
-    cached: u64,
-    output: u64,
-    usd: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Tool {
-    name: String,
-    ok: bool,
     ms: u64,
 }
 
@@ -223,32 +191,31 @@ impl Session<'_> {
             tools.extend(journal.tools(message)?);
         }
         let answered = Some(answer.facts.brain.as_str()).filter(|brain| *brain != MEMORY);
-        let mut usage = UsedTokens { usd: answer.facts.usd, ..UsedTokens::default() };
-        for call in calls.iter().chain(&selection_calls) {
-            usage.input += call.usage.input;
-            usage.cached += call.usage.cached;
-            usage.output += call.usage.output;
-        }
-        let tool = |row: crate::turn::journal::ToolRow| Tool {
-            name: row.call.name,
-            ok: row.result.as_ref().is_some_and(|end| !end.is_error),
-            ms: row.result.map_or(0, |end| end.ms),
+        let sum = |tokens: fn(&CallRow) -> u64| calls.iter().chain(&selection_calls).map(tokens).sum::<u64>();
+        let tool = |row: &ToolRow| {
+            let (ok, ms) = row.result.as_ref().map_or((false, 0), |end| (!end.is_error, end.ms));
+            json!({ "name": row.call.name, "ok": ok, "ms": ms })
         };
-        ui.json(&AskReport {
-            answer: text,
-            brain: answered,
-            model: answered.map(|_| answer.facts.model.as_str()),
-            skipped: self.skipped(&calls, answered.is_some()),
-            attempts: attempts(&calls),
-            usage,
-            tools: tools.into_iter().map(tool).collect(),
-            ms: answer.facts.ms,
-        });
+        ui.json(&json!({
+            "answer": text,
+            "brain": answered,
+            "model": answered.map(|_| answer.facts.model.as_str()),
+            "attempts": attempts(&calls),
+            "skipped": self.skipped(&calls, answered.is_some()),
+            "usage": {
+                "input": sum(|call| call.usage.input),
+                "cached": sum(|call| call.usage.cached),
+                "output": sum(|call| call.usage.output),
+                "usd": answer.facts.usd,
+            },
+            "tools": tools.iter().map(tool).collect::<Vec<_>>(),
+            "ms": answer.facts.ms,
+        }));
         Ok(())
     }
 
     /// The brains that were skipped: their budget is used up, or they are in a cooldown.
-    fn skipped(&self, calls: &[CallRow], answered: bool) -> Vec<Skipped> {
+    fn skipped(&self, calls: &[CallRow], answered: bool) -> Vec<Value> {
         let workspace = &self.workspace;
         let text = self.args.question.join(" ");
         let question = route::QuestionProperties { text: &text, ..route::QuestionProperties::default() };
@@ -260,7 +227,7 @@ impl Session<'_> {
         let mut spent: Vec<String> = budgets.filter_map(|budget| budget.brain).collect();
         spent.retain(|brain| routed.chain.contains(brain) && calls.iter().all(|call| call.brain != *brain));
         let midnight = budget::midnight(workspace, 1).map(shown);
-        let passed = spent.iter().map(|brain| Skipped { brain: brain.clone(), until: midnight.clone() });
+        let passed = spent.iter().map(|brain| json!({ "brain": brain, "until": midnight }));
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let link = |name: &String| Some(prepared.iter().find(|brain| brain.name() == name)?.id.clone());
         let left = routed.chain.iter().filter(|name| !spent.contains(name));
@@ -269,7 +236,8 @@ impl Session<'_> {
         let asked: Vec<usize> = calls.iter().filter_map(place).collect();
         let health = HealthStore::new(&workspace.dirs.state).load();
         let skipped = failover::skipped(&chain, &health, &asked, answered, workspace.clock.now());
-        let resting = skipped.into_iter().map(|(brain, until)| Skipped { brain, until: until.map(shown) });
+        let resting = skipped.into_iter();
+        let resting = resting.map(|(brain, until)| json!({ "brain": brain, "until": until.map(shown) }));
         passed.chain(resting).collect()
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -67,16 +68,6 @@ struct TestedBrain {
     ms: u64,
 }
 
-/// The answer of `brain route --json`.
-#[derive(Debug, Serialize)]
-struct RouteAnswer {
-    brain: Option<String>,
-    chain: Vec<String>,
-    rule: Option<usize>,
-    why: String,
-    category: Option<TaskCategory>,
-}
-
 /// Runs `brain`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -121,17 +112,16 @@ fn show<'a>(context: &Context, none: &str, rows: impl Iterator<Item = (&'a Liste
 
 fn show_route(context: &Context, workspace: &Workspace, question: &QuestionProperties<'_>) -> CommandResult {
     let routed = route(&workspace.settings, question, None)?;
-    let category = routed.category.map_or("none", crate::config::TaskCategory::as_str);
+    let category = routed.category.map_or("none", TaskCategory::as_str);
     let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
-    let text = format!("{chain}\n{}\ncategory: {category}", routed.why);
-    let document = RouteAnswer {
-        brain: routed.chain.first().cloned(),
-        chain: routed.chain,
-        rule: routed.rule,
-        why: routed.why,
-        category: routed.category,
-    };
-    context.answer(&document, text)
+    let document = json!({
+        "brain": routed.chain.first(),
+        "chain": routed.chain,
+        "rule": routed.rule,
+        "why": routed.why,
+        "category": routed.category,
+    });
+    context.answer(&document, format!("{chain}\n{}\ncategory: {category}", routed.why))
 }
 
 fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> CommandResult {
@@ -146,7 +136,7 @@ fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> Comman
     }
     let any = store.reset(name)?;
     context.answer(
-        &serde_json::json!({ "reset": any }),
+        &json!({ "reset": any }),
         match (any, name) {
             (false, _) => "nothing was remembered against it".to_owned(),
             (true, Some(name)) => format!("`{name}` is asked again"),

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tokio_util::sync::CancellationToken;
 
-use super::usage::parse_since;
 use crate::agent::SummaryWriter;
-use crate::cli::context::on_workers;
+use crate::cli::context::{on_workers, past};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::rfc3339;
 use crate::summary::answers::{DEPTH, ExpandOptions};
@@ -78,7 +77,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     match args {
         Args::Grep { pattern, regex, scope, since, before, limit } => {
             let instant =
-                |text: &Option<String>| text.as_deref().map(|text| parse_since(text, &workspace)).transpose();
+                |text: &Option<String>| text.as_deref().map(|text| past(text, &workspace)).transpose();
             let mut query = GrepQuery::new(&pattern.join(" "), *regex)?;
             (query.scope, query.limit) = (*scope, *limit);
             (query.since, query.before) = (instant(since)?, instant(before)?);

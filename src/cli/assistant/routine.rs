@@ -141,15 +141,6 @@ fn dry_run(context: &Context, workspace: &Workspace, name: &str) -> CommandResul
 }
 
 fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> CommandResult {
-    #[derive(Serialize)]
-    struct FinishedRun {
-        name: String,
-        run: String,
-        answer: Option<String>,
-        brain: Option<String>,
-        outcome: String,
-        to: String,
-    }
     let note = routines::find(workspace, name)?;
     let routine = note.routine.as_ref().filter(|routine| !routine.prompt.is_empty());
     let routine = routine.ok_or_else(|| RunError::NoRoutine(note.name.clone()))?;
@@ -171,18 +162,12 @@ fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> Command
     };
     let run = runner.journal().run(&key)?;
     let brain = run.as_ref().and_then(|run| Facts::parse(run.facts.as_deref()?)).map(|facts| facts.brain);
-    let ran = FinishedRun {
-        name: note.name.clone(),
-        run: key,
-        answer: run.and_then(|run| run.answer),
-        brain: brain.filter(|brain| brain != MEMORY),
-        outcome,
-        to: routines::destination(workspace, routine),
-    };
-    context.answer(&ran, ran.answer.as_deref().unwrap_or("there is no answer"))?;
-    context.ui.note(match ran.outcome.as_str() {
-        "sent" => format!("sent to {}", ran.to),
-        outcome => outcome.to_owned(),
+    let (brain, answer) = (brain.filter(|brain| brain != MEMORY), run.and_then(|run| run.answer));
+    let to = routines::destination(workspace, routine);
+    let ran = serde_json::json!({
+        "name": note.name, "run": key, "answer": answer, "brain": brain, "outcome": outcome, "to": to,
     });
+    context.answer(&ran, answer.as_deref().unwrap_or("there is no answer"))?;
+    context.ui.note(if outcome == "sent" { format!("sent to {to}") } else { outcome });
     Ok(Status::of(done))
 }

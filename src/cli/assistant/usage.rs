@@ -2,14 +2,10 @@
 
 use std::io::IsTerminal;
 
-use jiff::Timestamp;
-
 use crate::agent::budget::{self, UsageReport};
-use crate::cli::context::table;
-use crate::cli::{CommandError, CommandResult, Context};
+use crate::cli::context::{past, table};
+use crate::cli::{CommandResult, Context};
 use crate::turn::usage::UsageGrouping;
-use crate::when::WhenError;
-use crate::workspace::Workspace;
 
 /// The longest bar, in characters.
 const BAR_WIDTH: u64 = 24;
@@ -28,7 +24,7 @@ pub struct Args {
 /// Runs `usage`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let since = args.since.as_deref().map(|text| parse_since(text, &workspace)).transpose()?;
+    let since = args.since.as_deref().map(|text| past(text, &workspace)).transpose()?;
     let report = budget::usage(&workspace, since, args.by)?;
     for error in &report.unread {
         context.ui.note(format!("not counted: {error}"));
@@ -42,15 +38,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         format!("{whose}: {}", budget.state())
     }));
     context.report(&report, lines, true)
-}
-
-/// Parses an instant in the past.
-pub(in crate::cli) fn parse_since(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
-    crate::when::read_past(text, workspace.clock.now(), &workspace.zone).map_err(|error| match error {
-        WhenError::Ambiguous { .. } => error.into(),
-        _ => CommandError::usage(format!("`{text}` is no time"))
-            .hint("try `7 days ago`, `2026-12-01`, or RFC 3339"),
-    })
 }
 
 fn table_of(report: &UsageReport) -> Vec<String> {

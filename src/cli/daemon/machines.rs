@@ -48,13 +48,6 @@ struct SharedStore {
     this_machine: ThisMachine,
 }
 
-/// The answer of `machines join --json`.
-#[derive(serde::Serialize)]
-struct Joined<'a> {
-    ok: bool,
-    checks: &'a [JoinCheck],
-}
-
 /// Runs `machines`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -183,7 +176,8 @@ fn print_checks(context: &Context, checks: &[JoinCheck], hints: &[String]) -> Co
     let line = |JoinCheck { check, ok, detail }: &JoinCheck| {
         format!("{} {check:9} {detail}", if *ok { "fine " } else { "wrong" })
     };
-    let done = context.report(&Joined { ok, checks }, checks.iter().map(line), ok);
+    let done =
+        context.report(&serde_json::json!({ "ok": ok, "checks": checks }), checks.iter().map(line), ok);
     if ok {
         context.ui.note("this machine may take part: start its daemon, or go on with it");
     }

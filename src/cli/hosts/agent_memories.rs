@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::{CommandError, Context};
 use crate::config::{self, FILE_NAME};
@@ -29,19 +29,8 @@ pub(super) enum MemoriesChoice {
 /// The hint for a host's file that can't be changed.
 pub(super) const MEND: &str = "mend the file by hand first; nothing was written";
 
-/// The result of `hook install` for memories.
-#[derive(Debug, Serialize)]
-pub(in crate::cli) struct MemoriesReport {
-    /// The host's settings of the project.
-    settings: PathBuf,
-    /// The folder in the vault.
-    folder: PathBuf,
-    /// How many notes were copied.
-    copied: usize,
-    written: bool,
-}
-
-/// Puts the memories of the project in this folder into the vault, if the person wants that.
+/// Puts the memories of the project in this folder into the vault, if the person wants that. Gives the host's settings of
+/// the project, the folder in the vault, and how many notes were copied.
 ///
 /// # Errors
 /// The host's settings can't be changed, or the vault can't be written.
@@ -51,7 +40,7 @@ pub(in crate::cli) fn install(
     config: &Path,
     choice: MemoriesChoice,
     dry_run: bool,
-) -> Result<Option<MemoriesReport>, CommandError> {
+) -> Result<Option<Value>, CommandError> {
     let here = std::env::current_dir()?;
     let project = memories::project(&here);
     let is_home = etcetera::home_dir().is_ok_and(|home| home == project);
@@ -84,28 +73,28 @@ pub(in crate::cli) fn install(
     }
     let after = memories::with_folder(file.text(), shown).map_err(wrong)?;
     context.show_change(&path, file.text(), &after);
-    let mut kept =
-        MemoriesReport { settings: path.clone(), folder: folder.clone(), copied: 0, written: false };
+    let report = |copied: usize, written: bool| {
+        Some(json!({ "settings": path, "folder": folder, "copied": copied, "written": written }))
+    };
     if dry_run {
-        return Ok(Some(kept));
+        return Ok(report(0, false));
     }
-    if let Some(from) = memories::default_folder(config, project).filter(|from| from.is_dir()) {
-        kept.copied = copy(context, &from, &inside)?;
-    }
+    let had = memories::default_folder(config, project).filter(|from| from.is_dir());
+    let copied = had.map_or(Ok(0), |from| copy(context, &from, &inside))?;
     std::fs::create_dir_all(&folder)?;
-    if after != file.text() {
+    let is_changed = after != file.text();
+    if is_changed {
         file.write(&after)?;
         context.ui.note(format!("wrote {}", path.display()));
-        kept.written = true;
     }
-    let copied = match kept.copied {
+    let more = match copied {
         0 => String::new(),
         count => format!("; {count} notes that it had already were copied there"),
     };
     let said =
         format!("Claude Code's memories of this project are notes in {inside} from its next session on");
-    context.ui.note(said + &copied);
-    Ok(Some(kept))
+    context.ui.note(said + &more);
+    Ok(report(copied, is_changed))
 }
 
 /// Whether a folder looks like a project.

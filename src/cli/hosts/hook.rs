@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::agent_memories::{self, MEND, MemoriesChoice, MemoriesReport};
+use serde_json::{Value, json};
+
+use super::agent_memories::{self, MEND, MemoriesChoice};
 use super::hook_server;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::hooks::archive::delegate::condense;
@@ -221,8 +223,8 @@ fn archive_sessions(context: &Context, files: &[PathBuf], template: &ArchiveRequ
             context.ui.note(remedy);
         }
     }
-    let log = |(path, events): &(String, usize)| serde_json::json!({ "path": path, "events": events });
-    context.ui.json(&serde_json::json!({ "logs": report.logs.iter().map(log).collect::<Vec<_>>() }));
+    let log = |(path, events): &(String, usize)| json!({ "path": path, "events": events });
+    context.ui.json(&json!({ "logs": report.logs.iter().map(log).collect::<Vec<_>>() }));
     Ok(Status::of(failed == 0))
 }
 
@@ -239,7 +241,7 @@ fn without_ours(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
 fn edit_settings(
     context: &Context,
     at: &SettingsPlace,
-    kept: Option<&MemoriesReport>,
+    kept: Option<&Value>,
     edit: impl Fn(&SettingsFile) -> Result<Option<String>, SettingsError>,
 ) -> CommandResult {
     let path = settings_path(at)?;
@@ -263,7 +265,7 @@ fn edit_settings(
         }
     }
     let events = install::installed(&after).unwrap_or_default().into_iter();
-    context.ui.json(&serde_json::json!({
+    context.ui.json(&json!({
         "settings": path,
         "changed": is_changed,
         "written": is_changed && !at.dry_run,

@@ -1,6 +1,6 @@
 //! `mcp-config`: prints the configuration with which a host starts the MCP server.
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{McpServer, Settings, mcp_hosts};
@@ -22,14 +22,6 @@ pub struct Args {
     others: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct Printed<'a> {
-    config: &'a str,
-    place: &'a str,
-    command: Option<&'a str>,
-    remarks: &'a [String],
-}
-
 /// Runs `mcp-config`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let dir = context.vault_dir()?;
@@ -47,7 +39,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let others: Vec<&McpServer> = mcp_hosts::of(&settings.mcp, user).collect();
     let config = hosts::config(args.host, args.purpose, &binary, &vault, &others);
     let (text, command) = (&config.text, config.command.as_deref());
-    let printed = Printed { config: text, place: &config.path, command, remarks: &config.remarks };
+    let (place, remarks) = (&config.path, &config.remarks);
+    let printed = json!({ "config": text, "place": place, "command": command, "remarks": remarks });
     context.answer(&printed, text.trim_end())?;
     if !context.ui.json {
         context.ui.note(format!("# put this into {}", config.path));

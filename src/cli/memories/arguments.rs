@@ -3,7 +3,6 @@
 use std::io::Read;
 
 use jiff::civil::Date;
-use serde_json::json;
 
 use crate::cli::CommandError;
 use crate::format::pinned::LinkTarget;
@@ -51,8 +50,8 @@ pub(super) fn previous_scope() -> Option<Scope> {
     derived_before(&std::env::current_dir().ok()?, |name| std::env::var(name).ok())
 }
 
-pub(super) fn parse_name<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CommandError> {
-    serde_json::from_value(json!(text)).map_err(CommandError::usage)
+pub(super) fn parse_name<T: serde::de::DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_value(text.into())
 }
 
 pub(super) fn parse_day(text: &str, workspace: &Workspace) -> Result<Date, CommandError> {

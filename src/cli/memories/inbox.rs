@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::capture::{HUMAN, Inbox, InboxError, Learner, ListedCandidate, new_turns, rules};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::InboxSettings;
 use crate::format::Finding;
-use crate::format::candidate::{CandidateState, is_id};
+use crate::format::candidate::{Candidate, CandidateState, is_id};
 use crate::vault::{NotePath, WalkOptions};
 use crate::workspace::Workspace;
 
@@ -138,18 +139,6 @@ fn for_each_id<T: Serialize>(
     failed.map_or(Ok(Status::Fine), |error| Err(error.into()))
 }
 
-/// A candidate that a scan found.
-#[derive(Debug, Serialize)]
-struct ScanReport {
-    id: String,
-    category: crate::format::candidate::Category,
-    section: String,
-    text: String,
-    quote: String,
-    #[serde(rename = "ref")]
-    source: String,
-}
-
 fn scan(
     context: &Context,
     workspace: &Workspace,
@@ -172,31 +161,21 @@ fn scan(
         }
     }
     let asking = learner.choose(proposals, &workspace.settings, now, &workspace.zone);
-    let found: Vec<ScanReport> = asking
-        .lines
-        .iter()
-        .map(|one| ScanReport {
-            id: one.id.clone(),
-            category: one.category,
-            section: one.section.clone(),
-            text: one.text.clone(),
-            quote: one.quote.clone(),
-            source: one.source(),
-        })
-        .collect();
     if !dry {
         inbox.ask(&asking.lines, &asking.again)?;
         for (id, error) in inbox.settle(now)?.failed {
             context.ui.note(format!("`{id}` can't be kept: {error}"));
         }
     }
-    let line = |ScanReport { id, category, section, text, .. }: &ScanReport| {
-        format!("{id}  [{category}] {section}: {text}")
-    };
-    context.report(&found, found.iter().map(line), true)?;
+    let found = asking.lines.iter().map(|one| {
+        let Candidate { id, category, section, text, quote, .. } = one;
+        json!({ "id": id, "category": category, "section": section, "text": text, "quote": quote, "ref": one.source() })
+    });
+    let line = |one: &Candidate| format!("{}  [{}] {}: {}", one.id, one.category, one.section, one.text);
+    context.report(&found.collect::<Vec<_>>(), asking.lines.iter().map(line), true)?;
     let verb = if dry { "would be asked" } else { "asked" };
-    let messages = found.iter().map(|one| &one.source).collect::<HashSet<_>>().len();
-    context.ui.note(format!("{messages} of {read} messages: {} {verb}", found.len()));
+    let messages = asking.lines.iter().map(Candidate::source).collect::<HashSet<_>>().len();
+    context.ui.note(format!("{messages} of {read} messages: {} {verb}", asking.lines.len()));
     if asking.not_asked > 0 {
         let InboxSettings { per_day, open } = workspace.settings.inbox;
         let more = asking.not_asked;

@@ -2,6 +2,7 @@
 
 use super::arguments::{parse_name, parse_scope, text_argument};
 use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::format::commitment::Precision;
 use crate::memory::{
     CommitmentDraft, MemoryFields, MemoryKind, MemoryTier, NewMemory, SavedMemory, Scope, Temporal,
 };
@@ -29,17 +30,17 @@ pub(in crate::cli) struct SaveArgs {
     #[arg(long, value_name = "N")]
     pub confidence: Option<f64>,
     /// How lasting it is: `core`, `working` or `peripheral`.
-    #[arg(long, value_name = "TIER")]
-    pub tier: Option<String>,
+    #[arg(long, value_name = "TIER", value_parser = parse_name::<MemoryTier>)]
+    pub tier: Option<MemoryTier>,
     /// Whether the fact may change: `static` or `dynamic`.
-    #[arg(long, value_name = "KIND")]
-    pub temporal: Option<String>,
+    #[arg(long, value_name = "KIND", value_parser = parse_name::<Temporal>)]
+    pub temporal: Option<Temporal>,
     /// When a follow-up is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `übermorgen 17 Uhr`.
     #[arg(long, value_name = "WHEN")]
     pub due: Option<String>,
     /// How exactly a follow-up's time is meant: `precise` or `soft`.
     #[arg(long, value_name = "P")]
-    pub precision: Option<String>,
+    pub precision: Option<Precision>,
     /// The place where a follow-up is delivered: `channel:ID`, `thread:ID` or `user:ID`.
     #[arg(long, value_name = "PLACE")]
     pub place: Option<String>,
@@ -57,8 +58,8 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
         let fields = MemoryFields {
             importance: args.importance,
             confidence: args.confidence,
-            tier: args.tier.as_deref().map(parse_name::<MemoryTier>).transpose()?,
-            temporal: args.temporal.as_deref().map(parse_name::<Temporal>).transpose()?,
+            tier: args.tier,
+            temporal: args.temporal,
         };
         let section = args.section.as_deref();
         // Without `--scope`, a scope tag in the text counts.
@@ -76,10 +77,9 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
         MemoryKind::Commitment => {
             let due = args.due.as_deref().map(|phrase| when::parse_when(phrase, now, &workspace.zone));
             let due = due.transpose()?;
-            let precision = args.precision.as_deref().map(str::parse).transpose();
             let draft = CommitmentDraft {
                 due: due.map(|local| schedule::resolve(&workspace.zone, local)),
-                precision: precision.map_err(CommandError::usage)?,
+                precision: args.precision,
                 scope: args.place.clone(),
                 source: args.source.clone(),
                 ..CommitmentDraft::new(text.as_str())

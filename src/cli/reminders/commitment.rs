@@ -20,7 +20,7 @@ pub enum Args {
         scope: Option<String>,
         /// How exactly the time is meant: `precise` or `soft`.
         #[arg(long, value_name = "P")]
-        precision: Option<String>,
+        precision: Option<commitment::Precision>,
         /// The turn that it came from.
         #[arg(long, value_name = "TURN")]
         source: Option<String>,
@@ -66,7 +66,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let local = when::parse_when(when, now, &workspace.zone)?;
             let draft = CommitmentDraft {
                 due: Some(schedule::resolve(&workspace.zone, local)),
-                precision: precision.as_deref().map(str::parse).transpose().map_err(CommandError::usage)?,
+                precision: *precision,
                 scope: scope.as_deref().map(parse_scope).transpose()?,
                 source: source.clone(),
                 ..CommitmentDraft::new(text.clone())

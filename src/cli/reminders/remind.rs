@@ -28,7 +28,7 @@ pub enum Args {
         message: String,
         /// How it comes again: `none`, `daily`, `weekly` or `monthly`; else as the time says, or once.
         #[arg(long, value_name = "R")]
-        recur: Option<String>,
+        recur: Option<Recur>,
     },
     /// Lists all reminders in the order of the note.
     List {
@@ -48,7 +48,7 @@ pub enum Args {
         message: Option<String>,
         /// The new recurrence.
         #[arg(long, value_name = "R")]
-        recur: Option<String>,
+        recur: Option<Recur>,
     },
     /// Removes a reminder or the line of a task of another plugin, and prints the line that it had.
     #[command(visible_alias = "remove")]
@@ -114,11 +114,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let remind = Remind { context, workspace: &workspace, now: workspace.clock.now() };
     let id = |text: &str| find_by_words::id_of(context, &workspace, text, false);
     match args {
-        Args::Add { when, message, recur } => remind.add(when, message, recur.as_deref()),
+        Args::Add { when, message, recur } => remind.add(when, message, *recur),
         Args::List { all: false } => remind.list(),
         Args::List { all: true } => remind.list_all(),
         Args::Edit { id: text, when, message, recur } => {
-            remind.edit(&id(text)?, when.as_deref(), message.as_deref(), recur.as_deref())
+            remind.edit(&id(text)?, when.as_deref(), message.as_deref(), *recur)
         }
         Args::Rm { id: text } => remind.remove(&id(text)?),
         Args::Done { id: text } => remind.done(&id(text)?),
@@ -158,9 +158,9 @@ impl Remind<'_> {
         when::confirmation_with(local, recur, self.now, &self.workspace.zone)
     }
 
-    fn add(&self, when: &str, message: &str, recur: Option<&str>) -> CommandResult {
+    fn add(&self, when: &str, message: &str, recur: Option<Recur>) -> CommandResult {
         let meaning = self.when(when)?;
-        let recur = meaning.recurring(recur.map(recurrence).transpose()?).map_err(CommandError::usage)?;
+        let recur = meaning.recurring(recur).map_err(CommandError::usage)?;
         check_message(message)?;
         let draft = ReminderDraft { local: meaning.local, recur, msg: message.to_owned() };
         let written = self.reminders().add(&draft, self.context.origin())?;
@@ -172,7 +172,7 @@ impl Remind<'_> {
         id: &str,
         when: Option<&str>,
         message: Option<&str>,
-        recur: Option<&str>,
+        mut recur: Option<Recur>,
     ) -> CommandResult {
         let meaning = when.map(|when| self.when(when)).transpose()?;
         let local = meaning.as_ref().map(|meaning| meaning.local);
@@ -186,7 +186,6 @@ impl Remind<'_> {
             }
             return self.rewrite("changed", id, TaskRewrite { to: local, words: message });
         }
-        let mut recur = recur.map(recurrence).transpose()?;
         if let Some(meaning) = own {
             recur = Some(meaning.recurring(recur).map_err(CommandError::usage)?);
         }
@@ -326,8 +325,4 @@ fn task_row(one: &ListedLine) -> String {
     let id = one.id.as_deref().unwrap_or("(no id yet)");
     let recur = if one.recur == "none" { "once" } else { &one.recur };
     format!("{id}  {} {}  {recur}  {}  {}", one.date, one.time, one.msg, one.place())
-}
-
-fn recurrence(text: &str) -> Result<Recur, CommandError> {
-    text.parse().map_err(CommandError::usage)
 }

@@ -1,6 +1,6 @@
 //! `conflicts`: lists a sync tool's conflict copies, shows them, and merges them into their notes.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::shared::{diff_style, diff_text, open_history, refresh, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
@@ -35,26 +35,6 @@ pub enum Args {
         #[arg(long)]
         yes: bool,
     },
-}
-
-/// A merge, done or planned.
-#[derive(Debug, Serialize)]
-struct Merge<'a> {
-    copy: &'a str,
-    note: &'a str,
-    /// When history kept the state that both came of.
-    base: Option<jiff::Timestamp>,
-    /// The change of the note, as a diff.
-    diff: String,
-    /// Places where both lines stay.
-    both: Vec<OverlapLines>,
-    merged: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct OverlapLines {
-    note: String,
-    copy: String,
 }
 
 /// Runs `conflicts`.
@@ -144,15 +124,17 @@ fn diff(plan: &MergePlan) -> FileDiff {
     FileDiff { path: plan.copy.note.to_string(), old: side(&plan.note_before), new: side(&plan.note_after) }
 }
 
-fn merge_document(plan: &MergePlan, merged: bool) -> Merge<'_> {
+/// A merge, done or planned; `base` is when history kept the state that both came of, `both` are places where both lines
+/// stay.
+fn merge_document(plan: &MergePlan, merged: bool) -> Value {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let both = plan.overlaps.iter();
-    Merge {
-        copy: plan.copy.copy.as_str(),
-        note: plan.copy.note.as_str(),
-        base: plan.base,
-        diff: diff_text(&diff(plan), DiffStyle::Plain),
-        both: both.map(|it| OverlapLines { note: text(&it.first), copy: text(&it.second) }).collect(),
-        merged,
-    }
+    let both = plan.overlaps.iter().map(|it| json!({ "note": text(&it.first), "copy": text(&it.second) }));
+    json!({
+        "copy": plan.copy.copy.as_str(),
+        "note": plan.copy.note.as_str(),
+        "base": plan.base,
+        "diff": diff_text(&diff(plan), DiffStyle::Plain),
+        "both": both.collect::<Vec<_>>(),
+        "merged": merged,
+    })
 }

@@ -1,6 +1,6 @@
 //! `diff`: prints what changed between two points, or since one.
 
-use serde::Serialize;
+use serde_json::json;
 
 use super::shared::{Pager, diff_style, diff_text, open_history, refresh, scopes, vault_path};
 use crate::cli::{CommandResult, Context, Status};
@@ -16,21 +16,6 @@ pub struct Args {
     /// `[REV[..REV]] [PATH…]`
     #[arg(value_name = "REV|PATH")]
     what: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct DiffDocument {
-    from: String,
-    to: String,
-    files: Vec<File>,
-}
-
-#[derive(Debug, Serialize)]
-struct File {
-    path: String,
-    added: usize,
-    removed: usize,
-    patch: String,
 }
 
 /// Runs `diff`.
@@ -58,11 +43,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let diff = history.file_diff(change)?;
             let stat = diff_stat(&diff);
             let patch = render_diff(&diff, DiffStyle::Plain);
-            Ok(File { path: diff.path, added: stat.added, removed: stat.removed, patch })
+            Ok(json!({ "path": diff.path, "added": stat.added, "removed": stat.removed, "patch": patch }))
         });
-        let files = files.collect::<Result<_, HistoryError>>()?;
+        let files = files.collect::<Result<Vec<_>, HistoryError>>()?;
         let (from, to) = (old.commit.id.to_string(), new.commit.id.to_string());
-        context.ui.json(&DiffDocument { from, to, files });
+        context.ui.json(&json!({ "from": from, "to": to, "files": files }));
         return Ok(Status::Fine);
     }
     let mut pager = Pager::new();

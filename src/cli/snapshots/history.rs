@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use super::shared::{
     Pager, ago, diff_style, diff_text, note_path, open_history, refresh, stat_words, vault_path,
 };
+use crate::cli::context::past;
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{BlameBound, Deletions, History, LineWriter, LogFilter, parse_time};
+use crate::history::{BlameBound, Deletions, History, LineWriter, LogFilter};
 use crate::terminal::escape_control;
-use crate::when::WhenError;
 
 /// Shows every change of the vault, newest first: when, who, what.
 #[derive(Debug, clap::Args)]
@@ -90,17 +90,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if args.left_out {
         return list_left_out(context, &history);
     }
-    let now = context.clock.now().to_zoned(history.zone().clone());
-    let time = |text: &Option<String>| {
-        let parse = |text: &String| {
-            parse_time(text, &now).map_err(|error| match error {
-                WhenError::Ambiguous { .. } => error.into(),
-                _ => CommandError::usage(format!("`{text}` is no time"))
-                    .hint("try `yesterday 18:00`, `2 hours ago`, or RFC 3339"),
-            })
-        };
-        text.as_ref().map(parse).transpose()
-    };
+    let time = |text: &Option<String>| text.as_deref().map(|text| past(text, &workspace)).transpose();
     if let Some(actor) = args.actor.as_deref().filter(|actor| !ACTORS.contains(actor)) {
         return Err(CommandError::usage(format!("`{actor}` is no actor"))
             .hint(format!("one of {}", ACTORS.join(", "))));

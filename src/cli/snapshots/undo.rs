@@ -1,10 +1,13 @@
 //! `undo`: takes back the agent's last operations, one operation, or all that a turn changed; nothing else.
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::shared::{diff_style, diff_text, open_history, refresh};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{DiffStyle, History, Interrupted, OperationUndo, UndoPlan, UndoReport, UndoSelection};
+use crate::history::{
+    DiffStyle, FileDiff, History, Interrupted, OperationUndo, UndoPlan, UndoReport, UndoSelection,
+};
 use crate::workspace::Workspace;
 
 /// Takes back what the agent did last; what people changed since stays.
@@ -30,14 +33,8 @@ struct UndoDocument<'a> {
     /// The undone operations, newest first.
     operations: Vec<OperationUndo>,
     /// The change of each note, as a diff.
-    changes: Vec<NoteChange>,
+    changes: Vec<serde_json::Value>,
     dry_run: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct NoteChange {
-    path: String,
-    diff: String,
 }
 
 /// A count is shorter than any id.
@@ -154,8 +151,12 @@ fn nothing_undone(selection: &UndoSelection) -> CommandError {
 }
 
 fn document<'a>(plan: &UndoPlan, report: &'a UndoReport, dry_run: bool) -> UndoDocument<'a> {
-    let changes = plan.diffs().into_iter();
-    let changes =
-        changes.map(|diff| NoteChange { diff: diff_text(&diff, DiffStyle::Plain), path: diff.path });
-    UndoDocument { report, operations: plan.operations(), changes: changes.collect(), dry_run }
+    let change = |diff: &FileDiff| json!({ "path": diff.path, "diff": diff_text(diff, DiffStyle::Plain) });
+    let changes = plan.diffs();
+    UndoDocument {
+        report,
+        operations: plan.operations(),
+        changes: changes.iter().map(change).collect(),
+        dry_run,
+    }
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::batch;
 use crate::cli::reminders::check;
@@ -23,33 +23,6 @@ use crate::workspace::Workspace;
 
 /// The most notes that are changed at once, so that `undo` finds them together.
 const MAX_NOTES: usize = 60;
-
-/// A line that becomes ours, or would.
-#[derive(Debug, Serialize)]
-struct TakenLine<'a> {
-    path: &'a str,
-    line: usize,
-    text: String,
-    left: Option<&'a str>,
-    reminders: Vec<String>,
-}
-
-/// A line that stays as it is.
-#[derive(Debug, Serialize)]
-struct KeptLine<'a> {
-    path: &'a str,
-    line: usize,
-    reason: &'a str,
-}
-
-/// The answer with `--json`.
-#[derive(Debug, Serialize)]
-struct AdoptReport<'a> {
-    dry_run: bool,
-    taken: Vec<TakenLine<'a>>,
-    kept: Vec<KeptLine<'a>>,
-    changed: Vec<String>,
-}
 
 /// A note with what becomes of its lines.
 struct NoteLines {
@@ -90,7 +63,7 @@ pub(in crate::cli) fn run(
     } else {
         context.ui.line("no line can become ours");
     }
-    context.ui.json(&report(&notes, !yes, changed));
+    context.ui.json(&report(&notes, !yes, &changed));
     Ok(status)
 }
 
@@ -180,20 +153,20 @@ fn show(context: &Context, workspace: &Workspace, notes: &[NoteLines]) {
     }
 }
 
-fn report(notes: &[NoteLines], dry_run: bool, changed: Vec<String>) -> AdoptReport<'_> {
-    let taken = notes.iter().flat_map(|note| {
-        note.adopted.iter().map(|one| TakenLine {
-            path: note.path.as_str(),
-            line: one.line,
-            text: String::from_utf8_lossy(&one.text).into_owned(),
-            left: one.remaining.as_deref(),
-            reminders: one.reminders.iter().map(Reminder::to_line).collect(),
-        })
-    });
-    let kept = notes.iter().flat_map(|note| {
-        note.kept.iter().map(|one| KeptLine { path: note.path.as_str(), line: one.line, reason: &one.reason })
-    });
-    AdoptReport { dry_run, taken: taken.collect(), kept: kept.collect(), changed }
+/// The lines that become ours, or would, with what is left of each; those that stay; and the notes that were changed.
+fn report(notes: &[NoteLines], dry_run: bool, changed: &[String]) -> Value {
+    let (mut taken, mut kept) = (Vec::new(), Vec::new());
+    for NoteLines { path, adopted, kept: staying } in notes {
+        let path = path.as_str();
+        taken.extend(adopted.iter().map(|AdoptedLine { line, text, remaining, reminders }| {
+            let text = String::from_utf8_lossy(text);
+            let reminders: Vec<String> = reminders.iter().map(Reminder::to_line).collect();
+            json!({ "path": path, "line": line, "text": text, "left": remaining, "reminders": reminders })
+        }));
+        let line = |one: &UnadoptedLine| json!({ "path": path, "line": one.line, "reason": one.reason });
+        kept.extend(staying.iter().map(line));
+    }
+    json!({ "dry_run": dry_run, "taken": taken, "kept": kept, "changed": changed })
 }
 
 /// The reminders first, then the notes: a stop between the two leaves a line too many and none too few. Lines that

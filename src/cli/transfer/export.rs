@@ -1,11 +1,10 @@
 //! `export`: writes all memories, reminders and follow-ups for people, programs and calendars.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::transfer::{FIRST, VaultContents, calendar, markdown, okf, records};
@@ -35,21 +34,6 @@ enum Format {
     Okf,
 }
 
-/// The report of an export.
-#[derive(Debug, Serialize)]
-struct Exported<'a> {
-    format: &'a str,
-    /// The file, where one was named.
-    file: Option<&'a Path>,
-    memories: usize,
-    daily: usize,
-    reminders: usize,
-    commitments: usize,
-    pins: usize,
-    /// The export itself, where no file was named.
-    text: Option<&'a str>,
-}
-
 /// Runs `export`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -71,35 +55,31 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     match &args.output {
         Some(_) if args.format == Format::Okf => {}
         Some(file) => write(file, &text, workspace.vault.root())?,
-        None if !context.ui.json => return print(&text),
+        None if !context.ui.json => {
+            context.ui.document(text.as_bytes());
+            return Ok(Status::Fine);
+        }
         None => {}
     }
-    let format = args.format.to_possible_value();
-    let exported = Exported {
-        format: format.as_ref().map_or("", PossibleValue::get_name),
-        file: args.output.as_deref(),
-        memories: contents.memory.1.bullets.len(),
-        daily: contents.days.iter().map(|day| day.file.bullets.len()).sum(),
-        reminders: contents.reminders.1.reminders.len(),
-        commitments: contents.commitments.1.blocks.len(),
-        pins: contents.pins.1.len(),
-        text: args.output.is_none().then_some(&text),
-    };
-    let place = exported.file.map(|file| format!("`{}`: ", file.display())).unwrap_or_default();
-    let Exported { memories, daily, reminders, commitments, pins, .. } = exported;
+    let (format, file) = (args.format.to_possible_value(), args.output.as_ref());
+    let (memories, reminders) = (contents.memory.1.bullets.len(), contents.reminders.1.reminders.len());
+    let (commitments, pins) = (contents.commitments.1.blocks.len(), contents.pins.1.len());
+    let daily: usize = contents.days.iter().map(|day| day.file.bullets.len()).sum();
+    let exported = json!({
+        "format": format.as_ref().map(PossibleValue::get_name),
+        "file": file,
+        "memories": memories,
+        "daily": daily,
+        "reminders": reminders,
+        "commitments": commitments,
+        "pins": pins,
+        "text": file.is_none().then_some(&text),
+    });
+    let place = file.map(|file| format!("`{}`: ", file.display())).unwrap_or_default();
     let said = format!(
         "{place}{memories} memories, {daily} notes of days, {reminders} reminders, {commitments} follow-ups, {pins} pins"
     );
     context.answer(&exported, said)
-}
-
-/// Prints to standard output, byte for byte; a closed pipe is no error.
-fn print(text: &str) -> CommandResult {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(Status::Fine),
-    }
 }
 
 /// Writes a file whole or not at all, so that a calendar is never fetched half-written.
