@@ -15,7 +15,7 @@ use crate::format::candidate::{
     self, AUTO, Candidate, CandidateRecord, CandidateState, Category, CheckboxMark, FactChange, HUMAN,
     InboxFile,
 };
-use crate::memory::keep_fact::{FactEffect, KeptFact};
+use crate::memory::keep_fact::KeptFact;
 use crate::memory::{MemoryError, MemoryNotes, Origin, SavedMemory, wording};
 use crate::vault::{Actor, BOOKKEEPING, ChangeReason, EditError, EditPlan, NotePath, OPERATION, VaultError};
 
@@ -214,16 +214,12 @@ impl<'a> Inbox<'a> {
             None => escape_markup(&line.text),
         };
         let link = format!("[[{}]]", line.source());
-        let toward = match &line.change {
-            Some(FactChange::Replaces(words)) => FactEffect::Replaces(words),
-            Some(FactChange::Joins(words)) => FactEffect::Joins(words),
-            None => FactEffect::None,
-        };
         // A run that completes an interrupted one uses the same label, so that both are undone together.
         let operation = format!("inbox-{id}");
         let why = origin.why(format!("kept: {}", short(&line.text))).trailer("Candidate", id);
         let why = why.trailer(OPERATION, &operation);
-        let fact = KeptFact { text: &line.text, section: &line.section, link: &link, toward };
+        let fact =
+            KeptFact { text: &line.text, section: &line.section, link: &link, change: line.change.as_ref() };
         let saved = self.notes.keep(&fact, now, &why)?;
         fail::fail_point!("capture::keep::between");
         let path = self.path();
@@ -234,17 +230,9 @@ impl<'a> Inbox<'a> {
                 .edit_with(&path, &ready, |bytes| EditPlan::Bytes(inbox_note::with_cleared_box(bytes, id)))?;
             fail::fail_point!("capture::keep::unticked");
         }
-        let record = record_of(&file, id).map(|record| CandidateRecord {
-            kept: Some(now),
-            on: Some(on.to_owned()),
-            ..record
-        });
-        let record = record.unwrap_or(CandidateRecord {
-            asked: now,
-            by: HUMAN.to_owned(),
-            kept: Some(now),
-            on: Some(on.to_owned()),
-        });
+        let new = || CandidateRecord { asked: now, by: HUMAN.to_owned(), kept: None, on: None };
+        let record = record_of(&file, id).unwrap_or_else(new);
+        let record = CandidateRecord { kept: Some(now), on: Some(on.to_owned()), ..record };
         let kept = Candidate { mark: CheckboxMark::Ticked, record: Some(record), block_id: None, ..line };
         self.notes.editor.edit_with(&path, &why, |bytes| {
             EditPlan::Bytes(inbox_note::without_question(bytes, id, Some(&kept)))
@@ -282,16 +270,13 @@ impl<'a> Inbox<'a> {
                 HUMAN
             };
             let done = match line.mark {
-                CheckboxMark::Ticked => {
-                    self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept))
-                }
                 CheckboxMark::Declined => {
                     self.decline(&line.id, &origin).map(|gone| settled.dropped.push(gone.id))
                 }
-                CheckboxMark::Open if self.notes.is_kept(&escape_markup(&line.text), &link)? => {
+                CheckboxMark::Open if !self.notes.is_kept(&escape_markup(&line.text), &link)? => Ok(()),
+                CheckboxMark::Open | CheckboxMark::Ticked => {
                     self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept))
                 }
-                CheckboxMark::Open => Ok(()),
             };
             if let Err(error) = done {
                 settled.failed.push((line.id.clone(), error));

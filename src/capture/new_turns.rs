@@ -50,18 +50,14 @@ impl PersonTurn {
 pub fn turns(path: &str, bytes: &[u8], from: Option<Resume>) -> (Vec<PersonTurn>, Resume) {
     // A truncated log counts as a new one, whose messages were read before.
     let from = from.map(|from| if from.offset > bytes.len() { end(bytes) } else { from });
-    let (blocks, resume) = match (log::parse_headings(bytes), from) {
-        (Some(file), from) => {
+    let (blocks, resume) = match log::parse_headings(bytes) {
+        Some(file) => {
             let start = from.map_or(0, |from| from.offset);
             let blocks = file.blocks.into_iter().filter(|block| block.range.start >= start).collect();
             (blocks, Resume { offset: bytes.len(), line: 1, crlf: false })
         }
-        (None, None) => {
-            let file = log::parse(bytes);
-            (file.blocks, file.end)
-        }
-        (None, Some(from)) => {
-            let file = log::parse_from(bytes, from);
+        None => {
+            let file = from.map_or_else(|| log::parse(bytes), |from| log::parse_from(bytes, from));
             (file.blocks, file.end)
         }
     };

@@ -45,7 +45,7 @@ pub trait Notifier: Send + Sync {
 }
 
 /// One message on its way out: a whole notification, or one chunk of a long one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutgoingMessage {
     /// The key of the notification in the delivery journal; the same for all its chunks.
     pub key: String,
@@ -178,8 +178,6 @@ pub enum MessageLookup {
     CannotAsk,
     /// It can be asked, but not just now: the caller asks again later and sends nothing meanwhile.
     Later {
-        /// How long the place asks us to wait.
-        after: Option<Duration>,
         /// The failure.
         reason: String,
     },
@@ -227,19 +225,6 @@ impl FromStr for MessageScope {
             "user" => Ok(Self::User(id)),
             _ => Err(wrong()),
         }
-    }
-}
-
-impl Serialize for MessageScope {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for MessageScope {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -155,11 +155,7 @@ fn prefix(text: &str, room: usize) -> &str {
 fn best_cut(window: &str, rest: &str, fence: Option<Fence<'_>>) -> (usize, usize) {
     // The window may end exactly where a separator begins.
     let reach = |separator: &str| {
-        let end = (window.len() + separator.len()).min(rest.len());
-        let mut end = end;
-        while !rest.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = rest.floor_char_boundary((window.len() + separator.len()).min(rest.len()));
         rest[..end].rfind(separator).filter(|&at| at > 0 && at <= window.len())
     };
     let half = window.len() / 2;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::engine::{EngineError, Entries, SwapOutcome};
+use super::engine::{EngineError, Entries};
 use super::handle::{Machines, Member};
-use super::protocol::{AttemptOutcome, ChangeAttempt};
+use super::protocol::ChangeAttempt;
 
 /// No sleep is longer, in real time: the machine may have been suspended meanwhile.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
@@ -113,16 +113,10 @@ impl Member {
 
     async fn swap(&self, attempt: ChangeAttempt) -> Result<(), EngineError> {
         let swapped = self.joining.engine.swap(&attempt.changes).await;
-        let answer = match &swapped {
-            Ok(SwapOutcome::Done) => AttemptOutcome::Swapped(SwapOutcome::Done),
-            Ok(SwapOutcome::Lost(standing)) => AttemptOutcome::Swapped(SwapOutcome::Lost(standing.clone())),
-            Err(EngineError::Unknown(_)) => AttemptOutcome::Unknown,
-            Err(_) => AttemptOutcome::NotMade,
-        };
         let standing = if swapped.is_ok() { self.joining.engine.standing().await } else { None };
         let clock = self.now().clock;
         let mut state = self.state();
-        state.protocol.record_outcome(attempt, answer, clock);
+        state.protocol.record_outcome(attempt, swapped.clone(), clock);
         standing.into_iter().for_each(|entries| state.protocol.record_entries(entries, clock));
         self.keep(&mut state);
         drop(state);
@@ -132,20 +126,15 @@ impl Member {
     /// Waits so long, or until something is wanted or changed.
     async fn rest(&self, length: Duration) -> Result<(), EngineError> {
         let length = self.joining.clock.sleep(length).min(LONGEST_SLEEP).max(Duration::from_millis(1));
-        if !self.joining.engine.watches() {
-            tokio::select! {
-                () = self.wake.notified() => {}
-                () = tokio::time::sleep(length) => {}
-            }
-            return Ok(());
-        }
         let changed = tokio::select! {
             () = self.wake.notified() => return Ok(()),
             changed = self.joining.engine.changed(length) => changed,
         };
-        match self.noted(changed)? {
-            true => self.read().await,
-            false => Ok(()),
+        match changed {
+            Ok(true) => self.read().await,
+            // Says nothing of an engine that failed before.
+            Ok(false) => Ok(()),
+            Err(error) => self.noted(Err(error)),
         }
     }
 

@@ -259,11 +259,7 @@ impl Machines {
 
     /// Whether this machine is the voice. Asked directly before each thing that the voice does.
     pub fn is_voice(&self) -> bool {
-        match &self.0 {
-            Participation::Alone => true,
-            Participation::Beside => false,
-            Participation::Member(_) => !self.voice_left().is_zero(),
-        }
+        !self.voice_left().is_zero()
     }
 
     /// Whether this machine may send what has this key now. Asked directly before each send, which must end in the time

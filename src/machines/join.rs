@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
 use super::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome};
-use super::protocol::value::{Claim, ClaimState, EntriesFormat, Presence, VERSION, VoiceLease};
+use super::protocol::value::{Claim, ClaimState, EntriesFormat, Presence, SharedValue, VERSION, VoiceLease};
 use super::protocol::{
     FORMAT, LEASE, OwnMachine, ParticipationProblem, Protocol, Timing, claim_key, machine_key,
 };
@@ -99,7 +99,7 @@ impl ThisMachine {
     }
 
     fn seen(&self, entries: &Entries, name: &str) -> Option<Timestamp> {
-        let presence = Presence::read(entries.get(&machine_key(name))?).ok()?;
+        let presence = Presence::read(entries.get(&machine_key(name))?)?;
         Timestamp::from_millisecond(presence.clock_ms).ok()
     }
 
@@ -178,7 +178,7 @@ impl ThisMachine {
 
     fn format_change(&self, entries: &Entries) -> Option<EntryChange> {
         let standing = entries.get(FORMAT);
-        let format = standing.and_then(|text| EntriesFormat::read(text).ok());
+        let format = standing.and_then(|text| EntriesFormat::read(text));
         if format.as_ref().is_some_and(|format| format.vault == self.vault) {
             return None;
         }
@@ -194,11 +194,11 @@ impl ThisMachine {
     /// The engine did not answer, or refused.
     pub async fn raise_epoch(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<(), EngineError> {
         let standing = entries.get(LEASE);
-        let lease = standing.and_then(|text| VoiceLease::read(text).ok());
+        let lease = standing.and_then(|text| VoiceLease::read(text));
         if lease.as_ref().map_or(0, |lease| lease.epoch) >= self.highest {
             return Ok(());
         }
-        let restored_summary = VoiceLease {
+        let raised = VoiceLease {
             by: None,
             machine: self.machine.clone(),
             epoch: self.highest,
@@ -209,7 +209,7 @@ impl ThisMachine {
             at: self.now.as_second(),
             rest: lease.map(|lease| lease.rest).unwrap_or_default(),
         };
-        let value = Some(restored_summary.write());
+        let value = Some(raised.write());
         let mut changes = vec![EntryChange { key: LEASE.to_owned(), expected: standing.cloned(), value }];
         changes.extend(self.format_change(entries).filter(|change| change.expected.is_none()));
         match engine.swap(&changes).await? {
@@ -238,12 +238,12 @@ impl ThisMachine {
     fn leave_changes(&self, entries: &Entries) -> Vec<EntryChange> {
         let (machine, lease) = (machine_key(&self.name), entries.get(LEASE));
         let presence = entries.get(&machine);
-        let is_there = presence.and_then(|text| Presence::read(text).ok());
+        let is_there = presence.and_then(|text| Presence::read(text));
         let mut changes = Vec::new();
         if is_there.is_some_and(|presence| presence.machine == self.machine) {
             changes.push(EntryChange { key: machine, expected: presence.cloned(), value: None });
         }
-        let held = lease.and_then(|text| VoiceLease::read(text).ok());
+        let held = lease.and_then(|text| VoiceLease::read(text));
         if let Some(held) = held.filter(|held| held.machine == self.machine && held.by.is_some()) {
             let nonce = ulid::Ulid::generate().to_string();
             let value = VoiceLease { by: None, nonce, at: self.now.as_second(), ..held }.write();

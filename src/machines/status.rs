@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::Entries;
 use super::handle::Machines;
-use super::protocol::value::{Claim, ClaimState, Presence, VoiceLease};
+use super::protocol::value::{Claim, ClaimState, Presence, SharedValue, VoiceLease};
 use super::protocol::{LEASE, SenderMark, machine_key};
 
 /// The state of all machines. Names and keys come out of the engine: they are shown as plain text alone.
@@ -62,13 +62,13 @@ pub struct OpenClaim {
 impl MachinesStatus {
     /// Reads `entries` of this kind of engine; `problem` is what keeps this machine from taking part.
     pub fn of(engine: &str, entries: &Entries, problem: Option<String>) -> Self {
-        let lease = entries.get(LEASE).and_then(|text| VoiceLease::read(text).ok());
+        let lease = entries.get(LEASE).and_then(|text| VoiceLease::read(text));
         let voice = lease.as_ref().and_then(|lease| lease.by.clone());
-        let presence = |name: &str| Presence::read(entries.get(&machine_key(name))?).ok();
+        let presence = |name: &str| Presence::read(entries.get(&machine_key(name))?);
         let notes = voice.as_deref().and_then(presence).map(|presence| presence.notes).unwrap_or_default();
         let machine = |(key, text): (&String, &String)| {
             let name = key.strip_prefix("machine/")?.to_owned();
-            let found = Presence::read(text).ok()?;
+            let found = Presence::read(text)?;
             Some(MachineStatus {
                 seen: Timestamp::from_millisecond(found.clock_ms).ok(),
                 version: found.version,
@@ -80,7 +80,7 @@ impl MachinesStatus {
         };
         let open = |(key, text): (&String, &String)| {
             let key = key.strip_prefix("claim/")?.to_owned();
-            let claim = Claim::read(text).ok().filter(|claim| claim.state == ClaimState::Claimed)?;
+            let claim = Claim::read(text).filter(|claim| claim.state == ClaimState::Claimed)?;
             let since = Timestamp::from_second(claim.at).ok();
             Some(OpenClaim { key, by: claim.by, since, state: claim.state })
         };

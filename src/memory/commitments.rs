@@ -206,10 +206,7 @@ impl FollowUpNotes<'_> {
     /// # Errors
     /// The note can't be read.
     pub fn list(&self, all: bool) -> Result<Vec<ListedFollowUp>> {
-        let file = self.read()?;
-        let shown =
-            file.blocks.iter().filter(|block| all || block.commitment.status == CommitmentStatus::Pending);
-        Ok(shown.map(|block| listed(block, self.zone.tz())).collect())
+        self.list_those(|one| all || one.status == CommitmentStatus::Pending)
     }
 
     /// Those that wait and are due at `now`, in the order of the note.
@@ -217,12 +214,15 @@ impl FollowUpNotes<'_> {
     /// # Errors
     /// The note can't be read.
     pub fn due(&self, now: Timestamp) -> Result<Vec<ListedFollowUp>> {
-        let is_due = |commitment: &Commitment| {
-            commitment.status == CommitmentStatus::Pending && commitment.due.is_some_and(|due| due <= now)
-        };
+        self.list_those(|one| {
+            one.status == CommitmentStatus::Pending && one.due.is_some_and(|due| due <= now)
+        })
+    }
+
+    fn list_those(&self, are_meant: impl Fn(&Commitment) -> bool) -> Result<Vec<ListedFollowUp>> {
         let file = self.read()?;
-        let due = file.blocks.iter().filter(|block| is_due(&block.commitment));
-        Ok(due.map(|block| listed(block, self.zone.tz())).collect())
+        let meant = file.blocks.iter().filter(|block| are_meant(&block.commitment));
+        Ok(meant.map(|block| listed(block, self.zone.tz())).collect())
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {

@@ -35,6 +35,13 @@ pub struct ReminderChanges {
     pub msg: Option<String>,
 }
 
+impl ReminderChanges {
+    /// Another time, and nothing else.
+    pub(super) fn moved_to(local: civil::DateTime) -> Self {
+        Self { local: Some(local), ..Self::default() }
+    }
+}
+
 /// One line to be written or taken out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinePlan {

@@ -34,11 +34,7 @@ impl VaultReminders<'_> {
         };
         let reminder = &line.reminder;
         if reminder.recur == Recur::None && !is_told(reminder.date.to_datetime(reminder.time)) {
-            return self.change(
-                id,
-                &ReminderChanges { local: Some(local), ..ReminderChanges::default() },
-                origin,
-            );
+            return self.change(id, &ReminderChanges::moved_to(local), origin);
         }
         self.add_once(&again(&reminder.msg), origin)
     }
@@ -78,11 +74,7 @@ impl VaultReminders<'_> {
         let file = self.read()?;
         let line = plan::find(&file, id, &self.path)?;
         if line.reminder.recur == Recur::None {
-            return self.change(
-                id,
-                &ReminderChanges { local: Some(to), ..ReminderChanges::default() },
-                origin,
-            );
+            return self.change(id, &ReminderChanges::moved_to(to), origin);
         }
         let mut coming = schedule::occurrences_after(self.zone, &line.reminder, now);
         let (moved, next) = (coming.next(), coming.next());

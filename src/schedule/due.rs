@@ -30,18 +30,7 @@ pub struct DueReminder {
     pub missed: u32,
     /// The line's next occurrence after now. `None` for a one-off, whose line is deleted, and for a reminder at the end
     /// of the calendar.
-    pub next: Option<NextOccurrence>,
-}
-
-/// The schedule of a recurring line after its delivery; its time stays as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NextOccurrence {
-    /// The new `date=`.
-    pub date: civil::Date,
-    /// The new `day=`, if any.
-    pub day: Option<i8>,
-    /// The instant that it will be due.
-    pub at: Timestamp,
+    pub next: Option<Occurrence>,
 }
 
 /// An instant in a zone, prepared for asking about many reminders.
@@ -113,11 +102,10 @@ impl<'z> DueInstant<'z> {
         let occurrence = occurrence(self.zone, series, latest)?;
         let from = series.step(first)?.local;
         let joined = joined(self.zone, series, from, occurrence.local);
-        let next = Occurrences::starting_at(self.zone, *series, latest + 1).next();
         Some(DueReminder {
             occurrence,
             missed: (latest - first).saturating_sub(joined),
-            next: next.map(|next| NextOccurrence { date: next.local.date(), day: next.day, at: next.at }),
+            next: Occurrences::starting_at(self.zone, *series, latest + 1).next(),
         })
     }
 }

@@ -33,7 +33,7 @@ mod timetable;
 mod zone;
 mod zone_data_check;
 
-pub use due::{DueInstant, DueReminder, NextOccurrence, Occurrence, Occurrences};
+pub use due::{DueInstant, DueReminder, Occurrence, Occurrences};
 pub use lateness::{DigestRule, StepKind, digest, is_missed, step_kind};
 pub use pause::Pause;
 pub use series::Series;

@@ -44,7 +44,8 @@ words! {
 /// The query of a search.
 #[derive(Debug, Clone)]
 pub struct GrepQuery {
-    pattern: GrepPattern,
+    /// All of them must match.
+    patterns: Vec<Regex>,
     /// The texts that are searched.
     pub scope: GrepScope,
     /// Nothing before this instant.
@@ -53,12 +54,6 @@ pub struct GrepQuery {
     pub before: Option<Timestamp>,
     /// The most hits.
     pub limit: usize,
-}
-
-#[derive(Debug, Clone)]
-enum GrepPattern {
-    Regex(Regex),
-    Words(Vec<Regex>),
 }
 
 /// Something that was found.
@@ -102,25 +97,19 @@ impl GrepQuery {
         if text.trim().is_empty() || (!is_regex && words.is_empty()) {
             return Err(SummaryError::Empty);
         }
-        let pattern = if is_regex {
-            GrepPattern::Regex(compile(text, false)?)
+        let patterns = if is_regex {
+            vec![compile(text, false)?]
         } else {
             let all = words.iter().map(|word| compile(&regex_lite::escape(word), true));
-            GrepPattern::Words(all.collect::<Result<_, _>>()?)
+            all.collect::<Result<_, _>>()?
         };
-        Ok(Self { pattern, scope: GrepScope::Both, since: None, before: None, limit: LIMIT })
+        Ok(Self { patterns, scope: GrepScope::Both, since: None, before: None, limit: LIMIT })
     }
 
     /// The first match in a text that matches.
     fn find(&self, text: &str) -> Option<usize> {
-        match &self.pattern {
-            GrepPattern::Regex(regex) => Some(regex.find(text)?.start()),
-            GrepPattern::Words(words) => {
-                let found: Option<Vec<usize>> =
-                    words.iter().map(|word| word.find(text).map(|found| found.start())).collect();
-                found?.into_iter().min()
-            }
-        }
+        let found = self.patterns.iter().map(|pattern| Some(pattern.find(text)?.start()));
+        found.collect::<Option<Vec<usize>>>()?.into_iter().min()
     }
 
     fn takes(&self, at: Timestamp) -> bool {

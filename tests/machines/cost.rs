@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::machines::engine::StoreEngine;
 use vault_agent::machines::engine::git::{GitEngine, GitPlace};
-use vault_agent::machines::engine::{StoreEngine, SwapOutcome};
-use vault_agent::machines::protocol::{AttemptOutcome, ClockReadings, OwnMachine, Protocol, Timing};
+use vault_agent::machines::protocol::{ClockReadings, OwnMachine, Protocol, Timing};
 
 use crate::parts::{bare, folder_with, write_program};
 
@@ -53,8 +53,8 @@ impl Machine {
             let Some(attempt) = self.protocol.attempt(now, &[], &mut nonce) else {
                 return self.protocol.next_wake(now.clock, &[]);
             };
-            let swapped: SwapOutcome = self.engine.swap(&attempt.changes).await.unwrap();
-            self.protocol.record_outcome(attempt, AttemptOutcome::Swapped(swapped), now.clock);
+            let swapped = self.engine.swap(&attempt.changes).await;
+            self.protocol.record_outcome(attempt, swapped, now.clock);
             self.protocol.record_entries(self.engine.standing().await.unwrap(), now.clock);
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Notify;
 use vault_agent::machines::engine::{
-    EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes, standing,
+    EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes,
 };
 
 /// The outcome of one call.
@@ -112,16 +112,12 @@ impl StoreEngine for MemoryEngine {
             Fault::None | Fault::LostAnswer => {}
         }
         let mut store = self.store();
-        let is_done = apply(&mut store.entries, changes);
-        if is_done {
+        let answer = apply(&mut store.entries, changes);
+        if answer == SwapOutcome::Done {
             store.revision += 1;
             self.change.notify_waiters();
         }
-        match fault {
-            Fault::LostAnswer => Err(unknown()),
-            _ if is_done => Ok(SwapOutcome::Done),
-            _ => Ok(SwapOutcome::Lost(standing(&store.entries, changes))),
-        }
+        if fault == Fault::LostAnswer { Err(unknown()) } else { Ok(answer) }
     }
 
     async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {

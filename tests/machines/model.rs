@@ -6,11 +6,16 @@
 use std::time::Duration;
 
 use stateright::{Checker, Model, Property};
-use vault_agent::machines::engine::{Entries, SwapOutcome, apply, standing};
+use vault_agent::machines::engine::{EngineError, Entries, SwapOutcome, apply};
 use vault_agent::machines::protocol::{
-    AttemptOutcome, ChangeAttempt, ClaimRequest, ClockReadings, Eligibility, OwnMachine, Protocol, SendRight,
-    Timing, claim_key,
+    ChangeAttempt, ClaimRequest, ClockReadings, Eligibility, OwnMachine, Protocol, SendRight, Timing,
+    claim_key,
 };
+
+/// An answer that was lost.
+fn unheard() -> Result<SwapOutcome, EngineError> {
+    Err(EngineError::Unknown(String::new()))
+}
 
 const TIMING: Timing = Timing {
     lease: Duration::from_secs(2),
@@ -164,8 +169,9 @@ impl Model for Machines {
             let mut nonce = || format!("{at}");
             let now = ClockReadings { clock: Duration::ZERO, wall_ms: 0 };
             let attempt = protocol.attempt(now, &[], &mut nonce).unwrap();
-            assert!(apply(&mut state.entries, &attempt.changes));
-            protocol.record_outcome(attempt, AttemptOutcome::Swapped(SwapOutcome::Done), Duration::ZERO);
+            let answer = apply(&mut state.entries, &attempt.changes);
+            assert_eq!(answer, SwapOutcome::Done);
+            protocol.record_outcome(attempt, Ok(answer), Duration::ZERO);
         }
         vec![state]
     }
@@ -221,21 +227,19 @@ impl Model for Machines {
                 match action {
                     Action::SwapLate(_) if next.late.is_some() => return None,
                     Action::SwapLate(_) => {
-                        protocol.record_outcome(attempt.clone(), AttemptOutcome::Unknown, clock);
+                        protocol.record_outcome(attempt.clone(), unheard(), clock);
                         next.late = Some(attempt);
                         next.faults -= 1;
                     }
                     _ => {
-                        let answer = if apply(&mut next.entries, &attempt.changes) {
-                            SwapOutcome::Done
-                        } else {
-                            SwapOutcome::Lost(standing(&next.entries, &attempt.changes))
-                        };
+                        let answer = apply(&mut next.entries, &attempt.changes);
                         let is_heard = matches!(action, Action::Swap(_));
                         next.faults -= u8::from(!is_heard);
-                        let answer =
-                            if is_heard { AttemptOutcome::Swapped(answer) } else { AttemptOutcome::Unknown };
-                        protocol.record_outcome(attempt, answer, clock);
+                        protocol.record_outcome(
+                            attempt,
+                            if is_heard { Ok(answer) } else { unheard() },
+                            clock,
+                        );
                     }
                 }
             }

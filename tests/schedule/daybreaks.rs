@@ -26,7 +26,7 @@ fn where_the_two_meet_they_are_one() {
     let reminder = line("2011-12-29 00:00 daily");
     let just_before = due(&apia, &reminder, instant("2011-12-30T09:59:00Z")).unwrap();
     assert_eq!(just_before.missed, 0);
-    assert_eq!(just_before.next.unwrap().date.to_string(), "2011-12-31");
+    assert_eq!(just_before.next.unwrap().local.date().to_string(), "2011-12-31");
 
     let at_the_end = due(&apia, &reminder, instant("2011-12-30T10:00:00Z")).unwrap();
     assert_eq!(at_the_end.occurrence.local.to_string(), "2011-12-31T00:00:00");
@@ -35,7 +35,10 @@ fn where_the_two_meet_they_are_one() {
     // A line that stands on the skipped day itself misses nothing.
     let skipped = line("2011-12-30 00:00 daily");
     let due_then = due(&apia, &skipped, instant("2011-12-30T10:00:00Z")).unwrap();
-    assert_eq!((due_then.missed, due_then.next.unwrap().date.to_string()), (0, "2012-01-01".to_owned()));
+    assert_eq!(
+        (due_then.missed, due_then.next.unwrap().local.date().to_string()),
+        (0, "2012-01-01".to_owned())
+    );
 
     let sent = "2011-12-29T00:00".parse().unwrap();
     assert_eq!(

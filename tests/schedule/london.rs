@@ -33,7 +33,7 @@ fn in_the_repeated_hour_it_fires_once() {
     let daily = line("2026-10-25 01:30 daily");
     let first = due(&zone, &daily, instant("2026-10-25T00:30:00Z")).unwrap();
     let next = first.next.unwrap();
-    assert_eq!(next.date.to_string(), "2026-10-26");
+    assert_eq!(next.local.date().to_string(), "2026-10-26");
     // The line has moved: when the clock shows 01:30 again, nothing is due.
     let moved = line("2026-10-26 01:30 daily");
     assert_eq!(due(&zone, &moved, instant("2026-10-25T01:30:00Z")), None);

@@ -91,7 +91,7 @@ fn due(zone: &Zone, columns: &[&str]) -> String {
         "{},{},{}",
         shown(occurrence.local.date(), occurrence.day, occurrence.at),
         due.missed,
-        shown(next.date, next.day, next.at)
+        shown(next.local.date(), next.day, next.at)
     )
 }
 

@@ -104,24 +104,8 @@ const ROLES: &str = "student|teacher|nurse|engineer|developer|designer|manager|f
 const ADVERBS: &str = "actually|also|just|really|currently|definitely|honestly|personally|recently|still|already|now|finally|\
     even|only|usually|generally|absolutely|kind|of|always";
 /// Words before a statement that say nothing.
-const FILLERS: &[&str] = &[
-    "and",
-    "but",
-    "so",
-    "well",
-    "yeah",
-    "yes",
-    "oh",
-    "hey",
-    "hi",
-    "plus",
-    "since",
-    "because",
-    "also",
-    "actually",
-    "personally",
-    "honestly",
-];
+const FILLERS: &str = "and|but|so|well|yeah|yes|oh|hey|hi|plus|since|because|\
+    also|actually|personally|honestly";
 /// Words that begin another clause if a subject follows.
 const JOINTS: &[&str] =
     &["and", "but", "because", "since", "so", "although", "though", "that", "while", "'cause", "cause"];
@@ -257,7 +241,7 @@ fn without_fillers(mut clause: Vec<String>) -> Vec<String> {
             && clause.get(1).is_some_and(|word| matches!(word.as_str(), "think" | "mean"));
         if clause.len() > 4 && is_said {
             clause.drain(..2);
-        } else if clause.len() > 3 && FILLERS.contains(&clause[0].as_str()) {
+        } else if clause.len() > 3 && FILLERS.split('|').any(|filler| filler == clause[0]) {
             clause.remove(0);
         } else {
             return clause;

@@ -63,26 +63,9 @@ fn programs(summary: &str, body: &str) -> Vec<(&'static str, Vec<String>)> {
     }
     let notify_send = ["--app-name=vault-agent", "--", summary, body];
     let (title, text) = (variant(summary), variant(body));
-    let service = "org.freedesktop.Notifications";
-    let gdbus = [
-        "call",
-        "--session",
-        "--dest",
-        service,
-        "--object-path",
-        "/org/freedesktop/Notifications",
-        "--method",
-        "org.freedesktop.Notifications.Notify",
-        "--",
-        "'vault-agent'",
-        "0",
-        "''",
-        &title,
-        &text,
-        "[]",
-        "{}",
-        "-1",
-    ];
+    let call = "call --session --dest org.freedesktop.Notifications --object-path /org/freedesktop/Notifications \
+                --method org.freedesktop.Notifications.Notify -- 'vault-agent' 0 ''";
+    let gdbus: Vec<&str> = call.split(' ').chain([title.as_str(), &text, "[]", "{}", "-1"]).collect();
     let owned = |arguments: &[&str]| arguments.iter().map(|&argument| argument.to_owned()).collect();
     vec![("notify-send", owned(&notify_send)), ("gdbus", owned(&gdbus))]
 }

@@ -164,8 +164,9 @@ impl Notifier for NtfyNotifier {
                 }),
             // A token that may only write.
             Err(SendOutcome::Refused { .. }) => MessageLookup::CannotAsk,
-            Err(SendOutcome::Retry { after, reason }) => MessageLookup::Later { after, reason },
-            Err(SendOutcome::Unknown { reason }) => MessageLookup::Later { after: None, reason },
+            Err(SendOutcome::Retry { reason, .. } | SendOutcome::Unknown { reason }) => {
+                MessageLookup::Later { reason }
+            }
             Err(SendOutcome::Sent { .. }) => MessageLookup::NotFound,
         }
     }

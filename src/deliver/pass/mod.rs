@@ -170,14 +170,13 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
     }
     notes.tasks = tasks::read_tasks(context, &mut memory.tasks, mode, now, &mut report)?;
     machines::set_notes(context, &notes);
+    let sender = || send::Sender::new(context, now, started + SEND_BUDGET);
     let changed = if let Some(reason) = context.settings.reason_for_silence(now) {
         report.read_only = Some(reason);
         if mode != PassMode::DryRun {
             // Confirmations of changes that were made here.
             machines::announce_sends(context, &notes, None, now)?;
-            send::Sender::new(context, now, started + SEND_BUDGET)
-                .resume(MessageSelection::All, &mut report)
-                .await?;
+            sender().resume(MessageSelection::All, &mut report).await?;
         }
         Vec::new()
     } else if mode == PassMode::DryRun {
@@ -191,9 +190,7 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
             machines::check_lines(context, &mut memory.near, &notes, now, &mut report)?;
         }
         rewrite_lines::rewrite_notes(context, memory, mode, &notes, &plan, now, &mut report)?;
-        send::Sender::new(context, now, started + SEND_BUDGET)
-            .resume(MessageSelection::Copies, &mut report)
-            .await?;
+        sender().resume(MessageSelection::Copies, &mut report).await?;
         note_clean(context, &notes, &plan)?;
         if context.settings.phrase && mode == PassMode::Daemon {
             report.upcoming = plan::upcoming(context, &notes, context.clock.now())?;

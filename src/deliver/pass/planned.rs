@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, civil};
 use crate::deliver::journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind, MessageScope};
 use crate::format::id::ReminderId;
-use crate::schedule::NextOccurrence;
+use crate::schedule::Occurrence;
 use crate::sqlite::Result;
 
 /// The work of one pass.
@@ -68,7 +68,7 @@ pub(super) enum LineRewrite {
     /// The line goes.
     Delete { line: Vec<u8> },
     /// The line moves on; with an id, where it has none.
-    Move { line: Vec<u8>, next: NextOccurrence, id: Option<ReminderId> },
+    Move { line: Vec<u8>, next: Occurrence, id: Option<ReminderId> },
 }
 
 /// The journal's verdict on a due item.

@@ -16,7 +16,7 @@ use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine};
 use crate::reminders::{IdAt, fields, id_of_line};
-use crate::schedule::{DueInstant, DueReminder, NextOccurrence};
+use crate::schedule::{DueInstant, DueReminder};
 use crate::sqlite::Result;
 
 /// The hash of a reminder's meaning, independent of the order of its fields and the white space between them.
@@ -262,7 +262,7 @@ impl Planner<'_> {
         match next {
             Some(next) if !identity.elsewhere => LineRewrite::Move {
                 line: line.text.clone(),
-                next: NextOccurrence { date: next.local.date(), day: next.day, at: next.at },
+                next,
                 id: (line.reminder.id.is_none() && line.terminated).then_some(identity.id),
             },
             _ => LineRewrite::Delete { line: line.text.clone() },
@@ -270,7 +270,6 @@ impl Planner<'_> {
     }
 
     fn fact(&self, line: &ReminderLine, identity: &LineIdentity, due: &DueReminder) -> Fact {
-        let time = line.reminder.time;
         Fact {
             kind: MessageKind::Reminder,
             id: identity.id.to_string(),
@@ -280,7 +279,7 @@ impl Planner<'_> {
             missed: due.missed,
             msg: line.reminder.msg.clone(),
             recurring: line.reminder.recur != Recur::None,
-            next: due.next.map(|next| next.date.to_datetime(time)),
+            next: due.next.map(|next| next.local),
             note: None,
         }
     }

@@ -375,7 +375,7 @@ fn operation(target: &LineRewrite) -> (&[u8], Operation) {
         LineRewrite::Delete { line } => Operation::DeleteLine { line: line.clone() },
         LineRewrite::Move { line, next, id } => {
             let named = id.map_or_else(|| line.clone(), |id| reminder::with_id(line, &id));
-            let with = reminder::with_schedule(&named, next.date, None, next.day);
+            let with = reminder::with_schedule(&named, next.local.date(), None, next.day);
             Operation::ReplaceLine { line: line.clone(), with }
         }
     };

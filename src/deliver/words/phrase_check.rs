@@ -13,41 +13,9 @@ use crate::format::invisible;
 pub const MOST_MESSAGE: usize = 300;
 
 /// Words that change the meaning, and may not be added.
-const TURNING: [&str; 33] = [
-    "no",
-    "not",
-    "never",
-    "nobody",
-    "nothing",
-    "without",
-    "stop",
-    "don't",
-    "doesn't",
-    "won't",
-    "can't",
-    "cancelled",
-    "canceled",
-    "yesterday",
-    "tomorrow",
-    "tonight",
-    "noon",
-    "midnight",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "half",
-    "quarter",
-    "hundred",
-    "thousand",
-];
+const TURNING: &str = "no not never nobody nothing without stop don't doesn't won't can't cancelled canceled \
+    yesterday tomorrow tonight noon midnight two three four five six seven eight nine ten \
+    eleven twelve half quarter hundred thousand";
 
 /// Capitals that don't begin a name.
 const OWN: [&str; 6] = ["I", "I'm", "I'll", "I've", "I'd", "OK"];
@@ -158,7 +126,7 @@ impl PhraseWord<'_> {
             return false;
         }
         let names = self.has_capital() && (!self.first || self.has_inner_capital());
-        let turns = TURNING.contains(&lower.as_str());
+        let turns = TURNING.split(' ').any(|word| word == lower);
         turns || self.is_special() || self.is_caseless() || (names && !OWN.contains(&self.text))
     }
 }

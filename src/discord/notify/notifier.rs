@@ -203,10 +203,8 @@ impl Notifier for BotNotifier {
             Ok(None) => MessageLookup::NotFound,
             // Without access nothing was sent either: posting brings the exact refusal.
             Err(ApiError::Refused { .. }) => MessageLookup::NotFound,
-            Err(ApiError::RateLimited { after }) => {
-                MessageLookup::Later { after, reason: "rate limit".to_owned() }
-            }
-            Err(error) => MessageLookup::Later { after: None, reason: error.to_string() },
+            Err(ApiError::RateLimited { .. }) => MessageLookup::Later { reason: "rate limit".to_owned() },
+            Err(error) => MessageLookup::Later { reason: error.to_string() },
         }
     }
 }

@@ -223,13 +223,7 @@ pub fn shortened(text: &str) -> Option<String> {
     if text.len() <= MAX_INLINE_BYTES {
         return None;
     }
-    let (mut head, mut tail) = (SHOWN, text.len() - SHOWN / 2);
-    while !text.is_char_boundary(head) {
-        head -= 1;
-    }
-    while !text.is_char_boundary(tail) {
-        tail += 1;
-    }
+    let (head, tail) = (text.floor_char_boundary(SHOWN), text.ceil_char_boundary(text.len() - SHOWN / 2));
     Some(format!("{}\n[… {} bytes …]\n{}", &text[..head], tail - head, &text[tail..]))
 }
 

@@ -54,7 +54,7 @@ pub(super) const LISTS: &[(&str, &str)] = &[
 /// English: what was done or is promised, and a place of the person's, a fact about them, or a reminder. The first that
 /// fits decides nothing for the others: a sentence claims if any does.
 #[rustfmt::skip]
-pub(super) const ENGLISH: &[(CodeSigns, &[&str])] = &[
+pub(super) const PATTERNS: &[(CodeSigns, &[&str])] = &[
     (CodeSigns::Sure, &[
         "i will always? remember that|this|it|these|those|everything|both? .",
         "i will always? remember all? of? %THAT %LATER", "i have? %SAVED %THAT … %INTO %OWN … %NOTES $",
@@ -111,11 +111,7 @@ pub(super) const ENGLISH: &[(CodeSigns, &[&str])] = &[
         "^ all? %KEPT %THAT? .", "i have? %KEPT %THAT .", "%THAT is|has|have|are been? %KEPT .",
         "keep %THAT in_mind .",
     ]),
-];
-
-/// Other languages whose words have spaces between them.
-#[rustfmt::skip]
-pub(super) const OTHERS: &[(CodeSigns, &[&str])] = &[
+    // Other languages whose words have spaces between them.
     (CodeSigns::Sure, &[
         // German
         "habe|hab ich mir … gemerkt", "ich habe|hab … mir … gemerkt", "ich merke|merk mir das|es|dies|alles|deine*|ihre*|.", "das|es|dies merke|merk ich mir",

@@ -9,8 +9,8 @@
 use std::collections::HashSet;
 
 use super::claim_patterns::{
-    AFTER_NOUN, CodeSigns, DENSE, ENGLISH, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, OTHERS, TIMES,
-    WORK, WORK_DENSE,
+    AFTER_NOUN, CodeSigns, DENSE, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, PATTERNS, TIMES, WORK,
+    WORK_DENSE,
 };
 use crate::capture::sentences::{
     holds, in_order, is_dense, is_our_note, is_question, normalize_words, one_line, sentences,
@@ -36,9 +36,8 @@ pub enum AnswerSubject {
 
 /// The sentences of an answer that claim, each shortened to a line.
 pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
-    let rules: Vec<ClaimRule<'_>> = ENGLISH
+    let rules: Vec<ClaimRule<'_>> = PATTERNS
         .iter()
-        .chain(OTHERS)
         .flat_map(|(care, patterns)| patterns.iter().map(|pattern| ClaimRule::new(*care, pattern)))
         .collect();
     sentences(answer)
@@ -371,7 +370,7 @@ mod tests {
 
     #[test]
     fn every_list_that_a_pattern_names_is_there() {
-        for pattern in ENGLISH.iter().chain(OTHERS).flat_map(|(_, patterns)| *patterns) {
+        for pattern in PATTERNS.iter().flat_map(|(_, patterns)| *patterns) {
             for name in pattern.split([' ', '|']).filter_map(|word| word.strip_prefix('%')) {
                 let name = name.trim_end_matches('?');
                 assert!(LISTS.iter().any(|(known, _)| *known == name), "{name} in {pattern}");

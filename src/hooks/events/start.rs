@@ -128,8 +128,7 @@ fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
 /// A pin's text and its place: the block that it links to, else its own words.
 fn pinned(workspace: &Workspace, pins: &NotePath, pin: &Pin) -> (String, usize, String) {
     let own = || (pins.to_string(), pin.line, pin.text.clone());
-    let Some(LinkTarget { block_id: Some(id), .. }) = &pin.target else { return own() };
-    let Some(target) = &pin.target else { return own() };
+    let Some(target @ LinkTarget { block_id: Some(id), .. }) = &pin.target else { return own() };
     let Ok(path) = NotePath::new(&target.note_path()) else { return own() };
     let Ok(bytes) = workspace.vault.read(&path) else { return own() };
     match block(&String::from_utf8_lossy(&bytes), id) {

@@ -38,10 +38,6 @@ pub struct HookInput {
     pub stop_hook_active: Option<bool>,
     /// The assistant's last words (stop, newer hosts).
     pub last_assistant_message: Option<String>,
-    /// Why a session ends: `clear`, `logout`, `prompt_input_exit`, `other`.
-    pub reason: Option<String>,
-    /// The cause of a compaction: `manual` or `auto`.
-    pub trigger: Option<String>,
 }
 
 impl HookInput {

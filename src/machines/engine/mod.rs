@@ -82,20 +82,19 @@ pub trait StoreEngine: Send + Sync {
     /// After [`EngineError::Unknown`] the changes may have been made; after any other error surely none was.
     async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError>;
 
-    /// Waits until something may have changed since this engine last read it, `at_most` so long: whether it may have.
+    /// Waits until the engine tells that something may have changed since it was last read, `at_most` so long: whether it
+    /// did. An engine that tells of no changes waits for that long.
     ///
     /// # Errors
     /// The engine did not answer.
-    async fn changed(&self, at_most: Duration) -> Result<bool, EngineError>;
+    async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {
+        tokio::time::sleep(at_most).await;
+        Ok(false)
+    }
 
     /// All entries as they stood when the last swap was answered, where the engine knows them without asking.
     async fn standing(&self) -> Option<Entries> {
         None
-    }
-
-    /// Whether [`StoreEngine::changed`] is told of a change at once; else it asks at the end of its time.
-    fn watches(&self) -> bool {
-        true
     }
 
     /// Forgets what was seen there, so that a store that was rewound or restored is taken as it is: a person said so.
@@ -138,19 +137,11 @@ pub fn check_changes(changes: &[EntryChange]) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// The values in `entries` at the keys of `changes`.
-pub fn standing(entries: &Entries, changes: &[EntryChange]) -> Entries {
-    changes
-        .iter()
-        .filter_map(|change| entries.get_key_value(&change.key))
-        .map(|(k, v)| (k.clone(), v.clone()))
-        .collect()
-}
-
-/// Makes `changes` to `entries`, all or none, as every engine does: whether they were made.
-pub fn apply(entries: &mut Entries, changes: &[EntryChange]) -> bool {
+/// Makes all of the changes if each entry is as expected; else none, and says which stand there.
+pub fn apply(entries: &mut Entries, changes: &[EntryChange]) -> SwapOutcome {
     if changes.iter().any(|change| entries.get(&change.key) != change.expected.as_ref()) {
-        return false;
+        let standing = changes.iter().filter_map(|change| entries.get_key_value(&change.key));
+        return SwapOutcome::Lost(standing.map(|(key, value)| (key.clone(), value.clone())).collect());
     }
     for change in changes {
         match &change.value {
@@ -158,7 +149,7 @@ pub fn apply(entries: &mut Entries, changes: &[EntryChange]) -> bool {
             None => entries.remove(&change.key),
         };
     }
-    true
+    SwapOutcome::Done
 }
 
 /// The engine of `settings`, for the vault at `root` whose state directory is `state`. Nothing is asked yet.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::known_entries::CLAIM;
-use super::value::{Claim, ClaimState, SendOrder};
+use super::value::{Claim, ClaimState, SendOrder, SharedValue};
 use super::{ChangeAttempt, ChangePurpose, ClockReadings, HeldRight, LEASE, ORDER, Protocol, usable};
 use crate::machines::engine::is_key;
 
@@ -77,7 +77,7 @@ pub fn claim_key(name: &str, place: &str) -> String {
 }
 
 pub(super) fn has_nonce(value: Option<&str>, nonce: &str) -> bool {
-    value.and_then(|text| Claim::read(text).ok()).is_some_and(|claim| claim.nonce == nonce)
+    value.and_then(Claim::read).is_some_and(|claim| claim.nonce == nonce)
 }
 
 impl Protocol {
@@ -147,7 +147,7 @@ impl Protocol {
 
     /// The key of the message of several things within which what has this key is sent, or may have been.
     pub fn digest_key(&self, key: &str) -> Option<String> {
-        Claim::read(self.known.value(key)?).ok()?.within
+        Claim::read(self.known.value(key)?)?.within
     }
 
     /// Whether this machine would send what is wanted now if it had to ask no store: no other machine is known to be at it.
@@ -189,7 +189,7 @@ impl Protocol {
                 break;
             }
             let value = self.known.value(&key);
-            let standing = value.and_then(|text| Claim::read(text).ok());
+            let standing = value.and_then(Claim::read);
             let is_settled = match (&standing, state) {
                 // An entry that can't be read is another version's: it stays.
                 (None, _) => value.is_some(),
@@ -216,7 +216,7 @@ impl Protocol {
         // A machine that has the line may take it over at once, and asks: it may have been on its way when it was dropped.
         for key in self.back.keys().filter(|key| attempt.changes.len() < MOST && !attempt.has(key)) {
             let text = self.known.value(key);
-            let Some(dropped) = text.and_then(|text| Claim::read(text).ok()) else { continue };
+            let Some(dropped) = text.and_then(Claim::read) else { continue };
             if dropped.state == ClaimState::Dropped {
                 let again = self.claim(now, nonce(), dropped.epoch, 1, Some(dropped));
                 taken_back.push((key.clone(), text, again.write()));
@@ -231,8 +231,8 @@ impl Protocol {
     fn next_order(&self) -> (Option<u64>, Option<String>) {
         let before = match self.known.value(ORDER).map(SendOrder::read) {
             None => SendOrder { last: 0, rest: serde_json::Map::new() },
-            Some(Ok(before)) => before,
-            Some(Err(_)) => return (None, None),
+            Some(Some(before)) => before,
+            Some(None) => return (None, None),
         };
         let next = SendOrder { last: before.last.saturating_add(1), rest: before.rest };
         (Some(next.last), Some(next.write()))
@@ -254,7 +254,7 @@ impl Protocol {
                 continue;
             }
             let value = self.known.value(&wanted.key);
-            let standing = value.and_then(|text| Claim::read(text).ok());
+            let standing = value.and_then(Claim::read);
             let ask = standing.is_some();
             let (epoch, lasts) = match wanted.right {
                 Eligibility::Any { due_in } => {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::value::{Claim, ClaimState};
+use super::value::{Claim, ClaimState, SharedValue};
 use crate::machines::engine::{Entries, EntryChange};
 
 /// The prefix of the keys of claims.
@@ -140,7 +140,7 @@ impl KnownEntries {
     }
 
     fn brief(&self, text: &str) -> Option<ClaimSummary> {
-        let claim = Claim::read(text).ok()?;
+        let claim = Claim::read(text)?;
         let is_own = claim.machine == self.machine;
         let until = Duration::from_millis(claim.until);
         Some(ClaimSummary { state: claim.state, epoch: claim.epoch, until, is_own, order: claim.order })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::value::VoiceLease;
+use super::value::{SharedValue, VoiceLease};
 use super::{ChangeAttempt, ChangePurpose, ClockReadings, HeldRight, LEASE, Protocol, usable};
 
 /// How many bounds of the beginning of a lease are kept.

@@ -24,12 +24,12 @@ pub mod value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::machines::engine::{Entries, EntryChange, SwapOutcome};
+use crate::machines::engine::{EngineError, Entries, EntryChange, SwapOutcome};
 
 pub use claims::{ClaimRequest, Eligibility, SendRight, SenderMark, claim_key};
 pub use known_entries::KnownEntries;
 pub use presence::{ParticipationProblem, machine_key};
-use value::{ClaimState, Presence, VoiceLease};
+use value::{ClaimState, Presence, SharedValue, VoiceLease};
 
 /// The key of the lease.
 pub const LEASE: &str = "lease";
@@ -179,17 +179,6 @@ impl ChangeAttempt {
     }
 }
 
-/// The outcome of an attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttemptOutcome {
-    /// The engine's answer.
-    Swapped(SwapOutcome),
-    /// It surely was not made.
-    NotMade,
-    /// It may have been made, or may still be.
-    Unknown,
-}
-
 /// One machine's view of the shared entries.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Protocol {
@@ -313,20 +302,26 @@ impl Protocol {
         (!attempt.changes.is_empty()).then_some(attempt)
     }
 
-    /// Takes in what became of an attempt; `clock` was read after the answer.
-    pub fn record_outcome(&mut self, attempt: ChangeAttempt, answer: AttemptOutcome, clock: Duration) {
+    /// Takes in what the engine answered to an attempt; `clock` was read after the answer.
+    pub fn record_outcome(
+        &mut self,
+        attempt: ChangeAttempt,
+        answer: Result<SwapOutcome, EngineError>,
+        clock: Duration,
+    ) {
         match answer {
-            AttemptOutcome::Swapped(SwapOutcome::Done) => {
+            Ok(SwapOutcome::Done) => {
                 self.known.changed(&attempt.changes, clock);
                 self.adopt(&attempt);
                 self.noticed(clock);
             }
-            AttemptOutcome::Swapped(SwapOutcome::Lost(standing)) => {
+            Ok(SwapOutcome::Lost(standing)) => {
                 self.known.record_at(&attempt.changes, standing, clock);
                 self.noticed(clock);
             }
-            AttemptOutcome::NotMade => {}
-            AttemptOutcome::Unknown => self.doubt.push(attempt),
+            // It may have been made, or may still be.
+            Err(EngineError::Unknown(_)) => self.doubt.push(attempt),
+            Err(_) => {}
         }
     }
 
@@ -367,13 +362,13 @@ impl Protocol {
     fn is_of_twin(&self, key: &str, value: &str) -> bool {
         key.starts_with("machine/")
             && self.known.value(key) != Some(value)
-            && Presence::read(value).is_ok_and(|presence| {
+            && Presence::read(value).is_some_and(|presence| {
                 presence.machine == self.me.machine && !self.own_presence.contains(&presence.nonce)
             })
     }
 
     fn read_lease(&self) -> Option<VoiceLease> {
-        VoiceLease::read(self.known.value(LEASE)?).ok()
+        VoiceLease::read(self.known.value(LEASE)?)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::known_entries::CLAIM;
-use super::value::{Claim, ClaimState, EntriesFormat, Presence, VERSION, VoiceLease};
+use super::value::{Claim, ClaimState, EntriesFormat, Presence, SharedValue, VERSION, VoiceLease};
 use super::{AWAY, ChangeAttempt, ChangePurpose, ClaimRequest, ClockReadings, FORMAT, LEASE, Protocol};
 
 /// Settled claims go after so many seconds.
@@ -67,11 +67,11 @@ impl Protocol {
     /// The problem that keeps this machine from taking part; until it is mended nothing is changed and nothing is sent.
     pub fn problem(&self, clock: Duration) -> Option<ParticipationProblem> {
         match self.known.value(FORMAT).map(EntriesFormat::read) {
-            Some(Ok(format)) if format.version != VERSION => {
+            Some(Some(format)) if format.version != VERSION => {
                 return Some(ParticipationProblem::Newer(format.version));
             }
-            Some(Err(_)) => return Some(ParticipationProblem::Foreign(FORMAT.to_owned())),
-            Some(Ok(EntriesFormat { vault: Some(vault), .. })) if self.vault.as_ref() != Some(&vault) => {
+            Some(None) => return Some(ParticipationProblem::Foreign(FORMAT.to_owned())),
+            Some(Some(EntriesFormat { vault: Some(vault), .. })) if self.vault.as_ref() != Some(&vault) => {
                 return Some(ParticipationProblem::OtherVault(vault));
             }
             None if !self.known.is_empty() => {
@@ -80,8 +80,8 @@ impl Protocol {
             _ => {}
         }
         let found = match self.known.value(LEASE).map(VoiceLease::read) {
-            Some(Err(_)) => return Some(ParticipationProblem::Foreign(LEASE.to_owned())),
-            Some(Ok(lease)) => lease.epoch,
+            Some(None) => return Some(ParticipationProblem::Foreign(LEASE.to_owned())),
+            Some(Some(lease)) => lease.epoch,
             None => 0,
         };
         if found < self.highest && self.known.read_at().is_some() {
@@ -91,7 +91,7 @@ impl Protocol {
         if self.twin.is_some_and(|at| clock < at + AWAY) {
             return Some(ParticipationProblem::Twin);
         }
-        let namesake = Presence::read(self.known.value(&key)?).ok()?.machine != self.me.machine;
+        let namesake = Presence::read(self.known.value(&key)?)?.machine != self.me.machine;
         let is_there = self.known.since(&key).is_some_and(|since| clock < since + AWAY);
         (namesake && is_there).then(|| ParticipationProblem::SameName(self.me.name.clone()))
     }
@@ -106,7 +106,7 @@ impl Protocol {
 
     /// The machine that sent what has this key, and when that was written down by that machine's wall clock, in seconds since 1970.
     pub fn sender_of(&self, key: &str) -> Option<(String, i64)> {
-        let claim = Claim::read(self.known.value(key)?).ok()?;
+        let claim = Claim::read(self.known.value(key)?)?;
         (claim.state == ClaimState::Sent).then_some((claim.by, claim.at))
     }
 
@@ -128,7 +128,7 @@ impl Protocol {
         attempt: &mut ChangeAttempt,
     ) {
         let value = self.known.value(FORMAT);
-        let standing = value.and_then(|text| EntriesFormat::read(text).ok());
+        let standing = value.and_then(EntriesFormat::read);
         if self.known.is_empty() || standing.as_ref().is_some_and(|format| format.vault != self.vault) {
             let rest = standing.map(|format| format.rest).unwrap_or_default();
             let format = EntriesFormat { version: VERSION, vault: self.vault.clone(), rest };
@@ -141,7 +141,7 @@ impl Protocol {
         if self.presence_at().is_none_or(|at| at <= now.clock + early) {
             let key = machine_key(&self.me.name);
             let value = self.known.value(&key);
-            let before = value.and_then(|text| Presence::read(text).ok());
+            let before = value.and_then(Presence::read);
             let presence = Presence {
                 machine: self.me.machine.clone(),
                 nonce: nonce(),
@@ -167,7 +167,7 @@ impl Protocol {
         let wall = now.wall_ms.div_euclid(1000);
         let mut claims: Vec<(Claim, &str, &str)> = Vec::new();
         for (key, text) in self.known.under("").filter(|(key, _)| key.starts_with(CLAIM)) {
-            claims.extend(Claim::read(text).ok().map(|claim| (claim, key, text)));
+            claims.extend(Claim::read(text).map(|claim| (claim, key, text)));
         }
         claims.sort_by_key(|(claim, ..)| claim.at);
         let mut surplus = claims.len().saturating_sub(MOST_CLAIMS);

@@ -2,7 +2,7 @@
 
 use super::value::EntriesFormat;
 use super::*;
-use crate::machines::engine::{apply, standing};
+use crate::machines::engine::apply;
 
 fn machine(at: u32) -> Protocol {
     let me = OwnMachine { name: format!("m{at}"), machine: format!("i{at}"), version: "1".into(), rank: at };
@@ -29,10 +29,8 @@ fn turn(machine: &mut Protocol, entries: &mut Entries, seconds: u64, keys: &[&st
     let Some(attempt) = machine.attempt(ClockReadings { clock, wall_ms: 0 }, &wanted, &mut nonce) else {
         return;
     };
-    let is_made = apply(entries, &attempt.changes);
-    let swapped =
-        if is_made { SwapOutcome::Done } else { SwapOutcome::Lost(standing(entries, &attempt.changes)) };
-    machine.record_outcome(attempt, AttemptOutcome::Swapped(swapped), clock);
+    let answer = apply(entries, &attempt.changes);
+    machine.record_outcome(attempt, Ok(answer), clock);
 }
 
 /// Seed 1004 of the simulation.

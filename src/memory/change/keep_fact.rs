@@ -6,22 +6,12 @@
 use jiff::Timestamp;
 
 use super::save::{InsertAt, SavedMemory, addition, saved};
+use crate::format::candidate::FactChange;
 use crate::format::struck;
 use crate::memory::text::item::{self, MemoryItem};
 use crate::memory::text::wording;
 use crate::memory::{MemoryError, MemoryNotes, Result};
 use crate::vault::{self, ChangeReason, EditPlan};
-
-/// The effect on a known fact, named by its words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FactEffect<'a> {
-    /// Nothing.
-    None,
-    /// It is struck through.
-    Replaces(&'a str),
-    /// The words are put to it.
-    Joins(&'a str),
-}
 
 /// A fact to keep.
 #[derive(Debug, Clone)]
@@ -32,8 +22,8 @@ pub struct KeptFact<'a> {
     pub section: &'a str,
     /// The link to its source: `[[logs/…#^id]]`.
     pub link: &'a str,
-    /// The effect on a known fact; none where that isn't there any more.
-    pub toward: FactEffect<'a>,
+    /// What becomes of a known fact; nothing where that isn't there any more.
+    pub change: Option<&'a FactChange>,
 }
 
 /// A fact's own words: without fields, block id, and links and tags at its end.
@@ -63,9 +53,10 @@ impl MemoryNotes<'_> {
             if items.iter().any(stands) {
                 return Ok((EditPlan::NOTHING, true));
             }
-            let after = match known_fact(&items, fact.toward) {
-                Some((FactEffect::Joins(_), old)) => with(bytes, old, &joined(&old.text, &text, fact.link)),
-                Some((_, old)) => {
+            let known = fact.change.and_then(|change| Some((change, known_fact(&items, change.words())?)));
+            let after = match known {
+                Some((FactChange::Joins(_), old)) => with(bytes, old, &joined(&old.text, &text, fact.link)),
+                Some((FactChange::Replaces(_), old)) => {
                     let struck = struck::strike(&old.text, local.date(), fact.link);
                     add(&with(bytes, old, &struck), &section, &bullet)
                 }
@@ -106,17 +97,12 @@ fn says_fact(item: &MemoryItem, says: &str) -> bool {
     wording::normal(&own) == says || parts.windows(count).any(|run| wording::normal(&run.join("; ")) == says)
 }
 
-/// The known fact that is meant, if it holds.
-fn known_fact<'i, 'f>(
-    items: &'i [MemoryItem],
-    toward: FactEffect<'f>,
-) -> Option<(FactEffect<'f>, &'i MemoryItem)> {
-    let (FactEffect::Replaces(meant) | FactEffect::Joins(meant)) = toward else { return None };
-    let says = wording::normal(&without_decoration(meant));
-    let found = items.iter().find(|item| {
+/// The known fact with these words, if it holds.
+fn known_fact<'i>(items: &'i [MemoryItem], words: &str) -> Option<&'i MemoryItem> {
+    let says = wording::normal(&without_decoration(words));
+    items.iter().find(|item| {
         struck::parse(&item.text).is_none() && wording::normal(&without_decoration(&item.text)) == says
-    });
-    found.map(|item| (toward, item))
+    })
 }
 
 /// The words of both, and behind them the links and fields of the old one and the new link.
@@ -174,12 +160,12 @@ mod tests {
         let bytes =
             b"## Anna\n- ~~lives in Graz~~ until 2026-01-01\n- [2026-02-01] lives in Graz [[logs/a#^X]]\n";
         let items = item::parse(bytes, false);
-        let found = known_fact(&items, FactEffect::Replaces("Lives in Graz")).unwrap().1;
+        let found = known_fact(&items, "Lives in Graz").unwrap();
         assert_eq!(found.line, 3);
         let text = struck::strike(&found.text, "2026-05-01".parse().unwrap(), "[[logs/b#^Y]]");
         let after = String::from_utf8(with(bytes, found, &text)).unwrap();
         let last = "- [2026-02-01] ~~lives in Graz [[logs/a#^X]]~~ until 2026-05-01 [[logs/b#^Y]]\n";
         assert!(after.ends_with(last), "{after}");
-        assert!(known_fact(&items, FactEffect::Joins("lives in Wien")).is_none());
+        assert!(known_fact(&items, "lives in Wien").is_none());
     }
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use vault_agent::machines::protocol::{
-    AttemptOutcome, ClaimRequest, ClockReadings, Eligibility, Protocol, SendRight,
-};
+use vault_agent::machines::engine::EngineError;
+use vault_agent::machines::protocol::{ClaimRequest, ClockReadings, Eligibility, Protocol, SendRight};
 
 use super::{Event, MINUTE, Outcome, SECOND, TIMEOUT, World};
 
@@ -118,7 +117,11 @@ impl World {
             None => Outcome::Read(None),
             Some(attempt) => Outcome::Swap(
                 attempt.clone(),
-                if is_cut { AttemptOutcome::NotMade } else { AttemptOutcome::Unknown },
+                Err(if is_cut {
+                    EngineError::Unreachable(String::new())
+                } else {
+                    EngineError::Unknown(String::new())
+                }),
             ),
         };
         let gives_up = if is_cut { self.now + SECOND } else { self.now + TIMEOUT };
@@ -163,8 +166,8 @@ impl World {
                 let mine = protocol_left(&self.machines[by].protocol, sent);
                 mine.iter().for_each(|key| self.machines[by].protocol.mark_sent(key));
             }
-            Outcome::Swap(attempt, AttemptOutcome::NotMade) => {
-                protocol.record_outcome(attempt, AttemptOutcome::NotMade, clock);
+            Outcome::Swap(attempt, answer @ Err(EngineError::Unreachable(_))) => {
+                protocol.record_outcome(attempt, answer, clock);
                 self.step_again(by, self.now + 5 * SECOND);
                 return;
             }

@@ -11,10 +11,8 @@ mod random;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
-use vault_agent::machines::engine::{Entries, SwapOutcome, apply, standing};
-use vault_agent::machines::protocol::{
-    AttemptOutcome, ChangeAttempt, OwnMachine, Protocol, Timing, claim_key,
-};
+use vault_agent::machines::engine::{EngineError, Entries, SwapOutcome, apply};
+use vault_agent::machines::protocol::{ChangeAttempt, OwnMachine, Protocol, Timing, claim_key};
 
 pub use faults::Faults;
 pub use random::Random;
@@ -92,7 +90,7 @@ enum Event {
 #[derive(Debug)]
 enum Outcome {
     Read(Option<Entries>),
-    Swap(ChangeAttempt, AttemptOutcome),
+    Swap(ChangeAttempt, Result<SwapOutcome, EngineError>),
 }
 
 #[derive(Debug)]
@@ -251,12 +249,8 @@ impl World {
                 self.back(by, op, Outcome::Read(Some(entries)));
             }
             Event::Swap { by, op, attempt } => {
-                let answer = if apply(&mut self.entries, &attempt.changes) {
-                    SwapOutcome::Done
-                } else {
-                    SwapOutcome::Lost(standing(&self.entries, &attempt.changes))
-                };
-                self.back(by, op, Outcome::Swap(attempt, AttemptOutcome::Swapped(answer)));
+                let answer = apply(&mut self.entries, &attempt.changes);
+                self.back(by, op, Outcome::Swap(attempt, Ok(answer)));
             }
             Event::Back { by, op, outcome } => self.heard(by, op, outcome),
             Event::Arrive { key } => self.arrived(&key),

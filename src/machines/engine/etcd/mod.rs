@@ -161,9 +161,6 @@ impl StoreEngine for EtcdEngine {
     async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {
         let mut inner = self.inner.lock().await;
         let Some(last_read) = inner.last_read else { return Ok(true) };
-        if at_most.is_zero() {
-            return Ok(inner.range(&self.prefix, true).await?.1.revision != last_read);
-        }
         let body = wire::watch(&self.prefix, last_read + 1);
         let opened = timeout(at_most, inner.endpoints.stream("watch", &body)).await;
         let Ok(opened) = opened else { return Ok(false) };

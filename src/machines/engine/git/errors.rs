@@ -15,89 +15,56 @@ pub enum PushResponse {
     Lost,
 }
 
-/// The kinds of refusals that are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RefusalKind {
-    Unreachable,
-    /// The connection broke, perhaps after everything was sent.
-    Cut,
-    Refused,
-}
+/// The error that a sentence for a person makes.
+type OfSentence = fn(String) -> EngineError;
 
-/// Words of git, of ssh and of servers before anything was sent, and what a person is told. The first that fits counts.
-const KNOWN: &[(&[&str], RefusalKind, &str)] = &[
+/// Words of git, of ssh and of servers, the error that they mean if nothing was sent by then, and what a person is told. The
+/// first that fits counts.
+const KNOWN: &[(&str, Option<OfSentence>, &str)] = &[
     (
-        &["transport '", "protocol '"],
-        RefusalKind::Refused,
+        "transport '|protocol '",
+        Some(EngineError::Refused),
         "its protocol is not allowed: use https, ssh or file",
     ),
     (
-        &["host key verification failed", "remote host identification has changed"],
-        RefusalKind::Refused,
+        "host key verification failed|remote host identification has changed",
+        Some(EngineError::Refused),
         "its host key is unknown or has changed: run `ssh` to it once by hand and compare the key",
     ),
     (
-        &["permission denied (", "too many authentication failures"],
-        RefusalKind::Refused,
+        "permission denied (|too many authentication failures",
+        Some(EngineError::Refused),
         "it refuses this machine's ssh key: add the key there, and to the ssh agent here",
     ),
     (
-        &[
-            "could not read username",
-            "could not read password",
-            "authentication failed",
-            "terminal prompts disabled",
-            "returned error: 401",
-        ],
-        RefusalKind::Refused,
+        "could not read username|could not read password|authentication failed|terminal prompts disabled|\
+         returned error: 401",
+        Some(EngineError::Refused),
         "it asks for a password: store one with git's credential helper, since nobody is here to type it",
     ),
     (
-        &["returned error: 403", "write access to repository", "insufficient permission", "read-only"],
-        RefusalKind::Refused,
+        "returned error: 403|write access to repository|insufficient permission|read-only",
+        Some(EngineError::Refused),
         "it lets this machine read, but not write",
     ),
     (
-        &[
-            "no space left",
-            "disk quota",
-            "file too large",
-            "exceeds maximum allowed",
-            "temporary object directory",
-        ],
-        RefusalKind::Refused,
+        "no space left|disk quota|file too large|exceeds maximum allowed|temporary object directory",
+        Some(EngineError::Refused),
         "it has no room for what machines share: its disk or its quota is full",
     ),
-    (&["dubious ownership"], RefusalKind::Refused, "the repository belongs to another user"),
-    (&["certificate"], RefusalKind::Refused, "its certificate is not trusted"),
+    ("dubious ownership", Some(EngineError::Refused), "the repository belongs to another user"),
+    ("certificate", Some(EngineError::Refused), "its certificate is not trusted"),
     (
-        &[
-            "could not resolve",
-            "connection refused",
-            "no route to host",
-            "network is unreachable",
-            "failed to connect",
-            "couldn't connect",
-            "temporary failure in name",
-        ],
-        RefusalKind::Unreachable,
+        "could not resolve|connection refused|no route to host|network is unreachable|failed to connect|\
+         couldn't connect|temporary failure in name",
+        Some(EngineError::Unreachable),
         "it is not reached",
     ),
+    ("timed out|connection reset|hung up|connection closed|broken pipe", None, "the connection broke"),
     (
-        &["timed out", "connection reset", "hung up", "connection closed", "broken pipe"],
-        RefusalKind::Cut,
-        "the connection broke",
-    ),
-    (
-        &[
-            "does not appear to be a git repository",
-            "repository not found",
-            "not a git repository",
-            "not found",
-            "does not exist",
-            "no such file or directory",
-        ],
-        RefusalKind::Refused,
+        "does not appear to be a git repository|repository not found|not a git repository|not found|\
+         does not exist|no such file or directory",
+        Some(EngineError::Refused),
         "there is no git repository: create one with `git init --bare`",
     ),
 ];
@@ -117,14 +84,9 @@ pub fn is_no_branch(words: &str) -> bool {
 /// The error of a git that failed before it sent anything; `None` for words that are not known.
 pub fn before(remote: &str, words: &str) -> Option<EngineError> {
     let small = words.to_lowercase();
-    let (_, kind, told) =
-        KNOWN.iter().find(|(needles, ..)| needles.iter().any(|needle| small.contains(needle)))?;
-    let sentence = format!("{}: {told}", shown(remote));
-    match kind {
-        RefusalKind::Unreachable => Some(EngineError::Unreachable(sentence)),
-        RefusalKind::Refused => Some(EngineError::Refused(sentence)),
-        RefusalKind::Cut => None,
-    }
+    let is_said = |needles: &str| needles.split('|').any(|needle| small.contains(needle));
+    let (_, error, told) = KNOWN.iter().find(|(needles, ..)| is_said(needles))?;
+    error.map(|error| error(format!("{}: {told}", shown(remote))))
 }
 
 /// The error of a fetch.

@@ -22,7 +22,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 
-use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes, standing};
+use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes};
 use crate::clock::Clock;
 use crate::config::git_address;
 use remote::{BranchHead, PushOutcome, Remote};
@@ -43,8 +43,6 @@ struct Inner {
     remote: Remote,
     /// The state that was last read or written.
     known: Option<BranchHead>,
-    /// The commit that the caller knows of; `None` before it read.
-    last_read: Option<Option<String>>,
 }
 
 /// The place of a git engine.
@@ -75,7 +73,7 @@ impl GitPlace {
 impl GitEngine {
     /// An engine at `place`; nothing is started yet.
     pub fn new(place: GitPlace, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Mutex::new(Inner { remote: Remote::new(place), known: None, last_read: None }), clock }
+        Self { inner: Mutex::new(Inner { remote: Remote::new(place), known: None }), clock }
     }
 }
 
@@ -99,11 +97,11 @@ impl Inner {
                 return Ok(SwapOutcome::Done);
             }
             let mut file = state.file.clone();
-            if !apply(&mut file.entries, changes) {
+            if apply(&mut file.entries, changes) != SwapOutcome::Done {
                 // The known state may be old: only the present one decides.
-                let state = self.fetch().await?;
-                if !apply(&mut state.file.entries.clone(), changes) {
-                    return Ok(SwapOutcome::Lost(standing(&state.file.entries, changes)));
+                let answer = apply(&mut self.fetch().await?.file.entries.clone(), changes);
+                if answer != SwapOutcome::Done {
+                    return Ok(answer);
                 }
                 continue;
             }
@@ -114,9 +112,6 @@ impl Inner {
             tried.push(nonce);
             match self.remote.push(&state, next).await? {
                 PushOutcome::Taken(taken) => {
-                    if self.last_read == Some(state.id) {
-                        self.last_read = Some(taken.id.clone());
-                    }
                     self.known = Some(taken);
                     return Ok(SwapOutcome::Done);
                 }
@@ -144,10 +139,7 @@ fn nonce() -> Result<String, EngineError> {
 #[async_trait]
 impl StoreEngine for GitEngine {
     async fn read(&self) -> Result<Entries, EngineError> {
-        let mut inner = self.inner.lock().await;
-        let state = inner.fetch().await?.clone();
-        inner.last_read = Some(state.id);
-        Ok(state.file.entries)
+        Ok(self.inner.lock().await.fetch().await?.file.entries.clone())
     }
 
     async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
@@ -155,23 +147,8 @@ impl StoreEngine for GitEngine {
         self.inner.lock().await.swap(changes, &*self.clock).await
     }
 
-    async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {
-        // A git server doesn't tell of changes: it is asked once, at the end.
-        tokio::time::sleep(at_most).await;
-        let mut inner = self.inner.lock().await;
-        let now = inner.fetch().await?.id.clone();
-        Ok(inner.last_read != Some(now))
-    }
-
     async fn standing(&self) -> Option<Entries> {
-        let mut inner = self.inner.lock().await;
-        let known = inner.known.clone()?;
-        inner.last_read = Some(known.id);
-        Some(known.file.entries)
-    }
-
-    fn watches(&self) -> bool {
-        false
+        Some(self.inner.lock().await.known.as_ref()?.file.entries.clone())
     }
 
     async fn forget(&self) -> Result<(), EngineError> {
