@@ -85,9 +85,6 @@ pub enum ConflictError {
 }
 
 /// All conflict copies of notes, by their paths.
-///
-/// # Errors
-/// The vault can't be listed.
 pub fn find(vault: &Vault) -> Result<Vec<ConflictCopy>, ConflictError> {
     let walk = vault.walk(&WalkOptions::default())?;
     let copies = walk.entries.iter().filter_map(|entry| copy_of(vault, &entry.path));

@@ -152,9 +152,6 @@ fn read_all(vault: &Vault, notes: &[WalkEntry], rules: &Rules) -> Vec<Result<Vec
 }
 
 /// The notes that may hold tasks, by the settings.
-///
-/// # Errors
-/// The vault can't be listed.
 pub fn notes(vault: &Vault, settings: &TaskSettings) -> Result<Vec<WalkEntry>, VaultError> {
     let from = patterns(&settings.from);
     let options = WalkOptions { exclude: settings.exclude.clone(), wide: true, ..WalkOptions::default() };

@@ -72,9 +72,6 @@ pub fn is_task_id(id: &str) -> bool {
 impl VaultTasks<'_> {
     /// All open tasks with a notification: coming ones in their order, then overdue ones; and the problems. A caller
     /// that asks again keeps the scanner, which reads only changed notes again.
-    ///
-    /// # Errors
-    /// The vault can't be listed, or its plugins' settings can't be read.
     pub fn list(&self, scanner: &mut Scanner, now: Timestamp) -> Result<(Vec<ListedLine>, Vec<String>)> {
         let Some(settings) = &self.settings else { return Ok((Vec::new(), Vec::new())) };
         let problems = scanner.scan(self.vault, settings, now).map_err(TaskError::Plugins)?;
@@ -248,9 +245,6 @@ impl VaultTasks<'_> {
 
 /// All reminders in the order of their note, then all tasks, coming ones first; and the problems. If the tasks can't be
 /// read now, that is one of the problems, and the reminders are listed all the same.
-///
-/// # Errors
-/// The note of the reminders can't be read.
 pub fn all(
     book: &VaultReminders<'_>,
     tasks: &VaultTasks<'_>,

@@ -72,9 +72,6 @@ impl VaultContents {
     }
 
     /// Reads the notes; a missing one says nothing.
-    ///
-    /// # Errors
-    /// One of them can't be read.
     pub fn read(vault: &Vault, settings: &Settings, zone: &Zone) -> Result<Self, TransferError> {
         let paths = &settings.paths;
         let note =

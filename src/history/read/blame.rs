@@ -166,9 +166,6 @@ impl History {
     }
 
     /// As [`History::blame`], with the newest `keep` snapshots of the note from that point back: both by one walk.
-    ///
-    /// # Errors
-    /// As there.
     pub fn blame_with_records(
         &self,
         path: &NotePath,

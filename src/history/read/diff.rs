@@ -149,9 +149,6 @@ fn is_binary(diff: &FileDiff) -> bool {
 
 impl History {
     /// The contents of a change.
-    ///
-    /// # Errors
-    /// An object is damaged.
     pub fn file_diff(&self, change: &PathChange) -> Result<FileDiff> {
         let store = self.store();
         let side = |state: Option<FileState>| -> Result<_> {
@@ -161,9 +158,6 @@ impl History {
     }
 
     /// The differences between two snapshots, at or under `paths` (all where there are none).
-    ///
-    /// # Errors
-    /// An object is damaged.
     pub fn diff_between(
         &self,
         old: &crate::history::store::Commit,

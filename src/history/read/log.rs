@@ -29,9 +29,6 @@ pub struct CommitRecord {
 
 impl History {
     /// Passes the commits that match `filter` to `take`, newest first, until it breaks.
-    ///
-    /// # Errors
-    /// The history can't be read.
     pub fn log(
         &self,
         filter: &LogFilter,
@@ -178,17 +175,11 @@ impl History {
     }
 
     /// The snapshot at a point, with what it changed.
-    ///
-    /// # Errors
-    /// The history can't be read.
     pub fn record_at(&self, point: &Point) -> Result<CommitRecord> {
         self.with_changes(point.commit.clone())
     }
 
     /// The commits that `filter` means, newest first.
-    ///
-    /// # Errors
-    /// The history can't be read.
     pub fn records(&self, filter: &LogFilter) -> Result<Vec<CommitRecord>> {
         let mut out = Vec::new();
         self.log(filter, |record| {
@@ -199,18 +190,12 @@ impl History {
     }
 
     /// A file's content in a snapshot.
-    ///
-    /// # Errors
-    /// An object is damaged.
     pub fn read_at(&self, commit: &Commit, path: &str) -> Result<Option<Vec<u8>>> {
         let store = self.store();
         store.file(commit.tree, path)?.map(|file| store.blob(file.id)).transpose()
     }
 
     /// A content by its id.
-    ///
-    /// # Errors
-    /// The object is damaged or missing.
     pub fn content(&self, id: Oid) -> Result<Vec<u8>> {
         self.store().blob(id)
     }

@@ -87,9 +87,6 @@ impl History {
     }
 
     /// The newest snapshot.
-    ///
-    /// # Errors
-    /// There is none.
     pub fn newest(&self) -> Result<Point> {
         self.point("HEAD")
     }

@@ -48,9 +48,6 @@ pub enum Interrupted {
 
 impl History {
     /// The vault's files as they are at this moment, without recording anything.
-    ///
-    /// # Errors
-    /// The vault or the history can't be read.
     pub fn present(&self) -> Result<BTreeMap<String, FileState>> {
         let store = self.store();
         let (_, base) = store.head_tree()?;
@@ -127,9 +124,6 @@ impl History {
     }
 
     /// The difference that a step makes, the present read from the vault.
-    ///
-    /// # Errors
-    /// The snapshot's content can't be read.
     pub fn step_diff(&self, step: &RestoreStep) -> Result<FileDiff> {
         let old = step
             .before

@@ -211,9 +211,6 @@ impl History {
     }
 
     /// Deletions that wait for a person's word, if any.
-    ///
-    /// # Errors
-    /// The note about them can't be read.
     pub fn held(&self) -> Result<Option<HeldDeletions>> {
         pending::read_json(&self.dir().join("held.json"))
     }

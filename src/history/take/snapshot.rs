@@ -57,9 +57,6 @@ impl History {
     }
 
     /// Compares the given paths with the last snapshot and commits what differs.
-    ///
-    /// # Errors
-    /// As [`History::snapshot_all`].
     pub fn snapshot_paths(&self, paths: &BTreeSet<NotePath>, deletions: Deletions) -> Result<SnapshotResult> {
         if self.is_replaced() {
             return self.snapshot_all(deletions);
@@ -73,17 +70,11 @@ impl History {
     }
 
     /// The files that no snapshot holds, as of the last scan.
-    ///
-    /// # Errors
-    /// The list can't be read.
     pub fn left_out(&self) -> Result<Vec<LeftOut>> {
         read_left_out(&self.dir)
     }
 
     /// The restore that is under way, or that was interrupted.
-    ///
-    /// # Errors
-    /// The note about it can't be read.
     pub fn pending_restore(&self) -> Result<Option<PendingRestore>> {
         pending::load(&self.dir)
     }

@@ -168,9 +168,6 @@ impl Snapshotter {
     }
 
     /// Takes what waits, whatever the time: before the daemon ends.
-    ///
-    /// # Errors
-    /// The snapshot could not be taken.
     pub fn flush(&mut self) -> Result<Option<SnapshotResult>> {
         if !self.batch.is_pending() {
             return Ok(None);
@@ -206,9 +203,6 @@ impl History {
     }
 
     /// Packs by another policy.
-    ///
-    /// # Errors
-    /// As [`History::maintain`].
     pub fn maintain_with(&self, policy: PackPolicy) -> Result<()> {
         let store = self.store();
         let lock = store.lock()?;

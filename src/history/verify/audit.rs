@@ -82,9 +82,6 @@ pub struct DeliveryRecord<'a> {
 pub type DeliveryLookup<'a> = &'a dyn Fn(&DeliveryRecord<'_>) -> Option<bool>;
 
 /// Goes through the whole history.
-///
-/// # Errors
-/// The history can't be read.
 pub fn audit(history: &History, paths: &PathSettings, delivered: DeliveryLookup<'_>) -> Result<AuditReport> {
     let mut report = AuditReport::default();
     let mut found = Vec::new();

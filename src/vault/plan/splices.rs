@@ -152,9 +152,7 @@ pub(super) fn terminator_at(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The line end of this file: `\r
-/// ` if its first and its last line have it, else `
-/// `.
+/// The line end of this file: `\r\n` if its first and its last line have it, else `\n`.
 fn newline_of(bytes: &[u8]) -> &'static [u8] {
     let crlf = |at: Option<usize>| at.is_some_and(|at| at > 0 && bytes[at - 1] == b'\r');
     if crlf(memchr::memchr(b'\n', bytes)) && crlf(memchr::memrchr(b'\n', bytes)) { b"\r\n" } else { b"\n" }

@@ -154,9 +154,6 @@ impl Vault {
     }
 
     /// A note, opened to be read in pieces where it may be long.
-    ///
-    /// # Errors
-    /// There is none, or it can't be opened.
     pub fn open_note(&self, path: &NotePath) -> Result<File, VaultError> {
         Ok(self.open_file(path, OFlags::RDONLY)?.0)
     }
