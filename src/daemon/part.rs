@@ -147,6 +147,9 @@ impl StatusBoard {
 pub async fn blocking<T: Send + 'static, E: Display>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, String> {
-    let done = tokio::task::spawn_blocking(move || work().map_err(|error| error.to_string()));
+    // Boxed: the runtime's code for it is compiled once for each type of result, not for each caller.
+    let work: Box<dyn FnOnce() -> Result<T, String> + Send> =
+        Box::new(move || work().map_err(|error| error.to_string()));
+    let done = tokio::task::spawn_blocking(work);
     done.await.map_err(|error| format!("it went wrong inside: {error}"))?
 }

@@ -128,8 +128,10 @@ async fn blocking<T: Send + 'static, E: std::fmt::Display>(
     work: impl FnOnce(&VaultOperations) -> Result<T, E> + Send + 'static,
 ) -> Result<T, String> {
     let operations = shared.operations.clone();
-    let done = tokio::task::spawn_blocking(move || work(&operations).map_err(|error| error.to_string()));
-    done.await.map_err(|error| error.to_string())?
+    // Boxed: the runtime's code for it is compiled once for each type of result, not for each command.
+    let work: Box<dyn FnOnce() -> Result<T, String> + Send> =
+        Box::new(move || work(&operations).map_err(|error| error.to_string()));
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 
 async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
