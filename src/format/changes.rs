@@ -51,10 +51,10 @@ mod tests {
             old in prop::collection::vec(0..9u8, 0..150),
             new in prop::collection::vec(0..9u8, 0..150),
         ) {
-            let lines = |of: &[u8]| of.iter().map(|at| vec![b'a' + at, b'\n']).collect::<Vec<_>>();
+            let lines = |of: &[u8]| of.iter().map(|at| format!("{at}\n")).collect::<Vec<_>>();
             let (old, new) = (lines(&old), lines(&new));
-            let (a, b): (Vec<&[u8]>, Vec<&[u8]>) =
-                (old.iter().map(Vec::as_slice).collect(), new.iter().map(Vec::as_slice).collect());
+            let (a, b): (Vec<&str>, Vec<&str>) =
+                (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
             let text = similar::TextDiff::from_slices(&a, &b);
             prop_assert_eq!(changes(&old, &new), text.ops());
         }
