@@ -29,63 +29,16 @@ const POLITE: [&str; 22] = [
     "hallo", "merci", "bonjour", "gracias", "hola", "grazie", "ciao", "obrigado", "obrigada", "bedankt",
 ];
 /// Sentences of the same kind in scripts without spaces.
-const UNSPACED: [&str; 14] = [
-    "谢谢",
-    "谢谢你",
-    "多谢",
-    "你好",
-    "您好",
-    "早上好",
-    "请用一句话回答",
-    "请简短回答",
-    "请简单回答",
-    "ありがとう",
-    "ありがとうございます",
-    "こんにちは",
-    "一文で答えてください",
-    "簡潔に答えてください",
-];
-/// The openings before a question word.
-const OPENINGS: [&str; 38] = [
-    "can you tell me",
-    "could you tell me",
-    "can you please tell me",
-    "could you please tell me",
-    "would you tell me",
-    "can you remind me",
-    "could you remind me",
-    "please tell me",
-    "please remind me",
-    "tell me",
-    "remind me",
-    "do you know",
-    "do you remember",
-    "do you happen to know",
-    "i was wondering",
-    "i wonder",
-    "i would like to know",
-    "i'd like to know",
-    "i want to know",
-    "quick question",
-    "just a quick question",
-    "can you please remind me",
-    "could you please remind me",
-    "would you please tell me",
-    "do you know by any chance",
-    "do you remember by any chance",
-    "i can't remember",
-    "i forgot",
-    "i was curious",
-    "i'm curious",
-    "i'm wondering",
-    "kannst du mir sagen",
-    "kannst du mir bitte sagen",
-    "können sie mir sagen",
-    "weißt du",
-    "weißt du noch",
-    "peux-tu me dire",
-    "puedes decirme",
-];
+const UNSPACED: &str = "谢谢 谢谢你 多谢 你好 您好 早上好 请用一句话回答 请简短回答 请简单回答 ありがとう ありがとうございます こんにちは 一文で答えてください 簡潔に答えてください";
+/// The openings before a question word, between bars.
+const OPENINGS: &str = "can you tell me | could you tell me | can you please tell me | could you please tell me | would you tell me | \
+    can you remind me | could you remind me | please tell me | please remind me | tell me | remind me | \
+    do you know | do you remember | do you happen to know | i was wondering | i wonder | i would like to know | \
+    i'd like to know | i want to know | quick question | just a quick question | can you please remind me | \
+    could you please remind me | would you please tell me | do you know by any chance | \
+    do you remember by any chance | i can't remember | i forgot | i was curious | i'm curious | i'm wondering | \
+    kannst du mir sagen | kannst du mir bitte sagen | können sie mir sagen | weißt du | weißt du noch | \
+    peux-tu me dire | puedes decirme";
 /// The words that follow such an opening.
 const ASKING: [&str; 38] = [
     "what", "when", "where", "which", "who", "whose", "whom", "why", "how", "what's", "who's", "if",
@@ -129,7 +82,8 @@ pub(in crate::search) fn is_polite(word: &str) -> bool {
 }
 
 fn is_wrapping(sentence: &str) -> bool {
-    if UNSPACED.contains(&sentence.trim_matches(|c: char| !c.is_alphanumeric())) {
+    let bare = sentence.trim_matches(|c: char| !c.is_alphanumeric());
+    if UNSPACED.split_ascii_whitespace().any(|known| known == bare) {
         return true;
     }
     let mut words = words(sentence).peekable();
@@ -151,7 +105,7 @@ fn without_opening(sentence: &str) -> &str {
     {
         rest = behind.trim_start();
     }
-    for opening in OPENINGS {
+    for opening in OPENINGS.split(" | ") {
         let Some((head, behind)) = rest.split_at_checked(opening.len()) else { continue };
         let behind = behind.trim_start_matches([',', ':', ' ']);
         if head.eq_ignore_ascii_case(opening) && ASKING.contains(&first(behind).as_str()) {

@@ -4,29 +4,23 @@
 //! Sources: the build plan of OpenClawdCode ("memory-lancedb-pro parity", with the code that it names) and the agent
 //! specification §6.4.
 
-/// How long a memory counts as fresh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tier {
-    /// The user's own traits: hardly fades.
-    Core,
-    /// The usual.
-    #[default]
-    Working,
-    /// Fades fast.
-    Peripheral,
+use crate::words::words;
+
+words! {
+    /// How long a memory counts as fresh; the word stands in its field `[tier:: core]`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Tier, as_str {
+        /// The user's own traits: hardly fades.
+        Core = "core",
+        /// The usual.
+        #[default]
+        Working = "working",
+        /// Fades fast.
+        Peripheral = "peripheral",
+    }
 }
 
 impl Tier {
-    /// From a `[tier:: core]` field.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text.trim() {
-            "core" => Some(Self::Core),
-            "working" => Some(Self::Working),
-            "peripheral" => Some(Self::Peripheral),
-            _ => None,
-        }
-    }
-
     fn shape(self) -> f64 {
         match self {
             Self::Core => 0.8,
@@ -89,8 +83,8 @@ impl Standing {
             match (key.trim(), number) {
                 ("importance", Some(number)) => standing.importance = number,
                 ("confidence", Some(number)) => standing.confidence = number,
-                ("tier", _) if Tier::parse(value).is_some() => {
-                    standing.tier = Tier::parse(value).unwrap_or_default();
+                ("tier", _) if Tier::named(value.trim()).is_some() => {
+                    standing.tier = Tier::named(value.trim()).unwrap_or_default();
                 }
                 ("temporal", _) if value.trim() == "dynamic" => standing.is_dynamic = true,
                 ("temporal", _) if value.trim() == "static" => {}

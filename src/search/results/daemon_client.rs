@@ -4,6 +4,8 @@
 //! line answers. It answers only processes with the same build, the same settings and the same time. So an answer never
 //! depends on which process gave it, and a daemon that is missing, old, slow or wrong costs the wait and nothing else.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -229,11 +231,7 @@ pub fn socket(state: &Path) -> PathBuf {
 ///
 /// # Errors
 /// No daemon listens, or it doesn't answer in time.
-#[cfg(unix)]
 pub fn exchange(socket: &Path, line: &str, patience: Duration) -> std::io::Result<String> {
-    use std::io::{BufRead, BufReader, Read, Write};
-    use std::os::unix::net::UnixStream;
-
     let mut stream = UnixStream::connect(socket)?;
     stream.set_write_timeout(Some(patience))?;
     stream.set_read_timeout(Some(patience))?;
@@ -243,13 +241,4 @@ pub fn exchange(socket: &Path, line: &str, patience: Duration) -> std::io::Resul
     // An answer holds whole texts of blocks, so it may be longer than a question.
     BufReader::new(stream).take(64 * LONGEST_LINE as u64).read_line(&mut reply)?;
     Ok(reply)
-}
-
-/// There is no such socket here.
-///
-/// # Errors
-/// Always.
-#[cfg(not(unix))]
-pub fn exchange(_: &Path, _: &str, _: Duration) -> std::io::Result<String> {
-    Err(std::io::ErrorKind::Unsupported.into())
 }
