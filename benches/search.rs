@@ -149,7 +149,7 @@ impl Bare {
                 let mut texts = Vec::new();
                 for path in snapshot.notes() {
                     for stored in snapshot.note(&path)?.unwrap().blocks()? {
-                        texts.push(snapshot.text(stored.at)?);
+                        texts.push(snapshot.text(stored.slot)?);
                     }
                 }
                 Ok(texts)

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
 use vault_agent::search::Role;
-use vault_agent::search::analyze::days::About;
-use vault_agent::search::store::corpus::blocks::Corpus;
-use vault_agent::search::store::corpus::note_rows::Passage;
+use vault_agent::search::read::block::{Block, Kind, ParsedNote};
+use vault_agent::search::store::corpus::Corpus;
 
 /// So many questions of a collection of logs are asked: each has half a megabyte of its own.
 const MOST_LOGS: usize = 80;
@@ -63,6 +62,17 @@ fn text_of(value: &serde_json::Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
+/// A turn as a block, by its author.
+pub fn turn(said: &Said) -> Block {
+    let author = Some(said.author.as_str().into());
+    Block { author, ..Block::new(Kind::Turn, 0, 0, said.text.clone()) }
+}
+
+/// A note of these blocks.
+pub fn note(blocks: impl Iterator<Item = Block>) -> ParsedNote {
+    ParsedNote { blocks: blocks.collect(), ..ParsedNote::default() }
+}
+
 /// Turns as they come, by session.
 #[derive(Default)]
 struct Taken {
@@ -73,19 +83,13 @@ struct Taken {
 impl Taken {
     /// Takes a session in that began at `start`.
     fn session(&mut self, path: &str, start: i64, turns: Vec<Said>) {
-        let began = jiff::Timestamp::from_second(start).unwrap();
-        let day = began.to_zoned(jiff::tz::TimeZone::UTC).date();
-        let passages = turns.iter().enumerate().map(|(at, said)| Passage {
+        let blocks = turns.iter().enumerate().map(|(at, said)| Block {
             line: at as u32 * 4 + 8,
-            is_turn: true,
             role: Some(said.role),
-            author: Some(&said.author),
             time: Some(start + 30 * at as i64),
-            about: About::of(&said.text, day),
-            head: "",
-            text: &said.text,
+            ..turn(said)
         });
-        self.corpus.put([(path.to_owned(), passages.collect())]).unwrap();
+        self.corpus.put([(path.to_owned(), note(blocks))]).unwrap();
         self.turns.extend(turns);
     }
 }

@@ -3,13 +3,15 @@
 //! first fit looks at all candidates; the second at each question's [`HARDEST`] by the first: what is far from the
 //! answer teaches nothing more.
 
+use vault_agent::search::analyze::authors::{names_of, without_names};
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal_names::{SIGNALS, Signal, Weights};
 use vault_agent::search::rank::turn_signals;
-use vault_agent::search::rank::turn_signals::{Candidates, Prompt, Table, Vectors, Work};
-use vault_agent::search::store::corpus::blocks::{names_of, without_names};
-use vault_agent::search::store::corpus::matrix::{Matrix, Probe};
-use vault_agent::search::weights::TURNS;
+use vault_agent::search::rank::turn_signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
+use vault_agent::search::retrieve::bm25;
+use vault_agent::search::store::corpus::Corpus;
+use vault_agent::search::store::matrix::{Matrix, Probe, to_bytes};
+use vault_agent::search::weights::{NEAR, TURNS};
 
 use crate::data::Conversation;
 use crate::metrics::{self, Metrics};
@@ -86,7 +88,7 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let vectors: Vec<Vec<f32>> =
                 conversation.turns.iter().map(|said| embed(&without_names(&said.text, &names))).collect();
             let mut matrix = Matrix::new(vectors[0].len());
-            vectors.iter().for_each(|vector| matrix.push(vector));
+            vectors.iter().for_each(|vector| matrix.push(to_bytes(vector).as_deref()));
             matrix
         });
         let matrix = other.as_ref();
@@ -94,16 +96,17 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let question = Question::new(&asked.text, asked.today);
             let probe = Probe::new(&embed(&without_names(&asked.text, &names)));
             let vectors = probe.as_ref().map(|probe| Vectors { matrix, probe });
-            let mut sink = Table(vec![[0.0; SIGNALS]; corpus.len()]);
             let zone = &jiff::tz::TimeZone::UTC;
             let (candidates, question) = (&candidates, &question);
             let prompt = Prompt { corpus, candidates, question, vectors, nearest: None, others: &[], zone };
-            turn_signals::compute(prompt, &mut Work::default(), &mut sink);
             let cosine = |slot: usize| match (&probe, matrix) {
-                (Some(probe), Some(matrix)) => matrix.cosine(probe, slot),
+                (Some(probe), Some(matrix)) => {
+                    let (values, scale) = matrix.row_parts(slot);
+                    probe.cosine(values, scale)
+                }
                 (Some(probe), None) => {
                     let sums = probe.sums.as_ref();
-                    sums.and_then(|sums| corpus.cosine(sums, slot as u32)).unwrap_or(0.0)
+                    sums.and_then(|sums| Some(sums.cosine(&corpus.code(slot as u32)?))).unwrap_or(0.0)
                 }
                 (None, _) => 0.0,
             };
@@ -114,11 +117,44 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
                 is_log: conversation.is_log,
                 category: asked.category,
                 sessions: (0..corpus.len()).map(|slot| corpus.meta(slot as u32).file).collect(),
-                signals: sink.0,
-                bm25: turn_signals::plain_bm25(corpus, candidates, question),
+                signals: signals(prompt),
+                bm25: plain_bm25(corpus, candidates, question),
                 cosine,
                 evidence: asked.evidence.clone(),
             });
+        }
+    }
+    out
+}
+
+/// Every signal of every slot: the score where that signal alone has a weight.
+fn signals(prompt: Prompt<'_>) -> Vec<[f32; SIGNALS]> {
+    // Of more candidates only a shortlist would get all signals.
+    assert!(prompt.candidates.count <= 5000, "a conversation is short");
+    let mut signals = vec![[0.0; SIGNALS]; prompt.corpus.len()];
+    let mut work = Work::default();
+    for signal in 0..SIGNALS {
+        let alone = std::array::from_fn(|other| f32::from(u8::from(other == signal)));
+        let mut scores = Scores::new(alone, Near::Cosine(NEAR), prompt.corpus.len());
+        turn_signals::compute(prompt, &mut work, &mut scores);
+        signals.iter_mut().zip(0..).for_each(|(of_slot, slot)| of_slot[signal] = scores.of(slot));
+    }
+    signals
+}
+
+/// Plain BM25 of each slot, for the published formulas and as the measure of all else.
+fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Vec<f32> {
+    let mut out = vec![0.0; corpus.len()];
+    let n = candidates.count as u64;
+    let lengths = candidates.slots().map(|slot| f64::from(corpus.meta(slot).length));
+    let mean = (lengths.sum::<f64>() / n.max(1) as f64).max(1e-9);
+    for term in &question.terms {
+        let mut found = Vec::new();
+        corpus.each_posting(&term.stem, &[], |slot, times, _| found.push((slot, f64::from(times.all()))));
+        let rarity = bm25::idf(found.len() as u64, n);
+        for (slot, tf) in found {
+            let norm = 1.0 - bm25::B + bm25::B * f64::from(corpus.meta(slot).length) / mean;
+            out[slot as usize] += (rarity * tf * (bm25::K1 + 1.0) / (tf + bm25::K1 * norm)) as f32;
         }
     }
     out

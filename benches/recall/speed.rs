@@ -4,17 +4,16 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::BuiltinTable;
-use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal_names::weights;
 use vault_agent::search::rank::turn_signals;
 use vault_agent::search::rank::turn_signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
-use vault_agent::search::store::corpus::blocks::Corpus;
-use vault_agent::search::store::corpus::matrix::Probe;
-use vault_agent::search::store::corpus::note_rows::Passage;
+use vault_agent::search::read::block::{Block, ParsedNote};
+use vault_agent::search::store::corpus::Corpus;
+use vault_agent::search::store::matrix::Probe;
 use vault_agent::search::weights::NEAR;
 
-use crate::data::{Conversation, Said};
+use crate::data::{Conversation, Said, note, turn};
 
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
@@ -33,7 +32,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
     });
     println!("\nembedding 50 words: {:?}", median(times.collect()));
 
-    let mut corpus = Corpus::new();
+    let mut corpus = Corpus::default();
     let start = Instant::now();
     for copy in 0.. {
         if corpus.len() >= blocks {
@@ -43,7 +42,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             let path = |at: usize| format!("logs/discord-channel/{}-{copy}/{at:04}.md", conversation.id);
             let sessions = conversation.turns.chunks(24).enumerate();
             sessions.map(move |(at, turns)| {
-                (path(at), passages(turns, 1_600_000_000 + 3600 * (copy * 100 + at as i64)))
+                (path(at), session(turns, 1_600_000_000 + 3600 * (copy * 100 + at as i64)))
             })
         });
         corpus.put(notes).unwrap();
@@ -72,7 +71,8 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
         whole.push(start.elapsed());
         let start = Instant::now();
         cosines.clear();
-        cosines.extend(candidates.slots().map(|slot| corpus.cosine(probe.sums.as_ref()?, slot)));
+        let sums = probe.sums.as_ref().unwrap();
+        cosines.extend(candidates.slots().map(|slot| Some(sums.cosine(&corpus.code(slot)?))));
         vectors_only.push(start.elapsed());
     }
     let least = |times: &[Duration]| times.iter().min().copied().unwrap_or_default();
@@ -86,16 +86,6 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
 }
 
 /// The turns of a session, all of one time.
-fn passages(turns: &[Said], time: i64) -> Vec<Passage<'_>> {
-    let passages = turns.iter().zip(1..).map(|(said, line)| Passage {
-        line,
-        is_turn: true,
-        role: None,
-        author: Some(&said.author),
-        time: Some(time),
-        about: About::default(),
-        head: "",
-        text: &said.text,
-    });
-    passages.collect()
+fn session(turns: &[Said], time: i64) -> ParsedNote {
+    note(turns.iter().zip(1..).map(|(said, line)| Block { line, time: Some(time), ..turn(said) }))
 }

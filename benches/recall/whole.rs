@@ -71,7 +71,7 @@ impl Built {
         let ask = |asked: &data::Asked| {
             let mut query = Query::new(change(&asked.text)).limit(50);
             if !whole {
-                query = query.scope(format!("logs/discord-channel/{}/", of.id));
+                query.scope = Some(format!("logs/discord-channel/{}/", of.id));
             }
             let hits = self.recall.search(&query).unwrap().hits;
             let own = |path: &str| path.contains(&format!("/{}/", of.id));

@@ -2,20 +2,20 @@
 //!
 //! A text comes in; a vector of the model that the settings name goes out, or an [`EmbedError`], and search and recall
 //! go on without it. This room knows no note, no index and no ranking; vectors are kept by
-//! [`crate::search::store::corpus::vectors`].
-//! - [`provider`]: from the settings (`[embed] provider`) to a model behind the trait [`Provider`];
+//! [`crate::search::store::vectors`].
+//! - [`open`]: from the settings (`[embed] provider`) to a model behind the trait [`Provider`];
 //! - [`models`]: one file a model; the built-in one ([`BuiltinTable`]) needs nothing: no file, no network, microseconds a text;
 //! - [`tokens`]: a text's token numbers;
 //! - [`retry`]: retries of an endpoint;
-//! - [`tensors`], [`fast_hash`]: tensors from files, a quick hash.
+//! - [`tensors`]: tensors from files.
 
-pub mod fast_hash;
 mod models;
-mod provider;
 pub mod retry;
 mod tensors;
 mod tokens;
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,7 +24,6 @@ use crate::config::Settings;
 
 pub use self::models::http;
 pub use self::models::{BuiltinTable, Embedder, StaticModel, bert, folder, local, table};
-pub use self::provider::open;
 pub use self::tokens::wordpiece;
 
 /// The purpose of a text; some endpoints embed questions and passages differently.
@@ -89,6 +88,26 @@ impl EmbedError {
     /// Whether the same call may succeed later.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
+    }
+}
+
+/// The model that the settings name; `None` where they say `none`, or `builtin`, which needs nothing ([`StaticModel`]).
+///
+/// `local:` directories are relative to `root`, the vault's folder.
+///
+/// # Errors
+/// The provider isn't known, its model directory isn't one, or its key is missing.
+pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Provider>>, EmbedError> {
+    let embed = &settings.embed;
+    if let Some(dir) = embed.provider.strip_prefix("local:") {
+        return Ok(Some(Arc::new(local::LocalModel::open(&root.join(dir))?)));
+    }
+    match embed.provider.as_str() {
+        "none" | "builtin" => Ok(None),
+        "google" | "openai" | "ollama" => Ok(Some(Arc::new(http::EndpointModel::open(embed, root)?))),
+        other => Err(EmbedError::Settings(format!(
+            "`embed.provider` is `{other}`; it takes `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`"
+        ))),
     }
 }
 

@@ -30,13 +30,6 @@ impl Query {
         self.limit = limit;
         self
     }
-
-    /// The same query within `scope`.
-    #[must_use]
-    pub fn scope(mut self, scope: impl Into<String>) -> Self {
-        self.scope = Some(scope.into());
-        self
-    }
 }
 
 /// A search's result.

@@ -7,13 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use jiff::tz::TimeZone;
+
 use crate::clock::Clock;
+use crate::config::Settings;
 use crate::embed::{EmbedError, StaticModel};
 use crate::search::error::IndexError;
 use crate::search::read::note::Options;
-use crate::search::store::corpus::note_rows::RowInputs;
-use crate::search::store::{cache, view};
+use crate::search::store::cache;
+use crate::search::store::corpus::Corpus;
+use crate::search::store::segment::note_rows::RowInputs;
 use crate::vault::Vault;
+use crate::workspace::Workspace;
 
 /// The index of a vault.
 #[derive(Debug)]
@@ -29,39 +34,33 @@ pub struct Index {
     pub(in crate::search) clock: Arc<dyn Clock>,
     pub(in crate::search) store: RwLock<Arc<cache::Store>>,
     /// Without a cache: what was read last, and the listing that it belongs to.
-    pub(in crate::search) read: Mutex<Option<([u8; 32], Arc<view::View>)>>,
+    pub(in crate::search) read: Mutex<Option<([u8; 32], Arc<Corpus>)>>,
     /// When every file was last looked at for the sake of an empty answer.
     pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
     pub(in crate::search) stopping: AtomicBool,
 }
 
 impl Index {
-    /// Opens the index of `vault` in the folder `cache`, making it where it is missing, of another
-    /// version or damaged. Reads no note; where the cache can't be used, answers come without it.
+    /// Opens the index of `vault` in the folder `cache` with its settings, making it where it is missing, of another version
+    /// or damaged. Reads no note; where the cache can't be used, answers come without it.
     ///
     /// # Errors
-    /// tantivy or SQLite fail in a way that making the cache anew doesn't mend.
-    pub fn open(
+    /// tantivy or SQLite fail in a way that making the cache anew doesn't mend. The time zone is one that the settings have
+    /// checked.
+    pub fn of(
         vault: Vault,
+        settings: &Settings,
         cache: &Path,
-        options: Options,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, IndexError> {
-        Self::with_table(vault, cache, options, clock, (StaticModel::Builtin, None))
-    }
-
-    fn with_table(
-        vault: Vault,
-        cache: &Path,
-        options: Options,
-        clock: Arc<dyn Clock>,
-        (table, table_error): (StaticModel, Option<EmbedError>),
-    ) -> Result<Self, IndexError> {
+        let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
+        let (table, table_error) = StaticModel::of(settings, vault.root());
+        let options = Options::from_settings(settings, zone.clone());
         let fingerprint = format!("{} {}", options.fingerprint(), table.name());
         let store = cache::Store::open(cache, &fingerprint)?;
         Ok(Self {
             vault,
-            basis: RowInputs { table, zone: options.zone.clone() },
+            basis: RowInputs { table, zone },
             table_error,
             fingerprint,
             options,
@@ -72,21 +71,6 @@ impl Index {
             looked: Mutex::default(),
             stopping: AtomicBool::new(false),
         })
-    }
-
-    /// Opens the index of a workspace's vault, with its settings.
-    ///
-    /// # Errors
-    /// As [`Index::open`]; the time zone is one that the settings have checked.
-    pub fn of(
-        vault: Vault,
-        settings: &crate::config::Settings,
-        cache: &Path,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, IndexError> {
-        let zone = jiff::tz::TimeZone::get(&settings.timezone).unwrap_or(jiff::tz::TimeZone::UTC);
-        let table = StaticModel::of(settings, vault.root());
-        Self::with_table(vault, cache, Options::from_settings(settings, zone), clock, table)
     }
 
     /// The vault.
@@ -162,6 +146,16 @@ impl Index {
 
     pub(in crate::search) fn now_ns(&self) -> i64 {
         i64::try_from(self.clock.now().as_nanosecond()).unwrap_or(i64::MAX)
+    }
+}
+
+impl Workspace {
+    /// The vault's index; reads no note.
+    ///
+    /// # Errors
+    /// The cache can't be used, in a way that making it anew doesn't mend.
+    pub fn index(&self) -> Result<Index, IndexError> {
+        Index::of(self.vault.clone(), &self.settings, &self.dirs.cache, Arc::clone(&self.clock))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Searches one vault by words and meaning ([`Recall`]); opened once, queried often.
 //!
-//! [`Recall`] is built on an [`Index`] and holds the ranking's view of its segments (the corpus).
-//! [`crate::search::follow`] updates the corpus; [`crate::search::results`] has the methods that answer.
+//! [`Recall`] is built on an [`Index`] and keeps, while nothing changes, what ranking makes of the corpus
+//! ([`CorpusState`]). [`crate::search::results`] has the methods that answer.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
@@ -13,11 +13,12 @@ use crate::config::Settings;
 use crate::embed::http::wait;
 use crate::embed::retry::{self, Backoff};
 use crate::embed::{self, EmbedError, EmbedPurpose, Provider, StaticModel};
+use crate::search::analyze::authors::{names_of, without_names};
 use crate::search::rank::turn_signals::{Candidates, Work};
-use crate::search::store::corpus::blocks::{Corpus, names_of, without_names};
-use crate::search::store::corpus::matrix::{Matrix, Probe};
-use crate::search::store::view::View;
-use crate::search::{Index, IndexError};
+use crate::search::store::corpus::Corpus;
+use crate::search::store::matrix::{Matrix, Probe};
+use crate::search::store::vectors;
+use crate::search::{AnswerSource, Freshness, Index, IndexError, Snapshot};
 use crate::workspace::Workspace;
 
 /// A question doesn't wait longer than this for a model's endpoint.
@@ -63,13 +64,11 @@ pub struct Recall {
 #[derive(Debug)]
 pub(in crate::search) struct CorpusState {
     /// The blocks.
-    pub corpus: Corpus,
-    /// The view that they were seen in.
-    pub view: Arc<View>,
+    pub corpus: Arc<Corpus>,
     /// All living blocks, as candidates, once they were asked for.
-    pub all: OnceLock<Candidates>,
+    pub all: OnceLock<Arc<Candidates>>,
     /// Those that may be given unasked, where that isn't all.
-    pub unasked: OnceLock<Candidates>,
+    pub unasked: OnceLock<Arc<Candidates>>,
     /// Which notes' blocks are documents of their own, by number, once that was asked for.
     pub lists: OnceLock<Vec<bool>>,
     /// The vectors of the settings' model, by slot, where it isn't the built-in one.
@@ -129,7 +128,7 @@ impl Recall {
     /// On a workspace's index, which is opened.
     ///
     /// # Errors
-    /// As [`Index::open`].
+    /// As [`Index::of`].
     pub fn of(workspace: &Workspace) -> Result<Self, RecallError> {
         Ok(Self::new(Arc::new(workspace.index()?), &workspace.settings, Arc::clone(&workspace.clock)))
     }
@@ -158,7 +157,52 @@ impl Recall {
     }
 
     pub(in crate::search) fn work(&self) -> MutexGuard<'_, Option<Work>> {
-        self.work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` on a fresh state of the index, and says how fresh that is; `work` returns the files that its answer was made from, as
+    /// for [`Index::answer`].
+    ///
+    /// # Errors
+    /// The index's.
+    pub(in crate::search) fn answer<T>(
+        &self,
+        work: impl Fn(&Snapshot<'_>, &CorpusState) -> Result<(T, Option<Vec<AnswerSource>>), IndexError>,
+    ) -> Result<(T, Freshness), RecallError> {
+        Ok(self.index.answer(|snapshot| work(snapshot, &*self.state(snapshot)?))?)
+    }
+
+    /// The snapshot's state as ranking sees it: the last one, where nothing has changed since.
+    pub(in crate::search) fn state(&self, snapshot: &Snapshot<'_>) -> Result<Arc<CorpusState>, IndexError> {
+        let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = kept.as_ref().filter(|state| Arc::ptr_eq(&state.corpus, &snapshot.corpus)) {
+            return Ok(Arc::clone(state));
+        }
+        let corpus = Arc::clone(&snapshot.corpus);
+        let model = if self.is_builtin() { None } else { self.model(&corpus, snapshot.database())? };
+        let (all, unasked, lists) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Arc::clone(kept.insert(Arc::new(CorpusState { corpus, all, unasked, lists, model }))))
+    }
+
+    /// Forgets the last state: it has got more vectors.
+    pub(in crate::search) fn forget(&self) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The vectors of the settings' model for the blocks of a corpus; none where there are none.
+    fn model(
+        &self,
+        corpus: &Corpus,
+        conn: &rusqlite::Connection,
+    ) -> Result<Option<(String, Matrix)>, IndexError> {
+        let Ok(Some(provider)) = self.provider() else { return Ok(None) };
+        let name = provider.name().to_owned();
+        let (dimension, found) = vectors::load(conn, &name)?;
+        let mut by_slot = Matrix::new(dimension);
+        for slot in 0..u32::try_from(corpus.len()).unwrap_or(u32::MAX) {
+            by_slot.push(corpus.hash(slot).and_then(|hash| found.get(&hash)).map(Vec::as_slice));
+        }
+        Ok((!found.is_empty()).then_some((name, by_slot)))
     }
 
     /// The vector of a question, by the settings' model where it has vectors for nearly all of the scope

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use vault_agent::clock::{ManualClock, SystemClock};
-use vault_agent::search::{CheckedBy, Index, IndexError, Options, Query};
+use vault_agent::config::Settings;
+use vault_agent::search::{CheckedBy, Index, IndexError, Query};
 use vault_agent::vault::Vault;
 
 use super::vault::{TestVault, show};
@@ -145,7 +146,8 @@ fn a_moved_vault_keeps_its_index() {
     let moved = vault.home().join("elsewhere");
     std::fs::rename(vault.root(), &moved).unwrap();
     let open = Vault::open(&moved).unwrap();
-    let index = Index::open(open, &vault.cache(), Options::default(), Arc::new(SystemClock)).unwrap();
+    let settings = Settings { timezone: "UTC".to_owned(), ..Settings::default() };
+    let index = Index::of(open, &settings, &vault.cache(), Arc::new(SystemClock)).unwrap();
     let generation = index.stats().unwrap().generation;
     let answer = index.search(&Query::new("first")).unwrap();
     assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
@@ -158,7 +160,7 @@ fn a_clock_that_jumps_hides_no_change() {
     // The clock says a year from now, then a year ago; the files' times are the system's.
     for (round, now) in ["2037-01-01T00:00:00Z", "2001-01-01T00:00:00Z"].iter().enumerate() {
         let clock = ManualClock::new(now.parse().unwrap());
-        let index = vault.index_with(&vault.cache(), Options::default(), clock);
+        let index = vault.index_with(&vault.cache(), "UTC", clock);
         let before = ["first", "round0"][round];
         assert_eq!(index.search(&Query::new(before)).unwrap().hits.len(), 1);
         vault.write("a.md", format!("round{round}\n"));

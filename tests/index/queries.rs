@@ -2,7 +2,7 @@
 
 use super::vault::{TestVault, show};
 use vault_agent::clock::SystemClock;
-use vault_agent::search::{Options, Query};
+use vault_agent::search::Query;
 
 fn vault() -> TestVault {
     TestVault::of(
@@ -71,6 +71,10 @@ fn other_scripts_identifiers_and_accents() {
     assert_eq!(find("docs.rs/tantivy").len(), 1);
 }
 
+fn within(text: &str, scope: &str) -> Query {
+    Query { scope: Some(scope.to_owned()), ..Query::new(text) }
+}
+
 #[test]
 fn a_folder_is_a_scope_in_either_form_of_its_accents() {
     let (composed, decomposed) = ("B\u{fc}cher", "Bu\u{308}cher");
@@ -79,19 +83,19 @@ fn a_folder_is_a_scope_in_either_form_of_its_accents() {
     let index = vault.index();
     for folder in [composed, decomposed] {
         for scope in [folder.to_owned(), format!("{folder}/"), format!("{folder}/cafe\u{301}.md")] {
-            let hits = index.search(&Query::new("apple").scope(scope.as_str())).unwrap().hits;
+            let hits = index.search(&within("apple", &scope)).unwrap().hits;
             assert_eq!(hits.len(), 1, "{scope:?}");
             assert!(hits[0].path.starts_with(decomposed));
         }
     }
-    assert!(index.search(&Query::new("apple").scope("B\u{fc}x")).is_err());
+    assert!(index.search(&within("apple", "B\u{fc}x")).is_err());
 }
 
 #[test]
 fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
     let vault = vault();
     let index = vault.index();
-    let answer = index.search(&Query::new("dentist").scope("channel:7")).unwrap();
+    let answer = index.search(&within("dentist", "channel:7")).unwrap();
     assert_eq!(answer.hits.len(), 1, "{:?}", show(&answer));
     let hit = &answer.hits[0];
     assert!(hit.pinned);
@@ -101,8 +105,8 @@ fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
     );
     assert_eq!(hit.timestamp, Some("2026-01-30T14:23:55Z".parse().unwrap()));
     assert!(index.search(&Query::new("recalled here kind:turn")).unwrap().hits.is_empty());
-    assert_eq!(index.search(&Query::new("alice").scope("logs")).unwrap().hits.len(), 1);
-    assert_eq!(index.search(&Query::new("dentist").scope("memory")).unwrap().hits.len(), 1);
+    assert_eq!(index.search(&within("alice", "logs")).unwrap().hits.len(), 1);
+    assert_eq!(index.search(&within("dentist", "memory")).unwrap().hits.len(), 1);
 }
 
 #[test]
@@ -175,10 +179,8 @@ fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
 //- the day before.md\n---\ncreated: 2026-06-30T23:59\n---\nwritten\n",
     );
     for zone in ["America/New_York", "Pacific/Auckland", "UTC"] {
-        let zone = jiff::tz::TimeZone::get(zone).unwrap();
-        let options = Options { zone, ..Options::default() };
         let cache = tempfile::tempdir().unwrap();
-        let index = vault.index_with(cache.path(), options, SystemClock);
+        let index = vault.index_with(cache.path(), zone, SystemClock);
         let count = |query: &str| {
             let answer = index.search(&Query::new(query)).unwrap();
             answer.hits.iter().filter(|hit| hit.kind != "properties").count()

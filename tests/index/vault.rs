@@ -8,9 +8,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use vault_agent::clock::{Clock, SystemClock};
+use vault_agent::config::Settings;
 use vault_agent::search::follow::follower;
 use vault_agent::search::follow::follower::Follower;
-use vault_agent::search::{Answer, CheckedBy, Index, Options, Query};
+use vault_agent::search::{Answer, CheckedBy, Index, Query};
 use vault_agent::vault::{NotePath, Vault, WatchEvent, WatchTimes, Watcher};
 
 use crate::support::{self, until};
@@ -39,11 +40,12 @@ impl TestVault {
     }
 
     pub fn index_at(&self, cache: &Path) -> Index {
-        self.index_with(cache, Options::default(), SystemClock)
+        self.index_with(cache, "UTC", SystemClock)
     }
 
-    pub fn index_with(&self, cache: &Path, options: Options, clock: impl Clock + 'static) -> Index {
-        Index::open(Vault::open(&self.root()).unwrap(), cache, options, Arc::new(clock)).unwrap()
+    pub fn index_with(&self, cache: &Path, zone: &str, clock: impl Clock + 'static) -> Index {
+        let settings = Settings { timezone: zone.to_owned(), ..Settings::default() };
+        Index::of(Vault::open(&self.root()).unwrap(), &settings, cache, Arc::new(clock)).unwrap()
     }
 
     pub fn find(&self, query: &str) -> Vec<String> {

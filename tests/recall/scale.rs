@@ -3,14 +3,13 @@
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::BuiltinTable;
-use vault_agent::search::analyze::days::About;
 use vault_agent::search::query::question::Question;
 use vault_agent::search::rank::signal_names::weights;
 use vault_agent::search::rank::turn_signals;
 use vault_agent::search::rank::turn_signals::{Bounds, Candidates, Near, Prompt, Scores, Vectors, Work};
-use vault_agent::search::store::corpus::blocks::Corpus;
-use vault_agent::search::store::corpus::matrix::Probe;
-use vault_agent::search::store::corpus::note_rows::Passage;
+use vault_agent::search::read::block::{Block, Kind, ParsedNote};
+use vault_agent::search::store::corpus::Corpus;
+use vault_agent::search::store::matrix::Probe;
 use vault_agent::search::weights::NEAR;
 
 const WORDS: [&str; 24] = [
@@ -32,18 +31,14 @@ fn texts(n: usize) -> Vec<String> {
 }
 
 fn put(corpus: &mut Corpus, n: usize) {
-    let texts = texts(n);
-    let passages = texts.iter().zip(1..).map(|(text, line)| Passage {
+    let kind = if n.is_multiple_of(2) { Kind::Turn } else { Kind::Paragraph };
+    let blocks = texts(n).into_iter().zip(1..).map(|(text, line)| Block {
         line,
-        is_turn: n.is_multiple_of(2),
-        role: None,
-        author: n.is_multiple_of(2).then_some("Ann"),
-        time: None,
-        about: About::default(),
-        head: "",
-        text,
+        author: (kind == Kind::Turn).then(|| "Ann".into()),
+        ..Block::new(kind, 0, 0, text)
     });
-    corpus.put([(format!("notes/{n:03}.md"), passages.collect())]).unwrap();
+    let note = ParsedNote { blocks: blocks.collect(), ..ParsedNote::default() };
+    corpus.put([(format!("notes/{n:03}.md"), note)]).unwrap();
 }
 
 fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
@@ -69,7 +64,7 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
 
 #[test]
 fn a_corpus_that_grew_in_another_way_ranks_the_same() {
-    let (mut fresh, mut grown) = (Corpus::new(), Corpus::new());
+    let (mut fresh, mut grown) = (Corpus::default(), Corpus::default());
     (0..300).for_each(|n| put(&mut fresh, n));
     (0..300).rev().for_each(|n| put(&mut grown, n));
     (50..120).for_each(|n| put(&mut grown, n));

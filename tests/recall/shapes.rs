@@ -8,7 +8,7 @@ use vault_agent::clock::ManualClock;
 use vault_agent::config::{self, Settings};
 use vault_agent::embed::http::EndpointModel;
 use vault_agent::embed::{EmbedPurpose, Provider};
-use vault_agent::search::store::corpus::vectors::Counts;
+use vault_agent::search::store::vectors::Counts;
 use vault_agent::search::{Index, MemoryPrompt, Query, Recall};
 use vault_agent::vault::Vault;
 

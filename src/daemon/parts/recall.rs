@@ -83,7 +83,7 @@ fn open(
     }
 }
 
-fn words(pass: &Result<crate::search::follow::reconcile::Reconciled, crate::search::RecallError>) -> String {
+fn words(pass: &Result<crate::search::Reconciled, crate::search::RecallError>) -> String {
     match pass {
         Ok(done) => {
             let counts = done.counts;
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_vault_without_vectors_to_make_says_so() {
-        use crate::search::follow::reconcile::Reconciled;
+        use crate::search::Reconciled;
         assert_eq!(words(&Ok(Reconciled::default())), "none needed");
         let mut some = Reconciled::default();
         some.counts.ok = 2;

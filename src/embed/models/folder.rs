@@ -149,7 +149,7 @@ impl StaticModelFolder {
 }
 
 /// Turns a vector so that what stands in a few of its dimensions stands in all: cosines stay as they are, and what is kept
-/// of each dimension ([`crate::search::store::corpus::vector_code`]) says as much of it as of any other. A Walsh–Hadamard transform behind
+/// of each dimension ([`crate::search::store::segment::vector_code`]) says as much of it as of any other. A Walsh–Hadamard transform behind
 /// signs that look random; the length is a power of two.
 fn spread(vector: &mut [f32]) {
     for (at, x) in vector.iter_mut().enumerate() {

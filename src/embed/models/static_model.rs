@@ -4,10 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::folder::StaticModelFolder;
 use super::table::{self, BuiltinTable, DIMENSIONS, MOST_TOKENS};
 use crate::config::Settings;
-use crate::embed::fast_hash::FastMap;
 use crate::embed::tokens::wordpiece;
 use crate::embed::{EmbedError, is_on};
 
@@ -75,7 +76,7 @@ impl StaticModel {
 #[derive(Debug, Default)]
 pub struct Embedder {
     /// The range in `tokens` of each word.
-    words: FastMap<Box<str>, (u32, u32)>,
+    words: FxHashMap<Box<str>, (u32, u32)>,
     tokens: Vec<u32>,
     /// Those of one text.
     text: Vec<u32>,

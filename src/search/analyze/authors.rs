@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::search::analyze::stems::words;
 
 /// The different names of speakers, numbered as they come.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Authors {
     names: Vec<String>,
     ids: HashMap<String, u32>,

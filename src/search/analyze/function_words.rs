@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 #[cfg(feature = "assistant")]
-use crate::embed::fast_hash::FastSet;
+use std::collections::HashSet;
 use crate::search::analyze::stems::STOP;
 
 const GERMAN: &str = "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dein deine dem den \
@@ -75,7 +75,7 @@ pub(in crate::search) fn of(words: &[String]) -> Vec<&'static str> {
 /// Whether a lower-case word is a function word of any of these languages.
 #[cfg(feature = "assistant")]
 pub(crate) fn is_one(word: &str) -> bool {
-    static ALL: LazyLock<FastSet<&str>> = LazyLock::new(|| {
+    static ALL: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         std::iter::once(STOP).chain(LANGUAGES).flat_map(str::split_ascii_whitespace).collect()
     });
     ALL.contains(word)

@@ -10,9 +10,9 @@ pub mod text;
 
 pub mod stems;
 
+pub mod authors;
 pub mod days;
 
-pub(in crate::search) mod authors;
 pub(crate) mod function_words;
 pub(in crate::search) mod glob;
 pub(in crate::search) mod pieces;

@@ -6,8 +6,7 @@
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
-
-use crate::embed::fast_hash::{FastMap, FastSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Function words and the question words and auxiliaries: they say what is asked, not what about.
 pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
@@ -15,7 +14,7 @@ pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in
     have had having were been being would could should may might can i me my you your we our us he him his she \
     her its them from about any some than so s t d m ll re ve don didn";
 
-static STOP_WORDS: LazyLock<FastSet<&'static str>> =
+static STOP_WORDS: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| STOP.split_ascii_whitespace().collect());
 
 /// Words longer than this (in bytes) are cut: nobody asks for the 200th letter of a base64 blob.
@@ -26,7 +25,7 @@ const MOST_STEMS: usize = 20_000;
 /// Turns text into terms; keeps each word's stem, so that a vault's words are stemmed once.
 pub struct Terms {
     stemmer: Stemmer,
-    stems: FastMap<Box<str>, Option<Box<str>>>,
+    stems: FxHashMap<Box<str>, Box<str>>,
 }
 
 impl std::fmt::Debug for Terms {
@@ -44,19 +43,24 @@ impl Default for Terms {
 impl Terms {
     /// With an empty memory.
     pub fn new() -> Self {
-        Self { stemmer: Stemmer::new(Algorithm::English), stems: FastMap::default() }
+        Self { stemmer: Stemmer::new(Algorithm::English), stems: FxHashMap::default() }
     }
 
     /// The term of one lower-case word, or `None` for a function word.
     pub fn term(&mut self, word: &str) -> Option<&str> {
+        (!STOP_WORDS.contains(word)).then(|| self.stem(word))
+    }
+
+    /// The English stem of one lower-case word.
+    pub(super) fn stem(&mut self, word: &str) -> &str {
         if !self.stems.contains_key(word) {
-            let stem = (!STOP_WORDS.contains(word)).then(|| Box::from(&*self.stemmer.stem(word)));
             if self.stems.len() > MOST_STEMS {
                 self.stems.clear();
             }
+            let stem = Box::from(&*self.stemmer.stem(word));
             self.stems.insert(word.into(), stem);
         }
-        self.stems.get(word).and_then(|stem| stem.as_deref())
+        &self.stems[word]
     }
 
     /// Calls `emit` with each term of `text`, in order.
@@ -234,7 +238,7 @@ fn is_year(word: &str) -> bool {
 }
 
 /// The words that tell the shape of a sentence, with the bit of each: prepositions of places have that of places.
-static CLASSES: LazyLock<FastMap<&'static str, u16>> = LazyLock::new(|| {
+static CLASSES: LazyLock<FxHashMap<&'static str, u16>> = LazyLock::new(|| {
     let lists = [
         (
             Shape::TIME,

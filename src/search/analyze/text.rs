@@ -14,12 +14,9 @@
 
 mod letters;
 
-use frostem::{Algorithm, Stemmer};
-
-use crate::embed::fast_hash::FastMap;
-use crate::search::analyze::stems::is_unspaced;
+use crate::search::analyze::stems::{Terms, is_unspaced};
 pub use letters::fold;
-use letters::{Class, Joint, class, clip, clitic, fold_into, humps, joint};
+use letters::{Class, class, clip, clitic, fold_into, humps, joint};
 
 /// The first byte of a stem's term; exact forms never hold it.
 pub const STEM: char = '\u{1}';
@@ -27,8 +24,6 @@ pub const STEM: char = '\u{1}';
 const MAX_WORD: usize = 64;
 /// A compound longer than this (in bytes) is found by its parts alone.
 const MAX_WHOLE: usize = 56;
-/// The stem cache is emptied at this many words.
-const CACHE: usize = 60_000;
 
 /// The origin of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,55 +43,20 @@ pub struct Splitter {
     piece: String,
 }
 
-/// Turns text into terms and their stems; keeps a cache of stems, so use one for many texts.
+/// Turns text into terms and their stems; keeps what it stemmed, so use one for many texts.
+#[derive(Debug, Default)]
 pub struct Analyzer {
-    splitter: Splitter,
-    stems: Stems,
-}
-
-/// Stems of words, remembered; none for a word that is its own.
-pub struct Stems {
-    stemmer: Stemmer,
-    known: FastMap<Box<str>, Option<Box<str>>>,
-}
-
-impl std::fmt::Debug for Analyzer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Analyzer").field("stems", &self.stems.known.len()).finish_non_exhaustive()
-    }
-}
-
-impl Default for Analyzer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Clone for Analyzer {
-    fn clone(&self) -> Self {
-        Self::new()
-    }
+    pub(in crate::search) splitter: Splitter,
+    pub(in crate::search) stems: Terms,
 }
 
 impl Analyzer {
-    /// An analyzer with empty buffers.
-    pub fn new() -> Self {
-        let stemmer = Stemmer::new(Algorithm::English);
-        let stems = Stems { stemmer, known: FastMap::default() };
-        Self { splitter: Splitter::default(), stems }
-    }
-
-    /// The splitter and the stemmer.
-    pub fn parts(&mut self) -> (&mut Splitter, &mut Stems) {
-        (&mut self.splitter, &mut self.stems)
-    }
-
     /// Calls `emit` with every term of `text`, in order: the form, the exact term and its stem if that
     /// differs (without [`STEM`]).
     pub fn terms(&mut self, text: &str, emit: &mut dyn FnMut(Form, &str, Option<&str>)) {
         let Self { splitter, stems } = self;
         splitter.split(text, &mut |form, term, _| {
-            emit(form, term, if form == Form::Word { stems.get(term) } else { None });
+            emit(form, term, if form == Form::Word { other_stem(stems, term) } else { None });
         });
     }
 }
@@ -123,22 +83,10 @@ fn is_english(word: &str) -> bool {
     word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'')
 }
 
-impl Stems {
-    /// The stem of a folded word, where that is another.
-    pub fn get(&mut self, word: &str) -> Option<&str> {
-        if !is_english(word) {
-            return None;
-        }
-        if !self.known.contains_key(word) {
-            if self.known.len() >= CACHE {
-                self.known.clear();
-            }
-            let stem = self.stemmer.stem(word);
-            let other = (*stem != *word && !stem.is_empty()).then(|| Box::from(&*stem));
-            self.known.insert(word.into(), other);
-        }
-        self.known.get(word)?.as_deref()
-    }
+/// The stem of a folded word, where that is another.
+pub(in crate::search) fn other_stem<'s>(stems: &'s mut Terms, word: &str) -> Option<&'s str> {
+    let stem = if is_english(word) { stems.stem(word) } else { "" };
+    (!stem.is_empty() && stem != word).then_some(stem)
 }
 
 impl Splitter {
@@ -209,8 +157,8 @@ impl Splitter {
                 }
             }
             end = at.max(end);
-            let Some((joint, next)) = joint(text, at) else { break };
-            if joint == Joint::Apostrophe && clitic(text, next) {
+            let Some((is_apostrophe, next)) = joint(text, at) else { break };
+            if is_apostrophe && clitic(text, next) {
                 // `don't`, `Kyle's`: one word.
                 apostrophe = Some(at);
                 at = next;

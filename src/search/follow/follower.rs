@@ -8,7 +8,7 @@
 //! that was rebuilt since (after damage, or by `reindex`) may be empty. Without the proof a query checks every file
 //! itself, so a dead, hung or late watcher costs time, never an answer.
 //!
-//! [`prove_freshness`] reads the follower's file and leaves the cookie.
+//! `freshness` reads the follower's file and leaves the cookie.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-pub use crate::search::follow::freshness::{FreshnessProof, cookies, is_held, prove_freshness};
+pub use crate::search::follow::freshness::{cookies, is_held};
 use crate::search::store::catalog;
 use crate::search::store::lock::Lock;
 use crate::search::{Index, IndexError};

@@ -3,18 +3,14 @@
 //! - [`scan`] compares every file's stat; `update` commits newer files or reads them beside the index, [`reindex`]
 //!   builds a new index beside the old one.
 //! - [`follower`] is the daemon's part: it follows the watcher and proves the cache's freshness; `freshness` reads that proof.
-//! - [`snapshot`] is one state of the vault with all texts, committed or read directly; `source_check` records what an answer
-//!   from it rests on, and checks that again; [`report`] describes the index for people.
-//! - `corpus_state` is a snapshot as ranking sees it; [`reconcile`] completes the vectors of the settings' model.
+//! - [`snapshot`] is one state of the vault with all texts, committed or read directly; it records what an answer from it
+//!   rests on, and checks that again; [`report`] describes the index for people.
 
 pub mod follower;
-pub mod reconcile;
 pub mod report;
 pub mod scan;
 pub mod snapshot;
 
-pub(in crate::search) mod corpus_state;
 pub(in crate::search) mod freshness;
 pub(in crate::search) mod reindex;
-pub(in crate::search) mod source_check;
 pub(in crate::search) mod update;

@@ -80,14 +80,14 @@ impl Index {
     pub fn stats(&self) -> Result<Stats, IndexError> {
         let listing = scan::list(&self.vault, &self.options)?;
         self.healing(|store| {
-            let (conn, view, _) = self.fresh(store)?;
+            let (conn, corpus, _) = self.fresh(store)?;
             let mut stats = Stats {
-                blocks: view.totals.docs,
-                segments: view.segs.len(),
-                generation: view.totals.generation,
-                committed: jiff::Timestamp::from_second(view.totals.committed)
+                blocks: corpus.totals.docs,
+                segments: corpus.segs.len(),
+                generation: corpus.totals.generation,
+                committed: jiff::Timestamp::from_second(corpus.totals.committed)
                     .ok()
-                    .filter(|_| view.totals.committed > 0),
+                    .filter(|_| corpus.totals.committed > 0),
                 followed: follower::is_held(&self.root),
                 index_bytes: folder_bytes(&self.root),
                 ..Stats::default()
@@ -104,14 +104,14 @@ impl Index {
                 }
             };
             catalog::each_file(&conn, |file| {
-                if !view.hidden.contains(&file.path) {
+                if !corpus.hidden.contains(&file.path) {
                     count(file);
                 }
             })?;
-            view.segs.iter().flat_map(|seg| &seg.memory).cloned().for_each(count);
-            let dead = view.segs.iter().map(|seg| u64::from(seg.reader.max_doc()) - seg.living());
+            corpus.segs.iter().flat_map(|seg| &seg.memory).cloned().for_each(count);
+            let dead = corpus.segs.iter().map(|seg| u64::from(seg.reader.max_doc()) - seg.living());
             stats.dead_blocks = dead.sum();
-            let sets = DocumentSets::new(&view, &store.fields);
+            let sets = DocumentSets::new(&corpus);
             let living = sets.living();
             for kind in Kind::ALL {
                 let blocks = sets.with_filter(&format!("kind:{kind}"))?.intersection_len(&living);
@@ -217,7 +217,7 @@ impl Index {
                     || !path.contains('/') && note.strip_suffix(".md").and_then(name).as_ref() == Some(&path)
             };
             let mut there = false;
-            for seg in &snapshot.view().segs {
+            for seg in &snapshot.corpus.segs {
                 for (at, note) in seg.rows.notes().iter().enumerate() {
                     if seg.is_alive(note.start) && is_at(&note.path) {
                         there |= seg.blocks(at)?.iter().any(|block| block.block_id.as_ref() == Some(&id));

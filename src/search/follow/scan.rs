@@ -9,13 +9,14 @@ use std::os::unix::fs::MetadataExt;
 
 use rayon::prelude::*;
 use rusqlite::Connection;
+use rustc_hash::FxHashMap;
 
 use crate::vault::{NotePath, Stat, Vault, VaultError, WalkOptions, WalkResult, conflict};
 
-use crate::embed::fast_hash::FastMap;
 use crate::search::IndexError;
-use crate::search::read::file;
-use crate::search::read::note::{Options, Parsed};
+use crate::search::read;
+use crate::search::read::block::ParsedNote;
+use crate::search::read::note::Options;
 use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, FileStat};
 use crate::search::store::delta::Change;
@@ -66,7 +67,7 @@ pub fn list(vault: &Vault, options: &Options) -> Result<Listing, VaultError> {
 
 /// The files of `listing` that may differ from what is known, the vanished ones included.
 pub fn suspects(conn: &Connection, listing: &Listing) -> Result<Vec<ChangedFile>, IndexError> {
-    let mut listed: FastMap<&str, Stat> = FastMap::default();
+    let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
     listed.extend(listing.files.iter().map(|(path, stat)| (path.as_str(), *stat)));
     let mut differing = Vec::new();
     catalog::each_look(conn, |path, look| match listed.remove(path) {
@@ -208,14 +209,14 @@ pub fn look(vault: &Vault, options: &Options, suspect: ChangedFile, now: i64) ->
         let touched = FileRow { look, ..known.clone() };
         return (touched != *known).then_some(Change::Touched(touched));
     }
-    let (hash, skipped, parsed) = match bytes.and_then(|bytes| file::parse(&path, &bytes, options)) {
-        Ok(parsed) => (hash, None, parsed),
-        Err(why) => ([0; 32], Some(why), Parsed::default()),
+    let (hash, skipped, note) = match bytes.and_then(|bytes| read::parse(&path, &bytes, options)) {
+        Ok(note) => (hash, None, note),
+        Err(why) => ([0; 32], Some(why), ParsedNote::default()),
     };
-    let findings = parsed.note.findings.iter().map(|(line, why)| format!("{line}\t{why}"));
+    let findings = note.findings.iter().map(|(line, why)| format!("{line}\t{why}"));
     let findings = Some(findings.collect::<Vec<_>>().join("\n")).filter(|findings| !findings.is_empty());
     let (is_new, place) = (known.is_none(), known.and_then(|known| known.place));
-    Some(Change::Content { file: FileRow { path, look, hash, skipped, findings, place }, is_new, parsed })
+    Some(Change::Content { file: FileRow { path, look, hash, skipped, findings, place }, is_new, note })
 }
 
 /// Reads a file within the limits, or says why it is left out; none where it is gone.

@@ -1,29 +1,36 @@
-//! Gives queries one consistent state of the index ([`Snapshot`]): all blocks of a scope, their texts, and the
-//! positions of terms.
+//! Gives queries one consistent state of the index ([`Snapshot`]), and checks, before an answer leaves, the files that it was
+//! made from ([`Index::answer`]).
 //!
-//! Blocks of one file come in the order of the file, so a turn's neighbours are the adjacent blocks, and a session is a
-//! file's blocks.
+//! A query comes in as a closure over a snapshot, which also names those files; its result goes out with its freshness. If
+//! one of the files has changed without an event of the watcher, it is read and the query runs again.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::search::follow::scan;
 use crate::search::follow::scan::ChangedFile;
 use crate::search::read::block::Block;
 use crate::search::read::note;
-use crate::search::store::cache::Store;
+use crate::search::read::note::Options;
+use crate::search::store::cache::{Pooled, Store};
 use crate::search::store::catalog;
 use crate::search::store::catalog::FileRow;
-use crate::search::store::segment::schema::Fields;
-use crate::search::store::view::{DocRef, Seg, View};
-use crate::search::{Freshness, Index, IndexError};
+use crate::search::store::corpus::Corpus;
+use crate::search::{CheckedBy, Freshness, Index, IndexError};
+use crate::vault::NotePath;
+
+/// Before it says that there is nothing, a process looks at every file itself, at most so often.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// A consistent state of the index, fresh when it was taken.
 #[derive(Debug)]
 pub struct Snapshot<'a> {
-    store: &'a Store,
-    conn: crate::search::store::cache::Pooled<'a>,
-    view: Arc<View>,
-    options: &'a crate::search::Options,
+    conn: Pooled<'a>,
+    /// The blocks.
+    pub(in crate::search) corpus: Arc<Corpus>,
+    /// The settings that decide which files are indexed, and how.
+    pub(in crate::search) options: &'a Options,
     /// How fresh it is.
     pub freshness: Freshness,
 }
@@ -31,8 +38,8 @@ pub struct Snapshot<'a> {
 /// A block of a snapshot, without its text (see [`Snapshot::text`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
-    /// Names its document in this snapshot.
-    pub at: DocRef,
+    /// Its slot in this snapshot.
+    pub slot: u32,
     /// Its data; `text` and `extra` are empty.
     pub block: Block,
 }
@@ -42,8 +49,7 @@ pub struct Stored {
 pub struct Note {
     /// Its file.
     pub file: FileRow,
-    /// Its segment, and that one's place; none without blocks.
-    seg: Option<(usize, Arc<Seg>)>,
+    corpus: Arc<Corpus>,
 }
 
 impl Note {
@@ -52,10 +58,13 @@ impl Note {
     /// # Errors
     /// They are torn.
     pub fn blocks(&self) -> Result<Vec<Stored>, IndexError> {
-        let (Some(place), Some((at, seg))) = (self.file.place, &self.seg) else { return Ok(Vec::new()) };
-        let Some(note) = seg.rows.note_of(place.start) else { return Ok(Vec::new()) };
-        let stored = |(doc, block)| Stored { at: DocRef { seg: *at, doc }, block };
-        Ok((place.start..).zip(seg.blocks(note)?).map(stored).collect())
+        let Some(place) = self.file.place else { return Ok(Vec::new()) };
+        let of = self.corpus.segs.iter().find(|seg| seg.id == place.segment);
+        let Some((seg, note)) = of.and_then(|seg| Some((seg, seg.rows.note_of(place.start)?))) else {
+            return Ok(Vec::new());
+        };
+        let slots = seg.first + place.start..;
+        Ok(slots.zip(seg.blocks(note)?).map(|(slot, block)| Stored { slot, block }).collect())
     }
 }
 
@@ -75,26 +84,26 @@ impl Index {
         &'a self,
         store: &'a Store,
     ) -> Result<Snapshot<'a>, IndexError> {
-        let (conn, view, freshness) = self.fresh(store)?;
-        Ok(Snapshot { store, conn, view, options: &self.options, freshness })
+        let (conn, corpus, freshness) = self.fresh(store)?;
+        Ok(Snapshot { conn, corpus, options: &self.options, freshness })
     }
 
     /// `snapshot` with the suspects as they are on disk, nothing committed; what it has read directly is read again.
-    pub(in crate::search) fn look_again(
+    fn look_again(
         &self,
         store: &Store,
         snapshot: &mut Snapshot<'_>,
         mut suspects: Vec<ChangedFile>,
     ) -> Result<(), IndexError> {
         // From the committed state on: a file that is looked at twice counts once.
-        let memory = snapshot.view.segs.iter().flat_map(|seg| &seg.memory).map(|file| &file.path);
-        let read: Vec<String> = memory.chain(&snapshot.view.hidden).cloned().collect();
+        let memory = snapshot.memory().map(|file| &file.path);
+        let read: Vec<String> = memory.chain(&snapshot.corpus.hidden).cloned().collect();
         suspects.extend(scan::suspects_at(&snapshot.conn, &self.vault, &self.options, &read)?);
         suspects.sort_by(|a, b| a.path.cmp(&b.path));
         suspects.dedup_by(|a, b| a.path == b.path);
         snapshot.freshness.read_directly = 0;
-        let committed = store.view(&snapshot.conn)?;
-        snapshot.view = self.look_through(committed, suspects, &mut snapshot.freshness)?;
+        let committed = store.corpus(&snapshot.conn)?;
+        snapshot.corpus = self.look_through(committed, suspects, &mut snapshot.freshness)?;
         Ok(())
     }
 }
@@ -102,7 +111,7 @@ impl Index {
 impl Snapshot<'_> {
     /// The paths of all notes that have blocks, in order.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.view.notes().map(|note| note.path.to_string()).collect();
+        let mut notes: Vec<String> = self.corpus.notes().map(|note| note.row.path.to_string()).collect();
         notes.sort_unstable();
         notes
     }
@@ -112,37 +121,24 @@ impl Snapshot<'_> {
     /// # Errors
     /// SQLite's.
     pub fn note(&self, path: &str) -> Result<Option<Note>, IndexError> {
-        for (at, seg) in self.view.segs.iter().enumerate() {
-            if let Some(file) = seg.memory.iter().find(|file| file.path == path) {
-                return Ok(Some(Note { file: file.clone(), seg: Some((at, Arc::clone(seg))) }));
-            }
-        }
-        let file = catalog::file(&self.conn, path)?.filter(|file| !self.view.hidden.contains(&file.path));
-        let Some(file) = file else { return Ok(None) };
-        let of = |seg: &Arc<Seg>| file.place.is_some_and(|place| place.segment == seg.id);
-        let at = self.view.segs.iter().position(of);
-        let seg = at.map(|at| (at, Arc::clone(&self.view.segs[at])));
-        Ok(Some(Note { file, seg }))
+        let file = match self.memory().find(|file| file.path == path) {
+            Some(file) => Some(file.clone()),
+            None => catalog::file(&self.conn, path)?.filter(|_| !self.corpus.hidden.contains(path)),
+        };
+        Ok(file.map(|file| Note { file, corpus: Arc::clone(&self.corpus) }))
     }
 
     /// The text of a block.
     ///
     /// # Errors
     /// tantivy's.
-    pub fn text(&self, at: DocRef) -> Result<String, IndexError> {
-        Ok(self.view.text(at)?.0)
+    pub fn text(&self, slot: u32) -> Result<String, IndexError> {
+        Ok(self.corpus.text(slot)?.0)
     }
 
-    pub(in crate::search) fn view(&self) -> &Arc<View> {
-        &self.view
-    }
-
-    pub(crate) fn options(&self) -> &crate::search::Options {
-        self.options
-    }
-
-    pub(in crate::search) fn fields(&self) -> &Fields {
-        &self.store.fields
+    /// The files that were read directly.
+    pub(in crate::search) fn memory(&self) -> impl Iterator<Item = &FileRow> {
+        self.corpus.segs.iter().flat_map(|seg| &seg.memory)
     }
 
     /// The pinned blocks: path without extension, block id.
@@ -157,5 +153,106 @@ impl Snapshot<'_> {
     /// The database, for what recall keeps in `vectors`. Its transaction is the snapshot's: read only.
     pub fn database(&self) -> &rusqlite::Connection {
         &self.conn
+    }
+}
+
+/// A file that an answer was made from, and its size and modification time as the index knows them; none for one that was
+/// read just now.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AnswerSource {
+    path: String,
+    known: Option<(u64, i64)>,
+}
+
+impl Snapshot<'_> {
+    /// The source of an answer with the block in `slot` of `file`.
+    pub fn source(&self, slot: u32, file: &FileRow) -> AnswerSource {
+        let is_committed = self.corpus.place(slot).0.id != 0;
+        let known = is_committed.then_some((file.look.size, file.look.mtime));
+        AnswerSource { path: file.path.clone(), known }
+    }
+}
+
+impl Index {
+    /// Runs `work` on the index as the vault is on disk now. `work` also returns the files that its answer was made from
+    /// ([`Snapshot::source`]): where one is other than the index knows, or where the list is empty, files are looked at
+    /// and `work` runs once more, so that a dead watcher never has the last word. No list: the answer is taken as it is.
+    ///
+    /// # Errors
+    /// As [`Index::search`], and what `work` says.
+    pub fn answer<T>(
+        &self,
+        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<AnswerSource>>), IndexError>,
+    ) -> Result<(T, Freshness), IndexError> {
+        match self.healing(|store| self.answer_in(store, &work)) {
+            Err(error) if error.is_full_or_read_only() => {
+                let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
+                self.answer_in(&store, &work)
+            }
+            answer => answer,
+        }
+    }
+
+    fn answer_in<T>(
+        &self,
+        store: &Store,
+        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<AnswerSource>>), IndexError>,
+    ) -> Result<(T, Freshness), IndexError> {
+        let mut snapshot = self.fresh_snapshot(store)?;
+        // A file that was read since the question was asked is fresh enough, whatever has happened to it since.
+        let mut looked: HashSet<String> = HashSet::new();
+        for _ in 0..3 {
+            let (answer, sources) = work(&snapshot)?;
+            let Some(sources) = sources.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon) else {
+                return Ok((answer, snapshot.freshness));
+            };
+            let suspects = if sources.is_empty() && self.may_look() {
+                snapshot.freshness.checked_by = CheckedBy::Scan;
+                self.scan(&snapshot.conn, &snapshot.corpus)?
+            } else {
+                let mut stale = self.stale(sources);
+                stale.retain(|path| looked.insert(path.clone()));
+                scan::suspects_at(&snapshot.conn, &self.vault, &self.options, &stale)?
+            };
+            if suspects.is_empty() {
+                return Ok((answer, snapshot.freshness));
+            }
+            // A file that is other than the index knows: look at it, then once more.
+            self.look_again(store, &mut snapshot, suspects)?;
+        }
+        let (answer, _) = work(&snapshot)?;
+        snapshot.freshness.complete = false;
+        Ok((answer, snapshot.freshness))
+    }
+
+    /// Whether it is time to look at every file once more before an empty answer.
+    fn may_look(&self) -> bool {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = looked.is_none_or(|at| at.elapsed() > LOOK_EVERY);
+        if due {
+            *looked = Some(Instant::now());
+        }
+        due
+    }
+
+    /// Those of these files that changed without a report.
+    fn stale(&self, sources: Vec<AnswerSource>) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let is_stale = |source: &AnswerSource| {
+            let Some(known) = source.known else { return false };
+            let plain = scan::plain_stat(&self.vault, &source.path);
+            if plain.is_some_and(|stat| (stat.size, stat.mtime_ns) == known) {
+                return false;
+            }
+            let stat =
+                NotePath::new(&source.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
+            // A vault that isn't there says nothing about its files.
+            match stat {
+                Some(stat) => (stat.size, stat.mtime_ns) != known,
+                None => self.vault.is_present(),
+            }
+        };
+        let stale = sources.into_iter().filter(|source| seen.insert(source.path.clone()) && is_stale(source));
+        stale.map(|source| source.path).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Commits files that changed on disk to the index; where the index can't be written, reads them into a view beside it.
+//! Commits files that changed on disk to the index; where the index can't be written, reads them into a corpus beside it.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -9,9 +9,9 @@ use crate::search::follow::freshness::{FreshnessProof, is_held, prove_freshness}
 use crate::search::follow::scan;
 use crate::search::follow::scan::ChangedFile;
 use crate::search::store::cache::{Mode, Pooled, Store};
+use crate::search::store::corpus::Corpus;
 use crate::search::store::delta::{Change, Delta};
 use crate::search::store::segment::file::Target;
-use crate::search::store::view::View;
 use crate::search::store::{catalog, commit};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
@@ -84,11 +84,11 @@ impl Index {
                 return Err(IndexError::Interrupted);
             }
             let _writing = store.lock_to_write(wait)?;
-            let (conn, view) = store.snapshot()?;
+            let (conn, corpus) = store.snapshot()?;
             let suspects = scan::suspects_at(&conn, &self.vault, &self.options, paths)?;
             done.looked_at += suspects.len();
             let changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
-            self.refuse_vanishing(&view, &changes)?;
+            self.refuse_vanishing(&corpus, &changes)?;
             for change in &changes {
                 match change {
                     Change::Removed(_) => done.removed += 1,
@@ -119,10 +119,10 @@ impl Index {
         Ok(())
     }
 
-    fn refuse_vanishing(&self, view: &View, changes: &[Change]) -> Result<(), IndexError> {
+    fn refuse_vanishing(&self, corpus: &Corpus, changes: &[Change]) -> Result<(), IndexError> {
         let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_))).count() as u64;
         let added = changes.iter().any(|change| matches!(change, Change::Content { is_new: true, .. }));
-        if removed > 1 && removed == view.totals.files && !added {
+        if removed > 1 && removed == corpus.totals.files && !added {
             // The last ones to go: is there really nothing else?
             let listed = scan::list(&self.vault, &self.options)?.files.len();
             if listed == 0 {
@@ -132,12 +132,12 @@ impl Index {
         Ok(())
     }
 
-    /// A view that misses nothing on disk, and how it came about. The connection's open transaction is
-    /// the view's own.
+    /// A corpus that misses nothing on disk, and how it came about. The connection's open transaction is
+    /// the corpus's own.
     pub(in crate::search) fn fresh<'a>(
         &self,
         store: &'a Store,
-    ) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
+    ) -> Result<(Pooled<'a>, Arc<Corpus>, Freshness), IndexError> {
         let mut warnings: Vec<String> = store.take_mended().into_iter().collect();
         match &store.mode {
             Mode::Writable => {}
@@ -146,7 +146,7 @@ impl Index {
         }
         // The word comes first: what was committed after it was given is in the snapshot.
         let word = prove_freshness(&store.root);
-        let (mut conn, mut view) = store.snapshot()?;
+        let (mut conn, mut corpus) = store.snapshot()?;
         // It is about the index that the daemon filled, not about one that was made anew since.
         let (epoch, generation) = catalog::last_commit(&conn)?;
         let word = word.filter(|word| word.commit.0 == epoch && word.commit.1 <= generation);
@@ -159,7 +159,7 @@ impl Index {
             }
             None => {
                 checked_by = CheckedBy::Scan;
-                self.scan(&conn, &view)
+                self.scan(&conn, &corpus)
             }
         };
         if checked_by != CheckedBy::Daemon
@@ -170,25 +170,25 @@ impl Index {
             let paths: Vec<String> = found.iter().map(|suspect| suspect.path.clone()).collect();
             drop(conn);
             let applied = self.apply(store, &paths, false);
-            (conn, view) = store.snapshot()?;
+            (conn, corpus) = store.snapshot()?;
             match applied {
                 // Changes during the write are for the next query.
                 Ok(_) => suspects = Ok(Vec::new()),
-                Err(IndexError::Busy) => suspects = self.scan(&conn, &view),
+                Err(IndexError::Busy) => suspects = self.scan(&conn, &corpus),
                 Err(error @ IndexError::VaultEmpty { .. }) => suspects = Err(error),
                 Err(error) if error.is_full_or_read_only() => {
                     warnings.push(error.to_string());
-                    suspects = self.scan(&conn, &view);
+                    suspects = self.scan(&conn, &corpus);
                 }
                 Err(error) => return Err(error),
             }
         }
-        let mut freshness = Freshness::new(view.totals.generation, checked_by, warnings);
+        let mut freshness = Freshness::new(corpus.totals.generation, checked_by, warnings);
         match suspects {
             Ok(suspects) if matches!(store.mode, Mode::Memory(_)) => {
-                view = self.read_all(view, suspects, &mut freshness)?;
+                corpus = self.read_all(corpus, suspects, &mut freshness)?;
             }
-            Ok(suspects) => view = self.look_through(view, suspects, &mut freshness)?,
+            Ok(suspects) => corpus = self.look_through(corpus, suspects, &mut freshness)?,
             Err(error @ (IndexError::Vault(_) | IndexError::VaultEmpty { .. })) => {
                 freshness.complete = false;
                 freshness.checked_by = CheckedBy::Nobody;
@@ -196,31 +196,31 @@ impl Index {
             }
             Err(error) => return Err(error),
         }
-        Ok((conn, view, freshness))
+        Ok((conn, corpus, freshness))
     }
 
     pub(in crate::search) fn scan(
         &self,
         conn: &Connection,
-        view: &View,
+        corpus: &Corpus,
     ) -> Result<Vec<ChangedFile>, IndexError> {
         let listing = scan::list(&self.vault, &self.options)?;
-        if listing.files.is_empty() && view.totals.files > 0 {
+        if listing.files.is_empty() && corpus.totals.files > 0 {
             return Err(IndexError::VaultEmpty {
                 root: self.vault.root().to_owned(),
-                known: view.totals.files,
+                known: corpus.totals.files,
             });
         }
         scan::suspects(conn, &listing)
     }
 
-    /// `view` with the suspects as they are on disk, nothing committed.
+    /// `corpus` with the suspects as they are on disk, nothing committed.
     pub(in crate::search) fn look_through(
         &self,
-        view: Arc<View>,
+        corpus: Arc<Corpus>,
         mut suspects: Vec<ChangedFile>,
         freshness: &mut Freshness,
-    ) -> Result<Arc<View>, IndexError> {
+    ) -> Result<Arc<Corpus>, IndexError> {
         if suspects.len() > DIRECT {
             freshness.complete = false;
             freshness.warnings.push(format!(
@@ -229,40 +229,40 @@ impl Index {
             ));
             suspects.truncate(DIRECT);
         }
-        self.overlay(view, suspects, freshness)
+        self.overlay(corpus, suspects, freshness)
     }
 
     /// The whole vault, none of which is committed; what was read last where nothing has changed since.
     fn read_all(
         &self,
-        view: Arc<View>,
+        corpus: Arc<Corpus>,
         suspects: Vec<ChangedFile>,
         freshness: &mut Freshness,
-    ) -> Result<Arc<View>, IndexError> {
+    ) -> Result<Arc<Corpus>, IndexError> {
         let of = *blake3::hash(format!("{suspects:?}").as_bytes()).as_bytes();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, view)) = read.as_ref().filter(|(known, _)| *known == of) {
+        if let Some((_, corpus)) = read.as_ref().filter(|(known, _)| *known == of) {
             freshness.read_directly = suspects.len();
-            return Ok(Arc::clone(view));
+            return Ok(Arc::clone(corpus));
         }
-        let view = self.overlay(view, suspects, freshness)?;
-        *read = Some((of, Arc::clone(&view)));
-        Ok(view)
+        let corpus = self.overlay(corpus, suspects, freshness)?;
+        *read = Some((of, Arc::clone(&corpus)));
+        Ok(corpus)
     }
 
     fn overlay(
         &self,
-        view: Arc<View>,
+        corpus: Arc<Corpus>,
         suspects: Vec<ChangedFile>,
         freshness: &mut Freshness,
-    ) -> Result<Arc<View>, IndexError> {
+    ) -> Result<Arc<Corpus>, IndexError> {
         let mut changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
         changes.retain(|change| !matches!(change, Change::Touched(_)));
         if changes.is_empty() {
-            return Ok(view);
+            return Ok(corpus);
         }
         freshness.read_directly += changes.len();
         let delta = Delta::build(changes, &Target::Memory, &self.basis)?;
-        Ok(Arc::new(delta.overlay(&view)?))
+        Ok(Arc::new(delta.overlay(&corpus)?))
     }
 }

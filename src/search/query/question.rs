@@ -80,7 +80,7 @@ impl Question {
         let text = bare.as_str();
         let mut all = Vec::new();
         words(text, |word| all.push(word.to_owned()));
-        let (mut terms, mut analyzer, table) = (Terms::new(), Analyzer::new(), BuiltinTable::builtin());
+        let (mut terms, mut analyzer, table) = (Terms::new(), Analyzer::default(), BuiltinTable::builtin());
         let mut found: Vec<QueryTerm> = Vec::new();
         let says_more = all.iter().any(|word| !is_polite(word) && terms.term(word).is_some());
         for word in all.iter().filter(|word| !says_more || !is_polite(word)) {

@@ -199,14 +199,14 @@ fn filter(key: &str, text: &str) -> Result<Filter, String> {
         )),
         "section" => Filter::Section(text.to_owned()),
         "kind" => {
-            let kinds = || Kind::ALL.map(Kind::as_str).join(", ");
-            Filter::Kind(text.to_lowercase().parse().map_err(|()| format!("no kind; there are {}", kinds()))?)
+            let none = || format!("no kind; there are {}", Kind::NAMES.join(", "));
+            Filter::Kind(Kind::named(&text.to_lowercase()).ok_or_else(none)?)
         }
         "role" => Filter::Role(match text.to_lowercase().as_str() {
-            "user" => Role::User,
-            "agent" | "assistant" => Role::Agent,
-            "tool" => Role::Tool,
-            _ => return Err("no role; there are user, agent, tool".to_owned()),
+            "assistant" => Role::Agent,
+            role => {
+                Role::named(role).ok_or_else(|| format!("no role; there are {}", Role::NAMES.join(", ")))?
+            }
         }),
         "before" => Filter::Before(date(text)?),
         _ => Filter::After(date(text)?),

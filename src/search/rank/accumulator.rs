@@ -1,31 +1,12 @@
-//! Collects the values of ranking signals: as weighted sums when a question is answered, one by one when the weights
-//! are fitted.
+//! Collects the values of ranking signals as weighted sums, one for each block ([`Scores`]), and keeps the scratch memory
+//! that a question needs ([`Work`]).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::search::rank::signal_names::{SIGNALS, Signal, Weights};
+use crate::search::rank::signal_names::{Signal, Weights};
 use crate::search::retrieve::candidates::{Bounds, Candidates, MANY};
 use crate::search::retrieve::term_blocks::Occurrences;
-use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::neighbours::is_turn;
-
-/// The destination of signals.
-pub trait Sink: Send {
-    /// Adds `value` of `signal` to `slot`.
-    fn add(&mut self, signal: Signal, slot: u32, value: f32);
-    /// The cosine of `slot`, as it is and standardised.
-    fn near(&mut self, _: u32, _: f32, _: f32) {}
-    /// Whether only a shortlist will get one.
-    fn is_short(&self, _: &Candidates) -> bool {
-        false
-    }
-    /// The slots that are worth a closer look, once words have spoken; none means all.
-    fn shortlist(&mut self, _: &Candidates) -> Option<Vec<u32>> {
-        None
-    }
-    /// The slots that got one in the end.
-    fn listed(&mut self, _: Vec<u32>) {}
-}
+use crate::search::store::corpus::Corpus;
 
 /// Of more candidates than [`MANY`], so many of the best by words are looked at closely.
 const SHORTLIST: usize = 1000;
@@ -41,7 +22,7 @@ const TOUCHED: u8 = 8;
 /// numbers, so that a large corpus's cells come as zeroed pages, of which those alone cost time that are touched.
 type Cell = (f32, u8);
 
-/// WeightedCount sums, one a slot, and whether anything speaks for it.
+/// Weighted sums, one a slot, and whether anything speaks for it.
 #[derive(Debug)]
 pub struct Scores {
     weights: Weights,
@@ -99,11 +80,10 @@ impl Scores {
     pub fn speaks(&self, slot: u32) -> bool {
         self.cells[slot as usize].1 & !TOUCHED != 0
     }
-}
 
-impl Sink for Scores {
+    /// Adds `value` of `signal` to `slot`.
     #[inline]
-    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
+    pub(super) fn add(&mut self, signal: Signal, slot: u32, value: f32) {
         let gain = self.weights[signal as usize] * value;
         let (score, spoken) = self.cell(slot);
         *score += gain;
@@ -114,7 +94,8 @@ impl Sink for Scores {
         }
     }
 
-    fn near(&mut self, slot: u32, cosine: f32, standard: f32) {
+    /// The cosine of `slot`, as it is and standardised.
+    pub(super) fn near(&mut self, slot: u32, cosine: f32, standard: f32) {
         let is_near = match self.near {
             Near::Cosine(least) => cosine >= least,
             Near::Spreads(least) => standard >= least,
@@ -122,12 +103,9 @@ impl Sink for Scores {
         self.cell(slot).1 |= if is_near { MEANING } else { 0 };
     }
 
-    fn is_short(&self, candidates: &Candidates) -> bool {
-        candidates.count > MANY
-    }
-
-    fn shortlist(&mut self, candidates: &Candidates) -> Option<Vec<u32>> {
-        if !self.is_short(candidates) {
+    /// The slots that are worth a closer look, once words have spoken; none means all.
+    pub(super) fn shortlist(&self, candidates: &Candidates) -> Option<Vec<u32>> {
+        if candidates.count <= MANY {
             return None;
         }
         let scored = self.touched.iter().map(|slot| (self.of(*slot), *slot));
@@ -142,12 +120,11 @@ impl Sink for Scores {
         Some(scored.into_iter().map(|(_, slot)| slot).collect())
     }
 
-    fn listed(&mut self, slots: Vec<u32>) {
+    /// The slots that got a closer look in the end.
+    pub(super) fn set_listed(&mut self, slots: Vec<u32>) {
         self.listed = Some(slots);
     }
-}
 
-impl Scores {
     /// The `most` best turns within `bounds` for which something speaks, typed words before all others, then best first; equals in
     /// the order of path and line.
     pub fn best(
@@ -171,7 +148,7 @@ impl Scores {
                 .filter(|slot| allowed.is_none_or(|allowed| allowed.contains(*slot)))
                 .collect(),
         };
-        slots.retain(|slot| (self.speaks(*slot) || is_first(*slot)) && is_turn(corpus, *slot));
+        slots.retain(|slot| (self.speaks(*slot) || is_first(*slot)) && corpus.is_turn(*slot));
         let order = |a: &u32, b: &u32| {
             let place = |slot: u32| (corpus.path_at(slot), corpus.meta(slot).line);
             let is_first = is_first(*b).cmp(&is_first(*a));
@@ -183,16 +160,6 @@ impl Scores {
         slots.truncate(most);
         slots.sort_unstable_by(order);
         slots
-    }
-}
-
-/// Every signal of every slot, for fitting weights.
-#[derive(Debug)]
-pub struct Table(pub Vec<[f32; SIGNALS]>);
-
-impl Sink for Table {
-    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
-        self.0[slot as usize][signal as usize] += value;
     }
 }
 

@@ -1,9 +1,25 @@
-//! Computes the probability that a found block is about the prompt, and holds the threshold above which recall returns
-//! it.
+//! Measures how much a found block has to do with a prompt ([`measures`]), and makes a probability of that ([`confidence`]).
 //!
-//! The block's measures come in ([`crate::search::rank::measures`] takes them); a probability goes out.
+//! The measures don't compare a block with other blocks, since the best block of a vault that holds no answer is still
+//! no answer. They are the share of the prompt's content that stands in the block or beside it, and the share that
+//! stands nowhere in the vault; each word is weighted by its rarity in the vault and in any text ([`BuiltinTable::weight`]).
+//! The first share alone isn't enough, because a word of small talk stands in any memory. Pure.
 
-use crate::search::weights::{CONFIDENCE_WEIGHTS, Logistic, MEASURES};
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::embed::BuiltinTable;
+use crate::search::Role;
+use crate::search::analyze::stems::Shape;
+use crate::search::parallel::share;
+use crate::search::query::question::{Question, Wants};
+use crate::search::rank::expanded_word::ExpandedWord;
+use crate::search::rank::term_rarity::{FEW, MOST_IDF};
+use crate::search::retrieve::candidates::idf;
+use crate::search::retrieve::nearest_vectors::Vectors;
+use crate::search::retrieve::term_blocks::{CorpusScope, count};
+use crate::search::weights::{AGENT, BESIDE, CONFIDENCE_WEIGHTS, Logistic, MEASURES};
 
 /// Their names, for tables: the share of the prompt's weight that stands in and beside the find; that weight itself, as a
 /// logarithm; the share that stands nowhere in the scope; the cosine of the built-in vectors; whether the prompt names
@@ -14,6 +30,10 @@ pub const NAMES: [&str; MEASURES] =
     ["share", "mass", "unknown", "cosine", "named", "missing", "amiss", "heaviest", "agent"];
 /// The first so many finds say whether the memory knows anything of the prompt: of many, one is always like it.
 pub const FIRST: usize = 3;
+/// A scope of so many blocks is small: its lines are facts of their own, and no line helps out for its neighbour.
+const SMALL: usize = 100;
+/// A text with more words than this was told or pasted, not asked.
+const LONGEST_ASKED: usize = 20;
 
 /// The kind of text that a find stands in; each has weights of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,4 +69,140 @@ pub fn confidence(weights: &Logistic, measured: &Measured) -> f64 {
 pub fn default_confidence(measured: &Measured) -> f64 {
     let weights = &CONFIDENCE_WEIGHTS[measured.place as usize];
     confidence(if measured.has_cosine { &weights.by_meaning } else { &weights.by_words }, measured)
+}
+
+/// The measures of each of `finds`; `vectors` are the built-in ones.
+pub(in crate::search) fn measures(
+    scope: CorpusScope<'_>,
+    question: &Question,
+    expanded: &[ExpandedWord],
+    vectors: Option<Vectors<'_>>,
+    lists: &[bool],
+    finds: &[u32],
+) -> Vec<Measured> {
+    let corpus = scope.corpus;
+    let table = BuiltinTable::builtin();
+    let expanded: Vec<&ExpandedWord> = expanded.iter().filter(|expanded| !expanded.word.is_empty()).collect();
+    let is_asked = question.words.len() <= LONGEST_ASKED && question.is_plain;
+    let is_fact = |slot: u32| is_asked && scope.candidates.count <= SMALL && !corpus.is_said(slot);
+    let is_agent = |at: u32| corpus.role(at) == Some(Role::Agent);
+    let near = |slot: u32| {
+        let reach = if is_fact(slot) { &BESIDE[2..3] } else { &BESIDE[..] };
+        reach.iter().filter_map(move |(at, part)| Some((corpus.beside(slot, *at)?, *part)))
+    };
+    // The blocks that count for the finds, and the notes that count as a whole, both in their order.
+    let mut blocks: Vec<u32> = finds.iter().flat_map(|slot| near(*slot)).map(|(slot, _)| slot).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let note = |slot: u32| corpus.meta(slot).file;
+    let is_whole = |slot: u32| !is_fact(slot) && !corpus.is_said(slot) && !lists[note(slot) as usize];
+    let whole = finds.iter().filter(|slot| is_whole(**slot));
+    let mut notes: Vec<Range<u32>> = whole.map(|slot| corpus.note(note(*slot)).slots).collect();
+    notes.sort_unstable_by_key(|slots| slots.start);
+    notes.dedup();
+    let is_name = |word: &str| {
+        let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
+        names.any(|name| name.split(' ').any(|part| part == word))
+    };
+    // The weight of each word, and whether the scope has it.
+    let (mut weights, mut is_known) =
+        (Vec::with_capacity(expanded.len()), Vec::with_capacity(expanded.len()));
+    let has = share(scope.candidates.count, expanded.len(), |n| Has::new(expanded[n], &blocks, &notes));
+    for (expanded, has) in expanded.iter().zip(&has) {
+        let all = count(scope.candidates.count).max(FEW);
+        let rarity = idf(has.sum.min(all), all).min(MOST_IDF);
+        weights.push(rarity * table.weight(&expanded.word));
+        is_known.push(has.sum >= 0.5);
+    }
+    let mut heaviest: Vec<usize> = (0..weights.len()).collect();
+    heaviest.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    heaviest.truncate(2);
+    let all: f32 = weights.iter().sum::<f32>().max(1e-6);
+    let unknown: f32 =
+        weights.iter().zip(&is_known).filter(|(_, known)| !**known).map(|(weight, _)| weight).sum();
+    let named = expanded.iter().any(|expanded| is_name(&expanded.word));
+    let mut cosines: FxHashMap<u32, f32> = FxHashMap::default();
+    if let Some(vectors) = vectors {
+        cosines.extend(vectors.cosines(corpus, finds.iter().copied()));
+    }
+    let of = |slot: &u32| {
+        let mut matched = vec![0.0_f32; expanded.len()];
+        for (at, part) in near(*slot) {
+            let part = if is_agent(at) && !question.wants.agent { AGENT * part } else { part };
+            let Ok(place) = blocks.binary_search(&at) else { continue };
+            for (matched, has) in matched.iter_mut().zip(&has) {
+                *matched = matched.max(part * has.blocks[place]);
+            }
+        }
+        if is_whole(*slot) {
+            let place = notes.partition_point(|slots| slots.end <= *slot);
+            matched = has.iter().map(|has| has.notes[place]).collect();
+        }
+        let heaviest: Vec<f32> = heaviest.iter().map(|at| matched[*at]).collect();
+        let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
+        let cosine = cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
+        let place = match corpus.is_said(*slot) {
+            false if is_fact(*slot) => SourceKind::Fact,
+            false => SourceKind::Note,
+            true if near(*slot).any(|(at, _)| is_agent(at)) => SourceKind::Log,
+            true => SourceKind::Conversation,
+        };
+        let named = f32::from(u8::from(named));
+        Measured {
+            of: [
+                mass / all,
+                mass.ln_1p(),
+                unknown / all,
+                cosine,
+                named,
+                (all - mass).max(0.0).ln_1p(),
+                f32::from(u8::from(is_amiss(question.wants, corpus.shape(*slot)))),
+                heaviest.iter().sum::<f32>() / count(heaviest.len().max(1)),
+                f32::from(u8::from(is_agent(*slot))),
+            ],
+            place,
+            has_cosine: vectors.is_some(),
+        }
+    };
+    finds.iter().map(of).collect()
+}
+
+/// How well a word stands in some blocks, in the best block of some notes, and in all blocks together.
+struct Has {
+    blocks: Vec<f32>,
+    notes: Vec<f32>,
+    sum: f32,
+}
+
+impl Has {
+    /// Of a word in these blocks and notes, both in their order.
+    fn new(expanded: &ExpandedWord, blocks: &[u32], notes: &[Range<u32>]) -> Self {
+        let mut this = Self { blocks: vec![0.0; blocks.len()], notes: vec![0.0; notes.len()], sum: 0.0 };
+        let (mut block, mut note) = (0, 0);
+        for (slot, matches) in expanded.blocks() {
+            let (sum, best) =
+                matches.fold((0.0, 0.0_f32), |(sum, best), one| (sum + one.best, best.max(one.best)));
+            this.sum += sum;
+            while notes.get(note).is_some_and(|slots| slots.end <= slot) {
+                note += 1;
+            }
+            if notes.get(note).is_some_and(|slots| slots.start <= slot) {
+                this.notes[note] = best.max(this.notes[note]);
+            }
+            while blocks.get(block).is_some_and(|block| *block < slot) {
+                block += 1;
+            }
+            if blocks.get(block) == Some(&slot) {
+                this.blocks[block] = best;
+            }
+        }
+        this
+    }
+}
+
+/// Whether a text has nothing of the kind that is asked for: a time, a number, a place.
+fn is_amiss(wants: Wants, shape: Shape) -> bool {
+    wants.time && !shape.has(Shape::TIME | Shape::NUMBER)
+        || wants.number && !wants.time && !shape.has(Shape::NUMBER)
+        || wants.place && !shape.has(Shape::PLACE | Shape::PROPER)
 }

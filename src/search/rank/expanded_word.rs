@@ -12,7 +12,7 @@ use crate::search::query::translations::translations;
 use crate::search::retrieve::candidates::COMMON;
 use crate::search::retrieve::similar_words::{SimilarWordFinder, SimilarWords};
 use crate::search::retrieve::term_blocks::{CorpusScope, Occurrence, Occurrences, TermBlocks, count};
-use crate::search::store::corpus::term_count::TermCount;
+use crate::search::store::blocks::TermCount;
 use crate::search::weights::notes as weights;
 
 /// So many characters are looked for by themselves.
@@ -32,38 +32,30 @@ pub(in crate::search) struct ExpandedWord {
     postings: Vec<u64>,
 }
 
-/// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it.
+/// How often a word stands in a text, and in the title or headings above it, by the likeness of what stands for it; and the
+/// likeness of its best match.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::search) struct WeightedCount {
-    pub text: f32,
-    pub above: f32,
+pub(in crate::search) struct WordMatch {
+    text: f32,
+    above: f32,
+    pub best: f32,
 }
 
-impl WeightedCount {
+impl WordMatch {
+    /// How often it stands in both.
     #[inline(always)]
     pub fn all(self) -> f32 {
         self.text + self.above
     }
 
-    /// Of two blocks below one heading, or of two words that stand for one.
-    #[inline(always)]
-    pub fn and(self, other: Self) -> Self {
-        Self { text: self.text + other.text, above: self.above.max(other.above) }
-    }
-}
-
-/// How often a word stands in a text or above it, and the likeness of its best match.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::search) struct WordMatch {
-    pub there: WeightedCount,
-    pub best: f32,
-}
-
-impl WordMatch {
     /// Of two terms that stand for one word, or of two blocks below one heading.
     #[inline(always)]
     pub fn and(self, other: Self) -> Self {
-        Self { there: self.there.and(other.there), best: self.best.max(other.best) }
+        Self {
+            text: self.text + other.text,
+            above: self.above.max(other.above),
+            best: self.best.max(other.best),
+        }
     }
 }
 
@@ -80,7 +72,7 @@ impl ExpandedWord {
         let (_, likeness) = self.members[(posting >> 16 & 0xffff) as usize];
         let text = likeness * count(times.in_text() as usize);
         let above = if times.is_above() { likeness } else { 0.0 };
-        WordMatch { there: WeightedCount { text, above }, best: likeness }
+        WordMatch { text, above, best: likeness }
     }
 
     /// Adds a term that stands in these blocks.
@@ -117,7 +109,7 @@ pub(in crate::search) fn expand_words(
         }
     }
     let finder = SimilarWordFinder::new(terms.iter().map(|term| term.stem.as_str()), &chars);
-    let layers = share(scope.candidates.count, corpus.parts(), |layer| finder.look(corpus, layer));
+    let layers = share(scope.candidates.count, corpus.segs.len(), |layer| finder.look(corpus, layer));
     let alike: SimilarWords = finder.joined(layers);
     let is_in = |block: &&Occurrence| in_turns || !block.is_said;
     share(scope.candidates.count, alike.len(), |at| {

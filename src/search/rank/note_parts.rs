@@ -8,8 +8,7 @@ use std::ops::Range;
 use crate::search::analyze::stems::Shape;
 use crate::search::rank::expanded_word::{ExpandedWord, WordMatch};
 use crate::search::retrieve::term_blocks::CorpusScope;
-use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::neighbours::is_said;
+use crate::search::store::corpus::Corpus;
 
 /// The length that a section's headings add.
 const HEADINGS: f32 = 2.0;
@@ -54,7 +53,7 @@ impl WordPlaces {
         let (mut units, mut block_steps) = (Vec::<(Unit, WordMatch)>::new(), 0);
         for (slot, matches) in expanded.blocks() {
             let Some(own) = candidates.reaching(slot) else { break };
-            if own.has_turns && is_said(corpus, slot) {
+            if own.has_turns && corpus.is_said(slot) {
                 continue;
             }
             let found = matches.fold(WordMatch::default(), WordMatch::and);
@@ -67,7 +66,7 @@ impl WordPlaces {
             }
         }
         let unit_steps = units.iter().map(|(_, found)| steps(found.best)).sum();
-        let units = units.into_iter().map(|(unit, found)| (unit, found.there.all())).collect();
+        let units = units.into_iter().map(|(unit, found)| (unit, found.all())).collect();
         Self { units, block_steps, unit_steps }
     }
 }

@@ -11,19 +11,18 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
+use crate::embed::StaticModel;
 use crate::search::analyze::function_words;
+use crate::search::parallel::share;
 use crate::search::query::question::Question;
-use crate::search::rank::expanded_word::{ExpandedWord, WeightedCount, WordMatch};
+use crate::search::rank::expanded_word::{ExpandedWord, WordMatch};
 use crate::search::rank::note_parts::{MeanCosine, STEPS, Section, Unit, WHOLE, WordPlaces, sections};
 use crate::search::retrieve::candidates::{Bounds, K1, idf};
-use crate::search::retrieve::cosines::Vectors;
-use crate::search::retrieve::nearest_vectors::Nearest;
+use crate::search::retrieve::nearest_vectors::{Nearest, Vectors};
 use crate::search::retrieve::term_blocks::{CorpusScope, count};
-use crate::search::store::corpus::neighbours::is_said;
 use crate::search::weights::{NEAR, notes as weights};
-
-use crate::embed::fast_hash::FastMap;
-use crate::search::parallel::share;
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
 const KEPT: usize = 200;
@@ -48,6 +47,8 @@ pub(in crate::search) struct NoteRanking<'a> {
     pub question: &'a Question,
     /// Its vector and theirs, where there are any.
     pub vectors: Option<Vectors<'a>>,
+    /// The table of the built-in ones.
+    pub table: &'a StaticModel,
     /// The blocks nearest to it, where there are too many to look at all.
     pub nearest: Option<&'a Nearest>,
     /// Which notes' blocks are documents of their own, by number.
@@ -101,7 +102,7 @@ impl NoteRanking<'_> {
         let places = share(self.scope.candidates.count, expanded.len(), |at| {
             WordPlaces::new(self.scope, self.lists, &expanded[at])
         });
-        let mut units: FastMap<Unit, f32> = FastMap::default();
+        let mut units: FxHashMap<Unit, f32> = FxHashMap::default();
         for (expanded, places) in expanded.iter().zip(&places) {
             let rarity = rarity(expanded, places.unit_steps, totals.units);
             for (unit, count) in &places.units {
@@ -111,7 +112,7 @@ impl NoteRanking<'_> {
         }
         let best = self.best(&units, KEPT.max(self.most));
         let known = self.known();
-        let is_own = |slot: &u32| !is_said(corpus, *slot);
+        let is_own = |slot: &u32| !corpus.is_said(*slot);
         let near: Vec<u32> = match self.nearest {
             Some(nearest) => nearest.slots.iter().copied().filter(is_own).collect(),
             None => self.scope.candidates.slots().filter(is_own).collect(),
@@ -137,14 +138,13 @@ impl NoteRanking<'_> {
         for (expanded, places) in self.expanded.iter().zip(places) {
             let rarity = rarity(expanded, places.block_steps, totals.blocks);
             // The section that the blocks have come to, the place of its first block, and what of it has the word.
-            let (mut section, mut first, mut in_section) = (0, 0, WeightedCount::default());
+            let (mut section, mut first, mut in_section) = (0, 0, WordMatch::default());
             for (slot, matches) in expanded.blocks() {
                 while let Some(Section { slots, length, score }) =
                     sections.get_mut(section).filter(|section| section.slots.end <= slot)
                 {
                     *score += rarity * saturated(in_section.all(), *length, mean_section);
-                    (section, first, in_section) =
-                        (section + 1, first + slots.len(), WeightedCount::default());
+                    (section, first, in_section) = (section + 1, first + slots.len(), WordMatch::default());
                 }
                 let Some(Section { slots, .. }) = sections.get(section) else { break };
                 if slot < slots.start {
@@ -153,9 +153,9 @@ impl NoteRanking<'_> {
                 let found = matches.fold(WordMatch::default(), WordMatch::and);
                 let length = f32::from(corpus.meta(slot).length);
                 let block = &mut blocks[first + (slot - slots.start) as usize];
-                block.score += rarity * saturated(found.there.all(), length, totals.block_length);
+                block.score += rarity * saturated(found.all(), length, totals.block_length);
                 block.has_word |= found.best >= expanded.least;
-                in_section = in_section.and(found.there);
+                in_section = in_section.and(found);
             }
             if let Some(Section { length, score, .. }) = sections.get_mut(section) {
                 *score += rarity * saturated(in_section.all(), *length, mean_section);
@@ -228,12 +228,12 @@ impl NoteRanking<'_> {
             return 1.0;
         }
         let skipped = function_words::of(&self.question.words);
-        self.scope.corpus.table.known(&self.question.text, |word| skipped.contains(&word))
+        self.table.known(&self.question.text, |word| skipped.contains(&word))
     }
 
     /// The documents that are looked at closely, in the order of their slots: the best by words, and the nearest in meaning.
     fn kept(&self, best: Vec<Unit>, meanings: &[Meaning]) -> Vec<Unit> {
-        let mut nearest: FastMap<Unit, f32> = FastMap::default();
+        let mut nearest: FxHashMap<Unit, f32> = FxHashMap::default();
         for meaning in meanings.iter().filter(|meaning| meaning.score > 0.0) {
             let most = nearest.entry(self.unit(meaning.slot)).or_default();
             *most = most.max(meaning.score);
@@ -247,7 +247,7 @@ impl NoteRanking<'_> {
 
     /// The best documents with a typed word, the best others, and the best that may come: scores are shares of the best ones'
     /// whatever may come. Of equals all or those first in the order of their paths.
-    fn best(&self, units: &FastMap<Unit, f32>, most: usize) -> Vec<Unit> {
+    fn best(&self, units: &FxHashMap<Unit, f32>, most: usize) -> Vec<Unit> {
         let mut best: Vec<(Unit, f32)> = units.iter().map(|(unit, score)| (*unit, *score)).collect();
         let mut allowed = Vec::new();
         if let Some(slots) = self.bounds.allowed {
@@ -287,7 +287,7 @@ impl NoteRanking<'_> {
     /// The documents in their order, with their blocks in theirs.
     fn answering(
         &self,
-        units: &FastMap<Unit, f32>,
+        units: &FxHashMap<Unit, f32>,
         Parts { sections, blocks }: &Parts,
         meanings: &[Meaning],
         kept: Vec<Unit>,

@@ -10,13 +10,12 @@
 use crate::search::analyze::stems::Shape;
 use crate::search::parallel::share;
 use crate::search::query::question::Question;
-use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
+use crate::search::rank::accumulator::{LayerScratch, Scores, Work};
 use crate::search::rank::signal_names::Signal;
 use crate::search::rank::term_rarity::Term;
 use crate::search::retrieve::candidates::{Candidates, K1, MANY, bm25};
 use crate::search::retrieve::term_blocks::{CorpusScope, Occurrence, TermBlocks, count};
-use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::neighbours::{is_turn, turn_beside, turns_around};
+use crate::search::store::corpus::Corpus;
 use crate::search::weights::AROUND;
 
 /// The region around a turn fades linearly to zero at eight turns, and ends after six.
@@ -47,16 +46,15 @@ impl Speakers {
     }
 }
 
-/// All signals from words, into `sink`, of the blocks that are looked at. Returns, for each answer to a matching
-/// question, how well that matches.
+/// All signals from words, into `scores`, of the blocks that are looked at.
 pub(in crate::search) fn word_signals(
     scope: CorpusScope<'_>,
     question: &Question,
     speakers: &Speakers,
     others: &[u32],
     work: &Work,
-    sink: &mut impl Sink,
-) -> Values {
+    scores: &mut Scores,
+) {
     let CorpusScope { corpus, candidates, .. } = scope;
     let blocks = candidates.count;
     let mut is_other = vec![false; corpus.note_count()];
@@ -65,7 +63,7 @@ pub(in crate::search) fn word_signals(
         let term = &question.terms[n];
         Term::new(scope, &work.occurrences, term, speakers.names.contains(&term.word))
     });
-    let sums = share(blocks, corpus.parts(), |at| {
+    let sums = share(blocks, corpus.segs.len(), |at| {
         work.with_scratch(corpus, |scratch| {
             Layer { scope, at, is_other: &is_other, scratch, sums: Sums::default() }.run(&terms)
         })
@@ -73,9 +71,9 @@ pub(in crate::search) fn word_signals(
     let wholes = Wholes::new(&terms, &sums);
     let mut answers = Vec::new();
     work.with_scratch(corpus, |scratch| {
-        sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, scratch, sink, &mut answers));
+        sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, scratch, scores, &mut answers));
     });
-    answers
+    answers.into_iter().for_each(|(slot, value)| scores.add(Signal::AnswersMatch, slot, value));
 }
 
 /// The sums of a layer's blocks.
@@ -121,7 +119,7 @@ impl Layer<'_> {
         scratch.telling.drain(|slot, value| sums.telling.push((slot, value)));
         scratch.own.drain(|slot, value| {
             sums.own.push((slot, value));
-            if let Some(after) = turn_beside(corpus, slot, 1)
+            if let Some(after) = corpus.turn_beside(slot, 1)
                 && corpus.shape(slot).has(Shape::QUESTION)
             {
                 sums.answers.push((after, value));
@@ -133,7 +131,7 @@ impl Layer<'_> {
     /// Those of a term's blocks in this layer that are turns, or of the other notes.
     fn looked_at(&self, found: &TermBlocks) -> Vec<Occurrence> {
         let corpus = self.scope.corpus;
-        let own = found.within(&(corpus.first(self.at)..corpus.first(self.at + 1)));
+        let own = found.within(&corpus.segs[self.at].slots());
         own.iter().filter(|block| block.is_turn || self.is_other[block.note as usize]).copied().collect()
     }
 
@@ -170,7 +168,7 @@ impl Layer<'_> {
         let reach = if of.is_rather_common { 0 } else { REGION };
         for block in blocks {
             if block.is_turn {
-                for (at, distance) in turns_around(corpus, block.slot, reach) {
+                for (at, distance) in corpus.turns_around(block.slot, reach) {
                     #[expect(clippy::cast_precision_loss, reason = "at most 6")]
                     term.raise(at, 1.0 - distance.abs() as f32 / 8.0);
                 }
@@ -192,14 +190,14 @@ impl Layer<'_> {
         let reach = if of.is_soft_alone { 0 } else { AROUND.len() as u32 / 2 };
         let mut turns = Values::new();
         term.drain(|slot, value| {
-            if is_turn(corpus, slot) {
+            if corpus.is_turn(slot) {
                 turns.push((slot, value));
             } else {
                 telling.push((slot, of.tells * of.soft_rarity * value));
             }
         });
         for (slot, value) in &turns {
-            for (at, distance) in turns_around(corpus, *slot, reach) {
+            for (at, distance) in corpus.turns_around(*slot, reach) {
                 // The turn with the word stands this far before the one for which it counts.
                 let (_, weight) = AROUND.iter().find(|(offset, _)| *offset == -distance).unwrap_or(&(0, 0.0));
                 term.raise(at, weight * value);
@@ -252,7 +250,7 @@ impl Sums {
         scope: CorpusScope<'_>,
         wholes: &Wholes,
         scratch: &mut LayerScratch,
-        sink: &mut impl Sink,
+        scores: &mut Scores,
         answers: &mut Values,
     ) {
         let CorpusScope { corpus, candidates, .. } = scope;
@@ -264,7 +262,7 @@ impl Sums {
             touched
         });
         let mut add = |signal: Signal, values: Values, whole: f32| {
-            values.into_iter().for_each(|(slot, value)| sink.add(signal, slot, value / whole));
+            values.into_iter().for_each(|(slot, value)| scores.add(signal, slot, value / whole));
         };
         add(Signal::Region, self.region, wholes.without_names);
         add(Signal::OwnTop, self.own, wholes.own);
@@ -274,7 +272,7 @@ impl Sums {
             let Some(touched) = &touched else {
                 for (file, value) in values {
                     let slots = corpus.note(file).slots;
-                    slots.for_each(|slot| sink.add(signal, slot, value / whole));
+                    slots.for_each(|slot| scores.add(signal, slot, value / whole));
                 }
                 return;
             };
@@ -282,7 +280,7 @@ impl Sums {
             for slot in touched {
                 let value = scratch.session.get(corpus.meta(*slot).file);
                 if value > 0.0 {
-                    sink.add(signal, *slot, value / whole);
+                    scores.add(signal, *slot, value / whole);
                 }
             }
             scratch.session.clear();

@@ -1,72 +1,57 @@
 //! Defines blocks, the unit of the index, and the data of the note that they are in.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use bitcode::{Decode, Encode};
 use serde::{Deserialize, Deserializer};
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
-        /// The kind of a block in its note.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum Kind { $($(#[$doc])* $kind,)* }
+use crate::words::words;
 
-        impl Kind {
-            /// All kinds, each at the place of its code.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind,)*];
-
-            /// The name in answers and in `kind:`.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$kind => $name,)* }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// One event of a log.
-    Turn = "turn",
-    /// A bullet of the memory file, its section folded in.
-    Memory = "memory",
-    /// A bullet of a day's note, its date folded in.
-    Daily = "daily",
-    /// A pinned memory.
-    Pin = "pin",
-    /// A heading.
-    Heading = "heading",
-    /// A paragraph.
-    Paragraph = "paragraph",
-    /// A list item, without the items nested in it.
-    Item = "item",
-    /// A row of a table.
-    Row = "row",
-    /// A code block.
-    Code = "code",
-    /// An Obsidian callout, whole.
-    Callout = "callout",
-    /// The frontmatter.
-    Properties = "properties",
-    /// A card of an Obsidian canvas.
-    Canvas = "canvas",
-    /// A part of an Obsidian base or of another text file.
-    Text = "text",
-    /// A comment, which a reader of the note doesn't see.
-    Comment = "comment",
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// The kind of a block in its note; `as_str` is its name in answers and in `kind:`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+    pub enum Kind, as_str {
+        /// One event of a log.
+        Turn = "turn",
+        /// A bullet of the memory file, its section folded in.
+        Memory = "memory",
+        /// A bullet of a day's note, its date folded in.
+        Daily = "daily",
+        /// A pinned memory.
+        Pin = "pin",
+        /// A heading.
+        Heading = "heading",
+        /// A paragraph.
+        Paragraph = "paragraph",
+        /// A list item, without the items nested in it.
+        Item = "item",
+        /// A row of a table.
+        Row = "row",
+        /// A code block.
+        Code = "code",
+        /// An Obsidian callout, whole.
+        Callout = "callout",
+        /// The frontmatter.
+        Properties = "properties",
+        /// A card of an Obsidian canvas.
+        Canvas = "canvas",
+        /// A part of an Obsidian base or of another text file.
+        Text = "text",
+        /// A comment, which a reader of the note doesn't see.
+        Comment = "comment",
     }
 }
 
-impl FromStr for Kind {
-    type Err = ();
-    fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name).ok_or(())
+words! {
+    /// The speaker of a turn; `as_str` is its name in answers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+    pub enum Role, as_str {
+        /// A person.
+        User = "user",
+        /// The agent.
+        Agent = "agent",
+        /// A tool that the agent called.
+        Tool = "tool",
     }
 }
 
@@ -80,29 +65,6 @@ pub(in crate::search) fn role_name<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<&'static str>, D::Error> {
     Ok(Option::<Role>::deserialize(from)?.map(Role::as_str))
-}
-
-/// The speaker of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// A person.
-    User,
-    /// The agent.
-    Agent,
-    /// A tool that the agent called.
-    Tool,
-}
-
-impl Role {
-    /// The name in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Agent => "agent",
-            Self::Tool => "tool",
-        }
-    }
 }
 
 /// One block of a note: the unit that is found.
@@ -166,9 +128,9 @@ impl Block {
     }
 }
 
-/// A note as the index sees it.
+/// A file's content as the index sees it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Note {
+pub struct ParsedNote {
     /// The frontmatter's title, else the file's name without its extension.
     pub title: String,
     /// Other names.
@@ -181,6 +143,18 @@ pub struct Note {
     pub blocks: Vec<Block>,
     /// Faults in the text: line and reason.
     pub findings: Vec<(u32, String)>,
+}
+
+impl ParsedNote {
+    /// The words that stand above all of its blocks: title and aliases; none without a title.
+    pub fn head(&self) -> String {
+        if self.title.is_empty() {
+            return String::new();
+        }
+        let names: Vec<&str> =
+            std::iter::once(&self.title).chain(&self.aliases).map(String::as_str).collect();
+        names.join("\n")
+    }
 }
 
 /// Line numbers of byte offsets.

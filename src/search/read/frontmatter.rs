@@ -5,7 +5,7 @@
 
 use jiff::tz::TimeZone;
 
-use crate::search::read::block::{Block, Kind, Note};
+use crate::search::read::block::{Block, Kind, ParsedNote};
 
 /// The ranges of the header and the body of `text`: `(yaml, body_start)`.
 pub fn split(text: &str) -> Option<(std::ops::Range<usize>, usize)> {
@@ -21,7 +21,7 @@ pub fn split(text: &str) -> Option<(std::ops::Range<usize>, usize)> {
 }
 
 /// Reads the header `yaml`, which begins at byte `offset`, into `note`. Dates without an offset are those of `zone`.
-pub fn read(yaml: &str, offset: usize, zone: &TimeZone, note: &mut Note) {
+pub fn read(yaml: &str, offset: usize, zone: &TimeZone, note: &mut ParsedNote) {
     match serde_saphyr::from_str::<serde_json::Value>(yaml) {
         Ok(serde_json::Value::Object(map)) => {
             for (key, value) in &map {
@@ -51,7 +51,7 @@ pub fn read(yaml: &str, offset: usize, zone: &TimeZone, note: &mut Note) {
     }
 }
 
-fn property(key: &str, values: &[String], zone: &TimeZone, note: &mut Note) {
+fn property(key: &str, values: &[String], zone: &TimeZone, note: &mut ParsedNote) {
     let time = || values.first().and_then(|value| instant(value, zone));
     match key {
         "alias" | "aliases" => note.aliases.extend(values.iter().filter(|v| !v.is_empty()).cloned()),
@@ -100,8 +100,8 @@ pub fn instant(text: &str, zone: &TimeZone) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn header(text: &str) -> Note {
-        let mut note = Note::default();
+    fn header(text: &str) -> ParsedNote {
+        let mut note = ParsedNote::default();
         let (yaml, _) = split(text).unwrap();
         read(&text[yaml.clone()], yaml.start, &TimeZone::UTC, &mut note);
         note

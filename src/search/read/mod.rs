@@ -1,6 +1,7 @@
-//! Parses a file's bytes into a note of [`block::Block`]s. Pure: the caller reads the file.
+//! Parses a file's bytes into a [`ParsedNote`] of [`block::Block`]s ([`parse`]): a log by its events, any other file as a note,
+//! without the text that this program wrote into a new vault. Pure: the caller reads the file.
 //!
-//! - [`mod@file`]: chooses the reader; [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]:
+//! - [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]:
 //!   the reader of Markdown, with `frontmatter`, `comment`, `inline` (tags, dates, block ids) and `markdown::plain` for
 //!   its parts.
 //! - `split_long`: cuts long blocks.
@@ -10,7 +11,6 @@
 pub mod block;
 
 pub mod decode;
-pub mod file;
 pub mod markdown;
 pub mod note;
 
@@ -20,3 +20,26 @@ mod inline;
 mod split_long;
 pub(in crate::search) mod template_text;
 pub(in crate::search) mod transcript;
+
+use block::ParsedNote;
+use note::Options;
+
+/// Reads a file.
+///
+/// # Errors
+/// Why it can't be indexed, for a person.
+pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<ParsedNote, String> {
+    if options.is_log(path)
+        && let Some(note) = transcript::parse(path, bytes, options)
+    {
+        return Ok(note);
+    }
+    let mut note = note::read(path, bytes, options)?;
+    if let Some((text, _)) = decode::decode(bytes).filter(|_| !note.blocks.is_empty()) {
+        template_text::take_out(path, &text, &mut note.blocks);
+    }
+    Ok(note)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! Parses a note's bytes into a [`Note`]: chooses its reader, and adds what its path implies.
+//! Parses a note's bytes into a [`ParsedNote`]: chooses its reader, and adds what its path implies.
 //!
 //! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
 //! everything else is Markdown, a canvas's cards, or plain text.
@@ -6,7 +6,7 @@
 use crate::format::log;
 
 use crate::search::analyze::glob::Pattern;
-use crate::search::read::block::{Block, Kind, Lines, Note};
+use crate::search::read::block::{Block, Kind, Lines, ParsedNote};
 use crate::search::read::{decode, frontmatter, inline, markdown, split_long};
 
 /// The settings that decide which files are indexed, and how.
@@ -112,23 +112,13 @@ impl Options {
     }
 }
 
-/// A parsed file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parsed {
-    /// Its blocks and names.
-    pub note: Note,
-    /// The words of its blocks' `head` field: title and aliases.
-    pub head: String,
-}
-
 /// Reads a file that is no log, whole.
 ///
 /// # Errors
 /// Why it can't be indexed, for a person.
-pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
+pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<ParsedNote, String> {
     let (text, encoding) = decode::decode(bytes).ok_or("it is not text")?;
-    let mut parsed = Parsed::default();
-    let note = &mut parsed.note;
+    let mut note = ParsedNote::default();
     if encoding != decode::Encoding::Utf8 {
         note.findings.push((1, format!("it is not in UTF-8 but {encoding:?}; it was searched all the same")));
     }
@@ -137,38 +127,30 @@ pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed
     stem.clone_into(&mut note.title);
     match extension.to_ascii_lowercase().as_str() {
         "md" | "markdown" => {
-            read_markdown(&text, &options.zone, note);
+            read_markdown(&text, &options.zone, &mut note);
             if path == options.memory {
-                bullets(note, Kind::Memory, |block| memory_bullet(block, &options.zone));
+                bullets(&mut note, Kind::Memory, |block| memory_bullet(block, &options.zone));
                 note.title.clear();
             } else if path == options.pinned {
-                bullets(note, Kind::Pin, |_| {});
+                bullets(&mut note, Kind::Pin, |_| {});
                 note.title.clear();
             } else if let Some(date) = day(path, stem, options) {
                 note.time = at(date.at(0, 0, 0, 0), &options.zone);
-                bullets(note, Kind::Daily, |block| daily_bullet(block, date, &options.zone));
+                bullets(&mut note, Kind::Daily, |block| daily_bullet(block, date, &options.zone));
             }
         }
-        "canvas" => canvas(&text, note),
-        _ => plain(&text, note),
+        "canvas" => canvas(&text, &mut note),
+        _ => plain(&text, &mut note),
     }
-    let note = &mut parsed.note;
     let named = || inline::dates(stem).first().and_then(|date| frontmatter::instant(date, &options.zone));
     note.time = note.time.or_else(named);
     for block in &mut note.blocks {
         block.time = block.time.or(note.time);
     }
-    if !note.title.is_empty() {
-        parsed.head = std::iter::once(&note.title)
-            .chain(&note.aliases)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join("\n");
-    }
-    Ok(parsed)
+    Ok(note)
 }
 
-fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut Note) {
+fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut ParsedNote) {
     let lines = Lines::of(text);
     let body = frontmatter::split(text).map_or(0, |(yaml, body)| {
         frontmatter::read(&text[yaml.clone()], yaml.start, zone, note);
@@ -181,7 +163,7 @@ fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut Note) {
 }
 
 /// Makes list items bullets of `kind`.
-fn bullets(note: &mut Note, kind: Kind, each: impl Fn(&mut Block)) {
+fn bullets(note: &mut ParsedNote, kind: Kind, each: impl Fn(&mut Block)) {
     for block in note.blocks.iter_mut().filter(|block| block.kind == Kind::Item) {
         block.kind = kind;
         each(block);
@@ -241,7 +223,7 @@ pub fn pin(link: &str) -> Option<(String, String)> {
 }
 
 /// The cards of a canvas.
-fn canvas(text: &str, note: &mut Note) {
+fn canvas(text: &str, note: &mut ParsedNote) {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         if !text.trim().is_empty() {
             note.findings.push((1, "the canvas is not valid JSON; it was searched as text".to_owned()));
@@ -270,7 +252,7 @@ fn canvas(text: &str, note: &mut Note) {
 }
 
 /// Any other text: a block for each stretch between empty lines.
-fn plain(text: &str, note: &mut Note) {
+fn plain(text: &str, note: &mut ParsedNote) {
     let lines = Lines::of(text);
     let mut start = 0;
     let mut stretch = 0..0;

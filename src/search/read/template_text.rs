@@ -22,7 +22,7 @@ pub fn is_shipped(text: &str) -> bool {
         let options = Options::default();
         let parsed =
             template::notes().filter_map(|(path, text)| note::read(path, text.as_bytes(), &options).ok());
-        parsed.flat_map(|parsed| parsed.note.blocks).map(|block| constant(&block.text)).collect()
+        parsed.flat_map(|note| note.blocks).map(|block| constant(&block.text)).collect()
     });
     texts.contains(&constant(text))
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn without_shipped(path: &str, text: &str) -> Vec<Block> {
-        let mut blocks = note::read(path, text.as_bytes(), &Options::default()).unwrap().note.blocks;
+        let mut blocks = note::read(path, text.as_bytes(), &Options::default()).unwrap().blocks;
         take_out(path, text, &mut blocks);
         blocks
     }
@@ -125,7 +125,7 @@ mod tests {
             "all of the template's notes"
         );
         for (path, text) in template::notes() {
-            for block in note::read(path, text.as_bytes(), &Options::default()).unwrap().note.blocks {
+            for block in note::read(path, text.as_bytes(), &Options::default()).unwrap().blocks {
                 assert!(is_shipped(&block.text), "{path}: {}", block.text);
             }
             assert_eq!(without_shipped(path, text), [], "{path}");

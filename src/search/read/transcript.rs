@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::format::log::{self, EventKind};
-use crate::search::read::block::{Block, Kind, Lines, Role};
-use crate::search::read::note::{Options, Parsed};
+use crate::search::read::block::{Block, Kind, Lines, ParsedNote, Role};
+use crate::search::read::note::Options;
 use crate::search::read::{frontmatter, inline, markdown, split_long};
 
 /// Reads the log at `path`; none where it has neither events nor a log's header.
-pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<Parsed> {
+pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<ParsedNote> {
     if let Some(log) = log::parse_headings(bytes) {
         return Some(turns(log));
     }
@@ -17,12 +17,12 @@ pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<Parse
         return None;
     }
     let other = between(bytes, &log);
-    let mut parsed = without_tools(turns(log), path, options);
+    let mut note = without_tools(turns(log), path, options);
     if !other.is_empty() {
-        parsed.note.blocks.extend(other);
-        parsed.note.blocks.sort_by_key(|block| block.start);
+        note.blocks.extend(other);
+        note.blocks.sort_by_key(|block| block.start);
     }
-    Some(parsed)
+    Some(note)
 }
 
 /// The text of a log beside its events, as the blocks of a note: a person's words and callouts, and
@@ -53,8 +53,8 @@ fn between(bytes: &[u8], log: &log::LogFile) -> Vec<Block> {
 
 /// A log's turns, of the conversation that its header names. What was injected or is about the
 /// conversation itself is left out.
-fn turns(log: log::LogFile) -> Parsed {
-    let mut parsed = Parsed::default();
+fn turns(log: log::LogFile) -> ParsedNote {
+    let mut note = ParsedNote::default();
     let context = log.header.as_ref().map(|header| header.context_id.as_str());
     let context: Option<Arc<str>> = context.filter(|context| !context.is_empty()).map(Arc::from);
     for found in log.blocks {
@@ -86,17 +86,17 @@ fn turns(log: log::LogFile) -> Parsed {
             block.dates = inline::dates(text);
             // The speaker is part of the memory.
             block.extra.clone_from(&found.event.author);
-            parsed.note.blocks.push(block);
+            note.blocks.push(block);
         }
     }
-    parsed
+    note
 }
 
 /// Of a coding agent's session what was said is indexed, and not what its tools read and wrote: whole files, whose words
 /// are everybody's. `lcm grep` finds those.
-fn without_tools(mut parsed: Parsed, path: &str, options: &Options) -> Parsed {
+fn without_tools(mut note: ParsedNote, path: &str, options: &Options) -> ParsedNote {
     if path.starts_with(&options.sessions()) {
-        parsed.note.blocks.retain(|block| block.role != Some(Role::Tool));
+        note.blocks.retain(|block| block.role != Some(Role::Tool));
     }
-    parsed
+    note
 }

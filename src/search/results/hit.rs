@@ -1,13 +1,90 @@
-//! Makes a [`Hit`] of a found block: the last step, for the returned ones alone.
+//! Looks up the blocks of ranked slots and of pins ([`FoundBlock`]), and makes hits with excerpts of those that are returned
+//! ([`HitMaker`]).
 
 use std::collections::HashSet;
 
 use crate::search::analyze::text::Analyzer;
 use crate::search::query::syntax;
 use crate::search::read::block::{Block, Kind};
-use crate::search::results::snippet;
+use crate::search::retrieve::filter::Filters;
 use crate::search::retrieve::query_words;
-use crate::search::{Hit, Role};
+use crate::search::store::catalog::FileRow;
+use crate::search::{Hit, IndexError, Note, Role, Snapshot, Stored};
+
+/// The typed words in a block; lower tiers are listed first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.
+    Word,
+    /// The only word of the query stands in its title or headings alone.
+    Heading,
+    /// It has none: it was found by similar words or by meaning.
+    Alike,
+}
+
+/// A found block.
+#[derive(Debug, Clone)]
+pub struct FoundBlock {
+    /// Its slot.
+    pub slot: u32,
+    /// BM25.
+    pub score: f64,
+    /// Its file.
+    pub file: FileRow,
+    /// Its data; `text` and `extra` are empty.
+    pub block: Block,
+    /// How it has the words as they were typed.
+    pub tier: Tier,
+}
+
+impl FoundBlock {
+    /// Whether it has none of the words as they were typed.
+    pub fn is_alike(&self) -> bool {
+        self.tier == Tier::Alike
+    }
+}
+
+/// The block of a slot with this score, if the filters let it through.
+pub(in crate::search) fn find_block(
+    snapshot: &Snapshot<'_>,
+    (slot, score): (u32, f64),
+    filters: &Filters<'_>,
+) -> Result<Option<FoundBlock>, IndexError> {
+    if !filters.may_pass(slot) {
+        return Ok(None);
+    }
+    let (file, block) = snapshot.corpus.resolve(snapshot.database(), slot)?;
+    Ok(filters.pass(slot, &block)?.then_some(FoundBlock { slot, score, file, block, tier: Tier::Word }))
+}
+
+/// The blocks that pins link to, and pinned texts.
+pub(in crate::search) fn pinned_blocks(
+    snapshot: &Snapshot<'_>,
+    maker: &HitMaker,
+    filters: &Filters<'_>,
+) -> Result<Vec<FoundBlock>, IndexError> {
+    let mut found = Vec::new();
+    let mut add = |note: Option<Note>, path: &str| {
+        let Some(note) = note else { return Ok::<_, IndexError>(()) };
+        for Stored { slot, block } in note.blocks()? {
+            if maker.is_pinned(path, &block) && filters.pass(slot, &block)? {
+                found.push(FoundBlock { slot, score: 0.0, file: note.file.clone(), block, tier: Tier::Word });
+            }
+        }
+        Ok(())
+    };
+    add(snapshot.note(&snapshot.options.pinned)?, "")?;
+    let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
+    for note in snapshot.corpus.notes().filter(|_| !targets.is_empty()) {
+        let whole = &*note.row.path;
+        let path = whole.strip_suffix(".md").unwrap_or(whole);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if targets.contains(path) || targets.contains(name) {
+            add(snapshot.note(whole)?, path)?;
+        }
+    }
+    Ok(found)
+}
 
 /// Makes hits of one query's blocks.
 pub struct HitMaker {
@@ -27,7 +104,7 @@ impl std::fmt::Debug for HitMaker {
 impl HitMaker {
     /// For a query, where these blocks are pinned.
     pub(in crate::search) fn new(query: &str, pins: Vec<(String, String)>) -> Self {
-        let mut analyzer = Analyzer::new();
+        let mut analyzer = Analyzer::default();
         let mut stems = HashSet::new();
         for item in syntax::parse(query).items {
             for word in query_words::words(&mut analyzer, item.text()) {
@@ -68,7 +145,7 @@ impl HitMaker {
             timestamp: block.time.and_then(|time| jiff::Timestamp::from_second(time).ok()),
             score: (score * 1e6).round() / 1e6,
             relevance: None,
-            snippet: snippet::snippet(&mut self.analyzer, &block.text, &self.stems),
+            snippet: snippet(&mut self.analyzer, &block.text, &self.stems),
             text: block.text,
             role: block.role.map(Role::as_str),
             author: block.author.as_deref().map(str::to_owned),
@@ -78,5 +155,78 @@ impl HitMaker {
             pinned,
             alike: false,
         }
+    }
+}
+
+/// Longer texts are cut, in bytes.
+const MOST: usize = 280;
+
+/// The stretch of `text` with the most of `stems` (stems and exact forms of the query's words), on one
+/// line; `…` marks a cut.
+fn snippet(analyzer: &mut Analyzer, text: &str, stems: &HashSet<String>) -> String {
+    if text.len() <= MOST {
+        return one_line(text);
+    }
+    let mut hits: Vec<usize> = Vec::new();
+    let mut at = 0;
+    for word in text.split_inclusive(char::is_whitespace) {
+        let mut found = false;
+        analyzer.terms(word, &mut |_, exact, stem| {
+            found = found || stems.contains(exact) || stem.is_some_and(|stem| stems.contains(stem));
+        });
+        if found {
+            hits.push(at);
+        }
+        at += word.len();
+    }
+    let inside = |start: usize| hits.iter().filter(|hit| (start..start + MOST).contains(*hit)).count();
+    let best = hits.iter().copied().max_by_key(|hit| (inside(*hit), std::cmp::Reverse(*hit))).unwrap_or(0);
+    let mut start = best.saturating_sub(40);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    if start > 0 {
+        // Begin at a word.
+        start = text[start..best].find(char::is_whitespace).map_or(best, |space| start + space + 1);
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+    }
+    let mut end = (start + MOST).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    if end < text.len()
+        && let Some(space) = text[start..end].rfind(char::is_whitespace).filter(|space| *space > MOST / 2)
+    {
+        end = start + space;
+    }
+    let mut cut = one_line(&text[start..end]);
+    if start > 0 {
+        cut.insert(0, '…');
+    }
+    if end < text.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_holds_what_was_asked() {
+        let text = format!("{} the needle stands running here {}", "word ".repeat(200), "tail ".repeat(200));
+        let stems = HashSet::from(["needl".to_owned(), "run".to_owned()]);
+        let cut = snippet(&mut Analyzer::default(), &text, &stems);
+        assert!(cut.contains("needle stands running") && cut.starts_with('…') && cut.ends_with('…'), "{cut}");
+        assert_eq!(snippet(&mut Analyzer::default(), "a\n b", &stems), "a b");
+        let wide = "字".repeat(400);
+        assert!(snippet(&mut Analyzer::default(), &wide, &stems).ends_with('…'));
     }
 }

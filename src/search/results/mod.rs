@@ -4,15 +4,12 @@
 //!   makes; `word_search`: answers of the index alone; `rerank_hits`: answers in the order of a reranker.
 //! - `prompt_memories`: memories for a prompt; `rate_blocks` rates each found block, [`injection`] selects memories and
 //!   formats them, `outdated_facts` marks facts that no longer hold.
-//! - `block_lookup`: looks ranked blocks up in a snapshot.
-//! - `hit` and [`snippet`]: make a returned block a hit with an excerpt.
+//! - `hit`: looks ranked blocks up in a snapshot, and makes hits with excerpts of the returned ones.
 //! - [`daemon_client`]: puts the same question to a running daemon.
 
 pub mod daemon_client;
 pub mod injection;
-pub mod snippet;
 
-pub(in crate::search) mod block_lookup;
 pub(in crate::search) mod hit;
 pub(in crate::search) mod outdated_facts;
 pub(in crate::search) mod prompt_memories;

@@ -15,12 +15,13 @@ use crate::search::rank::memory_formulas::Standing;
 use crate::search::rank::rating::{Rater, Rating};
 use crate::search::rank::recall_counts::RecallCounts;
 use crate::search::recall::{CorpusState, Recall, RecallError};
+use crate::search::results::hit::pinned_blocks;
 use crate::search::results::injection;
 use crate::search::results::injection::{Injection, Memory};
+use crate::search::results::outdated_facts;
 use crate::search::results::rate_blocks::{HELPS, POOL, RatedBlock, rate_blocks};
 use crate::search::results::search::words_of;
-use crate::search::results::{block_lookup, outdated_facts};
-use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::Corpus;
 use crate::search::weights::LEAST_CONFIDENCE;
 use crate::search::{Freshness, Hit, IndexError, Role, Snapshot};
 use crate::vault::NotePath;
@@ -140,7 +141,7 @@ impl Recall {
         let most = if filters.needs_text() { MOST_HITS } else { POOL * WIDER };
         let ranking = self.rank(state, &words, &prefixes, filters.allowed.as_ref(), most);
         let mut maker = snapshot.maker(text)?;
-        let pinned = block_lookup::pinned(snapshot, state, &maker, &filters)?;
+        let pinned = pinned_blocks(snapshot, &maker, &filters)?;
         let has_pins = !pinned.is_empty();
         let (rated, highest) =
             rate_blocks(snapshot, state, &mut maker, &rater, &filters, &ranking, has_pins)?;
@@ -171,7 +172,7 @@ impl Recall {
             }
         }
         for found in pinned {
-            let slot = state.view.number(found.at);
+            let slot = found.slot;
             let hit = snapshot.hit(&mut maker, found)?;
             if rater.is_left_out(&hit.path, hit.block_id.as_deref()) {
                 continue;
@@ -288,7 +289,7 @@ impl Recall {
             let range = here.saturating_sub(EXPANSION)..(here + EXPANSION + 1).min(blocks.len());
             let mut lines = Vec::with_capacity(range.len());
             for stored in &blocks[range.clone()] {
-                let text = snapshot.text(stored.at)?;
+                let text = snapshot.text(stored.slot)?;
                 let who = stored.block.author.as_deref();
                 lines.push(who.map_or(text.clone(), |who| format!("{who}: {text}")));
             }

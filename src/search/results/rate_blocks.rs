@@ -7,11 +7,10 @@ use crate::search::rank::confidence::{FIRST, default_confidence};
 use crate::search::rank::rating::{Rater, Rating, is_question_alone};
 use crate::search::read::template_text::is_shipped;
 use crate::search::recall::CorpusState;
-use crate::search::results::block_lookup;
+use crate::search::results::hit::find_block;
 use crate::search::results::injection;
 use crate::search::results::search::Ranking;
 use crate::search::retrieve::filter::Filters;
-use crate::search::store::corpus::neighbours::is_answered;
 use crate::search::weights::LEAST_CONFIDENCE;
 use crate::search::{Hit, HitMaker, IndexError, Snapshot};
 
@@ -57,7 +56,7 @@ pub(super) fn rate_blocks(
         {
             break;
         }
-        let Some(found) = block_lookup::block(snapshot, state, *ranked, filters)? else { continue };
+        let Some(found) = find_block(snapshot, *ranked, filters)? else { continue };
         let hit = snapshot.hit(maker, found)?;
         if rater.is_left_out(&hit.path, hit.block_id.as_deref()) {
             continue;
@@ -65,7 +64,7 @@ pub(super) fn rate_blocks(
         let (slot, confidence) = (ranked.0, *own);
         let rating = match rater.rate(&hit.path, hit.kind, hit.role, &hit.text) {
             // A mere question holds no information.
-            Rating::Said if is_question_alone(&hit.text) && !is_answered(&state.corpus, slot) => {
+            Rating::Said if is_question_alone(&hit.text) && !state.corpus.is_answered(slot) => {
                 Rating::Nothing
             }
             rating => rating,

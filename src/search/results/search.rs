@@ -7,7 +7,7 @@ mod merge;
 mod ranker;
 mod tiers;
 
-use std::cell::OnceCell;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use roaring::RoaringBitmap;
@@ -18,20 +18,19 @@ use crate::search::query::search_scope::{MOST_HITS, SearchScope};
 use crate::search::query::strip_phrases::{is_phrases_alone, strip_phrases};
 use crate::search::query::syntax;
 use crate::search::query::syntax::{Item, Syntax};
-use crate::search::rank::confidence::Measured;
+use crate::search::rank::confidence::{Measured, measures};
 use crate::search::rank::expanded_word::expand_words;
-use crate::search::rank::measures;
 use crate::search::rank::turn_signals::{Candidates, Vectors};
 use crate::search::recall::{CorpusState, Recall, RecallError};
-use crate::search::results::{block_lookup, outdated_facts};
+use crate::search::results::hit::find_block;
+use crate::search::results::outdated_facts;
 use crate::search::retrieve::candidates::Bounds;
 use crate::search::retrieve::term_blocks::CorpusScope;
-use crate::search::retrieve::typed_words::find_typed_words;
 use crate::search::{Answer, AnswerSource, FoundBlock, Freshness, IndexError, Kind, Query, Snapshot};
 use crate::vault::NotePath;
 use merge::{merge, spread};
 use ranker::Ranker;
-use tiers::{Tiers, missing};
+use tiers::{Tiers, find_typed_words, missing};
 
 /// A scope's best blocks.
 #[derive(Debug, Default)]
@@ -102,9 +101,8 @@ impl Recall {
         within: &SearchScope,
         question: Question,
     ) -> Result<Best, IndexError> {
-        let own = OnceCell::new();
         let filters = snapshot.filters(syntax, &[], &within.scopes)?;
-        let candidates = candidates(state, &snapshot.scope(place.scope.as_deref())?, &own);
+        let candidates = &*candidates(state, &snapshot.scope(place.scope.as_deref())?);
         if candidates.count == 0 {
             return Ok((Vec::new(), syntax.notes.clone(), None));
         }
@@ -125,10 +123,10 @@ impl Recall {
         let mut in_notes = spread(snapshot, state, notes, place.limit, &tiers, &filters)?;
         let mut turns = Vec::new();
         if candidates.has_turns {
-            let scores = in_notes.iter_mut().map(|found| (state.view.number(found.at), &mut found.score));
+            let scores = in_notes.iter_mut().map(|found| (found.slot, &mut found.score));
             for ranked in ranker.turns(bounds, most.min(MOST_HITS), scores) {
                 if turns.len() < place.limit
-                    && let Some(found) = block_lookup::block(snapshot, state, ranked, &filters)?
+                    && let Some(found) = find_block(snapshot, ranked, &filters)?
                     && found.block.kind == Kind::Turn
                 {
                     turns.push(FoundBlock { tier: tiers.of_turn(ranked.0), ..found });
@@ -168,15 +166,16 @@ impl Recall {
         allowed: Option<&RoaringBitmap>,
         most: usize,
     ) -> Ranking {
-        let own = OnceCell::new();
         let sessions = self.settings.paths.sessions();
         let is_one = |path: &str| path.starts_with(&sessions);
         let has_any = || state.corpus.notes().any(|note| is_one(&note.row.path));
         let candidates = if prefixes.is_empty() && (state.unasked.get().is_some() || has_any()) {
-            state.unasked.get_or_init(|| Candidates::new(&state.corpus, |path| !is_one(path)))
+            let some = || Arc::new(Candidates::new(&state.corpus, |path| !is_one(path)));
+            Arc::clone(state.unasked.get_or_init(some))
         } else {
-            candidates(state, prefixes, &own)
+            candidates(state, prefixes)
         };
+        let candidates = &*candidates;
         let question = Question::new(text, self.today());
         if is_phrases_alone(text) || question.words.is_empty() || most == 0 || candidates.count == 0 {
             return Ranking::default();
@@ -196,7 +195,7 @@ impl Recall {
             made.as_ref()
         };
         let vectors = builtin.map(|probe| Vectors { matrix: None, probe });
-        let measures = measures::measures(*scope, question, &expanded, vectors, self.lists(state), &slots);
+        let measures = measures(*scope, question, &expanded, vectors, self.lists(state), &slots);
         let notes = vector.warning.iter().cloned().collect();
         Ranking { best, measures, notes, embedded: vector.embedded }
     }
@@ -231,16 +230,11 @@ pub(in crate::search) fn words_of(syntax: &Syntax, text: &str) -> String {
     words.join(" ") + if text.trim_end().ends_with('?') { "?" } else { "" }
 }
 
-/// The blocks that may answer: all, or those of paths that begin so, which are put into `own`.
-fn candidates<'s>(
-    state: &'s CorpusState,
-    prefixes: &[String],
-    own: &'s OnceCell<Candidates>,
-) -> &'s Candidates {
-    let corpus = &state.corpus;
+/// The blocks that may answer: all, or those of paths that begin so.
+fn candidates(state: &CorpusState, prefixes: &[String]) -> Arc<Candidates> {
     if prefixes.is_empty() {
-        return state.all.get_or_init(|| Candidates::new(corpus, |_| true));
+        return Arc::clone(state.all.get_or_init(|| Arc::new(Candidates::new(&state.corpus, |_| true))));
     }
     let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
-    own.get_or_init(|| Candidates::new(corpus, inside))
+    Arc::new(Candidates::new(&state.corpus, inside))
 }

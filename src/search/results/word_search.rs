@@ -8,14 +8,11 @@ use crate::search::follow::snapshot::Snapshot;
 use crate::search::query::search_scope::{MOST_HITS, SearchScope};
 use crate::search::query::syntax;
 use crate::search::query::syntax::{Item, Syntax};
-use crate::search::read::block::Block;
-use crate::search::results::hit::HitMaker;
-use crate::search::retrieve::bm25::{Clause, clauses, top};
+use crate::search::results::hit::{FoundBlock, HitMaker, Tier};
+use crate::search::retrieve::bm25::{Clause, Scored, clauses, top};
 use crate::search::retrieve::document_sets::DocumentSets;
 use crate::search::retrieve::filter::Filters;
 use crate::search::store::catalog;
-use crate::search::store::catalog::FileRow;
-use crate::search::store::view::DocRef;
 use crate::search::{Answer, AnswerSource, Hit, Index, IndexError, Options, Query};
 
 /// Longer queries are cut, in bytes.
@@ -90,39 +87,6 @@ fn as_they_stand(prefixes: &[String], paths: &[String]) -> Vec<String> {
     found
 }
 
-/// The typed words in a block; lower tiers are listed first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// Its text has a word, or a form of it. Of a query of several words a title or heading does as well.
-    Word,
-    /// The only word of the query stands in its title or headings alone.
-    Heading,
-    /// It has none: it was found by similar words or by meaning.
-    Alike,
-}
-
-/// A found block.
-#[derive(Debug, Clone)]
-pub struct FoundBlock {
-    /// Its document.
-    pub at: DocRef,
-    /// BM25.
-    pub score: f64,
-    /// Its file.
-    pub file: FileRow,
-    /// Its data; `text` and `extra` are empty.
-    pub block: Block,
-    /// How it has the words as they were typed.
-    pub tier: Tier,
-}
-
-impl FoundBlock {
-    /// Whether it has none of the words as they were typed.
-    pub fn is_alike(&self) -> bool {
-        self.tier == Tier::Alike
-    }
-}
-
 impl Snapshot<'_> {
     /// The `most` best blocks for a query, best first, and what was not understood of it, for a person. In a question,
     /// quotes and `*` are no operators.
@@ -145,7 +109,7 @@ impl Snapshot<'_> {
             return Ok((Vec::new(), syntax.notes));
         }
         let Syntax { items, notes, .. } = &mut syntax;
-        let clauses = clauses(&mut DocumentSets::new(self.view(), self.fields()), items, notes)?;
+        let clauses = clauses(&mut DocumentSets::new(&self.corpus), items, notes)?;
         // A phrase has to stand in a block; of other items any does.
         let all = items.is_empty() || items.iter().any(|item| matches!(item, Item::Phrase(_)));
         let found = self.passing(&clauses, &self.filters(&syntax, &prefixes, &within.scopes)?, all, most)?;
@@ -160,25 +124,20 @@ impl Snapshot<'_> {
         all: bool,
         limit: usize,
     ) -> Result<Vec<FoundBlock>, IndexError> {
-        let (view, allowed) = (self.view(), filters.allowed.as_ref());
+        let (corpus, allowed) = (&self.corpus, filters.allowed.as_ref());
         let mut most = if filters.needs_text() { limit.saturating_mul(4).max(64) } else { limit };
         loop {
-            let scored = top(view, self.fields(), clauses, allowed, all, most)?;
+            let scored = top(corpus, clauses, allowed, all, most)?;
             let is_all = scored.len() < most;
             let mut found = Vec::with_capacity(limit.min(scored.len()));
             for scored in scored {
                 if found.len() == limit {
                     break;
                 }
-                let (file, block) = view.resolve(self.database(), scored.at)?;
-                if filters.pass(scored.at, &block)? {
-                    found.push(FoundBlock {
-                        at: scored.at,
-                        score: scored.score,
-                        file,
-                        block,
-                        tier: Tier::Word,
-                    });
+                let (file, block) = corpus.resolve(self.database(), scored.slot)?;
+                if filters.pass(scored.slot, &block)? {
+                    let Scored { slot, score, .. } = scored;
+                    found.push(FoundBlock { slot, score, file, block, tier: Tier::Word });
                 }
             }
             if found.len() >= limit || is_all {
@@ -194,10 +153,10 @@ impl Snapshot<'_> {
     /// There is no such folder or note; SQLite's.
     pub fn scope(&self, scope: Option<&str>) -> Result<Vec<String>, IndexError> {
         let Some(scope) = scope else { return Ok(Vec::new()) };
-        let prefixes = scope_prefixes(scope, self.options());
+        let prefixes = scope_prefixes(scope, self.options);
         // The agent's own new notes may be missing yet.
         if prefixes.is_empty()
-            || prefixes.iter().any(|prefix| self.options().is_own(prefix))
+            || prefixes.iter().any(|prefix| self.options.is_own(prefix))
             || self.begins(&prefixes)?
         {
             return Ok(prefixes);
@@ -225,9 +184,8 @@ impl Snapshot<'_> {
     /// As [`Snapshot::scope`].
     pub fn not_searched(&self, scope: Option<&str>) -> Result<(usize, Option<String>), IndexError> {
         let prefixes = self.scope(scope)?;
-        let view = self.view();
         let known = catalog::left_out(self.database())?.into_iter();
-        let known = known.filter(|(path, _)| !view.hidden.contains(path));
+        let known = known.filter(|(path, _)| !self.corpus.hidden.contains(path));
         let is_in = |path: &str| {
             prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
         };
@@ -251,8 +209,9 @@ impl Snapshot<'_> {
     /// Whether the path of any note begins with one of these.
     fn begins(&self, prefixes: &[String]) -> Result<bool, IndexError> {
         for prefix in prefixes {
-            let mut memory = self.view().segs.iter().flat_map(|seg| &seg.memory);
-            if memory.any(|file| file.path.starts_with(prefix)) || catalog::begins(self.database(), prefix)? {
+            if self.memory().any(|file| file.path.starts_with(prefix))
+                || catalog::begins(self.database(), prefix)?
+            {
                 return Ok(true);
             }
         }
@@ -270,7 +229,7 @@ impl Snapshot<'_> {
         prefixes: &[String],
         scopes: &[Scope],
     ) -> Result<Filters<'_>, IndexError> {
-        Filters::new(self.view(), self.fields(), &self.options().zone, prefixes, scopes, syntax)
+        Filters::new(&self.corpus, &self.options.zone, prefixes, scopes, syntax)
     }
 
     /// The hits of found blocks for a query, and what the answer rests on.
@@ -282,7 +241,7 @@ impl Snapshot<'_> {
         query: &str,
         found: Vec<FoundBlock>,
     ) -> Result<(Vec<Hit>, Vec<AnswerSource>), IndexError> {
-        let bases = found.iter().map(|found| self.source(found.at, &found.file)).collect();
+        let bases = found.iter().map(|found| self.source(found.slot, &found.file)).collect();
         let mut maker = self.maker(query)?;
         let hits = found.into_iter().map(|found| self.hit(&mut maker, found)).collect::<Result<_, _>>()?;
         Ok((hits, bases))
@@ -301,7 +260,7 @@ impl Snapshot<'_> {
     /// # Errors
     /// tantivy's.
     pub fn hit(&self, maker: &mut HitMaker, mut found: FoundBlock) -> Result<Hit, IndexError> {
-        found.block.text = self.text(found.at)?;
+        found.block.text = self.text(found.slot)?;
         Ok(Hit { alike: found.is_alike(), ..maker.hit(found.file.path, found.block, found.score) })
     }
 }

@@ -1,8 +1,8 @@
-//! Computes BM25 over a view, exact and the same for the same vault.
+//! Computes BM25 over a corpus, exact and the same for the same vault.
 //!
-//! The items of a query and a view come in; the best documents go out. A compound counts as its parts and once more as a
+//! The items of a query and a corpus come in; the best documents go out. A compound counts as its parts and once more as a
 //! whole. All documents with a word are scored in double
-//! precision, words in a fixed order, with the statistics of the living documents ([`crate::search::store::view`]).
+//! precision, words in a fixed order, with the statistics of the living documents ([`crate::search::store::corpus`]).
 //! Equal scores are ordered by time, newest first, then by the tie field. So neither the segments' shape nor the order
 //! of insertion has an influence.
 //!
@@ -20,8 +20,7 @@ use crate::search::analyze::text::Analyzer;
 use crate::search::query::syntax::Item;
 use crate::search::retrieve::document_sets::DocumentSets;
 use crate::search::retrieve::query_words::{WordMatcher, matchers};
-use crate::search::store::segment::schema::Fields;
-use crate::search::store::view::{DocRef, View};
+use crate::search::store::corpus::Corpus;
 use crate::search::weights::COMMENT;
 
 /// How soon repeats of a term stop counting (Robertson; as Lucene has it).
@@ -35,7 +34,7 @@ const MOST: usize = 96;
 /// A word to look for.
 #[derive(Debug, Clone)]
 pub struct Clause {
-    /// The living documents that have it, by [`View::number`].
+    /// The slots of the living blocks that have it.
     pub docs: RoaringBitmap,
     /// Its weight before saturation.
     pub weight: f64,
@@ -50,8 +49,8 @@ pub struct Scored {
     pub time: i64,
     /// The order of equals; blocks of one run have the same, and stand in the order of their documents.
     pub tie: u64,
-    /// The document.
-    pub at: DocRef,
+    /// The slot of the document.
+    pub slot: u32,
 }
 
 impl Scored {
@@ -62,7 +61,7 @@ impl Scored {
             .total_cmp(&self.score)
             .then_with(|| other.time.cmp(&self.time))
             .then_with(|| self.tie.cmp(&other.tie))
-            .then_with(|| self.at.cmp(&other.at))
+            .then_with(|| self.slot.cmp(&other.slot))
     }
 }
 
@@ -83,7 +82,7 @@ pub(in crate::search) fn clauses(
     items: &[Item],
     notes: &mut Vec<String>,
 ) -> Result<Vec<Clause>, IndexError> {
-    let mut analyzer = Analyzer::new();
+    let mut analyzer = Analyzer::default();
     let mut all: Vec<WordMatcher> = items.iter().flat_map(|item| matchers(&mut analyzer, item)).collect();
     if all.len() > MOST {
         notes.push(format!("it has very many words; the first {MOST} were searched for"));
@@ -98,7 +97,7 @@ pub(in crate::search) fn clauses(
 }
 
 /// The `most` best documents for `clauses`, best first: of `all` documents, or of those with one of the words. `allowed` are
-/// the numbers of the documents that may come; without it all living ones may. Without clauses all have the same score,
+/// the slots of the documents that may come; without it all living ones may. Without clauses all have the same score,
 /// and the newest come first.
 ///
 /// Every document with one of the words is scored: nothing is estimated, and nothing depends on what came first.
@@ -106,36 +105,29 @@ pub(in crate::search) fn clauses(
 /// # Errors
 /// tantivy's.
 pub fn top(
-    view: &View,
-    fields: &Fields,
+    corpus: &Corpus,
     clauses: &[Clause],
     allowed: Option<&RoaringBitmap>,
     all: bool,
     most: usize,
 ) -> Result<Vec<Scored>, IndexError> {
-    let sets = DocumentSets::new(view, fields);
+    let sets = DocumentSets::new(corpus);
     let mut may = if all { sets.living() } else { clauses.iter().map(|clause| &clause.docs).union() };
     allowed.into_iter().for_each(|allowed| may &= allowed);
-    let (comments, mean) = (sets.with_filter("kind:comment")?, view.mean_length());
-    let mut scored = Vec::new();
-    let mut first = 0;
-    for (seg, of) in view.segs.iter().enumerate() {
-        let docs = of.reader.max_doc();
-        let mut scores = vec![0.0; docs as usize];
-        for Clause { docs: with, weight } in clauses {
-            for number in with.range(first..first + docs) {
-                let length = f64::from(of.rows.meta((number - first) as usize).length);
-                scores[(number - first) as usize] += weight * saturation(length, mean);
-            }
+    let (comments, mean) = (sets.with_filter("kind:comment")?, corpus.mean_length());
+    let mut scores = vec![0.0; corpus.len()];
+    for Clause { docs, weight } in clauses {
+        for slot in docs {
+            scores[slot as usize] += weight * saturation(f64::from(corpus.meta(slot).length), mean);
         }
-        scored.extend(may.range(first..first + docs).map(|number| {
-            let doc = (number - first) as usize;
-            let weight = if comments.contains(number) { COMMENT } else { 1.0 };
-            let at = DocRef { seg, doc: number - first };
-            Scored { score: weight * scores[doc], time: of.rows.meta(doc).time, tie: of.rows.tie(doc), at }
-        }));
-        first += docs;
     }
+    let scored = may.iter().map(|slot| {
+        let (seg, doc) = corpus.place(slot);
+        let weight = if comments.contains(slot) { COMMENT } else { 1.0 };
+        let (time, tie) = (corpus.meta(slot).time, seg.rows.tie(doc as usize));
+        Scored { score: weight * scores[slot as usize], time, tie, slot }
+    });
+    let mut scored: Vec<Scored> = scored.collect();
     if scored.len() > most && most > 0 {
         scored.select_nth_unstable_by(most - 1, Scored::rank);
     }

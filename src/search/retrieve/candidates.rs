@@ -1,4 +1,4 @@
-//! Selects the blocks that may answer, with their statistics, and plain BM25 over them.
+//! Selects the blocks that may answer, with their statistics.
 //!
 //! The statistics are those of the candidates alone, at the time of the question.
 
@@ -7,9 +7,8 @@ use std::sync::OnceLock;
 
 use roaring::RoaringBitmap;
 
-use crate::search::query::question::Question;
 use crate::search::retrieve::bm25;
-use crate::search::store::corpus::blocks::{Corpus, CorpusNote};
+use crate::search::store::corpus::{Corpus, CorpusNote};
 
 /// [`bm25::K1`], in single precision.
 pub const K1: f32 = bm25::K1 as f32;
@@ -148,26 +147,4 @@ pub fn idf(df: f32, n: f32) -> f32 {
 #[inline(always)]
 pub fn bm25(tf: f32, idf: f32, length: f32, mean: f32) -> f32 {
     idf * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
-}
-
-/// Plain BM25 of each slot, for the published formulas and as the measure of all else.
-pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Vec<f32> {
-    let mut out = vec![0.0; corpus.len()];
-    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-    let n = candidates.count as f32;
-    for term in &question.terms {
-        let mut found = Vec::new();
-        corpus.each_posting(&term.stem, &[], |slot, times, _| {
-            if candidates.reaching(slot).is_some_and(|own| own.slots.contains(&slot)) {
-                found.push((slot, times.all() as f32));
-            }
-        });
-        #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-        let rarity = idf(found.len() as f32, n);
-        for (slot, tf) in found {
-            let length = f32::from(corpus.meta(slot).length);
-            out[slot as usize] += bm25(tf, rarity, length, candidates.mean_length);
-        }
-    }
-    out
 }

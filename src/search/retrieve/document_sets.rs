@@ -1,6 +1,6 @@
 //! Makes sets of documents: those that have a word, a tag, a time or a path.
 //!
-//! A view and terms come in; sets of the documents' numbers ([`View::number`]) go out. A set of a word may hold documents
+//! A corpus and terms come in; sets of slots go out. A set of a word may hold documents
 //! that have another form of it; where that matters, [`crate::search::retrieve::filter`] looks at the text.
 
 use std::collections::HashMap;
@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
-use tantivy::Term;
 use tantivy::schema::Field;
 
 use crate::memory::Scope;
@@ -17,40 +16,33 @@ use crate::search::analyze::stems::{Terms, has_function_word};
 use crate::search::analyze::text::{Analyzer, STEM, forms};
 use crate::search::retrieve::query_words;
 use crate::search::retrieve::query_words::{QueryWord, WordMatcher};
-use crate::search::store::corpus::term_count::TermCount;
-use crate::search::store::segment::schema::{Fields, MARKED, scope_filters};
-use crate::search::store::view::{DocRef, Seg, View};
+use crate::search::store::blocks::TermCount;
+use crate::search::store::corpus::Corpus;
+use crate::search::store::segment::schema::{FILTER, MARKED, RANK, TEXT, scope_filters};
 
 /// Words whose stem begins otherwise than they do, beyond its last letter.
 const IRREGULAR: [(&str, &str); 3] = [("dying", "die"), ("lying", "lie"), ("tying", "tie")];
 
-/// Makes sets of a view's documents, dead ones among them.
+/// Makes sets of a corpus's documents, dead ones among them.
 pub(in crate::search) struct DocumentSets<'a> {
-    view: &'a View,
-    fields: &'a Fields,
+    corpus: &'a Corpus,
     stems: Terms,
 }
 
 impl<'a> DocumentSets<'a> {
-    /// Those of `view`.
-    pub fn new(view: &'a View, fields: &'a Fields) -> Self {
-        Self { view, fields, stems: Terms::new() }
-    }
-
-    /// The segments, each with the number of its first document.
-    fn segs(&self) -> impl Iterator<Item = (u32, &Seg)> {
-        let number = |seg| self.view.number(DocRef { seg, doc: 0 });
-        self.view.segs.iter().enumerate().map(move |(n, seg)| (number(n), &**seg))
+    /// Those of `corpus`.
+    pub fn new(corpus: &'a Corpus) -> Self {
+        Self { corpus, stems: Terms::new() }
     }
 
     /// Those that live.
     pub fn living(&self) -> RoaringBitmap {
         let mut living = RoaringBitmap::new();
-        for (first, seg) in self.segs() {
-            let docs = seg.reader.max_doc();
-            living.insert_range(first..first + docs);
+        for seg in &self.corpus.segs {
+            living.insert_range(seg.slots());
             if seg.alive.is_some() {
-                (0..docs).filter(|doc| !seg.is_alive(*doc)).for_each(|doc| _ = living.remove(first + doc));
+                let dead = seg.slots().filter(|slot| !seg.is_alive(slot - seg.first));
+                dead.for_each(|slot| _ = living.remove(slot));
             }
         }
         living
@@ -58,7 +50,7 @@ impl<'a> DocumentSets<'a> {
 
     /// Documents with an exact filter.
     pub fn with_filter(&self, filter: &str) -> Result<RoaringBitmap, IndexError> {
-        self.with_any(self.fields.filter, &[filter.to_owned()])
+        self.with_any(FILTER, &[filter.to_owned()])
     }
 
     /// Documents that belong to a scope of memories: its marks and those nested in it, or no mark of any.
@@ -72,11 +64,11 @@ impl<'a> DocumentSets<'a> {
     /// Documents whose text has one of the terms; a title or heading doesn't count.
     fn with_any(&self, field: Field, terms: &[String]) -> Result<RoaringBitmap, IndexError> {
         let mut set = RoaringBitmap::new();
-        for term in terms.iter().map(|term| Term::from_field_text(field, term)) {
-            for (first, seg) in self.segs() {
-                seg.each(&term, |doc, times| {
-                    if field != self.fields.rank || TermCount(times).in_text() > 0 {
-                        set.insert(first + doc);
+        for term in terms {
+            for seg in &self.corpus.segs {
+                seg.each(field, term, |doc, times| {
+                    if field != RANK || TermCount(times).in_text() > 0 {
+                        set.insert(seg.first + doc);
                     }
                 })?;
             }
@@ -88,7 +80,7 @@ impl<'a> DocumentSets<'a> {
     fn with_all(&self, parts: &[Vec<String>]) -> Result<RoaringBitmap, IndexError> {
         let mut all: Option<RoaringBitmap> = None;
         for terms in parts {
-            let with = self.with_any(self.fields.rank, terms)?;
+            let with = self.with_any(RANK, terms)?;
             all = Some(all.map_or_else(|| with.clone(), |all| all & &with));
         }
         Ok(all.unwrap_or_default())
@@ -104,7 +96,7 @@ impl<'a> DocumentSets<'a> {
 
     /// Documents that have a word or, at least, a form of it.
     fn with_word(&mut self, word: &QueryWord) -> Result<RoaringBitmap, IndexError> {
-        let set = self.with_any(self.fields.text, &forms(&word.exact, &word.stem))?;
+        let set = self.with_any(TEXT, &forms(&word.exact, &word.stem))?;
         if has_function_word(&word.exact) {
             return Ok(set);
         }
@@ -118,9 +110,9 @@ impl<'a> DocumentSets<'a> {
         let (words, last) = prefix.rsplit_once(|c: char| !c.is_alphanumeric()).unwrap_or(("", prefix));
         let mut parts = self.parts(words);
         if !last.is_empty() {
-            parts.push(self.terms(self.fields.rank, last)?);
+            parts.push(self.terms(RANK, last)?);
         }
-        let set = self.with_any(self.fields.text, &self.terms(self.fields.text, prefix)?)?;
+        let set = self.with_any(TEXT, &self.terms(TEXT, prefix)?)?;
         Ok(set | self.with_all(&parts)?)
     }
 
@@ -134,11 +126,11 @@ impl<'a> DocumentSets<'a> {
     /// The terms that words may have that begin so.
     fn terms(&self, field: Field, prefix: &str) -> Result<Vec<String>, IndexError> {
         let Some(first) = prefix.chars().next().filter(|first| *first != STEM) else { return Ok(Vec::new()) };
-        let is_stem = field == self.fields.rank;
+        let is_stem = field == RANK;
         // A stem is seldom as long as its word.
         let from = if is_stem { &prefix[..first.len_utf8()] } else { prefix };
         let mut found = Vec::new();
-        for (_, seg) in self.segs() {
+        for seg in &self.corpus.segs {
             let inverted = seg.reader.inverted_index(field)?;
             let range = inverted.terms().range().ge(from.as_bytes());
             let mut terms = range.into_stream().map_err(tantivy::TantivyError::from)?;
@@ -158,14 +150,14 @@ impl<'a> DocumentSets<'a> {
     pub fn below(&self, analyzer: &mut Analyzer, wanted: &[QueryWord]) -> Result<RoaringBitmap, IndexError> {
         let mut set = RoaringBitmap::new();
         let mut known: HashMap<Arc<str>, bool> = HashMap::new();
-        for (first, seg) in self.segs() {
+        for seg in &self.corpus.segs {
             let notes = seg.rows.notes().iter().enumerate();
             for (at, note) in notes.filter(|(_, note)| seg.is_alive(note.start)) {
-                for (doc, block) in (note.start..).zip(seg.blocks(at)?) {
+                for (slot, block) in (seg.first + note.start..).zip(seg.blocks(at)?) {
                     let Some(section) = block.section else { continue };
                     let is_below = known.entry(section);
                     if *is_below.or_insert_with_key(|section| has_all(analyzer, section, wanted)) {
-                        set.insert(first + doc);
+                        set.insert(slot);
                     }
                 }
             }
@@ -175,22 +167,15 @@ impl<'a> DocumentSets<'a> {
 
     /// Those of `among` that are dated within `range`.
     pub fn dated(&self, among: &RoaringBitmap, range: Range<i64>) -> RoaringBitmap {
-        let mut set = RoaringBitmap::new();
-        for (first, seg) in self.segs() {
-            let docs = among.range(first..first + seg.reader.max_doc());
-            set.extend(docs.filter(|number| range.contains(&seg.rows.meta((number - first) as usize).time)));
-        }
-        set
+        among.iter().filter(|slot| range.contains(&self.corpus.meta(*slot).time)).collect()
     }
 
     /// Documents of the files whose path begins with `prefix` and passes `wanted`.
     pub fn in_files(&self, prefix: &str, wanted: &dyn Fn(&str) -> bool) -> RoaringBitmap {
         let mut set = RoaringBitmap::new();
-        for (first, seg) in self.segs() {
-            let notes = seg.rows.notes().iter().filter(|note| seg.is_alive(note.start));
-            for note in notes.filter(|note| note.path.starts_with(prefix) && wanted(&note.path)) {
-                set.insert_range(first + note.start..first + note.start + note.count);
-            }
+        let is_in = |path: &str| path.starts_with(prefix) && wanted(path);
+        for note in self.corpus.notes().filter(|note| is_in(&note.row.path)) {
+            set.insert_range(note.slots);
         }
         set
     }

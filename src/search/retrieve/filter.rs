@@ -14,13 +14,12 @@ use crate::search::read::block::Block;
 use crate::search::retrieve::document_sets::{DocumentSets, has_all};
 use crate::search::retrieve::query_words;
 use crate::search::retrieve::query_words::{QueryWord, WordMatcher, matchers};
-use crate::search::store::segment::schema::Fields;
-use crate::search::store::view::{DocRef, View};
+use crate::search::store::corpus::Corpus;
 
 /// A query's filters, exclusions and phrases at work.
 pub struct Filters<'s> {
-    view: &'s View,
-    /// The documents that may pass, by [`View::number`]; `None` if all living ones may.
+    corpus: &'s Corpus,
+    /// The slots of the blocks that may pass; `None` if all living ones may.
     pub allowed: Option<RoaringBitmap>,
     checks: TextChecks,
     analyzer: RefCell<Analyzer>,
@@ -33,17 +32,16 @@ impl<'s> Filters<'s> {
     /// # Errors
     /// tantivy's.
     pub fn new(
-        view: &'s View,
-        fields: &Fields,
+        corpus: &'s Corpus,
         zone: &TimeZone,
         prefixes: &[String],
         scopes: &[Scope],
         syntax: &Syntax,
     ) -> Result<Self, IndexError> {
         let (checks, analyzer) = (TextChecks::default(), RefCell::default());
-        let mut this = Self { view, allowed: None, checks, analyzer };
+        let mut this = Self { corpus, allowed: None, checks, analyzer };
         if syntax.is_filtered() || !prefixes.is_empty() || !scopes.is_empty() {
-            let mut sets = DocumentSets::new(view, fields);
+            let mut sets = DocumentSets::new(corpus);
             let mut kept = this.filtered(&sets, syntax, zone, prefixes)?;
             if !scopes.is_empty() {
                 let of_scopes: Result<Vec<_>, _> = scopes.iter().map(|scope| sets.in_scope(scope)).collect();
@@ -51,7 +49,7 @@ impl<'s> Filters<'s> {
             }
             this.phrases(&mut sets, syntax, &mut kept)?;
             this.exclusions(&mut sets, syntax, &mut kept)?;
-            this.allowed = Some(kept).filter(|kept| kept.len() < view.totals.docs);
+            this.allowed = Some(kept).filter(|kept| kept.len() < corpus.totals.docs);
         }
         if syntax.phrases().next().is_none()
             && syntax.items.iter().any(|item| matches!(item, Item::Prefix(_)))
@@ -67,23 +65,23 @@ impl<'s> Filters<'s> {
         !self.checks.is_empty()
     }
 
-    /// Whether they let the document with this number through, as far as its number tells.
-    pub fn may_pass(&self, number: u32) -> bool {
-        self.allowed.as_ref().is_none_or(|allowed| allowed.contains(number))
+    /// Whether they let the block in this slot through, as far as its slot tells.
+    pub fn may_pass(&self, slot: u32) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.contains(slot))
     }
 
     /// Whether they let a block through.
     ///
     /// # Errors
     /// tantivy's.
-    pub fn pass(&self, at: DocRef, block: &Block) -> Result<bool, IndexError> {
-        if !self.may_pass(self.view.number(at)) {
+    pub fn pass(&self, slot: u32, block: &Block) -> Result<bool, IndexError> {
+        if !self.may_pass(slot) {
             return Ok(false);
         }
         if !self.needs_text() {
             return Ok(true);
         }
-        let (text, extra) = self.view.text(at)?;
+        let (text, extra) = self.corpus.text(slot)?;
         let section = block.section.as_deref().unwrap_or_default();
         Ok(self.checks.pass(&mut self.analyzer.borrow_mut(), [&text, &extra], section))
     }

@@ -1,4 +1,5 @@
-//! Finds the blocks whose vectors are nearest to the question's, by their signs, before any cosine is computed.
+//! Compares a question's vector with those of blocks ([`Vectors`]), by the corpus's own vectors or by another model's, and
+//! finds the nearest of many blocks by the signs of their vectors, before any cosine is computed.
 //!
 //! Two passes: the first word of each vector's signs leaves about 16,000 blocks, all signs choose among those. A vector
 //! that is near as a whole is nearly always so in its first 64 dimensions as well; only eight bytes of each block are
@@ -11,10 +12,11 @@ use std::ops::Range;
 use crate::embed::table::DIMENSIONS;
 use crate::search::parallel::{both, share};
 use crate::search::retrieve::candidates::{Candidates, NoteSlots, SampledBlock};
-use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::term_blocks::CorpusScope;
-use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::vector_code::Signs;
+use crate::search::store::corpus::Corpus;
+use crate::search::store::matrix::{Matrix, Probe};
+use crate::search::store::segment::rows::Rows;
+use crate::search::store::segment::vector_code::Signs;
 
 /// So many blocks with the nearest signs have their cosines taken.
 const NEAREST: usize = 1500;
@@ -26,6 +28,42 @@ const LEFT: usize = 16_000;
 const JUDGED: u32 = 6;
 /// In so many ways the first words can differ.
 const WORD: usize = 64 + 1;
+
+/// The vectors to compare with, and the question's own.
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors<'a> {
+    /// Rows by slot; none for the corpus's own.
+    pub matrix: Option<&'a Matrix>,
+    /// The question's vector.
+    pub probe: &'a Probe,
+}
+
+impl Vectors<'_> {
+    /// The cosines of the question and those of `slots` that have a vector.
+    pub(in crate::search) fn cosines(
+        &self,
+        corpus: &Corpus,
+        slots: impl Iterator<Item = u32>,
+    ) -> Vec<(u32, f32)> {
+        // First the vectors, or where they stand: the waits for memory of many go on at once.
+        let Some(matrix) = self.matrix else {
+            let Some(sums) = &self.probe.sums else { return Vec::new() };
+            let mut codes = Vec::with_capacity(slots.size_hint().1.unwrap_or_default());
+            let mut part = None;
+            codes.extend(slots.filter_map(|slot| {
+                let is_in = |(_, own): &(&Rows, Range<u32>)| own.contains(&slot);
+                let (rows, own) = part.take_if(|part| is_in(part)).unwrap_or_else(|| corpus.part_of(slot));
+                let code = rows.code((slot - own.start) as usize);
+                part = Some((rows, own));
+                Some((slot, code?))
+            }));
+            return codes.iter().map(|(slot, code)| (*slot, sums.cosine(code))).collect();
+        };
+        let rows = slots.filter(|slot| matrix.has(*slot as usize));
+        let rows: Vec<_> = rows.map(|slot| (slot, matrix.row_parts(slot as usize))).collect();
+        rows.into_iter().map(|(slot, (values, scale))| (slot, self.probe.cosine(values, scale))).collect()
+    }
+}
 
 /// The blocks in scope whose vectors' signs agree most with the question's, and a sample of all.
 #[derive(Debug)]
@@ -81,17 +119,20 @@ fn by_signs(scope: CorpusScope<'_>, vectors: Vectors<'_>, enough: usize) -> Near
     Nearest { slots, sample }
 }
 
-/// The slots by part.
+/// The slots by segment.
 fn by_part(scope: CorpusScope<'_>) -> Vec<Vec<Range<u32>>> {
-    let mut parts = vec![Vec::new(); scope.corpus.parts()];
-    for NoteSlots { slots, .. } in &scope.candidates.notes {
-        let part: &mut Vec<Range<u32>> = &mut parts[scope.corpus.place(slots.start).0];
-        match part.last_mut() {
-            Some(last) if last.end == slots.start => last.end = slots.end,
-            _ => part.push(slots.clone()),
+    let mut notes = scope.candidates.notes.iter().peekable();
+    let parts = scope.corpus.segs.iter().map(|seg| {
+        let mut part: Vec<Range<u32>> = Vec::new();
+        while let Some(NoteSlots { slots, .. }) = notes.next_if(|note| note.slots.start < seg.slots().end) {
+            match part.last_mut() {
+                Some(last) if last.end == slots.start => last.end = slots.end,
+                _ => part.push(slots.clone()),
+            }
         }
-    }
-    parts
+        part
+    });
+    parts.collect()
 }
 
 /// The least place up to which `tallies` come to `enough`; the last where they don't.
@@ -111,13 +152,12 @@ fn rarity(candidates: &Candidates) -> u32 {
 
 /// The candidates that their own signs choose, one in two to the power of `rarity`.
 fn sampled(scope: CorpusScope<'_>, rarity: u32) -> Vec<SampledBlock> {
-    let corpus = scope.corpus;
     let parts = by_part(scope);
     let chosen = share(scope.candidates.count, parts.len(), |at| {
-        let (mut chosen, first) = (Vec::new(), corpus.first(at));
+        let (mut chosen, seg) = (Vec::new(), &scope.corpus.segs[at]);
         for slots in &parts[at] {
-            let docs = (slots.start - first) as usize..(slots.end - first) as usize;
-            for (slot, signs) in slots.clone().zip(corpus.rows(at).first_signs(docs)) {
+            let docs = (slots.start - seg.first) as usize..(slots.end - seg.first) as usize;
+            for (slot, signs) in slots.clone().zip(seg.rows.first_signs(docs)) {
                 if signs != 0 && is_chosen(signs, rarity) {
                     chosen.push(SampledBlock { slot, signs });
                 }
@@ -137,8 +177,8 @@ fn is_chosen(signs: u64, rarity: u32) -> bool {
 /// Neighbouring blocks of a part that differ from `signs` in no more than `left` of the first ones, each behind the
 /// number of all in which it differs.
 fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: usize) -> Vec<(u16, u32)> {
-    let (part, from) = corpus.place(slots.start);
-    let signs_of = corpus.rows(part).signs(from..from + slots.len());
+    let (seg, from) = corpus.place(slots.start);
+    let signs_of = seg.rows.signs(from as usize..from as usize + slots.len());
     let mut near = vector_loops::differences(signs_of, signs, left as u32);
     near.iter_mut().for_each(|(_, at)| *at += slots.start);
     near
@@ -148,9 +188,7 @@ fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: usize) -> Ve
 mod tests {
     use super::*;
     use crate::embed::BuiltinTable;
-    use crate::search::analyze::days::About;
-    use crate::search::store::corpus::matrix::Probe;
-    use crate::search::store::corpus::note_rows::Passage;
+    use crate::search::read::block::{Block, Kind, ParsedNote};
 
     const WORDS: [&str; 16] = [
         "garden", "kettle", "bicycle", "window", "letter", "pepper", "river", "engine", "mirror", "basket",
@@ -159,20 +197,12 @@ mod tests {
 
     fn put(corpus: &mut Corpus, n: usize) {
         let word = |at: usize| WORDS[(at * 2_654_435_761) / 11 % WORDS.len()];
-        let texts: Vec<String> = (0..40)
-            .map(|block| (0..4).map(|at| word(n * 131 + block * 17 + at * 5)).collect::<Vec<_>>().join(" "))
-            .collect();
-        let passages = texts.iter().zip(1..).map(|(text, line)| Passage {
-            line,
-            is_turn: false,
-            role: None,
-            author: None,
-            time: None,
-            about: About::default(),
-            head: "",
-            text,
+        let blocks = (0..40).map(|block| {
+            let text = (0..4).map(|at| word(n * 131 + block * 17 + at * 5)).collect::<Vec<_>>().join(" ");
+            Block { line: block as u32 + 1, ..Block::new(Kind::Paragraph, 0, 0, text) }
         });
-        corpus.put([(format!("{n:03}.md"), passages.collect())]).unwrap();
+        let note = ParsedNote { blocks: blocks.collect(), ..ParsedNote::default() };
+        corpus.put([(format!("{n:03}.md"), note)]).unwrap();
     }
 
     fn places(corpus: &Corpus, slots: &[u32]) -> Vec<(String, u32)> {
@@ -184,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_nearest_are_left_however_the_corpus_grew() {
-        let (mut fresh, mut grown) = (Corpus::new(), Corpus::new());
+        let (mut fresh, mut grown) = (Corpus::default(), Corpus::default());
         (0..150).for_each(|n| put(&mut fresh, n));
         (0..150).rev().for_each(|n| put(&mut grown, n));
         (20..70).for_each(|n| put(&mut grown, n));

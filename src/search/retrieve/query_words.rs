@@ -35,12 +35,6 @@ pub fn words(analyzer: &mut Analyzer, text: &str) -> Vec<QueryWord> {
     words
 }
 
-/// Whether a word is a single character of a script without spaces, which stands for all pairs that
-/// begin with it.
-fn is_lone(word: &QueryWord) -> bool {
-    word.form == Form::Pair && word.exact.chars().nth(1).is_none()
-}
-
 /// A word of a query to look for.
 #[derive(Debug)]
 pub enum WordMatcher {
@@ -53,7 +47,8 @@ pub enum WordMatcher {
 impl WordMatcher {
     /// A word; a lone character of a script without spaces begins pairs.
     pub fn of(word: QueryWord) -> Self {
-        if is_lone(&word) { Self::Prefix(word.exact) } else { Self::Form(word) }
+        let is_lone = word.form == Form::Pair && word.exact.chars().nth(1).is_none();
+        if is_lone { Self::Prefix(word.exact) } else { Self::Form(word) }
     }
 
     /// Whether a term of a text is that.

@@ -9,9 +9,10 @@
 
 use std::collections::HashMap;
 
-use crate::embed::fast_hash::FastMap;
+use rustc_hash::FxHashMap;
+
 use crate::search::analyze::pieces::{Piece, bit, each_piece};
-use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::Corpus;
 
 /// A word with fewer of a question's word's pieces than this share is another word.
 const LEAST: f32 = 0.35;
@@ -21,7 +22,7 @@ const MOST: usize = 12;
 #[derive(Debug)]
 pub(in crate::search) struct SimilarWordFinder {
     /// Which of the words have a piece, as bits.
-    pieces: FastMap<Piece, u64>,
+    pieces: FxHashMap<Piece, u64>,
     /// How many pieces each word has.
     counts: Vec<f32>,
     /// The signature of each word, and how many of its bits a word that is near has.
@@ -37,7 +38,7 @@ impl SimilarWordFinder {
     /// For these terms of a question, at most 64 of them, and these characters.
     pub fn new<'t>(terms: impl Iterator<Item = &'t str>, chars: &[char]) -> Self {
         let mut this = Self {
-            pieces: FastMap::default(),
+            pieces: FxHashMap::default(),
             counts: Vec::new(),
             signatures: Vec::new(),
             chars: chars.to_vec(),
@@ -141,22 +142,13 @@ impl SimilarWordFinder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::analyze::days::About;
-    use crate::search::store::corpus::note_rows::Passage;
+    use crate::search::read::block::{Block, Kind, ParsedNote};
 
     fn alike(text: &str, terms: &[&str], chars: &[char]) -> SimilarWords {
-        let mut corpus = Corpus::new();
-        let passage = Passage {
-            line: 1,
-            is_turn: false,
-            role: None,
-            author: None,
-            time: None,
-            about: About::default(),
-            head: "",
-            text,
-        };
-        corpus.put([("a.md".to_owned(), vec![passage])]).unwrap();
+        let mut corpus = Corpus::default();
+        let blocks = vec![Block::new(Kind::Paragraph, 0, 0, text.to_owned())];
+        let note = ParsedNote { blocks, ..ParsedNote::default() };
+        corpus.put([("a.md".to_owned(), note)]).unwrap();
         let finder = SimilarWordFinder::new(terms.iter().copied(), chars);
         finder.joined(vec![finder.look(&corpus, 0)])
     }

@@ -6,12 +6,13 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::embed::fast_hash::FastMap;
+use rustc_hash::FxHashMap;
+
 use crate::search::analyze::stems::Shape;
 use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};
-use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::term_count::TermCount;
+use crate::search::store::blocks::TermCount;
+use crate::search::store::corpus::Corpus;
 
 pub(in crate::search) fn count(of: usize) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "counts of blocks and notes")]
@@ -101,7 +102,7 @@ impl TermBlocks {
 }
 
 /// The blocks of terms, each with and without its other forms.
-type TermMap = FastMap<(String, bool), Arc<TermBlocks>>;
+type TermMap = FxHashMap<(String, bool), Arc<TermBlocks>>;
 
 /// The blocks of all terms that one question has asked for in its scope.
 #[derive(Debug, Default)]

@@ -129,25 +129,16 @@ fn with(text: &str, wrong: &str, right: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::analyze::days::About;
+    use crate::search::read::block::{Block, Kind, ParsedNote};
     use crate::search::retrieve::candidates::Candidates;
-    use crate::search::store::corpus::blocks::Corpus;
-    use crate::search::store::corpus::note_rows::Passage;
+    use crate::search::store::corpus::Corpus;
 
     fn mend(text: &str) -> String {
-        let mut corpus = Corpus::new();
+        let mut corpus = Corpus::default();
         let said = "Caroline adopted a guinea pig and a dog; the Hausbatterie hums, 東京";
-        let passage = Passage {
-            line: 1,
-            is_turn: false,
-            role: None,
-            author: None,
-            time: None,
-            about: About::default(),
-            head: "",
-            text: said,
-        };
-        corpus.put([("a.md".to_owned(), vec![passage])]).unwrap();
+        let blocks = vec![Block::new(Kind::Paragraph, 0, 0, said.to_owned())];
+        let note = ParsedNote { blocks, ..ParsedNote::default() };
+        corpus.put([("a.md".to_owned(), note)]).unwrap();
         let candidates = Candidates::new(&corpus, |_| true);
         let today = jiff::civil::date(2026, 11, 23);
         correct_typos(

@@ -1,4 +1,4 @@
-//! Opens and manages the folder of the cache: its database, its segment files, its locks, and the snapshots ([`View`])
+//! Opens and manages the folder of the cache: its database, its segment files, its locks, and the snapshots ([`Corpus`])
 //! that queries read.
 //!
 //! A missing, damaged or outdated cache is made new; on a full or read-only disk it is only read, or kept in memory.
@@ -14,14 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 
 use crate::search::IndexError;
+use crate::search::store::corpus::Corpus;
 use crate::search::store::lock::Lock;
 use crate::search::store::seal::{Found, Sealed};
-use crate::search::store::segment::file::SegmentFiles;
-use crate::search::store::segment::schema::Fields;
-use crate::search::store::view::{Readers, View};
+use crate::search::store::segment::reader::SegmentFiles;
 use crate::search::store::{catalog, commit};
 use recreate::drop_logs;
-pub use recreate::{mend, wipe};
+pub use recreate::mend;
 use verify::quick_check;
 
 /// How the cache can be used.
@@ -42,11 +41,8 @@ pub struct Store {
     pub root: PathBuf,
     /// How it can be used.
     pub mode: Mode,
-    /// The schema.
-    pub fields: Fields,
     files: Option<SegmentFiles>,
-    readers: Readers,
-    view: Mutex<Option<Arc<View>>>,
+    corpus: Mutex<Option<Arc<Corpus>>>,
     pool: Mutex<Vec<Connection>>,
     fingerprint: String,
     identity: Option<(u64, u64)>,
@@ -121,10 +117,8 @@ impl Store {
         Self {
             root: root.to_owned(),
             mode,
-            fields: Fields::new(),
             files,
-            readers: Readers::default(),
-            view: Mutex::default(),
+            corpus: Mutex::default(),
             pool: Mutex::new(vec![conn]),
             fingerprint: fingerprint.to_owned(),
             identity: identity(root),
@@ -161,7 +155,7 @@ impl Store {
         }
         // A process that makes the database or changes its file holds the lock, so the second look, under the lock, is final.
         let (mut found, mut lock) = (Sealed::look(root, false), None);
-        if !matches!(found, Ok(Found::Whole(_))) {
+        if !matches!(found, Ok(Found::Whole)) {
             lock = Some(Lock::take(&root.join("write.lock"))?);
             found = Sealed::look(root, false);
         }
@@ -177,8 +171,8 @@ impl Store {
         }
         let store = Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn);
         match found {
-            Found::Whole(_) if store.is_ours()? => {}
-            Found::Doubtful(_) if store.is_ours()? => store.examine_locked()?,
+            Found::Whole if store.is_ours()? => {}
+            Found::Doubtful if store.is_ours()? => store.examine_locked()?,
             _ => {
                 let _writing = if lock.is_none() { Some(store.write_lock()?) } else { None };
                 // Another process may have been faster.
@@ -198,7 +192,7 @@ impl Store {
 
     fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
         let conn = catalog::open_immutable(&root.join("index.sqlite"))?;
-        if !matches!(Sealed::look(root, false)?, Found::Whole(_) | Found::Doubtful(_)) {
+        if !matches!(Sealed::look(root, false)?, Found::Whole | Found::Doubtful) {
             return Err(IndexError::Torn("it has no seal".to_owned()));
         }
         let files = SegmentFiles::open(&root.join("tantivy"))?;
@@ -206,14 +200,13 @@ impl Store {
         if !store.is_ours()? {
             return Err(IndexError::Torn("another version".to_owned()));
         }
-        store.view(&*store.conn()?)?;
+        store.corpus(&*store.conn()?)?;
         Ok(store)
     }
 
     /// A store that keeps nothing.
     pub fn in_memory(root: &Path, fingerprint: &str, why: String) -> Result<Self, IndexError> {
-        let conn = catalog::in_memory()?;
-        catalog::reset(&conn, fingerprint)?;
+        let conn = catalog::in_memory(fingerprint)?;
         Ok(Self::with(root, fingerprint, Mode::Memory(why), None, conn))
     }
 
@@ -244,11 +237,7 @@ impl Store {
             (Some(conn), _) => conn,
             (None, Mode::Writable) => catalog::open(&self.root.join("index.sqlite"), false)?,
             (None, Mode::ReadOnly(_)) => catalog::open_immutable(&self.root.join("index.sqlite"))?,
-            (None, Mode::Memory(_)) => {
-                let conn = catalog::in_memory()?;
-                catalog::reset(&conn, &self.fingerprint)?;
-                conn
-            }
+            (None, Mode::Memory(_)) => catalog::in_memory(&self.fingerprint)?,
         };
         Ok(Pooled { store: self, conn: Some(conn) })
     }
@@ -265,29 +254,30 @@ impl Store {
         }
     }
 
-    /// The view that `conn`'s open transaction sees.
-    pub fn view(&self, conn: &Connection) -> Result<Arc<View>, IndexError> {
+    /// The corpus that `conn`'s open transaction sees.
+    pub fn corpus(&self, conn: &Connection) -> Result<Arc<Corpus>, IndexError> {
         if self.files.is_none() {
             return Ok(Arc::default());
         }
         let generation = catalog::totals(conn)?.generation;
-        if let Some(view) = guard(&self.view).as_ref().filter(|view| view.totals.generation == generation) {
-            return Ok(Arc::clone(view));
+        let before = guard(&self.corpus).clone();
+        if let Some(known) = before.as_ref().filter(|known| known.totals.generation == generation) {
+            return Ok(Arc::clone(known));
         }
-        let view = Arc::new(View::load(conn, self.files()?, &self.readers)?);
-        *guard(&self.view) = Some(Arc::clone(&view));
-        Ok(view)
+        let corpus = Arc::new(Corpus::load(conn, self.files()?, before.as_deref())?);
+        *guard(&self.corpus) = Some(Arc::clone(&corpus));
+        Ok(corpus)
     }
 
-    /// Begins a transaction and loads its view. A merge may remove a segment between the two; then once
+    /// Begins a transaction and loads its corpus. A merge may remove a segment between the two; then once
     /// more.
-    pub fn snapshot(&self) -> Result<(Pooled<'_>, Arc<View>), IndexError> {
+    pub fn snapshot(&self) -> Result<(Pooled<'_>, Arc<Corpus>), IndexError> {
         let mut tries = 0;
         loop {
             let conn = self.conn()?;
             conn.execute_batch("BEGIN")?;
-            match self.view(&conn) {
-                Ok(view) => return Ok((conn, view)),
+            match self.corpus(&conn) {
+                Ok(corpus) => return Ok((conn, corpus)),
                 Err(IndexError::FullText(_) | IndexError::Torn(_)) if tries < 3 => tries += 1,
                 Err(error) => return Err(error),
             }
@@ -318,9 +308,9 @@ impl Store {
         let mut merges = 0;
         while self.is_writable() {
             let Some(_writing) = self.try_write_lock()? else { break };
-            let (_, view) = self.snapshot()?;
-            let Some(chosen) = commit::choose(&view, most) else { break };
-            commit::merge(&mut *self.conn()?, &view, self.files()?, &self.segments(), &chosen)?;
+            let (_, corpus) = self.snapshot()?;
+            let Some(chosen) = commit::choose(&corpus, most) else { break };
+            commit::merge(&mut *self.conn()?, &corpus, self.files()?, &chosen)?;
             self.committed()?;
             merges += 1;
         }

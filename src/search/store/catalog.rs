@@ -5,11 +5,11 @@
 //! is part of the index exactly if it is in the table `segments`. A crash leaves files that no row names; they are
 //! removed later.
 //!
-//! `files` holds the rows of files, `segments` those of segments and of their deleted documents.
+//! `files` holds the rows of files.
 
 mod files;
-mod segments;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
@@ -21,7 +21,6 @@ pub use files::{
     FileRow, FileStat, Place, begins, each_file, each_look, file, knows, left_out, move_file, paths,
     put_file, remove_file,
 };
-pub use segments::{SegmentRow, dead, put_dead, put_segment, remove_segment, segments};
 
 /// The tables. `dead` are stretches of documents whose file changed since.
 const TABLES: &str = "
@@ -77,8 +76,10 @@ pub fn open_immutable(path: &Path) -> Result<Connection, IndexError> {
 }
 
 /// A database in memory, for a vault that is searched without a cache.
-pub fn in_memory() -> Result<Connection, IndexError> {
-    Ok(Connection::open_in_memory()?)
+pub fn in_memory(fingerprint: &str) -> Result<Connection, IndexError> {
+    let conn = Connection::open_in_memory()?;
+    reset(&conn, fingerprint)?;
+    Ok(conn)
 }
 
 fn prepare(conn: &Connection) -> Result<(), IndexError> {
@@ -94,23 +95,19 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Makes all tables anew (`gone`, `changes`, `runs` and `pins` are of earlier versions); vectors stay.
+/// Makes all tables anew; vectors stay. Its epoch tells the index from now on from any other, whose generations have the
+/// same numbers.
 pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
-    for table in ["meta", "files", "segments", "runs", "dead", "gone", "changes", "pins"] {
+    for table in ["meta", "files", "segments", "dead"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
     }
     conn.execute_batch(TABLES)?;
     conn.execute_batch(VECTORS)?;
     set(conn, "schema", fingerprint)?;
-    begin_epoch(conn)?;
-    set_totals(conn, &Totals::default())
-}
-
-/// Tells the index from now on from any other, whose generations have the same numbers.
-pub fn begin_epoch(conn: &Connection) -> Result<(), IndexError> {
     let mut epoch = [0; 8];
     let _ = getrandom::fill(&mut epoch);
-    set(conn, "epoch", i64::from_le_bytes(epoch))
+    set(conn, "epoch", i64::from_le_bytes(epoch))?;
+    set_totals(conn, &Totals::default())
 }
 
 /// Which making of the index `conn` sees, and which commit of it.
@@ -141,4 +138,56 @@ pub fn set_totals(conn: &Connection, totals: &Totals) -> Result<(), IndexError> 
 pub fn totals(conn: &Connection) -> Result<Totals, IndexError> {
     let text: String = get(conn, "totals")?.ok_or_else(|| IndexError::Torn("no totals".to_owned()))?;
     serde_json::from_str(&text).map_err(|_| IndexError::Torn("the totals can't be read".to_owned()))
+}
+
+/// A segment of the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentRow {
+    /// Its number.
+    pub id: i64,
+    /// tantivy's name for it.
+    pub uuid: String,
+    /// Documents in it, dead ones included.
+    pub docs: u32,
+    /// The seals of its files ([`crate::search::store::seal::of_files`]).
+    pub seals: String,
+}
+
+/// The segments, oldest first.
+pub fn segments(conn: &Connection) -> Result<Vec<SegmentRow>, IndexError> {
+    let mut find = conn.prepare_cached("SELECT id, uuid, docs, seals FROM segments ORDER BY id")?;
+    let rows = find.query_map([], |row| {
+        Ok(SegmentRow { id: row.get(0)?, uuid: row.get(1)?, docs: row.get(2)?, seals: row.get(3)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The dead stretches by segment: `(start, count)`.
+pub fn dead(conn: &Connection) -> Result<HashMap<i64, Vec<(u32, u32)>>, IndexError> {
+    let mut find = conn.prepare_cached("SELECT segment, start, count FROM dead")?;
+    let mut rows = find.query([])?;
+    let mut dead: HashMap<i64, Vec<(u32, u32)>> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        dead.entry(row.get(0)?).or_default().push((row.get(1)?, row.get(2)?));
+    }
+    Ok(dead)
+}
+
+/// Notes that a stretch of documents is dead.
+pub fn put_dead(conn: &Connection, segment: i64, start: u32, count: u32) -> Result<(), IndexError> {
+    conn.prepare_cached("INSERT INTO dead VALUES (?1, ?2, ?3)")?.execute(params![segment, start, count])?;
+    Ok(())
+}
+
+/// Inserts a segment behind all others; its number.
+pub fn put_segment(conn: &Connection, uuid: &str, docs: u32, seals: &str) -> Result<i64, IndexError> {
+    let mut put = conn.prepare_cached("INSERT INTO segments (uuid, docs, seals) VALUES (?1, ?2, ?3)")?;
+    Ok(put.insert(params![uuid, docs, seals])?)
+}
+
+/// Forgets a segment.
+pub fn remove_segment(conn: &Connection, id: i64) -> Result<(), IndexError> {
+    conn.prepare_cached("DELETE FROM dead WHERE segment = ?1")?.execute([id])?;
+    conn.prepare_cached("DELETE FROM segments WHERE id = ?1")?.execute([id])?;
+    Ok(())
 }

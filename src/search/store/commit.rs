@@ -13,13 +13,14 @@ use tantivy::fastfield::AliveBitSet;
 
 use crate::search::IndexError;
 use crate::search::store::catalog;
-use crate::search::store::catalog::{SegmentRow, Totals};
-use crate::search::store::corpus::rows::NewRows;
+use crate::search::store::catalog::Totals;
+use crate::search::store::corpus::Corpus;
 use crate::search::store::delta::Delta;
 use crate::search::store::segment::directory::SegmentDirectory;
-use crate::search::store::segment::file::{NewSegment, SegmentFiles};
+use crate::search::store::segment::file::NewSegment;
+use crate::search::store::segment::reader::SegmentFiles;
+use crate::search::store::segment::rows::NewRows;
 use crate::search::store::segment::{file, schema};
-use crate::search::store::view::View;
 
 /// As many segments of about one size are merged into one.
 const FAN: usize = 6;
@@ -69,18 +70,15 @@ fn put_delta(tx: &Connection, delta: &Delta) -> Result<(), IndexError> {
 }
 
 /// Lists a new segment; its number.
-fn put_new(tx: &Connection, new: &NewSegment) -> Result<i64, IndexError> {
-    let id: i64 = tx.query_row("SELECT coalesce(max(id), 0) + 1 FROM segments", [], |row| row.get(0))?;
-    let row = SegmentRow { id, uuid: new.uuid.clone(), docs: new.docs, seals: new.seals.clone() };
-    catalog::put_segment(tx, &row)?;
-    Ok(id)
+fn put_new(tx: &Connection, NewSegment { segment, seals }: &NewSegment) -> Result<i64, IndexError> {
+    catalog::put_segment(tx, &segment.id().uuid_string(), segment.meta().max_doc(), seals)
 }
 
 /// Segments worth merging into one now, with at most `most` living documents among them.
-pub fn choose(view: &View, most: u64) -> Option<Vec<usize>> {
-    let living = |n: usize| view.segs[n].living();
+pub fn choose(corpus: &Corpus, most: u64) -> Option<Vec<usize>> {
+    let living = |n: usize| corpus.segs[n].living();
     let level = |n: usize| living(n).max(64).ilog2() / 2;
-    let mut all: Vec<usize> = (0..view.segs.len()).filter(|n| view.segs[*n].id != 0).collect();
+    let mut all: Vec<usize> = (0..corpus.segs.len()).filter(|n| corpus.segs[*n].id != 0).collect();
     all.sort_by_key(|n| (living(*n), *n));
     let is_full = |at: &u32| all.iter().filter(|n| level(**n) == *at).count() >= FAN;
     // A full level takes the smaller ones with it, the smallest first, as far as they go.
@@ -98,23 +96,22 @@ pub fn choose(view: &View, most: u64) -> Option<Vec<usize>> {
         }
     }
     // One that is mostly dead.
-    let is_dead = |n: usize| living(n) * 2 <= u64::from(view.segs[n].reader.max_doc());
+    let is_dead = |n: usize| living(n) * 2 <= u64::from(corpus.segs[n].reader.max_doc());
     all.into_iter().find(|n| is_dead(*n) && living(*n) <= most).map(|n| vec![n])
 }
 
-/// Merges the segments at the places `chosen` of `view` into one, and commits that; the write lock is held, and `view` is
+/// Merges the segments at the places `chosen` of `corpus` into one, and commits that; the write lock is held, and `corpus` is
 /// the last commit's.
 pub fn merge(
     conn: &mut Connection,
-    view: &View,
+    corpus: &Corpus,
     files: &SegmentFiles,
-    root: &Path,
     chosen: &[usize],
 ) -> Result<(), IndexError> {
     let rows = catalog::segments(conn)?;
-    let (mut old, mut segments, mut filters) = (Vec::new(), Vec::new(), Vec::new());
+    let (root, mut old, mut segments, mut filters) = (&files.root, Vec::new(), Vec::new(), Vec::new());
     let mut copied = NewRows::default();
-    for seg in chosen.iter().map(|n| &view.segs[*n]) {
+    for seg in chosen.iter().map(|n| &corpus.segs[*n]) {
         let row = rows.iter().find(|row| row.id == seg.id);
         let row = row.ok_or_else(|| IndexError::Torn(format!("segment {} is not listed", seg.id)))?;
         old.push(row);
@@ -134,7 +131,7 @@ pub fn merge(
     } else {
         None
     };
-    if new.as_ref().is_some_and(|new| new.docs as usize != next) {
+    if new.as_ref().is_some_and(|new| new.segment.meta().max_doc() as usize != next) {
         return Err(IndexError::Torn(format!("a merge of {next} documents gave another number")));
     }
     fail::fail_point!("index-merge-written", |_| Err(IndexError::Interrupted));

@@ -4,16 +4,14 @@
 //! The change is built without touching the committed index, so the same change serves a commit, and an answer over an
 //! index that can't be written.
 
-use std::sync::Arc;
-
 use crate::search::IndexError;
-use crate::search::read::note::Parsed;
+use crate::search::read::block::ParsedNote;
 use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, Place};
-use crate::search::store::corpus::note_rows::RowInputs;
-use crate::search::store::segment::file;
-use crate::search::store::segment::file::{NewSegment, SegmentBuilder, Target, Texts};
-use crate::search::store::view::{Seg, View};
+use crate::search::store::corpus::Corpus;
+use crate::search::store::segment::file::{NewSegment, SegmentBuilder, Target};
+use crate::search::store::segment::note_rows::RowInputs;
+use crate::search::store::segment::reader::Seg;
 
 /// The change of a file.
 #[derive(Debug)]
@@ -29,7 +27,7 @@ pub enum Change {
         /// Whether the index knew nothing of it.
         is_new: bool,
         /// Its blocks.
-        parsed: Parsed,
+        note: ParsedNote,
     },
 }
 
@@ -73,18 +71,18 @@ impl<'a> DeltaBuilder<'a> {
                 delta.removed.push(file.path);
             }
             Change::Touched(file) => delta.files.push(file),
-            Change::Content { mut file, is_new, parsed } => {
+            Change::Content { mut file, is_new, note } => {
                 delta.added += u64::from(is_new);
-                if file.place.is_some() || !is_new && !parsed.note.blocks.is_empty() {
+                if file.place.is_some() || !is_new && !note.blocks.is_empty() {
                     delta.replaced.push(file.path.clone());
                 }
                 delta.dying.extend(file.place.take());
-                if !parsed.note.blocks.is_empty() {
+                if !note.blocks.is_empty() {
                     let blocks = match &mut self.blocks {
                         Some(blocks) => blocks,
                         None => self.blocks.insert(SegmentBuilder::new(self.target, self.basis)?),
                     };
-                    file.place = Some(blocks.add(&file.path, &parsed)?);
+                    file.place = Some(blocks.add(&file.path, &note)?);
                 }
                 delta.files.push(file);
             }
@@ -120,31 +118,26 @@ impl Delta {
     pub fn totals(&self, totals: catalog::Totals) -> catalog::Totals {
         let mut after = totals;
         after.docs -= self.dying.iter().map(|place| u64::from(place.count)).sum::<u64>();
-        after.docs += self.segment.as_ref().map_or(0, |new| u64::from(new.docs));
+        after.docs += self.segment.as_ref().map_or(0, |new| u64::from(new.segment.meta().max_doc()));
         after.files += self.added;
         after.files -= self.removed.len() as u64;
         after
     }
 
-    /// `view` as it would be after the commit.
-    pub fn overlay(&self, view: &View) -> Result<View, IndexError> {
-        let mut after = view.clone();
-        after.totals = self.totals(view.totals);
+    /// `corpus` as it would be after the commit.
+    pub fn overlay(&self, corpus: &Corpus) -> Result<Corpus, IndexError> {
+        let mut after = corpus.clone();
+        after.totals = self.totals(corpus.totals);
         for place in &self.dying {
-            let Some(seg) = after.segs.iter_mut().find(|seg| seg.id == place.segment) else { continue };
-            let seg = Arc::make_mut(seg);
-            let max = seg.reader.max_doc();
-            let alive = seg.alive.get_or_insert_with(|| tantivy::BitSet::with_max_value_and_full(max));
-            (place.start..place.start + place.count).for_each(|doc| alive.remove(doc));
+            if let Some(seg) = after.segs.iter_mut().find(|seg| seg.id == place.segment) {
+                seg.bury(place.start, place.count);
+            }
         }
         after.hidden.extend(self.removed.iter().chain(&self.replaced).cloned());
         if let Some(segment) = &self.segment {
             let new = |file: &&FileRow| file.place.is_some_and(|place| place.segment == 0);
-            let memory = self.files.iter().filter(new).cloned();
-            let (reader, rows) = file::read_new(segment)?;
-            let texts = Arc::new(Texts::open(&reader, 8)?);
-            let (alive, memory) = (None, memory.collect());
-            after.segs.push(Arc::new(Seg { id: 0, reader, texts, rows: Arc::new(rows), alive, memory }));
+            let memory = self.files.iter().filter(new).cloned().collect();
+            after.add(Seg { memory, ..Seg::open(0, &segment.segment, 8)? });
         }
         Ok(after)
     }

@@ -125,7 +125,7 @@ pub struct Sealed {
 }
 
 /// How the database's file is, where it isn't damaged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// There is none.
     Nothing,
@@ -133,9 +133,9 @@ pub enum Found {
     Unsealed,
     /// All of the cache is to be looked at: the machine was started since, the file is another one with the same bytes,
     /// or a checkpoint changed it and didn't end.
-    Doubtful(Sealed),
+    Doubtful,
     /// It is as sealed.
-    Whole(Sealed),
+    Whole,
 }
 
 impl Sealed {
@@ -158,8 +158,8 @@ impl Sealed {
         let is_new_start = sealed.boot != boot_id();
         match sealed.database.check(&root.join(DATABASE), deep || is_new_start) {
             Verdict::Damaged if is_new_start || !sealed.is_changing => Err(damaged()),
-            Verdict::Known if !is_new_start && !sealed.is_changing => Ok(Found::Whole(sealed)),
-            _ => Ok(Found::Doubtful(sealed)),
+            Verdict::Known if !is_new_start && !sealed.is_changing => Ok(Found::Whole),
+            _ => Ok(Found::Doubtful),
         }
     }
 

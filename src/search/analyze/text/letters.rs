@@ -89,14 +89,9 @@ pub(super) fn class(c: char) -> Class {
     }
 }
 
-#[derive(PartialEq, Eq)]
-pub(super) enum Joint {
-    Apostrophe,
-    Other,
-}
-
-/// The connector at `at`, if word characters follow it (`://` and `::` count as one).
-pub(super) fn joint(text: &str, at: usize) -> Option<(Joint, usize)> {
+/// Whether the connector at `at` is an apostrophe, and what is behind it, if word characters follow it (`://` and `::` count as
+/// one).
+pub(super) fn joint(text: &str, at: usize) -> Option<(bool, usize)> {
     let rest = &text[at..];
     let first = rest.chars().next()?;
     if class(first) != Class::Connector {
@@ -113,8 +108,7 @@ pub(super) fn joint(text: &str, at: usize) -> Option<(Joint, usize)> {
     if class(next) != Class::Word {
         return None;
     }
-    let kind = if matches!(first, '\'' | '\u{2019}') { Joint::Apostrophe } else { Joint::Other };
-    Some((kind, at + length))
+    Some((matches!(first, '\'' | '\u{2019}'), at + length))
 }
 
 /// Whether what follows an apostrophe is an English ending (`s`, `t`, `re`, `ll`, …).

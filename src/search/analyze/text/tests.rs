@@ -4,13 +4,13 @@ use super::*;
 
 fn exact(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
-    Analyzer::new().terms(text, &mut |_, term, _| terms.push(term.to_owned()));
+    Analyzer::default().terms(text, &mut |_, term, _| terms.push(term.to_owned()));
     terms
 }
 
 fn stems(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
-    Analyzer::new().terms(text, &mut |_, term, stem| terms.push(stem.unwrap_or(term).to_owned()));
+    Analyzer::default().terms(text, &mut |_, term, stem| terms.push(stem.unwrap_or(term).to_owned()));
     terms
 }
 

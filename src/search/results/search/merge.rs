@@ -2,12 +2,12 @@
 //!
 //! Ranked notes and turns come in. Blocks go out, none with a higher score than the one before it.
 
+use rustc_hash::FxHashSet;
+
 use super::tiers::Tiers;
-use crate::embed::fast_hash::FastSet;
 use crate::search::rank::note_ranking::RankedNote;
 use crate::search::recall::CorpusState;
-use crate::search::results::block_lookup;
-use crate::search::results::word_search::Tier;
+use crate::search::results::hit::{Tier, find_block};
 use crate::search::retrieve::filter::Filters;
 use crate::search::weights::COMMENT;
 use crate::search::{FoundBlock, IndexError, Kind, Snapshot};
@@ -23,7 +23,7 @@ pub(super) fn spread(
     filters: &Filters<'_>,
 ) -> Result<Vec<FoundBlock>, IndexError> {
     let find = |slot: u32, score: f64| {
-        let Some(found) = block_lookup::block(snapshot, state, (slot, score), filters)? else {
+        let Some(found) = find_block(snapshot, (slot, score), filters)? else {
             return Ok(None);
         };
         Ok::<_, IndexError>(Some(FoundBlock { tier: tiers.of(slot, &found)?, ..found }))
@@ -38,7 +38,7 @@ pub(super) fn spread(
             }
         }
     }
-    let mut spread = Spread { find, limit, shown: FastSet::default(), out: Vec::new() };
+    let mut spread = Spread { find, limit, shown: FxHashSet::default(), out: Vec::new() };
     let first = if tiers.typed.is_strict { Tier::Word } else { Tier::Alike };
     let headings = spread.round(typed, first, state)?;
     spread.round(headings, Tier::Heading, state)?;
@@ -60,7 +60,7 @@ struct Spread<F> {
     find: F,
     limit: usize,
     /// The notes of which a block is listed.
-    shown: FastSet<u32>,
+    shown: FxHashSet<u32>,
     out: Vec<FoundBlock>,
 }
 

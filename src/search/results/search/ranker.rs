@@ -16,7 +16,6 @@ use crate::search::retrieve::candidates::{Bounds, MANY};
 use crate::search::retrieve::nearest_vectors::{Nearest, nearest_blocks};
 use crate::search::retrieve::term_blocks::{CorpusScope, Occurrences};
 use crate::search::retrieve::typo_correction::correct_typos;
-use crate::search::store::corpus::neighbours::is_said;
 use crate::search::weights::{NEAR, NEAR_SPREADS};
 
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
@@ -69,8 +68,8 @@ impl<'a> Ranker<'a> {
         let many = vectors.filter(|_| scope.candidates.count > MANY);
         let nearest = many.map(|vectors| self.nearest.get_or_init(|| nearest_blocks(scope, vectors)));
         let lists = self.recall.lists(self.state);
-        NoteRanking { scope, question: &self.question, vectors, nearest, lists, expanded, bounds, most }
-            .rank()
+        let (question, table) = (&self.question, &self.recall.table);
+        NoteRanking { scope, question, vectors, table, nearest, lists, expanded, bounds, most }.rank()
     }
 
     /// The best blocks of notes and conversations in one order: of notes the best block of each, then further ones.
@@ -90,7 +89,7 @@ impl<'a> Ranker<'a> {
         let mut turns = Vec::new();
         if candidates.has_turns {
             turns = self.turns(bounds, most, notes.iter_mut().map(|(slot, score)| (*slot, score)));
-            turns.retain(|(slot, _)| is_said(corpus, *slot));
+            turns.retain(|(slot, _)| corpus.is_said(*slot));
         }
         in_one(turns, notes, |(_, score)| score, most)
     }
@@ -103,7 +102,7 @@ impl<'a> Ranker<'a> {
         others: impl Iterator<Item = (u32, &'o mut f64)>,
     ) -> Vec<(u32, f64)> {
         let CorpusScope { corpus, candidates } = self.scope;
-        let near = if self.vector.is_builtin && corpus.table.is_builtin() {
+        let near = if self.vector.is_builtin && self.recall.table.is_builtin() {
             Near::Cosine(NEAR)
         } else {
             Near::Spreads(NEAR_SPREADS)

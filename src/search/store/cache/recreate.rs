@@ -11,7 +11,7 @@ use crate::search::IndexError;
 use crate::search::store::catalog;
 use crate::search::store::lock::Lock;
 use crate::search::store::seal::{DATABASE, Found, Sealed};
-use crate::search::store::segment::file::SegmentFiles;
+use crate::search::store::segment::reader::SegmentFiles;
 
 impl Store {
     /// All tables anew, with this generation; the write lock is held.
@@ -45,7 +45,7 @@ impl Store {
 /// The disk's.
 pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
     let _writing = Lock::take(&root.join("write.lock"))?;
-    let is_whole = matches!(Sealed::look(root, true), Ok(Found::Whole(_) | Found::Doubtful(_)));
+    let is_whole = matches!(Sealed::look(root, true), Ok(Found::Whole | Found::Doubtful));
     let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
     let begun =
         if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
@@ -66,7 +66,7 @@ fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
 }
 
 /// Removes all that the index keeps under `root`.
-pub fn wipe(root: &Path) -> Result<(), IndexError> {
+fn wipe(root: &Path) -> Result<(), IndexError> {
     remove(std::fs::remove_file(root.join(DATABASE)), &root.join(DATABASE))?;
     drop_logs(root)?;
     remove(std::fs::remove_dir_all(root.join("tantivy")), &root.join("tantivy"))

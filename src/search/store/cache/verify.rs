@@ -65,7 +65,7 @@ impl Store {
 
     /// As [`Store::examine`]; the write lock is held.
     pub(super) fn examine_locked(&self) -> Result<(), IndexError> {
-        if !matches!(Sealed::look(&self.root, true)?, Found::Whole(_) | Found::Doubtful(_)) {
+        if !matches!(Sealed::look(&self.root, true)?, Found::Whole | Found::Doubtful) {
             return Err(IndexError::Torn(format!("`{DATABASE}` has no seal")));
         }
         let conn = self.conn()?;

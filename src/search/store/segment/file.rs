@@ -4,10 +4,6 @@
 //! tantivy reads and merges them as any other. A section's heading words are stored once, whatever the number of its
 //! blocks, which no document of tantivy's can express. The rows of the same documents are in a file of the segment's
 //! name.
-//!
-//! `reading` opens written segments.
-
-mod reading;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -25,17 +21,15 @@ use crate::memory::Scope;
 use crate::search::IndexError;
 use crate::search::analyze::text;
 use crate::search::analyze::text::Analyzer;
-use crate::search::read::block::{Block, Kind};
-use crate::search::read::note::Parsed;
+use crate::search::read::block::{Block, Kind, ParsedNote};
 use crate::search::store::catalog::Place;
-use crate::search::store::corpus::note_rows::{Gathered, Passage, RowInputs};
-use crate::search::store::corpus::rows::{NewRows, NewTerms};
-use crate::search::store::postings::{Postings, decode};
 use crate::search::store::seal;
 use crate::search::store::segment::directory::SegmentDirectory;
-use crate::search::store::segment::schema::{Fields, TextTerms};
+use crate::search::store::segment::note_rows::{Gathered, RowInputs};
+use crate::search::store::segment::postings::{Postings, decode};
+use crate::search::store::segment::rows::{NewRows, NewTerms};
+use crate::search::store::segment::schema::{FILTER, RANK, TEXT, TextTerms};
 use crate::search::store::segment::{pack, schema};
-pub use reading::{SegmentFiles, Texts, read_new, rows_of};
 
 /// The destination of a new segment.
 #[derive(Debug, Clone)]
@@ -51,10 +45,6 @@ pub enum Target {
 pub struct NewSegment {
     /// Its files.
     pub segment: Segment,
-    /// Its name.
-    pub uuid: String,
-    /// Its documents.
-    pub docs: u32,
     /// The seals of its files; empty in memory.
     pub seals: String,
 }
@@ -62,7 +52,6 @@ pub struct NewSegment {
 /// Writes blocks into one segment.
 pub struct SegmentBuilder {
     segment: Segment,
-    fields: Fields,
     analyzer: Analyzer,
     text: TextTerms,
     filter: Postings,
@@ -86,9 +75,8 @@ impl SegmentBuilder {
             }
             Target::Memory => Box::new(RamDirectory::create()),
         };
-        let fields = Fields::new();
         let settings = schema::settings();
-        let segment = Index::create(directory, fields.schema.clone(), settings.clone())?.new_segment();
+        let segment = Index::create(directory, schema::schema(), settings.clone())?.new_segment();
         let file = segment.open_write(SegmentComponent::Store).map_err(tantivy::TantivyError::from)?;
         let texts = StoreWriter::new(file, settings.docstore_compression, settings.docstore_blocksize, false)
             .map_err(tantivy::TantivyError::from)?;
@@ -96,8 +84,7 @@ impl SegmentBuilder {
         let kinds = Kind::ALL.map(|kind| filter.id(&format!("kind:{kind}")));
         Ok(Self {
             segment,
-            fields,
-            analyzer: Analyzer::new(),
+            analyzer: Analyzer::default(),
             text: TextTerms::default(),
             filter,
             ranked: Gathered::new(basis.clone()),
@@ -111,17 +98,11 @@ impl SegmentBuilder {
     }
 
     /// Adds the blocks of a note; where they stand.
-    pub fn add(&mut self, path: &str, Parsed { note, head }: &Parsed) -> Result<Place, IndexError> {
+    pub fn add(&mut self, path: &str, note: &ParsedNote) -> Result<Place, IndexError> {
         let start = self.docs;
-        self.ranked.note(path, head, &note.blocks, &pack::pack(&note.blocks));
+        self.ranked.note(path, &note.head(), &note.blocks, &pack::pack(&note.blocks));
         note.blocks.iter().try_for_each(|block| self.block(block, &note.tags))?;
         Ok(Place { segment: 0, start, count: self.docs - start })
-    }
-
-    /// Adds a note of which ranking alone knows.
-    pub(in crate::search) fn add_passages(&mut self, path: &str, passages: &[Passage<'_>]) {
-        self.ranked.put(path, passages.iter().copied());
-        self.docs += passages.len() as u32;
     }
 
     fn block(&mut self, block: &Block, tags: &[String]) -> Result<(), IndexError> {
@@ -157,7 +138,7 @@ impl SegmentBuilder {
 
     /// Writes the segment's files.
     pub fn finish(self) -> Result<NewSegment, IndexError> {
-        let Self { segment, fields, text, filter, ranked, texts, docs, root, .. } = self;
+        let Self { segment, text, filter, ranked, texts, docs, root, .. } = self;
         let segment = segment.with_max_doc(docs);
         let failed = |error: io::Error| IndexError::from(tantivy::TantivyError::from(error));
         texts.close().map_err(failed)?;
@@ -169,10 +150,9 @@ impl SegmentBuilder {
         let Gathered { rows, postings: stems, .. } = ranked;
         let mut of_stems = NewTerms::default();
         stems.sorted().into_iter().for_each(|(term, _)| of_stems.push(term.as_bytes()));
-        for (field, postings) in [(fields.text, text.postings), (fields.filter, filter), (fields.rank, stems)]
-        {
+        for (field, postings) in [(TEXT, text.postings), (FILTER, filter), (RANK, stems)] {
             let mut written = inverted.new_field(field, 0, None).map_err(failed)?;
-            write(&postings, &mut written, field == fields.rank).map_err(failed)?;
+            write(&postings, &mut written, field == RANK).map_err(failed)?;
             written.close().map_err(failed)?;
         }
         inverted.close().map_err(failed)?;
@@ -184,10 +164,9 @@ impl SegmentBuilder {
         };
         merge_columnar(&[], &[], rows_alone.into(), &mut file).map_err(failed)?;
         file.terminate().map_err(failed)?;
-        let uuid = segment.id().uuid_string();
-        write_rows(segment.index(), &uuid, &rows, &of_stems)?;
-        let seals = root.as_ref().map(|root| seals(&uuid, root)).transpose()?.unwrap_or_default();
-        Ok(NewSegment { segment, uuid, docs, seals })
+        write_rows(&segment, &rows, &of_stems)?;
+        let seals = root.as_ref().map(|root| seals(&segment, root)).transpose()?.unwrap_or_default();
+        Ok(NewSegment { segment, seals })
     }
 }
 
@@ -206,9 +185,9 @@ fn open(segment: &Segment, component: SegmentComponent) -> Result<WritePtr, Inde
 }
 
 /// Writes the rows of a segment beside it.
-fn write_rows(index: &Index, uuid: &str, rows: &NewRows, terms: &NewTerms) -> Result<(), IndexError> {
-    let path = schema::rows_file(uuid);
-    let mut file = index.directory().open_write(&path).map_err(tantivy::TantivyError::from)?;
+fn write_rows(segment: &Segment, rows: &NewRows, terms: &NewTerms) -> Result<(), IndexError> {
+    let path = schema::rows_file(&segment.id().uuid_string());
+    let mut file = segment.index().directory().open_write(&path).map_err(tantivy::TantivyError::from)?;
     let written = rows.write(terms, &mut file).and_then(|()| file.terminate());
     Ok(written.map_err(tantivy::TantivyError::from)?)
 }
@@ -217,20 +196,19 @@ fn write_rows(index: &Index, uuid: &str, rows: &NewRows, terms: &NewTerms) -> Re
 pub fn written(index: &Index, root: &Path, rows: &NewRows) -> Result<NewSegment, IndexError> {
     let segment = index.searchable_segments()?.into_iter().next();
     let segment = segment.ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
-    let (uuid, docs) = (segment.id().uuid_string(), segment.meta().max_doc());
-    let terms = SegmentReader::open(&segment)?.inverted_index(Fields::new().rank)?;
+    let terms = SegmentReader::open(&segment)?.inverted_index(RANK)?;
     let mut all = terms.terms().stream().map_err(tantivy::TantivyError::from)?;
     let mut of_stems = NewTerms::default();
     while all.advance() {
         of_stems.push(all.key());
     }
-    write_rows(index, &uuid, rows, &of_stems)?;
-    let seals = self::seals(&uuid, root)?;
-    Ok(NewSegment { segment, uuid, docs, seals })
+    write_rows(&segment, rows, &of_stems)?;
+    let seals = self::seals(&segment, root)?;
+    Ok(NewSegment { segment, seals })
 }
 
-fn seals(uuid: &str, root: &Path) -> Result<String, IndexError> {
-    seal::of_files(root, uuid).map_err(|error| IndexError::cache(root, error))
+fn seals(segment: &Segment, root: &Path) -> Result<String, IndexError> {
+    seal::of_files(root, &segment.id().uuid_string()).map_err(|error| IndexError::cache(root, error))
 }
 
 /// The exact filters that a block's tags give; `tags` are the note's own.

@@ -20,10 +20,6 @@ thread_local! {
         RefCell::new(Decompressor::new().expect("memory is enough for a decompressor"));
 }
 
-/// The bytes are not what [`pack`] wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Torn;
-
 /// Packs all of `blocks` but their texts.
 pub fn pack(blocks: &[Block]) -> Vec<u8> {
     let bare = |block: &Block| Block { text: String::new(), extra: String::new(), ..block.clone() };
@@ -44,16 +40,12 @@ pub fn pack(blocks: &[Block]) -> Vec<u8> {
     packed
 }
 
-/// The blocks that [`pack`] packed, their texts empty.
-///
-/// # Errors
-/// The bytes are something else.
-pub fn unpack(bytes: &[u8]) -> Result<Vec<Block>, Torn> {
-    let (length, packed) = bytes.split_first_chunk::<4>().ok_or(Torn)?;
-    let length = Some(u32::from_le_bytes(*length)).filter(|length| *length < MOST).ok_or(Torn)?;
+/// The blocks that [`pack`] packed, their texts empty; none where the bytes are something else.
+pub fn unpack(bytes: &[u8]) -> Option<Vec<Block>> {
+    let (length, packed) = bytes.split_first_chunk::<4>()?;
+    let length = Some(u32::from_le_bytes(*length)).filter(|length| *length < MOST)?;
     let rows = UNPACKER.with_borrow_mut(|unpacker| unpacker.decompress(packed, length as usize));
-    let rows = rows.map_err(|_| Torn)?;
-    let mut blocks: Vec<Block> = bitcode::decode(&rows).map_err(|_| Torn)?;
+    let mut blocks: Vec<Block> = bitcode::decode(&rows.ok()?).ok()?;
     let (mut end_line, mut end, mut time) = (0_u32, 0_u32, None);
     for block in &mut blocks {
         block.line = block.line.wrapping_add(end_line);
@@ -63,7 +55,7 @@ pub fn unpack(bytes: &[u8]) -> Result<Vec<Block>, Torn> {
         block.time = block.time.map(|own: i64| own.wrapping_add(time.unwrap_or(0)));
         (end_line, end, time) = (block.end_line, block.end, block.time);
     }
-    Ok(blocks)
+    Some(blocks)
 }
 
 #[cfg(test)]

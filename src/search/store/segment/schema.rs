@@ -10,62 +10,37 @@
 
 use std::path::PathBuf;
 
+use tantivy::IndexSettings;
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::store::{Compressor, ZstdCompressor};
-use tantivy::{IndexSettings, Term};
 
 use crate::memory::Scope;
 use crate::search::analyze::references::MARK;
 use crate::search::analyze::stems::has_function_word;
-use crate::search::analyze::text::{Analyzer, Form, STEM, is_split_alike};
+use crate::search::analyze::text::{Analyzer, Form, STEM, is_split_alike, other_stem};
 use crate::search::read::block::Block;
-use crate::search::store::postings::Postings;
+use crate::search::store::segment::postings::Postings;
 
 /// The separator of a block's text and its extra words in the stored field.
 pub const SEPARATOR: char = '\u{0}';
 
-/// The fields of the schema.
-#[derive(Debug, Clone)]
-pub struct Fields {
-    /// The schema itself.
-    pub schema: Schema,
-    /// The block's words.
-    pub text: Field,
-    /// Exact filters.
-    pub filter: Field,
-    /// The stems that ranking counts.
-    pub rank: Field,
-}
+/// The block's words that ranking hasn't.
+pub const TEXT: Field = Field::from_field_id(0);
+/// The stems that ranking counts.
+pub const RANK: Field = Field::from_field_id(1);
+/// Exact filters.
+pub const FILTER: Field = Field::from_field_id(2);
 
-impl Default for Fields {
-    fn default() -> Self {
-        Self::new()
+/// The schema, with [`TEXT`], [`RANK`] and [`FILTER`] in this order.
+pub fn schema() -> Schema {
+    use IndexRecordOption::{Basic, WithFreqs};
+    let mut builder = Schema::builder();
+    for (name, keeps) in [("text", Basic), ("rank", WithFreqs), ("filter", Basic)] {
+        let indexing = TextFieldIndexing::default().set_tokenizer("raw").set_fieldnorms(false);
+        let indexing = indexing.set_index_option(keeps);
+        builder.add_text_field(name, TextOptions::default().set_indexing_options(indexing));
     }
-}
-
-impl Fields {
-    /// The schema.
-    pub fn new() -> Self {
-        let mut builder = Schema::builder();
-        let mut field = |name: &str, keeps: IndexRecordOption| {
-            let indexing = TextFieldIndexing::default().set_tokenizer("raw").set_fieldnorms(false);
-            let indexing = indexing.set_index_option(keeps);
-            builder.add_text_field(name, TextOptions::default().set_indexing_options(indexing))
-        };
-        let text = field("text", IndexRecordOption::Basic);
-        let rank = field("rank", IndexRecordOption::WithFreqs);
-        let filter = field("filter", IndexRecordOption::Basic);
-        Self { schema: builder.build(), text, filter, rank }
-    }
-
-    /// A term of the `text` field.
-    pub fn term(field: Field, text: &str, stem: bool) -> Term {
-        if stem {
-            Term::from_field_text(field, &format!("{STEM}{text}"))
-        } else {
-            Term::from_field_text(field, text)
-        }
-    }
+    builder.build()
 }
 
 /// Writes the stored form of a block into `text`. Never empty: tantivy drops a store's last documents
@@ -95,7 +70,7 @@ pub fn scope_filters<'s>(
     })
 }
 
-/// The file of a segment's rows ([`crate::search::store::corpus::rows`]).
+/// The file of a segment's rows ([`crate::search::store::segment::rows`]).
 pub fn rows_file(uuid: &str) -> PathBuf {
     PathBuf::from(format!("{}.rows", uuid.replace('-', "")))
 }
@@ -130,13 +105,15 @@ impl TextTerms {
 
     fn of_text(&mut self, analyzer: &mut Analyzer, text: &str, is_ranked: bool, found: &mut Vec<u32>) {
         let Self { postings, marked } = self;
-        let (splitter, stems) = analyzer.parts();
+        let Analyzer { splitter, stems } = analyzer;
         splitter.split(text, &mut |form, term, is_same| {
             if is_ranked && is_same && !has_function_word(term) {
                 return;
             }
             found.push(postings.id(term));
-            if let Some(stem) = stems.get(term).filter(|_| form == Form::Word) {
+            if form == Form::Word
+                && let Some(stem) = other_stem(stems, term)
+            {
                 marked.clear();
                 marked.push(STEM);
                 marked.push_str(stem);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::search::read::block::Note;
+use crate::search::store::segment::reader::Seg;
 
 fn block(kind: Kind, section: u8, words: &str) -> Block {
     let mut block = Block::new(kind, 0, 0, words.to_owned());
@@ -16,12 +16,11 @@ fn block(kind: Kind, section: u8, words: &str) -> Block {
 fn a_segment_of_empty_texts_can_be_read() {
     let mut builder = SegmentBuilder::new(&Target::Memory, &RowInputs::default()).unwrap();
     let blocks = vec![block(Kind::Item, 0, ""); 3];
-    let note = Note { blocks, ..Note::default() };
-    builder.add("a.md", &Parsed { note, ..Parsed::default() }).unwrap();
-    let (reader, _) = read_new(&builder.finish().unwrap()).unwrap();
-    let stored = Texts::open(&reader, 8).unwrap();
+    let note = ParsedNote { blocks, ..ParsedNote::default() };
+    builder.add("a.md", &note).unwrap();
+    let seg = Seg::open(0, &builder.finish().unwrap().segment, 8).unwrap();
     for doc in 0..3 {
-        assert_eq!(stored.text(doc).unwrap(), (String::new(), String::new()));
+        assert_eq!(seg.text(doc).unwrap(), (String::new(), String::new()));
     }
 }
 
@@ -39,17 +38,16 @@ proptest! {
         let mut texts = Vec::new();
         for blocks in &notes {
             let blocks = blocks.iter().map(|(kind, section, words)| block(Kind::ALL[*kind], *section, words));
-            let note = Note { blocks: blocks.collect(), ..Note::default() };
-            let parsed = Parsed { note, head: "The title runs".to_owned() };
-            let (run, note) = (builder.add("a.md", &parsed).unwrap(), &parsed.note);
+            let title = "The title runs".to_owned();
+            let note = ParsedNote { title, blocks: blocks.collect(), ..ParsedNote::default() };
+            let run = builder.add("a.md", &note).unwrap();
             prop_assert_eq!((run.start as usize, run.count as usize), (texts.len(), note.blocks.len()));
             texts.extend(note.blocks.iter().map(|block| block.text.clone()));
         }
-        let (reader, _) = read_new(&builder.finish().unwrap()).unwrap();
-        prop_assert_eq!(reader.max_doc() as usize, texts.len());
-        let stored = Texts::open(&reader, 8).unwrap();
+        let seg = Seg::open(0, &builder.finish().unwrap().segment, 8).unwrap();
+        prop_assert_eq!(seg.reader.max_doc() as usize, texts.len());
         for (doc, text) in texts.iter().enumerate() {
-            prop_assert_eq!(&stored.text(doc as u32).unwrap().0, text);
+            prop_assert_eq!(&seg.text(doc as u32).unwrap().0, text);
         }
     }
 }

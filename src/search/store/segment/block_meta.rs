@@ -6,7 +6,7 @@
 use crate::search::Role;
 use crate::search::analyze::days::About;
 use crate::search::analyze::stems::Shape;
-use crate::search::store::corpus::vector_code::WORDS;
+use crate::search::store::segment::vector_code::WORDS;
 
 /// The row of a block without a vector.
 pub const NO_ROW: u32 = u32::MAX;
@@ -36,18 +36,17 @@ pub struct Meta {
     pub shape: Shape,
 }
 
-const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::Tool];
 /// The position of the role in the bits of a stored shape, above those that [`Shape`] uses.
 pub(super) const ROLE_BITS: u32 = 14;
 
 /// A role as it is stored: its place among the roles, from 1, or 0.
 pub(super) fn role_code(role: Option<Role>) -> u16 {
-    (1..).zip(ROLES).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
+    (1..).zip(Role::ALL).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
 }
 
 /// The role in the bits of a stored shape.
-pub(super) fn role_of(shape: Shape) -> Option<Role> {
-    ROLES.into_iter().find(|role| shape.0 >> ROLE_BITS == role_code(Some(*role)))
+pub(in crate::search::store) fn role_of(shape: Shape) -> Option<Role> {
+    Role::ALL.into_iter().find(|role| shape.0 >> ROLE_BITS == role_code(Some(*role)))
 }
 
 /// So many bytes a [`Meta`] has where it is stored.

@@ -13,8 +13,10 @@ use crate::search::analyze::authors::names_of;
 use crate::search::analyze::references::embedded;
 use crate::search::analyze::stems::Shape;
 use crate::search::recall::{Recall, RecallError};
-use crate::search::store::corpus::vectors;
-use crate::search::store::corpus::vectors::{Counts, Hash, Pointer};
+use crate::search::store::segment::block_meta::NEVER;
+use crate::search::store::segment::vector_code::{Hash, hash};
+use crate::search::store::vectors;
+use crate::search::store::vectors::{Counts, Pointer};
 use crate::search::{Block, Role};
 
 /// So many built-in vectors are stored in one step.
@@ -141,11 +143,9 @@ impl Recall {
                     hash,
                     path: &file.row.path,
                     line: meta.line,
-                    timestamp: Some(meta.time)
-                        .filter(|time| *time != crate::search::store::corpus::blocks::NEVER),
+                    timestamp: Some(meta.time).filter(|time| *time != NEVER),
                     role: corpus.role(slot).map(Role::as_str),
                     context_id: context.filter(|_| is_turn),
-                    pinned: false,
                 });
             }
             vectors::note(&tx, name, &pointers)?;
@@ -167,12 +167,12 @@ impl Recall {
                 let names = names_of(blocks.iter().filter_map(|stored| stored.block.author.as_deref()));
                 let is_wanted = |block: &Block| lines.contains(&block.line) && block.role != Some(Role::Tool);
                 for stored in blocks.iter().filter(|stored| is_wanted(&stored.block)) {
-                    out.push(embedded(&snapshot.text(stored.at)?, &names).into_owned());
+                    out.push(embedded(&snapshot.text(stored.slot)?, &names).into_owned());
                 }
             }
             Ok(out)
         })?;
-        Ok(found.into_iter().map(|text| (vectors::hash(&text), text)).collect())
+        Ok(found.into_iter().map(|text| (hash(&text), text)).collect())
     }
 
     /// The built-in vectors stand beside the segments; the table gets those of what was said

@@ -12,18 +12,8 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::embed::retry::Backoff;
-use crate::search::store::corpus::matrix;
-use crate::search::store::corpus::matrix::Matrix;
-
-/// The content hash of a text: of ten million texts two have the same one once in three hundred thousand vaults.
-pub type Hash = [u8; 8];
-
-/// The content hash of `text`.
-pub fn hash(text: &str) -> Hash {
-    let mut out = Hash::default();
-    out.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..size_of::<Hash>()]);
-    out
-}
+use crate::search::store::matrix;
+use crate::search::store::segment::vector_code::Hash;
 
 /// The position of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +30,6 @@ pub struct Pointer<'a> {
     pub role: Option<&'a str>,
     /// The conversation.
     pub context_id: Option<&'a str>,
-    /// Whether it is pinned.
-    pub pinned: bool,
 }
 
 /// How many rows of a model stand how.
@@ -59,22 +47,13 @@ pub struct Counts {
 /// and point to where the text stands now.
 pub fn note(conn: &Connection, model: &str, pointers: &[Pointer<'_>]) -> rusqlite::Result<()> {
     let mut insert = conn.prepare_cached(
-        "INSERT INTO vectors (model, hash, status, path, line, timestamp, role, context_id, pinned)
-         VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8)
+        "INSERT INTO vectors (model, hash, status, path, line, timestamp, role, context_id)
+         VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (model, hash) DO UPDATE SET path = ?3, line = ?4, timestamp = ?5, role = ?6,
-         context_id = ?7, pinned = ?8 WHERE path != ?3 OR line != ?4 OR pinned != ?8",
+         context_id = ?7 WHERE path != ?3 OR line != ?4",
     )?;
     for p in pointers {
-        insert.execute(params![
-            model,
-            p.hash,
-            p.path,
-            p.line,
-            p.timestamp,
-            p.role,
-            p.context_id,
-            p.pinned
-        ])?;
+        insert.execute(params![model, p.hash, p.path, p.line, p.timestamp, p.role, p.context_id])?;
     }
     Ok(())
 }
@@ -178,26 +157,22 @@ pub fn counts(conn: &Connection, model: &str) -> rusqlite::Result<Counts> {
     Ok(counts)
 }
 
-/// All embeddings of a model: the dimension, and a row's place for each hash.
-pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<(Matrix, HashMap<Hash, usize>)> {
+/// The dimension of a model's embeddings, and each as [`matrix::to_bytes`] made it, by the hash of its text.
+pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<(usize, HashMap<Hash, Vec<u8>>)> {
     let dimension = dimension(conn, model)?.unwrap_or(0);
-    let (mut matrix, mut places) = (Matrix::new(dimension), HashMap::new());
     let mut select = conn.prepare_cached(
         "SELECT hash, embedding FROM vectors WHERE model = ?1 AND status = 'ok' AND dimension = ?2",
     )?;
-    let mut rows = select.query(params![model, i64::try_from(dimension).unwrap_or(0)])?;
-    while let Some(row) = rows.next()? {
-        let hash: Hash = row.get(0)?;
-        if matrix.push_bytes(row.get_ref(1)?.as_blob().unwrap_or(&[])) {
-            places.insert(hash, matrix.len() - 1);
-        }
-    }
-    Ok((matrix, places))
+    let of = params![model, i64::try_from(dimension).unwrap_or(0)];
+    let rows = select
+        .query_map(of, |row| Ok((row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default().to_vec())))?;
+    Ok((dimension, rows.collect::<rusqlite::Result<_>>()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::store::segment::vector_code::hash;
 
     fn pointer(text: &str, path: &'static str, line: u32) -> Pointer<'static> {
         Pointer {
@@ -207,7 +182,6 @@ mod tests {
             timestamp: Some(5),
             role: Some("user"),
             context_id: Some("1"),
-            pinned: false,
         }
     }
 
@@ -245,8 +219,8 @@ mod tests {
         assert_eq!(wanting(&conn, "m", 130, 9).unwrap(), []);
         assert_eq!(wanting(&conn, "m", 160, 9).unwrap(), [(b.hash, "x.md".to_owned(), 5)]);
         note(&conn, "m", &[pointer("a", "moved.md", 3)]).unwrap();
-        let (matrix, places) = load(&conn, "m").unwrap();
-        assert_eq!((matrix.len(), matrix.dimensions(), places[&a.hash]), (1, 2, 0));
+        let (dimension, found) = load(&conn, "m").unwrap();
+        assert_eq!((dimension, found.len(), found.contains_key(&a.hash)), (2, 1, true));
         let place: (String, u32, String) = conn
             .query_row("SELECT path, line, status FROM vectors WHERE hash = ?1", [a.hash], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))

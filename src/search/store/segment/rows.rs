@@ -1,7 +1,7 @@
 //! Stores the ranking's data on a segment's blocks as bytes: row *n* is document *n*. It is written once with the
 //! segment, mapped into memory, and read in place.
 //!
-//! A block's data is a row of fixed size; vectors are codes ([`crate::search::store::corpus::vector_code`]), the first word of
+//! A block's data is a row of fixed size; vectors are codes ([`crate::search::store::segment::vector_code`]), the first word of
 //! each block's signs in the order of the blocks, the rest and the text's hash once for each different text. The terms
 //! are in the segment's field `rank`; their signatures are here, in their order. The packed blocks of each note follow,
 //! then the notes with their speakers.
@@ -9,15 +9,14 @@
 use std::io::{self, Write};
 
 use bitcode::{Decode, Encode};
+use rustc_hash::FxHashMap;
 use tantivy::directory::OwnedBytes;
 use vector_loops::SignRows;
 
-use crate::embed::fast_hash::FastMap;
 use crate::search::analyze::authors::Authors;
 use crate::search::analyze::pieces::signature;
-use crate::search::store::corpus::block_meta::{META, Meta, NO_ROW, NOBODY, Rest};
-use crate::search::store::corpus::vector_code::{Code, Signs};
-use crate::search::store::corpus::vectors::Hash;
+use crate::search::store::segment::block_meta::{META, Meta, NO_ROW, NOBODY, Rest};
+use crate::search::store::segment::vector_code::{Code, Hash, Signs};
 
 const MAGIC: &[u8; 8] = b"VAROWS04";
 const HEAD: usize = 8 + 6 * 4;
@@ -114,13 +113,8 @@ impl Rows {
     }
 
     /// How many blocks it has.
-    pub fn len(&self) -> usize {
+    pub(in crate::search) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The notes, in the order of their blocks, dead ones among them.
@@ -243,7 +237,7 @@ pub struct NewRows {
     rows: Vec<u32>,
     /// The different texts that have vectors.
     texts: Vec<(Hash, Code)>,
-    row_of: FastMap<Hash, u32>,
+    row_of: FxHashMap<Hash, u32>,
     /// The notes.
     pub notes: Vec<NoteRow>,
     /// Their blocks, packed.

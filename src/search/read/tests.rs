@@ -6,7 +6,6 @@ use crate::search::read::block::{Kind, Role};
 fn show(path: &str, text: &str) -> Vec<String> {
     let parsed = parse(path, text.as_bytes(), &Options::default()).unwrap();
     parsed
-        .note
         .blocks
         .iter()
         .map(|b| format!("{} {}-{} {}", b.kind, b.line, b.end_line, b.text.replace('\n', "/")))
@@ -20,7 +19,7 @@ fn memory_and_daily_bullets_say_what_they_belong_to() {
         ["heading 2-2 Kyle", "memory 3-4 Kyle: prefers TypeScript/and tea"]
     );
     let parsed = parse("daily/2026-11-20.md", b"- 14:02 saw the dentist\n", &Options::default()).unwrap();
-    let block = &parsed.note.blocks[0];
+    let block = &parsed.blocks[0];
     assert_eq!(block.text, "2026-11-20 14:02 saw the dentist");
     assert_eq!(block.time, "2026-11-20T14:02:00Z".parse().ok().map(jiff::Timestamp::as_second));
 }
@@ -28,9 +27,9 @@ fn memory_and_daily_bullets_say_what_they_belong_to() {
 #[test]
 fn pins_name_what_they_pin() {
     let parsed = parse("Pinned.md", b"- [[logs/t/1/a_0001#^01J]]\n- plain\n", &Options::default()).unwrap();
-    let pins = parsed.note.blocks.iter().flat_map(|block| &block.links).filter_map(|link| note::pin(link));
+    let pins = parsed.blocks.iter().flat_map(|block| &block.links).filter_map(|link| note::pin(link));
     assert!(pins.eq([("logs/t/1/a_0001".to_owned(), "01J".to_owned())]));
-    assert!(parsed.note.blocks.iter().any(|b| b.kind == Kind::Pin && b.text == "plain"));
+    assert!(parsed.blocks.iter().any(|b| b.kind == Kind::Pin && b.text == "plain"));
 }
 
 #[test]
@@ -40,7 +39,7 @@ fn a_session_gives_what_was_said_and_not_what_tools_did() {
     };
     let head = "---\nsurface: claude-code\ncontext_id: garden\n---\n".to_owned();
     let text = head + &event("user", "fix it", 1) + &event("tool", "whole files", 2);
-    let words = |parsed: Parsed| parsed.note.blocks.into_iter().map(|b| b.text).collect::<Vec<_>>();
+    let words = |parsed: ParsedNote| parsed.blocks.into_iter().map(|b| b.text).collect::<Vec<_>>();
     let read = |path: &str, text: &str| parse(path, text.as_bytes(), &Options::default()).unwrap();
     let path = "logs/claude-code/garden/s.md";
     let first = read(path, &text);
@@ -57,9 +56,9 @@ fn a_log_gives_its_turns_but_nothing_injected() {
     let parsed =
         parse("logs/discord-channel/7/20260130T142355Z_0001.md", text.as_bytes(), &Options::default())
             .unwrap();
-    let texts: Vec<&str> = parsed.note.blocks.iter().map(|b| b.text.as_str()).collect();
+    let texts: Vec<&str> = parsed.blocks.iter().map(|b| b.text.as_str()).collect();
     assert_eq!(texts, ["first\nline", "answer"]);
-    let turn = &parsed.note.blocks[0];
+    let turn = &parsed.blocks[0];
     assert_eq!((turn.line, turn.role, turn.context_id.as_deref()), (7, Some(Role::User), Some("7")));
     assert_eq!(turn.block_id.as_deref(), Some("01JGXYZ0000000000000000001"));
 }
@@ -71,14 +70,14 @@ fn a_transcript_with_a_heading_a_turn_is_a_conversation() {
     let parsed =
         parse("logs/x/pets-1/20260130T142355Z_0001.md", text.as_bytes(), &Options::default()).unwrap();
     // A turn without words is none.
-    assert_eq!(parsed.note.blocks.len(), 1);
-    let turn = &parsed.note.blocks[0];
+    assert_eq!(parsed.blocks.len(), 1);
+    let turn = &parsed.blocks[0];
     assert_eq!((turn.kind, turn.line, turn.end_line, turn.text.as_str()), (Kind::Turn, 7, 9, "first\nline"));
     assert_eq!((turn.author.as_deref(), turn.role), (Some("Alice"), Some(Role::User)));
     assert_eq!((turn.context_id.as_deref(), turn.block_id.as_deref()), (Some("pets-1"), Some("D1-1")));
     assert_eq!(turn.time, "2026-01-30T14:23:55Z".parse().ok().map(jiff::Timestamp::as_second));
     // Elsewhere in the vault a heading is a heading.
-    let blocks = parse("notes/a.md", text.as_bytes(), &Options::default()).unwrap().note.blocks;
+    let blocks = parse("notes/a.md", text.as_bytes(), &Options::default()).unwrap().blocks;
     assert!(blocks.iter().all(|block| block.kind != Kind::Turn));
 }
 

@@ -4,12 +4,12 @@
 //! before, doubled, plus one if the term occurs more than once; in that case the count follows. Numbers are stored
 //! seven bits a byte.
 
-use crate::embed::fast_hash::FastMap;
+use rustc_hash::FxHashMap;
 
 /// The postings of all terms of some documents.
 #[derive(Debug, Default, Clone)]
 pub struct Postings {
-    ids: FastMap<Box<str>, u32>,
+    ids: FxHashMap<Box<str>, u32>,
     lists: Vec<List>,
     bytes: usize,
 }

@@ -1,0 +1,302 @@
+//! Reads what is known of the blocks of a corpus: the record of each, its vector, the blocks beside it, and the blocks that
+//! have a term.
+//!
+//! Slots and terms come in ([`Corpus`]). Scores depend on living slots alone.
+
+use std::ops::Range;
+
+use crate::search::Role;
+use crate::search::analyze::stems::Shape;
+use crate::search::store::corpus::Corpus;
+use crate::search::store::segment::block_meta::{Meta, NO_ROW, NOBODY, role_of};
+use crate::search::store::segment::reader::Seg;
+use crate::search::store::segment::rows::Rows;
+use crate::search::store::segment::schema::{RANK, TEXT};
+use crate::search::store::segment::vector_code::{Code, Hash};
+
+/// How often a term stands in a block's text, and whether it stands in the title or the headings above it, as its posting
+/// has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TermCount(pub u32);
+
+impl TermCount {
+    /// In the text, once.
+    pub const ONCE: Self = Self(2);
+    /// Above the text alone.
+    pub const ABOVE: Self = Self(1);
+
+    /// In the text.
+    #[inline(always)]
+    pub fn in_text(self) -> u32 {
+        self.0 >> 1
+    }
+
+    /// Whether it stands above the text.
+    #[inline(always)]
+    pub fn is_above(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// In both.
+    #[inline(always)]
+    pub fn all(self) -> u32 {
+        self.in_text() + u32::from(self.is_above())
+    }
+}
+
+impl Corpus {
+    /// The path of the note that a slot stands in.
+    pub fn path_at(&self, slot: u32) -> &str {
+        &self.note(self.meta(slot).file).row.path
+    }
+
+    /// The most blocks of a segment.
+    pub(in crate::search) fn largest(&self) -> usize {
+        self.segs.iter().map(|seg| seg.rows.len()).max().unwrap_or(0)
+    }
+
+    /// The rows of a slot's segment, and the segment's slots.
+    pub(in crate::search) fn part_of(&self, slot: u32) -> (&Rows, Range<u32>) {
+        let (seg, _) = self.place(slot);
+        (&*seg.rows, seg.slots())
+    }
+
+    /// Whether `slot` is of a block.
+    #[inline(always)]
+    pub fn has(&self, slot: u32) -> bool {
+        (slot as usize) < self.len()
+    }
+
+    /// The record of a block.
+    #[inline(always)]
+    pub fn meta(&self, slot: u32) -> Meta {
+        let (seg, doc) = self.place(slot);
+        let meta = seg.rows.meta(doc as usize);
+        let author = seg.authors.get(meta.author as usize).copied().unwrap_or(NOBODY);
+        Meta { file: seg.file + meta.file, author, ..meta }
+    }
+
+    /// The shape of a block.
+    #[inline(always)]
+    pub fn shape(&self, slot: u32) -> Shape {
+        let (seg, doc) = self.place(slot);
+        seg.rows.meta(doc as usize).shape
+    }
+
+    /// The role of a block's speaker, if it has one.
+    #[inline(always)]
+    pub fn role(&self, slot: u32) -> Option<Role> {
+        role_of(self.shape(slot))
+    }
+
+    /// The content hash of what a model embeds of a block; none where it has no vector.
+    pub fn hash(&self, slot: u32) -> Option<Hash> {
+        let (seg, doc) = self.place(slot);
+        seg.rows.hash(doc as usize)
+    }
+
+    /// Whether a block has a built-in vector.
+    pub fn has_vector(&self, slot: u32) -> bool {
+        let (seg, doc) = self.place(slot);
+        seg.rows.row_of(doc as usize).is_some_and(|row| row != NO_ROW)
+    }
+
+    /// A block's built-in vector.
+    #[inline(always)]
+    pub fn code(&self, slot: u32) -> Option<Code> {
+        let (seg, doc) = self.place(slot);
+        seg.rows.code(doc as usize)
+    }
+
+    /// A block's built-in vector; empty where it has none.
+    pub fn vector(&self, slot: u32) -> Vec<f32> {
+        self.code(slot).map_or_else(Vec::new, |code| code.vector())
+    }
+
+    /// The different authors' names, by number.
+    pub fn authors(&self) -> &[String] {
+        self.authors.names()
+    }
+
+    /// The words of an author's name, lower case.
+    pub fn author_name(&self, id: u32) -> &str {
+        self.authors().get(id as usize).map_or("", String::as_str)
+    }
+}
+
+/// The blocks beside a block: a note's blocks have adjacent slots.
+impl Corpus {
+    /// The slot `offset` places beside `slot` in the same note, where it exists.
+    #[inline(always)]
+    pub(in crate::search) fn beside(&self, slot: u32, offset: i32) -> Option<u32> {
+        let at = slot.checked_add_signed(offset)?;
+        (self.has(at) && self.meta(at).file == self.meta(slot).file).then_some(at)
+    }
+
+    #[inline(always)]
+    pub(in crate::search) fn is_turn(&self, slot: u32) -> bool {
+        self.shape(slot).has(Shape::TURN)
+    }
+
+    /// Whether a block is an event of a conversation: a turn, or what a tool was asked or said.
+    #[inline(always)]
+    pub(in crate::search) fn is_said(&self, slot: u32) -> bool {
+        self.shape(slot).has(Shape::TURN | Shape::TOOL)
+    }
+
+    /// The turn `offset` places beside a turn: a candidate as that is, as all blocks of a note are or none.
+    #[inline(always)]
+    pub(in crate::search) fn turn_beside(&self, slot: u32, offset: i32) -> Option<u32> {
+        let at = self.beside(slot, offset)?;
+        (self.is_turn(slot) && self.is_turn(at)).then_some(at)
+    }
+
+    /// The turns of a log at most `reach` beside a turn, itself among them, each with its distance.
+    pub(in crate::search) fn turns_around(&self, slot: u32, reach: u32) -> impl Iterator<Item = (u32, i32)> {
+        let (rows, slots) = self.part_of(slot);
+        let meta = move |at: u32| rows.meta((at - slots.start) as usize);
+        let note = meta(slot).file;
+        let (first, end) = (slot.saturating_sub(reach).max(slots.start), (slot + reach + 1).min(slots.end));
+        let around = (first..end).map(move |at| (at, meta(at)));
+        let turns = around.filter(move |(_, meta)| meta.file == note && meta.shape.has(Shape::TURN));
+        turns.map(move |(at, _)| (at, at.cast_signed() - slot.cast_signed()))
+    }
+
+    /// Whether the turn before is a question.
+    pub(in crate::search) fn answers(&self, slot: u32) -> bool {
+        self.is_turn(slot)
+            && self.beside(slot, -1).is_some_and(|before| self.shape(before).has(Shape::QUESTION))
+    }
+
+    /// Whether somebody else spoke after a turn in its log, the agent or another person.
+    pub(in crate::search) fn is_answered(&self, slot: u32) -> bool {
+        let author = self.meta(slot).author;
+        let after = (1..).map_while(|offset| self.beside(slot, offset)).filter(|at| self.is_turn(*at));
+        let mut others =
+            after.filter(|at| self.role(*at) == Some(Role::Agent) || self.meta(*at).author != author);
+        others.next().is_some()
+    }
+}
+
+/// The blocks that have a term.
+impl Corpus {
+    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each. What can't be read is passed
+    /// over.
+    ///
+    /// The terms of the title and the headings are posted at the block that opens a section alone; they stand above all
+    /// blocks up to the next one that opens another, and above no turn but their own.
+    ///
+    /// A block that has none of that, but one of `forms`, terms of the field `text`, comes once, and marked.
+    pub fn each_posting(&self, term: &str, forms: &[String], mut each: impl FnMut(u32, TermCount, bool)) {
+        for seg in &self.segs {
+            let mut others = with_forms(seg, forms).into_iter().peekable();
+            each_in(seg, term, &mut |slot, times| {
+                while let Some(before) = others.next_if(|other| *other < slot) {
+                    each(before, TermCount::ONCE, true);
+                }
+                others.next_if_eq(&slot);
+                each(slot, times, false);
+            });
+            others.for_each(|slot| each(slot, TermCount::ONCE, true));
+        }
+    }
+
+    /// Calls `each` with the terms of one segment whose signature shares enough bits with one of `wanted`, those of dead blocks
+    /// among them.
+    pub(in crate::search) fn each_term(&self, at: usize, wanted: &[(u64, u32)], mut each: impl FnMut(&[u8])) {
+        let rows = &self.segs[at].rows;
+        let found = vector_loops::sharing(rows.signatures(), wanted);
+        found.into_iter().for_each(|at| each(rows.term(at)));
+    }
+}
+
+/// The slots of a segment's blocks that have one of these terms of the field `text`, ascending.
+fn with_forms(seg: &Seg, forms: &[String]) -> Vec<u32> {
+    let mut slots = Vec::new();
+    for form in forms {
+        let _ = seg.each(TEXT, form, |doc, _| slots.push(seg.first + doc));
+    }
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
+
+/// Calls `each` with the slots of a segment in which `term` stands, with the blocks below each head that has it.
+fn each_in<F: FnMut(u32, TermCount)>(seg: &Seg, term: &str, each: &mut F) {
+    let count = seg.rows.len() as u32;
+    let is = |doc: u32, shape| seg.rows.meta(doc as usize).shape.has(shape);
+    // Goes through the open section's blocks before `end`.
+    let below = |section: &mut Option<u32>, end: u32, each: &mut F| {
+        while let Some(next) = *section {
+            if next < count && is(next, Shape::OPENING | Shape::TURN) {
+                *section = None;
+            } else if next < end {
+                each(seg.first + next, TermCount::ABOVE);
+                *section = Some(next + 1);
+            } else {
+                return;
+            }
+        }
+    };
+    // The next block of a section whose head has the term.
+    let mut section = None;
+    let _ = seg.each(RANK, term, |doc, times| {
+        below(&mut section, doc, each);
+        let times = TermCount(times | u32::from(section.is_some()));
+        each(seg.first + doc, times);
+        section = (times.is_above() && !is(doc, Shape::TURN)).then_some(doc + 1);
+    });
+    below(&mut section, count, each);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::search::read::block::{Block, Kind, ParsedNote};
+
+    const WORDS: [&str; 4] = ["apple", "river", "stone", "violin"];
+
+    fn said(words: &[usize]) -> String {
+        words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ")
+    }
+
+    proptest! {
+        #[test]
+        fn a_term_stands_in_texts_and_above_all_of_its_section(
+            notes in proptest::collection::vec(
+                proptest::collection::vec(
+                    (any::<bool>(), 0..3_usize, 1..50_usize, proptest::collection::vec(0..4_usize, 0..4)), 0..6),
+                1..4,
+            )
+        ) {
+            let heads = ["", "apple river", "river stone"];
+            let (mut corpus, mut blocks) = (Corpus::default(), Vec::new());
+            for (n, runs) in notes.iter().enumerate() {
+                let all = runs.iter().flat_map(|(is_turn, head, count, words)| {
+                    let head = if *is_turn { "" } else { heads[*head] };
+                    (0..*count).map(move |at| (*is_turn, head, said(&words[..words.len().min(at % 5)])))
+                });
+                let all: Vec<_> = all.collect();
+                let as_block = |(is_turn, head, text): &(bool, &str, String)| Block {
+                    section: (!head.is_empty()).then(|| (*head).into()),
+                    ..Block::new(if *is_turn { Kind::Turn } else { Kind::Paragraph }, 0, 0, text.clone())
+                };
+                let note = ParsedNote { blocks: all.iter().map(as_block).collect(), ..ParsedNote::default() };
+                corpus.put([(format!("{n}.md"), note)]).unwrap();
+                blocks.extend(all.iter().map(|(_, head, text)| (*head, text.clone())));
+            }
+            for word in WORDS {
+                let term = crate::search::analyze::stems::Terms::default().term(word).unwrap().to_owned();
+                let count = |text: &str| text.split(' ').filter(|other| *other == word).count() as u32;
+                let expected: Vec<_> = (0..).zip(&blocks)
+                    .map(|(slot, (head, text))| (slot, TermCount(count(text) << 1 | count(head).min(1))))
+                    .filter(|(_, times)| times.all() > 0).collect();
+                let mut found = Vec::new();
+                corpus.each_posting(&term, &[], |slot, times, _| found.push((slot, times)));
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Holds the blocks of the vault as one commit has them, or with newer files beside it ([`Corpus`]): open segments, their
+//! living documents, and exact statistics. Each question is answered from one.
+//!
+//! tantivy's own counts hold dead documents until a merge; ours don't. So the same vault gives the same scores whatever
+//! its history: the number of documents, their lengths and each term's document frequency are those of the living
+//! alone.
+//!
+//! Blocks are numbered by *slots*: the documents of all segments, one segment after the other. A note owns a contiguous
+//! run of them in the order of its blocks, so the neighbours of a turn are the adjacent slots. Dead notes keep their
+//! slots until their segment is merged. [`crate::search::store::blocks`] reads what is known of a slot.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use rusqlite::Connection;
+
+use crate::search::IndexError;
+use crate::search::analyze::authors::Authors;
+use crate::search::read::block::{Block, ParsedNote};
+use crate::search::store::catalog;
+use crate::search::store::catalog::{FileRow, Totals};
+use crate::search::store::segment::file::{SegmentBuilder, Target};
+use crate::search::store::segment::note_rows::RowInputs;
+use crate::search::store::segment::reader::{Seg, SegmentFiles};
+use crate::search::store::segment::rows::NoteRow;
+
+/// Unpacked blocks of texts that stay in memory, of all segments together; 32 KB each.
+const KEPT: usize = 128;
+
+/// The segments and numbers that a question is answered from.
+#[derive(Clone, Default)]
+pub struct Corpus {
+    /// Numbers of the living.
+    pub totals: Totals,
+    /// Paths of the files that this corpus sees otherwise than the catalog, or not at all any more.
+    pub hidden: HashSet<String>,
+    /// The segments; [`Corpus::add`] adds one.
+    pub(in crate::search) segs: Vec<Seg>,
+    /// The first slot of each segment.
+    pub(super) firsts: Vec<u32>,
+    pub(super) authors: Authors,
+}
+
+/// One note of the corpus.
+#[derive(Debug, Clone)]
+pub struct CorpusNote<'a> {
+    /// Its number.
+    pub number: u32,
+    /// Its row in its segment.
+    pub row: &'a NoteRow,
+    /// Its slots.
+    pub slots: Range<u32>,
+}
+
+impl std::fmt::Debug for Corpus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Corpus").field("blocks", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl Corpus {
+    /// The committed index as the open transaction of `conn` sees it. Segments that are open in the corpus `before` aren't
+    /// opened again.
+    ///
+    /// # Errors
+    /// SQLite's and tantivy's; a segment isn't what was written.
+    pub fn load(conn: &Connection, files: &SegmentFiles, before: Option<&Self>) -> Result<Self, IndexError> {
+        let mut corpus = Self { totals: catalog::totals(conn)?, ..Self::default() };
+        let rows = catalog::segments(conn)?;
+        let mut dead = catalog::dead(conn)?;
+        for row in &rows {
+            let known = before.and_then(|before| before.segs.iter().find(|seg| seg.uuid == row.uuid));
+            let open = || files.read(row, (KEPT / rows.len()).clamp(8, 48));
+            let mut seg = Seg { id: row.id, alive: None, ..known.cloned().map_or_else(open, Ok)? };
+            for (start, count) in dead.remove(&row.id).into_iter().flatten() {
+                seg.bury(start, count);
+            }
+            corpus.add(seg);
+        }
+        Ok(corpus)
+    }
+
+    /// Adds a segment behind all others.
+    pub fn add(&mut self, seg: Seg) {
+        let first = u32::try_from(self.len()).unwrap_or(u32::MAX);
+        let file = u32::try_from(self.note_count()).unwrap_or(u32::MAX);
+        let authors = seg.rows.authors().iter().map(|name| self.authors.of_key(name)).collect();
+        self.firsts.push(first);
+        self.segs.push(Seg { first, file, authors, ..seg });
+    }
+
+    /// Takes notes in, each in place of its last version, as one segment in memory. For tests and benches; a
+    /// [`crate::search::store::delta::Delta`] does that for the program.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn put(&mut self, notes: impl IntoIterator<Item = (String, ParsedNote)>) -> Result<(), IndexError> {
+        let mut builder = SegmentBuilder::new(&Target::Memory, &RowInputs::default())?;
+        for (path, note) in notes {
+            for seg in &mut self.segs {
+                let rows = std::sync::Arc::clone(&seg.rows);
+                let old = rows.notes().iter().filter(|row| *row.path == *path);
+                old.for_each(|row| seg.bury(row.start, row.count));
+            }
+            builder.add(&path, &note)?;
+        }
+        self.add(Seg::open(0, &builder.finish()?.segment, 8)?);
+        Ok(())
+    }
+
+    /// How many blocks, dead ones included; one more than the largest slot.
+    pub fn len(&self) -> usize {
+        self.segs.last().map_or(0, |last| last.slots().end as usize)
+    }
+
+    /// Whether there is no block.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many notes, dead versions included; one more than the largest number of a note.
+    pub(in crate::search) fn note_count(&self) -> usize {
+        self.segs.last().map_or(0, |last| last.file as usize + last.rows.notes().len())
+    }
+
+    /// The note with this number.
+    pub(in crate::search) fn note(&self, number: u32) -> CorpusNote<'_> {
+        let seg = self.seg_of_note(number);
+        seg.note(number, &seg.rows.notes()[(number - seg.file) as usize])
+    }
+
+    fn seg_of_note(&self, number: u32) -> &Seg {
+        &self.segs[self.segs.partition_point(|seg| seg.file <= number).saturating_sub(1)]
+    }
+
+    /// The living notes.
+    pub fn notes(&self) -> impl Iterator<Item = CorpusNote<'_>> {
+        self.segs.iter().flat_map(|seg| {
+            let notes = (seg.file..).zip(seg.rows.notes()).filter(move |(_, row)| seg.is_alive(row.start));
+            notes.map(move |(number, row)| seg.note(number, row))
+        })
+    }
+
+    /// The speakers of a note, by number.
+    pub(in crate::search) fn speakers(&self, note: u32) -> impl Iterator<Item = u32> {
+        let (seg, row) = (self.seg_of_note(note), self.note(note).row);
+        row.authors.iter().filter_map(move |id| seg.authors.get(*id as usize).copied())
+    }
+
+    /// The mean length of a living document, as ranking counts it.
+    pub fn mean_length(&self) -> f64 {
+        let terms: u64 = self.notes().map(|note| u64::from(note.row.terms)).sum();
+        (terms as f64 / self.totals.docs.max(1) as f64).max(1.0)
+    }
+
+    /// The block of a slot without its text, and its file.
+    ///
+    /// # Errors
+    /// SQLite's; the rows of the segment are torn.
+    pub fn resolve(&self, conn: &Connection, slot: u32) -> Result<(FileRow, Block), IndexError> {
+        let (seg, doc) = self.place(slot);
+        let torn = || IndexError::Torn(format!("document {doc} of segment {} is of no note", seg.id));
+        let note = seg.rows.note_of(doc).ok_or_else(torn)?;
+        let row = &seg.rows.notes()[note];
+        let file = match seg.id {
+            0 => seg.memory.iter().find(|file| *file.path == *row.path).cloned(),
+            _ => catalog::file(conn, &row.path)?,
+        };
+        let block = seg.blocks(note)?.into_iter().nth((doc - row.start) as usize);
+        Ok((file.ok_or_else(torn)?, block.ok_or_else(torn)?))
+    }
+
+    /// The text of a block, and its extra words.
+    ///
+    /// # Errors
+    /// tantivy's; it is torn.
+    pub fn text(&self, slot: u32) -> Result<(String, String), IndexError> {
+        let (seg, doc) = self.place(slot);
+        seg.text(doc)
+    }
+
+    /// A slot's segment, and its document there.
+    #[inline(always)]
+    pub(in crate::search) fn place(&self, slot: u32) -> (&Seg, u32) {
+        let at = self.firsts.partition_point(|first| *first <= slot).saturating_sub(1);
+        (&self.segs[at], slot - self.firsts[at])
+    }
+}
+
+impl Seg {
+    fn note<'s>(&'s self, number: u32, row: &'s NoteRow) -> CorpusNote<'s> {
+        let start = self.first + row.start;
+        CorpusNote { number, row, slots: start..start + row.count }
+    }
+}

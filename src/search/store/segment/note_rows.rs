@@ -1,0 +1,208 @@
+//! Computes the ranking's data of a note's blocks, while a segment is written.
+//!
+//! A note's blocks come in. Rows go out, with shape, speaker and vector of each block, and postings of its terms.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rustc_hash::FxHashMap;
+
+use crate::embed::{Embedder, StaticModel};
+use crate::search::Role;
+use crate::search::analyze::authors::names_of;
+use crate::search::analyze::days::About;
+use crate::search::analyze::references::{embedded, without_references};
+use crate::search::analyze::stems::{Shape, Terms, words};
+use crate::search::read::block::{Block, Kind};
+use crate::search::store::segment::block_meta::{Meta, NEVER, NOBODY, ROLE_BITS, role_code};
+use crate::search::store::segment::postings::Postings;
+use crate::search::store::segment::rows::{NewRows, NoteRow};
+use crate::search::store::segment::vector_code::{Code, hash};
+
+/// Of a longer section so many blocks count as one, for ranking.
+const LONGEST_SECTION: usize = 32;
+
+/// The inputs of the rows beside the blocks.
+#[derive(Debug, Clone)]
+pub struct RowInputs {
+    /// The table that makes the blocks' vectors.
+    pub table: StaticModel,
+    /// The zone of the days that turns are about.
+    pub zone: TimeZone,
+}
+
+impl Default for RowInputs {
+    fn default() -> Self {
+        Self { table: StaticModel::Builtin, zone: TimeZone::UTC }
+    }
+}
+
+/// The rows and postings of a segment that is being written.
+#[derive(Debug)]
+pub struct Gathered {
+    basis: RowInputs,
+    /// The rows.
+    pub rows: NewRows,
+    /// The postings of their terms.
+    pub postings: Postings,
+    words: WordCache,
+}
+
+impl Gathered {
+    /// None yet.
+    pub fn new(basis: RowInputs) -> Self {
+        Self { basis, rows: NewRows::default(), postings: Postings::default(), words: WordCache::default() }
+    }
+
+    /// Takes in the blocks of the note at `path` with this title, and the same packed.
+    pub fn note(&mut self, path: &str, title: &str, blocks: &[Block], packed: &[u8]) {
+        let names = names_of(blocks.iter().filter_map(|block| block.author.as_deref()));
+        let start = self.rows.metas.len();
+        // The headings of the open section, and how many blocks it has.
+        let mut section = (String::new(), 0);
+        for (at, block) in blocks.iter().enumerate() {
+            let head = match (block.kind, &block.section) {
+                (Kind::Turn, _) => String::new(),
+                (_, Some(section)) => format!("{title} {section}"),
+                (_, None) => title.to_owned(),
+            };
+            if head != section.0 || section.1 == LONGEST_SECTION {
+                section = (head, 0);
+            }
+            let opens = if is_turn(block) { at == 0 } else { section.1 == 0 };
+            section.1 += 1;
+            self.block(block, &section.0, opens, &names);
+        }
+        self.rows.packed.extend_from_slice(packed);
+        let metas = &self.rows.metas[start..];
+        let mut note = NoteRow {
+            path: path.into(),
+            tie: tie(path, metas.first().map_or(0, |meta| meta.line)),
+            start: number(start),
+            count: number(metas.len()),
+            has_notes: false,
+            has_turns: false,
+            terms: 0,
+            authors: Box::default(),
+            packed: number(self.rows.packed.len()),
+        };
+        let mut authors = Vec::new();
+        for meta in metas {
+            let is_said = meta.shape.has(Shape::TURN | Shape::TOOL);
+            note.has_notes |= !is_said;
+            note.has_turns |= is_said;
+            note.terms += u32::from(meta.length);
+            if meta.author != NOBODY && !authors.contains(&meta.author) {
+                authors.push(meta.author);
+            }
+        }
+        note.authors = authors.into();
+        self.rows.notes.push(note);
+    }
+
+    fn block(&mut self, block: &Block, head: &str, opens: bool, names: &[String]) {
+        let Self { basis, rows, postings, words } = self;
+        // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
+        let (said, author) = (without_references(&block.text), block.author.as_deref());
+        let is_turn = is_turn(block);
+        // The head of a section stands for all blocks of it ([`crate::search::store::blocks`]).
+        let head = Some(head).filter(|_| opens || is_turn);
+        let (terms, length) = words.find(head, [author.unwrap_or(""), &said], postings);
+        postings.add(number(rows.metas.len()), terms);
+        let mut shape = Shape::of(&said, |word| names.iter().any(|name| name == word));
+        let is_tool = block.role == Some(Role::Tool);
+        for (is, bit) in [(is_turn, Shape::TURN), (opens, Shape::OPENING), (is_tool, Shape::TOOL)] {
+            shape.0 |= if is { bit } else { 0 };
+        }
+        shape.0 |= role_code(block.role) << ROLE_BITS;
+        // A turn may be about another day than that on which it was said.
+        let said_at = block.time.filter(|_| block.kind == Kind::Turn);
+        let said_at = said_at.and_then(|time| Timestamp::from_second(time).ok());
+        let about = said_at.map(|at| About::of(&block.text, at.to_zoned(basis.zone.clone()).date()));
+        let embedded = embedded(&block.text, names);
+        let meta = Meta {
+            file: number(rows.notes.len()),
+            line: block.line,
+            author: author.map_or(NOBODY, |name| rows.authors.of(name)),
+            time: block.time.unwrap_or(NEVER),
+            about: about.unwrap_or_default(),
+            length: u16::try_from(length).unwrap_or(u16::MAX),
+            shape,
+        };
+        let has_none = matches!(basis.table, StaticModel::Off) || is_tool;
+        rows.push(meta, (!has_none).then(|| hash(&embedded)), || {
+            Code::of(&words.embedder.embed_with(&basis.table, &embedded))
+        });
+    }
+}
+
+/// Whether a block is something that somebody said: one event of a log, but no tool's.
+fn is_turn(block: &Block) -> bool {
+    block.kind == Kind::Turn && block.role != Some(Role::Tool)
+}
+
+fn number(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
+}
+
+/// A hash of the path above the first line's number.
+fn tie(path: &str, line: u32) -> u64 {
+    let hash = blake3::hash(path.as_bytes());
+    let mut high = [0; 8];
+    high[4..].copy_from_slice(&hash.as_bytes()[..4]);
+    u64::from_be_bytes(high) << 32 | u64::from(line)
+}
+
+/// The terms of words that were met before, their numbers in the postings, and their tokens: a vault's words repeat.
+#[derive(Debug, Default)]
+struct WordCache {
+    terms: Terms,
+    /// The number of each word's term in the postings; none for a function word.
+    ids: FxHashMap<Box<str>, Option<u32>>,
+    embedder: Embedder,
+    /// The terms of one block.
+    found: Vec<u32>,
+    /// The last block's head, and its terms, each once: neighbours share it.
+    head: (String, Vec<u32>),
+}
+
+impl WordCache {
+    /// The numbers of a block's terms by the postings, as [`TermCount`](crate::search::store::blocks::TermCount) counts them:
+    /// its head's once, where there is one, its texts' twice for each time. And how many terms its texts have.
+    fn find<'w>(
+        &'w mut self,
+        head: Option<&str>,
+        texts: [&str; 2],
+        postings: &mut Postings,
+    ) -> (&'w mut Vec<u32>, usize) {
+        if let Some(head) = head.filter(|head| self.head.0 != *head) {
+            self.found.clear();
+            self.add(head, postings);
+            self.found.sort_unstable();
+            self.found.dedup();
+            self.head.1.clone_from(&self.found);
+            head.clone_into(&mut self.head.0);
+        }
+        self.found.clear();
+        texts.into_iter().for_each(|text| self.add(text, postings));
+        let length = self.found.len();
+        self.found.extend_from_within(..);
+        if head.is_some() {
+            self.found.extend_from_slice(&self.head.1);
+        }
+        (&mut self.found, length)
+    }
+
+    fn add(&mut self, text: &str, postings: &mut Postings) {
+        words(text, |word| {
+            let id = match self.ids.get(word) {
+                Some(id) => *id,
+                None => {
+                    let id = self.terms.term(word).map(|term| postings.id(term));
+                    self.ids.insert(word.into(), id);
+                    id
+                }
+            };
+            self.found.extend(id);
+        });
+    }
+}
