@@ -167,10 +167,11 @@ fn webhook(workspace: &Workspace) -> Result<(SecretString, SecretString), Config
 
 #[cfg(feature = "assistant")]
 fn discord(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
-    use crate::discord::setup::{SetUpError, notifier};
+    use crate::discord::DiscordError;
+    use crate::discord::setup::notifier;
     notifier(&workspace.settings.discord, workspace.vault.root()).map_err(|error| match error {
-        SetUpError::Secret(error) => error,
-        SetUpError::Discord(error) => ConfigError::new(error.to_string()),
+        DiscordError::Secret(error) => error,
+        error => ConfigError::new(error.to_string()),
     })
 }
 

@@ -62,34 +62,16 @@ impl BackgroundCaller {
         Ok(Self { workspace, turns, brains, purpose })
     }
 
-    /// The brains within today's budgets: this one alone, else those that would answer a question.
-    ///
-    /// # Errors
-    /// The settings name a brain that isn't there.
-    pub fn names(&self, only: Option<&str>) -> Result<Vec<String>, String> {
-        let names = match only {
-            Some(name) => vec![name.to_owned()],
-            None => {
-                let routed = route(&self.workspace.settings, &QuestionProperties::default(), None);
-                routed.map_err(|error| error.to_string())?.chain
-            }
-        };
+    /// The brains within today's budgets, this one alone or else those that would answer a question; none if all of them
+    /// are in cooldown.
+    pub fn names(&self, only: Option<&str>) -> Option<Vec<String>> {
+        let question = QuestionProperties::default();
+        let routed = || route(&self.workspace.settings, &question, None).map(|routed| routed.chain);
+        let names = only.map_or_else(|| routed().unwrap_or_default(), |name| vec![name.to_owned()]);
         let budgets = budget::today(&self.workspace, &self.turns);
-        Ok(names.into_iter().filter(|name| may_spend(&budgets, name)).collect())
-    }
-
-    /// As [`Self::names`], where one of them can be asked now; else it is logged why not.
-    pub fn names_to_ask(&self, only: Option<&str>) -> Option<Vec<String>> {
-        let names = self.names(only).inspect_err(|why| {
-            tracing::warn!(purpose = self.purpose.name, "no brain is asked: {why}");
-        });
-        names.ok().filter(|names| self.can_ask(names))
-    }
-
-    /// Whether any of these could be asked now, without a cooldown.
-    pub fn can_ask(&self, names: &[String]) -> bool {
-        let first = self.brains.next_attempt(&self.brains.chain(names), &FailoverWalk::default());
-        first.is_some_and(|first| !first.last_resort)
+        let names: Vec<String> = names.into_iter().filter(|name| may_spend(&budgets, name)).collect();
+        let first = self.brains.next_attempt(&self.brains.chain(&names), &FailoverWalk::default());
+        first.is_some_and(|first| !first.last_resort).then_some(names)
     }
 
     /// Asks one brain after another until one replies or the time is up, and records the cost.
@@ -225,10 +207,9 @@ impl Phraser {
     /// A sentence on what can't be read or written.
     pub async fn phrase(&self, upcoming: &PendingSend) -> Result<PhraseOutcome, String> {
         let left = self.left(upcoming.fact.due);
-        let names = self.caller.names(None)?;
-        if left.is_zero() || !self.caller.can_ask(&names) {
+        let Some(names) = self.caller.names(None).filter(|_| !left.is_zero()) else {
             return Ok(PhraseOutcome::NotAsked);
-        }
+        };
         let plain = compose::single(&upcoming.fact, upcoming.fact.local.date());
         let (key, line, now) = (&upcoming.key, &upcoming.line, self.workspace.clock.now());
         if !self.journal.begin_phrase(key, line, &plain, now).map_err(|error| error.to_string())? {

@@ -38,7 +38,8 @@ const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Writes summaries, with the settings that it was made with.
 pub struct SummaryWriter {
-    workspace: Arc<Workspace>,
+    /// The vault.
+    pub workspace: Arc<Workspace>,
     /// None if no brain is set up.
     caller: Option<BackgroundCaller>,
 }
@@ -69,11 +70,6 @@ impl SummaryWriter {
     /// A writer that makes extracts only.
     pub fn without_brains(workspace: Arc<Workspace>) -> Self {
         Self { workspace, caller: None }
-    }
-
-    /// The vault.
-    pub fn workspace(&self) -> &Arc<Workspace> {
-        &self.workspace
     }
 
     /// The tokens of a log from which on a request is too large: three quarters of the smallest context of the chain.
@@ -145,7 +141,7 @@ impl SummaryWriter {
             return SummaryText::extract(due);
         };
         for firmness in [Firmness::Plain, Firmness::Firm] {
-            let names = caller.names_to_ask(self.workspace.settings.summary.brain.as_deref());
+            let names = caller.names(self.workspace.settings.summary.brain.as_deref());
             let Some(names) = names else { break };
             let wanted = summary_request::request(&due.texts, due.depth, plan::target(due.depth), firmness);
             let most = u32::try_from(wanted.most_tokens).ok();
@@ -180,7 +176,8 @@ significance).\n\nOutput format: Return a markdown summary. No preamble — outp
 
 /// Writes working memory, with the settings that it was made with.
 pub struct WorkingMemoryWriter {
-    workspace: Arc<Workspace>,
+    /// The vault.
+    pub workspace: Arc<Workspace>,
     /// None if no brain is set up.
     caller: Option<BackgroundCaller>,
 }
@@ -195,11 +192,6 @@ impl WorkingMemoryWriter {
         let caller =
             is_asked.then(|| BackgroundCaller::new(Arc::clone(&workspace), permits, WORKING)).transpose()?;
         Ok(Self { workspace, caller })
-    }
-
-    /// The vault.
-    pub fn workspace(&self) -> &Arc<Workspace> {
-        &self.workspace
     }
 
     /// Writes working memory about a log; none if it is off, or nothing was said.
@@ -247,7 +239,7 @@ impl WorkingMemoryWriter {
     async fn ask(&self, sources: &[SourceText], stop: &CancellationToken) -> Option<(String, String)> {
         let caller = self.caller.as_ref()?;
         let settings = &self.workspace.settings;
-        let names = caller.names_to_ask(settings.summary.brain.as_deref())?;
+        let names = caller.names(settings.summary.brain.as_deref())?;
         let most = settings.memory.working_memory_max_tokens;
         let labels: Vec<String> = sources.iter().map(SourceText::label).collect();
         let system = format!(

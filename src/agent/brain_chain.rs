@@ -8,13 +8,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::brain_clients::{self, HarnessContext, PreparedBrain};
+use super::brain_clients::{self, BrainClient, ClientContext, PreparedBrain};
 use crate::brain::failover::{self, BrainAttempt, BrainId, FailedAttempt};
 use crate::brain::health::{BrainHealth, HealthStore};
-use crate::brain::wire::{self, BrainTimeouts};
-use crate::brain::{
-    Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessHost, HarnessTask, Reply, Request, Usage,
-};
+use crate::brain::wire::BrainTimeouts;
+use crate::brain::{BrainError, BrainEvent, FailureClass, HarnessHost, HarnessTask, Reply, Request, Usage};
 use crate::clock::Clock;
 use crate::turn::journal::CallRow;
 use crate::turn::{Conversation, Facts, assemble};
@@ -47,8 +45,15 @@ pub(super) struct Brains {
 
 pub(super) struct ChainBrain {
     pub prepared: PreparedBrain,
-    calls: Vec<Arc<dyn Brain>>,
-    harnesses: Vec<Arc<dyn Harness>>,
+    clients: Vec<BrainClient>,
+}
+
+impl ChainBrain {
+    /// The client with the key of an attempt.
+    fn client(&self, attempt: &BrainAttempt) -> Result<&BrainClient, BrainError> {
+        let client = self.clients.get(attempt.key);
+        client.ok_or_else(|| BrainError::new(FailureClass::Auth, "it has no key"))
+    }
 }
 
 /// The progress along one turn's chain: the attempts, and their errors.
@@ -130,12 +135,8 @@ impl Brains {
         permits: Arc<CallPermits>,
     ) -> Result<Self, BrainError> {
         let (health, clock) = (HealthStore::new(&workspace.dirs.state), Arc::clone(&workspace.clock));
-        let (context, client) = (HarnessContext::of(workspace, watch), wire::http::client()?);
-        let member = |prepared: PreparedBrain| {
-            let calls = prepared.single_request_clients(&context, &client, &clock);
-            let harnesses = prepared.harnesses(&context);
-            ChainBrain { prepared, calls, harnesses }
-        };
+        let context = ClientContext::of(workspace, watch)?;
+        let member = |prepared: PreparedBrain| ChainBrain { clients: prepared.clients(&context), prepared };
         let prepared = brain_clients::prepare(&workspace.settings, workspace.vault.root());
         let members = prepared.into_iter().map(member).collect();
         Ok(Self { members, health, permits, clock })
@@ -143,10 +144,7 @@ impl Brains {
 
     /// The brains with these names, in this order.
     pub fn chain(&self, names: &[String]) -> Vec<&ChainBrain> {
-        names
-            .iter()
-            .filter_map(|name| self.members.iter().find(|member| member.prepared.name() == name))
-            .collect()
+        names.iter().filter_map(|name| self.named(name)).collect()
     }
 
     pub fn named(&self, name: &str) -> Option<&ChainBrain> {
@@ -162,7 +160,7 @@ impl Brains {
             .iter()
             .filter(|call| call.usage != Usage::default())
             .filter(|call| !costs.iter().any(|(brain, _)| *brain == call.brain))
-            .map(|call| Some(self.named(&call.brain)?.prepared.price?.of(&call.usage)))
+            .map(|call| Some(self.named(&call.brain)?.prepared.settings.price?.of(&call.usage)))
             .chain(costs.iter().map(|(_, usd)| Some(*usd)))
             .collect();
         Facts {
@@ -217,11 +215,9 @@ impl Brains {
         let asking = async {
             let permits = self.permits(member);
             let _permit = permits.acquire().await;
-            let Some(brain) = member.calls.get(attempt.key) else {
-                return Err(BrainError::new(FailureClass::Auth, "it has no key"));
-            };
+            let client = member.client(attempt)?;
             let (events, receiver) = mpsc::channel(EVENT_BUFFER);
-            let call = brain.call(request, events, stop.child_token());
+            let call = client.call(request, events, stop.child_token());
             let (result, ()) = tokio::join!(call, CallProgress::listen(&progress, place, receiver));
             self.remember(member, attempt, &result);
             result
@@ -252,10 +248,7 @@ impl Brains {
             () = end.cancelled() => return Err(BrainError::cancelled()),
             permit = permits.acquire() => permit,
         };
-        let Some(harness) = member.harnesses.get(attempt.key) else {
-            return Err(BrainError::new(FailureClass::Auth, "it has no key"));
-        };
-        let result = harness.run(task, host, end.clone()).await;
+        let result = member.client(attempt)?.run(task, host, end.clone()).await;
         self.remember(member, attempt, &result);
         result
     }

@@ -1,13 +1,12 @@
 //! Makes clients for the brains of the settings and their keys.
 //!
 //! [`prepare`] reads the keys and opens nothing, which is all that `status` and `doctor` need; then
-//! [`PreparedBrain::single_request_clients`] makes the clients, one for each key. A brain without its key gets a client too:
-//! every call fails as if the provider had refused the key, so that failover needs no extra rule.
+//! [`PreparedBrain::clients`] makes the clients, one for each key. A brain without its key gets a client too: every call
+//! fails as if the provider had refused the key, so that failover needs no extra rule.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -18,10 +17,8 @@ use crate::brain::codex::Codex;
 use crate::brain::failover::BrainId;
 use crate::brain::harness::{HarnessSetup, McpServerCommand};
 use crate::brain::process::{self, Supervision};
-use crate::brain::wire::{BrainEndpoint, BrainTimeouts, WireBrain, WireFormat};
-use crate::brain::{
-    Brain, BrainError, BrainEvent, FailureClass, Harness, HarnessHost, HarnessTask, Price, Reply, Request,
-};
+use crate::brain::wire::{self, BrainTimeouts, WireBrain, WireFormat};
+use crate::brain::{BrainError, BrainEvent, FailureClass, Harness, HarnessHost, HarnessTask, Reply, Request};
 use crate::clock::Clock;
 use crate::config::{self, BrainKind, Settings};
 use crate::workspace::Workspace;
@@ -35,8 +32,6 @@ pub struct PreparedBrain {
     pub url: String,
     /// Its identity in failover and health.
     pub id: BrainId,
-    /// Its prices.
-    pub price: Option<Price>,
     /// The fault of one of its keys, with its remedy.
     pub problem: Option<String>,
     keys: Vec<SecretString>,
@@ -47,32 +42,40 @@ pub fn prepare(settings: &Settings, root: &Path) -> Vec<PreparedBrain> {
     settings.brains.iter().map(|brain| PreparedBrain::of(brain, root)).collect()
 }
 
-/// The values that harnesses need in addition to their settings.
+/// The values that clients need in addition to the settings of their brain.
 #[derive(Debug, Clone)]
-pub struct HarnessContext {
+pub struct ClientContext {
     /// How long a brain may be silent.
     pub watch: BrainTimeouts,
     /// The state directory.
     pub state: PathBuf,
     /// Our MCP server, where brains are given the vault's tools.
     pub server: Option<McpServerCommand>,
+    /// The HTTP client of all wires.
+    pub http: reqwest::Client,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
 }
 
-impl HarnessContext {
+impl ClientContext {
     /// For the turns of a vault.
-    pub fn of(workspace: &Workspace, watch: BrainTimeouts) -> Self {
+    ///
+    /// # Errors
+    /// The system has no TLS to offer.
+    pub fn of(workspace: &Workspace, watch: BrainTimeouts) -> Result<Self, BrainError> {
         let (dirs, root) = (&workspace.dirs, workspace.vault.root());
         let vault_tools = workspace.settings.assistant.tools.contains(&config::ToolGroup::Vault);
         let words = |path: &Path| path.to_string_lossy().into_owned();
         // A harness may pass on another environment: all that the server needs is named here.
         let ours = ["PATH", "HOME", "LANG", "TZ", "XDG_CONFIG_HOME", crate::clock::NOW_VARIABLE];
         let ours = ours.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
-        let dirs = [(config::STATE_VARIABLE, &dirs.state), (config::CACHE_VARIABLE, &dirs.cache)];
-        let env = ours.chain(dirs.map(|(name, dir)| (name.to_owned(), words(dir)))).collect();
+        let folders = [(config::STATE_VARIABLE, &dirs.state), (config::CACHE_VARIABLE, &dirs.cache)];
+        let env = ours.chain(folders.map(|(name, dir)| (name.to_owned(), words(dir)))).collect();
         let command =
             vec![words(&process::our_program()), "--vault".to_owned(), words(root), "mcp".to_owned()];
         let server = vault_tools.then_some(McpServerCommand { command, env });
-        Self { watch, state: workspace.dirs.state.clone(), server }
+        let (state, clock) = (dirs.state.clone(), Arc::clone(&workspace.clock));
+        Ok(Self { watch, state, server, http: wire::http::client()?, clock })
     }
 }
 
@@ -83,7 +86,7 @@ impl PreparedBrain {
         let (keys, problem) = keys(settings, root);
         let exposed: Vec<&str> = keys.iter().map(ExposeSecret::expose_secret).collect();
         let id = BrainId::new(&settings.name, settings.kind.as_str(), &url, &settings.model, &exposed);
-        Self { settings: settings.clone(), url, id, price: settings.price, problem, keys }
+        Self { settings: settings.clone(), url, id, problem, keys }
     }
 
     /// The brain with this key instead of its own, for a trial call.
@@ -108,80 +111,52 @@ impl PreparedBrain {
         self.keys.iter().any(|key| is_secret_in(key, text))
     }
 
-    fn each_key<T>(&self, make: impl Fn(Option<SecretString>) -> T) -> Vec<T> {
-        let keys = self.keys.iter().cloned().map(Some);
-        if self.keys.is_empty() { vec![make(None)] } else { keys.map(make).collect() }
+    /// A client for each of its keys, in the order of `id.keys`.
+    pub fn clients(&self, context: &ClientContext) -> Vec<BrainClient> {
+        if let Some(problem) = self.problem.clone().filter(|_| self.lacks_key()) {
+            return vec![BrainClient::Unavailable(FailureClass::Auth, problem)];
+        }
+        let client = |key: Option<SecretString>| match WireFormat::named(self.settings.kind.as_str()) {
+            Some(wire) => BrainClient::Wire(WireBrain {
+                wire,
+                url: self.url.clone(),
+                model: self.settings.model.clone(),
+                key,
+                watch: context.watch,
+                client: context.http.clone(),
+                clock: Arc::clone(&context.clock),
+            }),
+            None => self.program(key, context),
+        };
+        if self.keys.is_empty() {
+            return vec![client(None)];
+        }
+        self.keys.iter().cloned().map(Some).map(client).collect()
     }
 
-    /// A harness for each of its keys, in the order of `id.keys`; none for a wire.
-    pub fn harnesses(&self, context: &HarnessContext) -> Vec<Arc<dyn Harness>> {
-        if self.wire().is_some() {
-            return Vec::new();
-        }
-        if let Some(unavailable) = self.unavailable() {
-            return vec![Arc::new(unavailable)];
-        }
+    fn program(&self, key: Option<SecretString>, context: &ClientContext) -> BrainClient {
         let dir = context.state.join("harness").join(&self.settings.name);
         if let Err(error) = std::fs::create_dir_all(&dir) {
             let message = format!("its folder `{}` can't be made: {error}", dir.display());
-            return vec![Arc::new(UnavailableBrain(FailureClass::Crash, message))];
+            return BrainClient::Unavailable(FailureClass::Crash, message);
         }
-        self.each_key(|key| -> Arc<dyn Harness> {
-            let setup = HarnessSetup {
-                brain: self.settings.name.clone(),
-                command: self.settings.command(),
-                model: self.settings.model.clone(),
-                url: self.settings.url.clone(),
-                key,
-                tools: self.settings.tools.clone(),
-                supervision: Supervision {
-                    program: process::our_program(),
-                    state: context.state.clone(),
-                    watch: context.watch,
-                },
-                dir: dir.clone(),
-                server: context.server.clone(),
-            };
-            match self.settings.kind {
-                BrainKind::ClaudeCode => Arc::new(ClaudeCode::new(setup)),
-                BrainKind::Codex => Arc::new(Codex::new(setup)),
-                _ => Arc::new(Acp::new(setup, self.settings.key_env.clone())),
-            }
-        })
-    }
-
-    /// A client for each of its keys, in the order of `id.keys`, for single requests outside of a turn: a harness has no
-    /// tools then.
-    pub fn single_request_clients(
-        &self,
-        context: &HarnessContext,
-        client: &reqwest::Client,
-        clock: &Arc<dyn Clock>,
-    ) -> Vec<Arc<dyn Brain>> {
-        let Some(wire) = self.wire() else {
-            let context = HarnessContext { server: None, ..context.clone() };
-            let single = |one| Arc::new(SingleRequestHarness(one)) as Arc<dyn Brain>;
-            return self.harnesses(&context).into_iter().map(single).collect();
+        let setup = HarnessSetup {
+            brain: self.settings.name.clone(),
+            command: self.settings.command(),
+            model: self.settings.model.clone(),
+            url: self.settings.url.clone(),
+            key,
+            key_env: self.settings.key_env.clone(),
+            tools: self.settings.tools.clone(),
+            supervision: Supervision { state: context.state.clone(), watch: context.watch },
+            dir,
+            server: context.server.clone(),
         };
-        if let Some(unavailable) = self.unavailable() {
-            return vec![Arc::new(unavailable)];
-        }
-        self.each_key(|key| -> Arc<dyn Brain> {
-            let (url, model) = (self.url.clone(), self.settings.model.clone());
-            let endpoint = BrainEndpoint { wire, url, model, key };
-            Arc::new(WireBrain::new(endpoint, context.watch, client.clone(), Arc::clone(clock)))
+        BrainClient::Program(match self.settings.kind {
+            BrainKind::ClaudeCode => Box::new(ClaudeCode { setup }),
+            BrainKind::Codex => Box::new(Codex { setup }),
+            _ => Box::new(Acp { setup }),
         })
-    }
-
-    /// The wire that it speaks; none if it is a program.
-    fn wire(&self) -> Option<WireFormat> {
-        WireFormat::named(self.settings.kind.as_str())
-    }
-
-    /// In its place, if it lacks the key that it wants.
-    fn unavailable(&self) -> Option<UnavailableBrain> {
-        let problem = self.problem.clone().filter(|_| self.lacks_key())?;
-        Some(UnavailableBrain(FailureClass::Auth, problem))
     }
 }
 
@@ -227,43 +202,50 @@ fn keys(brain: &config::BrainSettings, root: &Path) -> (Vec<SecretString>, Optio
     (keys, problem)
 }
 
-/// A brain that can't be asked: it lacks the key that it wants, or its folder can't be made.
-#[derive(Debug)]
-struct UnavailableBrain(FailureClass, String);
-
-#[async_trait]
-impl Brain for UnavailableBrain {
-    async fn call(
-        &self,
-        _: &Request,
-        _: mpsc::Sender<BrainEvent>,
-        _: CancellationToken,
-    ) -> Result<Reply, BrainError> {
-        Err(BrainError::new(self.0, self.1.clone()))
-    }
+/// A brain with one of its keys.
+pub enum BrainClient {
+    /// A model behind an HTTP format.
+    Wire(WireBrain),
+    /// A program with a loop of its own.
+    Program(Box<dyn Harness>),
+    /// It can't be asked: it lacks the key that it wants, or its folder can't be made.
+    Unavailable(FailureClass, String),
 }
 
-#[async_trait]
-impl Harness for UnavailableBrain {
-    async fn turn(&self, _: &HarnessTask<'_>, _: &dyn HarnessHost) -> Result<Reply, BrainError> {
-        Err(BrainError::new(self.0, self.1.clone()))
-    }
-}
-
-/// A harness that answers one request and does nothing else.
-struct SingleRequestHarness(Arc<dyn Harness>);
-
-#[async_trait]
-impl Brain for SingleRequestHarness {
-    async fn call(
+impl BrainClient {
+    /// Makes a single request outside of turns; a program has no tools then.
+    ///
+    /// # Errors
+    /// As [`WireBrain::call`].
+    pub async fn call(
         &self,
         request: &Request,
-        _: mpsc::Sender<BrainEvent>,
+        events: mpsc::Sender<BrainEvent>,
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
+        if let Self::Wire(brain) = self {
+            return brain.call(request, events, cancel).await;
+        }
         let fresh = request.messages.len();
-        let task = HarnessTask { request, fresh, session: None, turn: "", keep: false, servers: &[] };
-        self.0.run(&task, &DenyingHost, cancel).await
+        let task = HarnessTask { request, fresh, session: None, turn: None, keep: false, servers: &[] };
+        self.run(&task, &DenyingHost, cancel).await
+    }
+
+    /// Runs a program for a turn, until `cancel`; a wire answers the request of the task.
+    ///
+    /// # Errors
+    /// As [`Harness::run`].
+    pub async fn run(
+        &self,
+        task: &HarnessTask<'_>,
+        host: &dyn HarnessHost,
+        cancel: CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        match self {
+            Self::Wire(brain) => brain.call(task.request, mpsc::channel(1).0, cancel).await,
+            Self::Program(harness) => harness.run(task, host, cancel).await,
+            Self::Unavailable(class, why) => Err(BrainError::new(*class, why.clone())),
+        }
     }
 }
 
@@ -338,11 +320,14 @@ mod tests {
     async fn a_brain_without_its_key_says_so() {
         let (_temp, vault) = stage(&[]);
         let ready = PreparedBrain::of(&brain("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\""), &vault);
-        let clock: Arc<dyn Clock> = Arc::new(crate::clock::SystemClock);
-        let context =
-            HarnessContext { watch: BrainTimeouts::default(), state: vault.join("../state"), server: None };
-        let client = crate::brain::wire::http::client().unwrap();
-        let calls = ready.single_request_clients(&context, &client, &clock);
+        let context = ClientContext {
+            watch: BrainTimeouts::default(),
+            state: vault.join("../state"),
+            server: None,
+            http: wire::http::client().unwrap(),
+            clock: Arc::new(crate::clock::SystemClock),
+        };
+        let calls = ready.clients(&context);
         assert_eq!(calls.len(), ready.id.keys.len());
         let (events, _) = mpsc::channel(1);
         let error = calls[0].call(&Request::default(), events, CancellationToken::new()).await.unwrap_err();

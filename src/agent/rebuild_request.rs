@@ -10,10 +10,10 @@ use crate::format::log::{self, LogBlock};
 use crate::format::routine;
 use crate::sqlite::DatabaseError;
 use crate::summary::Summaries;
+use crate::turn::assemble::{self, RequestMaterial};
 use crate::turn::files::{self, AttachedFile, FilePlace};
-use crate::turn::past_context::PastSummary as Summary;
-use crate::turn::rebuild::{self, RebuildContext};
-use crate::turn::{Facts, TurnJournal, TurnRow};
+use crate::turn::past_context::PastSummary;
+use crate::turn::{Facts, TurnJournal, TurnRow, rebuild};
 use crate::vault::{NotePath, PathError, VaultError};
 use crate::workspace::Workspace;
 
@@ -174,19 +174,33 @@ impl<'a> LoggedTurn<'a> {
 
     fn request(&self, tools: &ToolSource<'_>, read: &NoteReader<'_>) -> Option<Request> {
         let (facts, settings) = (&self.facts, &self.workspace.settings);
+        let (at, budget) = facts.at.zip(facts.budget)?;
+        let brain = settings.brains.iter().find(|brain| brain.name == facts.brain);
+        let blocks = rebuild::up_to(&self.blocks, facts.tail.as_deref());
+        let ids: Vec<&str> = facts.with.iter().chain([&self.question]).map(String::as_str).collect();
+        let mut questions = rebuild::questions(blocks, &ids);
+        for question in &mut questions {
+            question.files = self.files(&question.id, brain.is_some_and(|brain| brain.vision));
+        }
+        if questions.is_empty() {
+            return None;
+        }
         let skill =
             |name: &str| offered_skill(name, &read(&format!("{}/{name}/{NOTE}", settings.paths.skills)));
-        let brain = settings.brains.iter().find(|brain| brain.name == facts.brain);
-        let around = RebuildContext {
-            notes: super::notes(self.workspace, facts.at.unwrap_or_default(), read),
-            skills: facts.skills.as_ref().map(|names| names.with_descriptions(skill)).unwrap_or_default(),
+        let skills = facts.skills.as_ref().map(|names| names.with_descriptions(skill)).unwrap_or_default();
+        Some(assemble::assemble(RequestMaterial {
+            notes: super::notes(self.workspace, at, read),
+            skills: &skills,
             tools: self.tools(tools, read),
-            summaries: self.summaries(read),
+            blocks,
+            summaries: &self.summaries(read),
+            questions,
+            injection: rebuild::injection(&self.blocks, &rebuild::recall_id(&self.question)),
+            now: at.to_zoned(self.workspace.zone.tz().clone()),
+            budget,
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
-            files: self.files(brain.is_some_and(|brain| brain.vision)),
-        };
-        let recall = rebuild::recall_id(&self.question);
-        rebuild::request(&self.blocks, facts, &recall, around, self.workspace.zone.tz())
+            schema: None,
+        }))
     }
 
     /// The tools that a brain could call in the turn: those of its routine, if it is a run of one.
@@ -201,21 +215,18 @@ impl<'a> LoggedTurn<'a> {
         tools(author, &servers.unwrap_or_default())
     }
 
-    /// The message parts of the files of the turn's questions, as far as the vault keeps them.
-    fn files(&self, vision: bool) -> Vec<(String, Vec<MessagePart>)> {
+    /// The message parts of the files of a question, as far as the vault keeps them.
+    fn files(&self, question: &str, vision: bool) -> Vec<MessagePart> {
         let part = |file: &AttachedFile| match &file.place {
             FilePlace::Kept(path) => file.to_part(read_vault_file(self.workspace, path).ok().as_deref()),
             FilePlace::Link(_) => file.name_part(),
         };
-        let parts = |id: &String| {
-            let files = files::of(&self.blocks, id);
-            files.iter().map(|file| super::part_for_brain(part(file), vision)).collect()
-        };
-        self.facts.with.iter().chain([&self.question]).map(|id| (id.clone(), parts(id))).collect()
+        let files = files::of(&self.blocks, question);
+        files.iter().map(|file| super::part_for_brain(part(file), vision)).collect()
     }
 
     /// The summaries that the turn's request contained.
-    fn summaries(&self, read: &NoteReader<'_>) -> Vec<Summary> {
+    fn summaries(&self, read: &NoteReader<'_>) -> Vec<PastSummary> {
         if self.facts.sums.is_empty() {
             return Vec::new();
         }

@@ -6,38 +6,20 @@
 //! - [`wire`]: three HTTP formats, both ways; a provider's items are kept as raw JSON and echoed unchanged within a
 //!   turn;
 //! - [`programs`]: brains that are programs with a loop of their own;
-//! - [`failing`]: classes of failure, failover, and the health of brains;
+//! - [`classify`]: the class of a failure, from status, headers and text; [`failover`]: the next brain of a given order,
+//!   and cooldowns ([`crate::turn::route`] makes the order); [`health`]: the health of brains, and a brain's identity in
+//!   it. Pure: responses, health and the time are values;
 //! - [`scrub`]: texts without keys.
 
+mod classify;
 mod event;
-mod failing;
+pub mod failover;
+pub mod health;
 mod programs;
 mod request;
 pub mod scrub;
 pub mod wire;
 
-use async_trait::async_trait;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-
 pub use self::event::{BrainError, BrainEvent, FailureClass, Price, Reply, StopReason, Usage};
-pub use self::failing::{failover, health};
 pub use self::programs::{Harness, HarnessHost, HarnessTask, acp, claude_code, codex, harness, process};
 pub use self::request::{Message, MessagePart, RawTurn, Request, ToolCall, ToolResult, ToolSpec};
-
-/// A brain: one endpoint with one model and one key. A brain with several keys is several of these.
-#[async_trait]
-pub trait Brain: Send + Sync {
-    /// Asks once. Events are sent as they come, to show progress; a dropped receiver
-    /// disturbs nothing. Only the returned reply is an answer.
-    ///
-    /// # Errors
-    /// Why there is no answer, classed, with a message that holds no key. After `cancel` the call ends at once
-    /// with [`BrainError::cancelled`]; dropping the future ends it too.
-    async fn call(
-        &self,
-        request: &Request,
-        events: mpsc::Sender<BrainEvent>,
-        cancel: CancellationToken,
-    ) -> Result<Reply, BrainError>;
-}

@@ -42,10 +42,7 @@ impl BrainLearner {
     /// A sentence on the note that can't be read or written.
     pub async fn learn(&self, turns: Vec<PersonTurn>) -> Result<Option<usize>, String> {
         let Some(brain) = self.workspace.settings.capture_brain() else { return Ok(None) };
-        let names = self.caller.names(Some(brain))?;
-        if !self.caller.can_ask(&names) {
-            return Ok(None);
-        }
+        let Some(names) = self.caller.names(Some(brain)) else { return Ok(None) };
         let mut asked = 0;
         for batch in brain::batches(turns) {
             let mut learner = self.learner()?;

@@ -74,7 +74,7 @@ fn brains(workspace: &Workspace) -> Vec<Check> {
         }
         let in_usd = workspace.settings.assistant.day_usd.or(brain.settings.day_usd).is_some();
         if in_usd
-            && brain.price.is_none()
+            && brain.settings.price.is_none()
             && brain.settings.kind != BrainKind::ClaudeCode
             && !is_private_address(&listed.url)
         {

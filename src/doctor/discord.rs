@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::Check;
 use crate::config::NotifyKind;
-use crate::discord::setup::{self, SetUpError};
-use crate::discord::{DiscordError, examine};
+use crate::discord::{DiscordError, examine, setup};
 use crate::workspace::Workspace;
 
 /// The longest that all questions may take.
@@ -17,12 +16,12 @@ pub fn checks(workspace: &Workspace) -> Vec<Check> {
     let api = match setup::api(settings, workspace.vault.root()) {
         Ok(Some(api)) => api,
         Ok(None) => return vec![],
-        Err(SetUpError::Discord(problem)) => return vec![failed(&problem)],
         // Another check looks at the secrets where notifications need them.
-        Err(SetUpError::Secret(_)) if workspace.settings.notify.tells(NotifyKind::Discord) => return vec![],
-        Err(SetUpError::Secret(error)) => {
+        Err(DiscordError::Secret(_)) if workspace.settings.notify.tells(NotifyKind::Discord) => return vec![],
+        Err(DiscordError::Secret(error)) => {
             return vec![Check::unusable("discord", &error, "mend `[discord]` in vault-agent.toml")];
         }
+        Err(problem) => return vec![failed(&problem)],
     };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return vec![];

@@ -6,6 +6,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::failure::ToolFailure;
+use crate::memory::MemoryKind;
 
 /// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +99,7 @@ pub(super) const MEMORY_SCOPE: Argument = line(
 );
 
 /// The kinds of memory.
-pub(super) const MEMORY_KINDS: &[&str] = &["long", "daily", "commitment"];
+pub(super) const MEMORY_KINDS: &[&str] = &MemoryKind::NAMES;
 
 /// The checked arguments of one call.
 #[derive(Debug, Clone, Copy)]

@@ -86,28 +86,21 @@ pub fn add_up(answers: &[LoggedAnswer], by: UsageGrouping, zone: &TimeZone) -> (
     let mut rows: BTreeMap<String, UsageSum> = BTreeMap::new();
     for answer in answers {
         let facts = &answer.facts;
-        total.add(&UsageSum::of(facts));
-        match by {
+        let mut sum = UsageSum::of(facts);
+        total.add(&sum);
+        let key = match by {
             UsageGrouping::Brain => {
+                let failed = UsageSum { calls: 1, failed: 1, ..UsageSum::default() };
                 for (brain, _) in &facts.failed {
-                    rows.entry(brain.clone()).or_default().add(&UsageSum {
-                        calls: 1,
-                        failed: 1,
-                        ..UsageSum::default()
-                    });
+                    rows.entry(brain.clone()).or_default().add(&failed);
                 }
-                let answered = UsageSum::of(facts);
-                let calls = answered.calls.saturating_sub(answered.failed);
-                rows.entry(facts.brain.clone()).or_default().add(&UsageSum { calls, failed: 0, ..answered });
+                (sum.calls, sum.failed) = (sum.calls - sum.failed, 0);
+                facts.brain.clone()
             }
-            UsageGrouping::Day => {
-                let day = answer.at.to_zoned(zone.clone()).date().to_string();
-                rows.entry(day).or_default().add(&UsageSum::of(facts));
-            }
-            UsageGrouping::Channel => {
-                rows.entry(answer.channel.clone()).or_default().add(&UsageSum::of(facts));
-            }
-        }
+            UsageGrouping::Day => answer.at.to_zoned(zone.clone()).date().to_string(),
+            UsageGrouping::Channel => answer.channel.clone(),
+        };
+        rows.entry(key).or_default().add(&sum);
     }
     let mut rows: Vec<UsageRow> = rows.into_iter().map(|(key, sum)| UsageRow { key, sum }).collect();
     if by != UsageGrouping::Day {

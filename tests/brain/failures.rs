@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use vault_agent::brain::wire::{BrainTimeouts, WireFormat};
-use vault_agent::brain::{Brain, BrainError, FailureClass};
+use vault_agent::brain::{BrainError, FailureClass};
 
 use crate::brain::rig::{KEY, PATIENT, ask, brain, question};
 use crate::models::{Fault, ModelServer, Reply};

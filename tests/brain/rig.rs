@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use vault_agent::brain::wire::{BrainEndpoint, BrainTimeouts, WireBrain, WireFormat, http};
-use vault_agent::brain::{Brain, BrainError, BrainEvent, Message, Reply, Request, ToolSpec};
+use vault_agent::brain::wire::{BrainTimeouts, WireBrain, WireFormat, http};
+use vault_agent::brain::{BrainError, BrainEvent, Message, Reply, Request, ToolSpec};
 use vault_agent::clock::ManualClock;
 
 /// Long enough for a busy machine.
@@ -20,14 +20,13 @@ pub const PATIENT: BrainTimeouts = BrainTimeouts {
 pub const KEY: &str = "test-key-0123456789";
 
 pub fn brain(wire: WireFormat, url: &str, watch: BrainTimeouts) -> WireBrain {
-    let endpoint =
-        BrainEndpoint { wire, url: url.to_owned(), model: "model-1".to_owned(), key: Some(KEY.into()) };
-    let clock = ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap());
-    WireBrain::new(endpoint, watch, http::client().unwrap(), Arc::new(clock))
+    let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
+    let (url, model, client) = (url.to_owned(), "model-1".to_owned(), http::client().unwrap());
+    WireBrain { wire, url, model, key: Some(KEY.into()), watch, client, clock }
 }
 
 /// The answer, and the events that came with it.
-pub async fn ask(brain: &dyn Brain, request: &Request) -> (Result<Reply, BrainError>, Vec<BrainEvent>) {
+pub async fn ask(brain: &WireBrain, request: &Request) -> (Result<Reply, BrainError>, Vec<BrainEvent>) {
     let (events, mut heard) = mpsc::channel(64);
     let listening = tokio::spawn(async move {
         let mut all = Vec::new();

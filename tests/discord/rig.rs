@@ -26,9 +26,7 @@ use vault_agent::discord::{
 };
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
-use vault_agent::turn::{
-    Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState, facts, rebuild,
-};
+use vault_agent::turn::{Conversation, Facts, Halt, Responder, TurnAnswer, TurnJournal, TurnState, facts};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
@@ -72,7 +70,7 @@ impl TurnMemory for Dentist {
     async fn context_for(&self, question: &str, _: &[&str]) -> Result<RecalledContext, String> {
         let known = question.contains("dentist");
         let given = || RecalledContext {
-            injection: format!("{}\n{{\"memories\":[\"The dentist is on Friday\"]}}", rebuild::MARK),
+            injection: format!("{}\n{{\"memories\":[\"The dentist is on Friday\"]}}", log::INJECTED),
             links: "- [[MEMORY#^A]]".into(),
         };
         Ok(if known { given() } else { RecalledContext::default() })

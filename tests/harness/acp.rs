@@ -10,7 +10,7 @@ use crate::harness::stand::{
 };
 
 fn acp(stand: &Stand) -> Acp {
-    Acp::new(stand.setup.clone(), Some("AGENT_KEY".into()))
+    stand.acp(Some("AGENT_KEY"))
 }
 
 fn prompted(stand: &Stand, at: usize) -> String {
@@ -98,7 +98,7 @@ async fn a_key_is_given_where_the_agent_asks_for_a_login() {
     stand.script(&json!([[{"say": "Hello."}]]));
     assert_eq!(ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap().text, "Hello.");
     assert!(!stand.heard()[0]["argv"].to_string().contains(KEY));
-    let nobody = Acp::new(stand.setup.clone(), None);
+    let nobody = stand.acp(None);
     let error = ask(&nobody, &question("?"), &Record::default()).await.unwrap_err();
     assert_eq!(error.class, FailureClass::Auth, "{error}");
 }

@@ -32,7 +32,7 @@ async fn claude() -> Option<Real> {
     ];
     stand.setup.command.extend(set);
     stand.setup.command.push(program);
-    let agent = Acp::new(stand.setup.clone(), Some("ANTHROPIC_API_KEY".into()));
+    let agent = stand.acp(Some("ANTHROPIC_API_KEY"));
     let command = ("Bash", json!({"command": "touch made", "description": "makes it"}));
     Some(Real { stand, agent, server, save: "mcp__vault-agent__memory_save", command })
 }
@@ -53,7 +53,7 @@ async fn codex() -> Option<Real> {
     for setting in ["model=\"model-1\"", "model_provider=\"x\"", provider.as_str()] {
         stand.setup.command.extend(["-c".to_owned(), setting.to_owned()]);
     }
-    let agent = Acp::new(stand.setup.clone(), Some("OPENAI_API_KEY".into()));
+    let agent = stand.acp(Some("OPENAI_API_KEY"));
     let command =
         json!({"cmd": "touch made", "sandbox_permissions": "require_escalated", "justification": "?"});
     Some(Real {
@@ -103,12 +103,11 @@ async fn check(real: Real) {
     assert!(told.contains("Ben likes cocoa") && told.contains("Is it?"));
 
     for (named, allows) in [(false, true), (true, false), (true, true)] {
-        let mut setup = real.stand.setup.clone();
-        if named {
-            setup.tools.push("execute".into());
-        }
         let variable = if real.save.contains("::") { "OPENAI_API_KEY" } else { "ANTHROPIC_API_KEY" };
-        let agent = Acp::new(setup, Some(variable.into()));
+        let mut agent = real.stand.acp(Some(variable));
+        if named {
+            agent.setup.tools.push("execute".into());
+        }
         answers(&real, vec![Reply::tool(real.command.0, real.command.1.clone()), Reply::text("So be it.")]);
         let host = Record { allows, ..Record::default() };
         // A refusal ends the turn of some agents.

@@ -11,7 +11,7 @@ use crate::harness::stand::{
 };
 
 fn codex(stand: &Stand) -> Codex {
-    Codex::new(stand.setup.clone())
+    Codex { setup: stand.setup.clone() }
 }
 
 #[tokio::test]

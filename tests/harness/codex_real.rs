@@ -27,7 +27,7 @@ async fn real() -> Option<Real> {
 
 impl Real {
     fn codex(&self) -> Codex {
-        Codex::new(self.stand.setup.clone())
+        Codex { setup: self.stand.setup.clone() }
     }
 
     /// What the model was told in its last request.
@@ -199,7 +199,7 @@ async fn its_time_over_the_bare_program() {
 fn run_bare(real: &Real, command: &[String]) {
     let mut child = Command::new(&command[0])
         .args(&command[1..])
-        .envs(real.stand.setup.server_for("77").unwrap().env)
+        .envs(real.stand.setup.server_for(Some("77")).unwrap().env)
         .env("VAULT_AGENT_CODEX_KEY", KEY)
         .env("CODEX_HOME", real.stand.temp.path().join("state/codex/coder"))
         .current_dir(&real.stand.setup.dir)

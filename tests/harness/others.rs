@@ -135,7 +135,7 @@ async fn is_used(stand: &Stand, harness: &dyn Harness) {
 #[tokio::test]
 async fn codex_is_given_it_by_its_settings() {
     let Some(stand) = stand("codex.py") else { return };
-    is_used(&stand, &Codex::new(stand.setup.clone())).await;
+    is_used(&stand, &Codex { setup: stand.setup.clone() }).await;
     let argv = stand.heard()[0]["argv"].to_string();
     assert!(argv.contains("mcp_servers.web=") && argv.contains("enabled_tools"), "{argv}");
     let value = env!("CARGO_MANIFEST_DIR");
@@ -145,6 +145,6 @@ async fn codex_is_given_it_by_its_settings() {
 #[tokio::test]
 async fn an_agent_is_given_it_with_its_session() {
     let Some(stand) = stand("acp.py") else { return };
-    is_used(&stand, &vault_agent::brain::acp::Acp::new(stand.setup.clone(), None)).await;
+    is_used(&stand, &stand.acp(None)).await;
     assert_eq!(stand.heard_of("session/new")[0]["mcpServers"][1]["name"], "web");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use vault_agent::brain::process::{Child, Program, Supervision, sweep};
+use vault_agent::brain::process::{Child, Program, Supervision, name_our_program, sweep};
 
 use crate::brain::rig::PATIENT;
 use crate::support::processes::{again, running};
@@ -17,7 +17,8 @@ const US: &str = env!("CARGO_BIN_EXE_vault-agent");
 fn shell(dir: &Path, script: &str) -> Child {
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
     let program = Program { command, dir: dir.to_owned(), ..Program::default() };
-    let supervision = Supervision { program: US.into(), state: dir.to_owned(), watch: PATIENT };
+    name_our_program(Path::new(US));
+    let supervision = Supervision { state: dir.to_owned(), watch: PATIENT };
     Child::start(&supervision, &program).unwrap()
 }
 

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use vault_agent::agent::OtherBrains;
-use vault_agent::turn::{TurnJournal, rebuild};
+use vault_agent::agent::rebuild_request::rebuild;
+use vault_agent::turn::TurnJournal;
 
 use crate::harness::rig::{Rig, words};
 use crate::models::Reply;
@@ -118,14 +119,12 @@ async fn the_neutral_request_is_the_one_that_files_give() {
     rig.accept(2, "And to eat?", "logs/day#^Q2");
     let answer = rig.answer(2).await.unwrap();
     assert_eq!(last(&rig), (2, false), "it was told in its session");
-    let bytes = std::fs::read(rig.temp.path().join(LOG)).unwrap();
-    let blocks = vault_agent::format::log::parse(&bytes).blocks;
+    log.block("agent", "Vault", "A2", &answer.facts.append_to(&answer.text).replace('\n', "\n> "));
     let tools = vault_agent::agent::Toolbox::specs(&vault_agent::mcp::VaultTools::beside_turns(
         rig.open(),
         OtherBrains::default(),
     ));
-    let around = rebuild::RebuildContext { tools, ..rebuild::RebuildContext::default() };
-    let zone = rig.workspace().zone.tz().clone();
-    let request = rebuild::request(&blocks, &answer.facts, "", around, &zone).unwrap();
-    assert_eq!(Some(request.hash()), answer.facts.ctx);
+    let rebuilt = rebuild(&rig.open(), Some(rig.journal.as_ref()), "Q2", &|_, _| tools.clone()).unwrap();
+    assert_eq!(rebuilt.hash, rebuilt.stored_hash);
+    assert!(rebuilt.hash.is_some());
 }

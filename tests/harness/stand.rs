@@ -9,8 +9,9 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use vault_agent::brain::acp::Acp;
 use vault_agent::brain::harness::{HarnessSetup, McpServerCommand};
-use vault_agent::brain::process::Supervision;
+use vault_agent::brain::process::{Supervision, name_our_program};
 use vault_agent::brain::wire::BrainTimeouts;
 use vault_agent::brain::{
     BrainError, FailureClass, Harness, HarnessHost, HarnessTask, Message, Reply, Request, ToolCall,
@@ -52,6 +53,7 @@ pub fn program(script: &str) -> String {
 
 /// The same around any program.
 pub fn stand_of(command: Vec<String>) -> Stand {
+    name_our_program(Path::new(PROGRAM));
     let temp = tempfile::tempdir().unwrap();
     let path = |name: &str| temp.path().join(name);
     for folder in ["vault/.obsidian", "state", "cache", "run"] {
@@ -66,8 +68,9 @@ pub fn stand_of(command: Vec<String>) -> Stand {
         model: "model-1".into(),
         url: Some("http://127.0.0.1:1".into()),
         key: Some(KEY.to_owned().into()),
+        key_env: None,
         tools: vec![],
-        supervision: Supervision { program: PROGRAM.into(), state: path("state"), watch: PATIENT },
+        supervision: Supervision { state: path("state"), watch: PATIENT },
         dir: path("run"),
         server: Some(McpServerCommand {
             command: vec![PROGRAM.into(), "--vault".into(), text(path("vault")), "mcp".into()],
@@ -78,6 +81,11 @@ pub fn stand_of(command: Vec<String>) -> Stand {
 }
 
 impl Stand {
+    /// An agent of the Agent Client Protocol, which is given its key in this variable.
+    pub fn acp(&self, key_env: Option<&str>) -> Acp {
+        Acp { setup: HarnessSetup { key_env: key_env.map(str::to_owned), ..self.setup.clone() } }
+    }
+
     /// What the stand-in does: a list of turns, each a list of steps.
     pub fn script(&self, turns: &Value) {
         std::fs::write(self.temp.path().join("script.json"), turns.to_string()).unwrap();
@@ -224,7 +232,7 @@ impl HarnessHost for Record {
 /// A turn of a new session.
 pub fn task(request: &Request) -> HarnessTask<'_> {
     let fresh = request.messages.len();
-    HarnessTask { request, fresh, session: None, turn: "77", keep: true, servers: &[] }
+    HarnessTask { request, fresh, session: None, turn: Some("77"), keep: true, servers: &[] }
 }
 
 /// Runs one turn of a new session.
@@ -321,6 +329,6 @@ pub async fn go_on(
     host: &Record,
 ) -> Result<Reply, BrainError> {
     let task =
-        HarnessTask { request, fresh: 1, session: Some(session), turn: "78", keep: true, servers: &[] };
+        HarnessTask { request, fresh: 1, session: Some(session), turn: Some("78"), keep: true, servers: &[] };
     harness.run(&task, host, CancellationToken::new()).await
 }

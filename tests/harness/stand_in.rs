@@ -16,10 +16,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use vault_agent::brain::wire::{BrainEndpoint, BrainTimeouts, WireBrain, WireFormat, http};
-use vault_agent::brain::{
-    Brain, BrainError, Message, MessagePart, Reply, Request, ToolCall, ToolResult, ToolSpec,
-};
+use vault_agent::brain::wire::{BrainTimeouts, WireBrain, WireFormat, http};
+use vault_agent::brain::{BrainError, Message, MessagePart, Reply, Request, ToolCall, ToolResult, ToolSpec};
 use vault_agent::clock::SystemClock;
 
 /// Where the program's arguments stand, one a line; a test run has none.
@@ -241,18 +239,15 @@ impl Program {
     fn ask(&self, request: &Request) -> Result<Reply, BrainError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let variable = |name| std::env::var(name).ok();
-        let endpoint = BrainEndpoint {
+        let brain = WireBrain {
             wire: WireFormat::Messages,
             url: variable("ANTHROPIC_BASE_URL").expect("a server"),
             model: value_of(&self.arguments, "--model").unwrap(),
             key: variable("ANTHROPIC_API_KEY").map(Into::into),
+            watch: BrainTimeouts::default(),
+            client: http::client().unwrap(),
+            clock: Arc::new(SystemClock),
         };
-        let brain = WireBrain::new(
-            endpoint,
-            BrainTimeouts::default(),
-            http::client().unwrap(),
-            Arc::new(SystemClock),
-        );
         let call = || {
             let (events, _) = mpsc::channel(64);
             runtime.block_on(brain.call(request, events, CancellationToken::new()))

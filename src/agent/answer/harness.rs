@@ -62,7 +62,7 @@ impl AnswerEngine {
             request: &request,
             fresh: fresh.unwrap_or(request.messages.len()),
             session: fresh.and(session.as_ref()).map(|session| session.id.as_str()),
-            turn: &turn,
+            turn: Some(&turn),
             keep: place.is_some(),
             servers: &servers,
         };

@@ -138,13 +138,18 @@ impl AnswerEngine {
     ) -> RequestMaterial<'a> {
         let (workspace, brain) = (&self.parts.workspace, &member.prepared.settings);
         let read = |path: &str| read_vault_file(workspace, path).unwrap_or_default();
+        let for_brain = |question: &RequestQuestion| {
+            let files =
+                question.files.iter().map(|part| part_for_brain(part.clone(), brain.vision)).collect();
+            RequestQuestion { files, ..question.clone() }
+        };
         RequestMaterial {
             notes: notes(workspace, at, &read),
             skills,
             tools: self.tools(),
             blocks: &run.blocks,
             summaries: &run.summaries,
-            questions: run.questions.iter().map(|question| for_brain(question, brain.vision)).collect(),
+            questions: run.questions.iter().map(for_brain).collect(),
             injection: &run.recalled.injection,
             now: at.to_zoned(workspace.zone.tz().clone()),
             budget,
@@ -180,12 +185,6 @@ pub fn notes(workspace: &Workspace, at: Timestamp, read: &dyn Fn(&str) -> Vec<u8
         pinned: history::shorten(&bullets.join("\n"), MOST_CHARS),
         working: read_working(settings, at, &by_path).map(|working| working.text).unwrap_or_default(),
     }
-}
-
-/// The question for a brain: pictures only where it takes them.
-pub(super) fn for_brain(question: &RequestQuestion, vision: bool) -> RequestQuestion {
-    let files = question.files.iter().map(|part| part_for_brain(part.clone(), vision)).collect();
-    RequestQuestion { files, ..question.clone() }
 }
 
 /// A part for a brain with or without vision.

@@ -195,7 +195,7 @@ impl VaultApprovals {
         let line = line.await?;
         fail::fail_point!("approval::after-line");
         let (asked, reusable) = (line.clone(), subject.reusable);
-        let over = self.in_note(move |note| note.find_state(&asked, reusable, now)).await?;
+        let over = self.in_note(move |note| note.settle(&asked, reusable, now, None)).await?;
         fail::fail_point!("approval::after-word");
         if over.is_none() {
             place.ask_approval(&line).await;
@@ -214,7 +214,7 @@ impl VaultApprovals {
         loop {
             changes.borrow_and_update();
             let (now, line) = (clock.now(), asked.clone());
-            if let Some(state) = self.in_note(move |note| note.find_state(&line, reusable, now)).await? {
+            if let Some(state) = self.in_note(move |note| note.settle(&line, reusable, now, None)).await? {
                 return Ok(state);
             }
             let left = Duration::try_from(now.duration_until(asked.until)).unwrap_or(Duration::ZERO);
@@ -265,7 +265,8 @@ impl Approvals for VaultApprovals {
             Some(state) => state,
             None => {
                 let now = workspace.clock.now();
-                self.in_note(move |note| note.stop(&asked, reusable, now)).await?;
+                self.in_note(move |note| note.settle(&asked, reusable, now, Some(ApprovalState::Stopped)))
+                    .await?;
                 ApprovalState::Stopped
             }
         };

@@ -104,36 +104,18 @@ impl ApprovalsNote {
         Ok(line(subject, brain, turn, before.clone()))
     }
 
-    /// How a question has ended; none if there is no decision yet. If it has, the note says so, too, when this returns.
-    pub fn find_state(
-        &self,
-        asked: &Approval,
-        reusable: bool,
-        now: Timestamp,
-    ) -> Result<Option<ApprovalState>, String> {
-        match judge(&self.read()?, asked, reusable, now).0 {
-            None => Ok(None),
-            Some(_) => self.end(asked, reusable, now, None),
-        }
-    }
-
-    /// Ends a question that needs no answer any more.
-    pub fn stop(
-        &self,
-        asked: &Approval,
-        reusable: bool,
-        now: Timestamp,
-    ) -> Result<Option<ApprovalState>, String> {
-        self.end(asked, reusable, now, Some(ApprovalState::Stopped))
-    }
-
-    fn end(
+    /// How a question has ended, or ends now if it needs no answer any more (`otherwise`); none if there is no decision
+    /// yet. If it has ended, the note says so, too, when this returns.
+    pub fn settle(
         &self,
         asked: &Approval,
         reusable: bool,
         now: Timestamp,
         otherwise: Option<ApprovalState>,
     ) -> Result<Option<ApprovalState>, String> {
+        if otherwise.is_none() && judge(&self.read()?, asked, reusable, now).0.is_none() {
+            return Ok(None);
+        }
         let id = &asked.id;
         let why = ChangeReason::new(Actor::Assistant, "approval settled").trailer("Approval", id);
         let (mut found, mut writes) = (None, false);

@@ -11,6 +11,7 @@
 mod scratch;
 pub mod vault_proxy;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -25,7 +26,7 @@ use super::skills::{HiddenSecrets, LoadedSkill, Skills};
 use super::tools::{ApprovalSubject, Caller, Precondition, Toolbox};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::allow::{self, CallToMatch};
-use crate::config::{BashMode, Settings};
+use crate::config::{BashMode, Dirs, Settings};
 use crate::confine::{self, CommandOutcome, Gate, Limits, Policy};
 use crate::turn::history;
 use crate::turn::journal::ToolEnd;
@@ -48,7 +49,8 @@ pub struct BashTool {
     zone: String,
     skills: Arc<Skills>,
     scratch: Scratch,
-    gate: vault_proxy::ProxyPaths,
+    vault: PathBuf,
+    dirs: Dirs,
     /// The rules that this machine can't enforce.
     weak: Vec<String>,
 }
@@ -78,7 +80,8 @@ impl BashTool {
             zone: workspace.zone.name().to_owned(),
             skills,
             scratch: Scratch::in_cache(&workspace.dirs.cache),
-            gate: vault_proxy::ProxyPaths::of(workspace),
+            vault: workspace.vault.root().to_path_buf(),
+            dirs: workspace.dirs.clone(),
             weak,
         })
     }
@@ -161,8 +164,12 @@ impl BashTool {
             Some(_) => format!("cd \"$SKILL\" || exit 1\n{}", arguments.command),
             None => arguments.command.clone(),
         };
-        let (place, hides) = (self.gate.clone(), Arc::clone(&hidden));
-        let gate: Arc<dyn Gate> = Arc::new(VaultProxy { place, caller: caller.clone(), hidden: hides });
+        let gate: Arc<dyn Gate> = Arc::new(VaultProxy {
+            vault: self.vault.clone(),
+            dirs: self.dirs.clone(),
+            caller: caller.clone(),
+            hidden: Arc::clone(&hidden),
+        });
         let outcome = confine::run(&policy, &command, Some(gate), stop).await;
         if !secrets.is_empty() {
             folder.remove();
@@ -186,7 +193,7 @@ impl BashTool {
             policy.limits.output_bytes = MOST_SECRET_OUTPUT;
             policy.limits.whole_bytes = MOST_SECRET_OUTPUT as u64;
         }
-        let seen = scratch::readable(&self.gate.vault);
+        let seen = scratch::readable(&self.vault);
         (policy.read, policy.hide) = (seen.entries, seen.hidden);
         let view = folder.view(&policy.read)?;
         policy.env.push(("VAULT".to_owned(), view.to_string_lossy().into_owned()));
@@ -293,8 +300,6 @@ it reaches the internet; the user is asked first."
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     fn arguments(command: &str, skill: Option<&str>, network: bool) -> BashArguments {

@@ -12,9 +12,9 @@
 //! the next one.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, DirEntry, Permissions};
+use std::fs::{self, DirEntry, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -88,7 +88,7 @@ impl TurnFolder {
         for (path, bytes) in files {
             let file = skill.join(path);
             if let Some(parent) = file.parent() {
-                DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+                private(parent)?;
             }
             fs::write(&file, bytes)?;
             let mode = if path.starts_with("scripts/") { 0o700 } else { 0o600 };

@@ -20,9 +20,8 @@ use tokio::process::Command;
 use crate::agent::skills::HiddenSecrets;
 use crate::agent::tools::Caller;
 use crate::brain::process::our_program;
-use crate::config::{CACHE_VARIABLE, STATE_VARIABLE};
+use crate::config::{CACHE_VARIABLE, Dirs, STATE_VARIABLE};
 use crate::confine::Gate;
-use crate::workspace::Workspace;
 
 /// The variable that tells a child of this program its caller: JSON of a [`Caller`].
 pub const CALLER: &str = "VAULT_AGENT_CALLER";
@@ -54,29 +53,11 @@ pub fn caller_from_env() -> Option<Caller> {
     std::env::var(CALLER).ok().map(|text| serde_json::from_str(&text).unwrap_or_default())
 }
 
-/// The paths that the child works with: the program, the vault and its directories.
-#[derive(Debug, Clone)]
-pub(super) struct ProxyPaths {
-    program: PathBuf,
-    pub vault: PathBuf,
-    state: PathBuf,
-    cache: PathBuf,
-}
-
-impl ProxyPaths {
-    pub fn of(workspace: &Workspace) -> Self {
-        Self {
-            program: our_program(),
-            vault: workspace.vault.root().to_path_buf(),
-            state: workspace.dirs.state.clone(),
-            cache: workspace.dirs.cache.clone(),
-        }
-    }
-}
-
 /// Runs `vault-agent` for a confined command, for one call of a turn.
 pub(super) struct VaultProxy {
-    pub place: ProxyPaths,
+    /// The vault's folder.
+    pub vault: PathBuf,
+    pub dirs: Dirs,
     pub caller: Caller,
     pub hidden: Arc<HiddenSecrets>,
 }
@@ -100,16 +81,16 @@ impl VaultProxy {
     }
 
     async fn child(&self, request: ProxyRequest) -> std::io::Result<ProxyReply> {
-        let mut child = Command::new(&self.place.program)
+        let mut child = Command::new(our_program())
             // The name of the program in its help and errors, whatever its path is.
             .arg0("vault-agent")
             .args(&request.args)
             .env_remove(crate::confine::gate::VARIABLE)
-            .env("VAULT_AGENT_VAULT", &self.place.vault)
-            .env(STATE_VARIABLE, &self.place.state)
-            .env(CACHE_VARIABLE, &self.place.cache)
+            .env("VAULT_AGENT_VAULT", &self.vault)
+            .env(STATE_VARIABLE, &self.dirs.state)
+            .env(CACHE_VARIABLE, &self.dirs.cache)
             .env(CALLER, serde_json::to_string(&self.caller)?)
-            .current_dir(&self.place.vault)
+            .current_dir(&self.vault)
             .stdin(if request.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -14,7 +14,7 @@ use secrecy::SecretString;
 
 use super::server_output::ServerEnd;
 use crate::agent::locked_folder::{LockedFolder, sweep};
-use crate::brain::process::{Child, Program, Supervision, our_program};
+use crate::brain::process::{Child, Program, Supervision};
 use crate::brain::wire::BrainTimeouts;
 use crate::config::McpServer;
 use crate::workspace::Workspace;
@@ -54,7 +54,7 @@ impl StdioTransport {
         let (command, dir) = (server.command.clone(), folder.folder.clone());
         let program = Program { command, dir, secrets, stranger: true, ..Program::default() };
         let watch = BrainTimeouts { first_byte: DAY, silence: DAY, overall: DAY };
-        let supervision = Supervision { program: our_program(), state, watch };
+        let supervision = Supervision { state, watch };
         let child = Child::start(&supervision, &program).map_err(|error| error.message)?;
         Ok(Self { child: Some(child), waiting: HashSet::new(), words: words.clone(), _folder: folder })
     }

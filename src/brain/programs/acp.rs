@@ -13,12 +13,14 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use update::{AnswerText, output, status, usage};
 
-use super::harness::{FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, variables};
+use super::harness::{
+    FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, plain_name, variables,
+};
 use super::harness_text;
 use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::{Child, Program};
+use crate::brain::classify;
 use crate::brain::event::{BrainError, FailureClass, Reply, StopReason};
-use crate::brain::failing::classify;
 use crate::brain::request::{MessagePart, ToolCall, ToolResult};
 use crate::config::{McpServer, mcp_hosts};
 
@@ -31,25 +33,18 @@ const NOT_LOGGED_IN: i64 = -32000;
 /// Variables that say where agents have their login.
 const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
 
-/// An agent.
+/// An agent. It is given its key in the variable that the settings name.
 #[derive(Debug)]
 pub struct Acp {
-    setup: HarnessSetup,
-    variable: Option<String>,
-}
-
-impl Acp {
-    /// Made of a setup; the key is given to the agent in the variable of this name. Opens nothing.
-    pub fn new(setup: HarnessSetup, variable: Option<String>) -> Self {
-        Self { setup, variable }
-    }
+    /// Its parts.
+    pub setup: HarnessSetup,
 }
 
 #[async_trait]
 impl Harness for Acp {
     async fn turn(&self, task: &HarnessTask<'_>, host: &dyn HarnessHost) -> Result<Reply, BrainError> {
         let mut secrets = variables(task.servers);
-        secrets.extend(self.variable.iter().cloned().zip(self.setup.key.iter().cloned()));
+        secrets.extend(self.setup.key_env.clone().zip(self.setup.key.clone()));
         let program = Program {
             command: self.setup.command.clone(),
             dir: self.setup.dir.clone(),
@@ -159,7 +154,7 @@ impl AcpTurn<'_> {
 
     /// The way to log in with the key in our variable.
     fn method(&self, methods: &Value) -> Option<String> {
-        let variable = self.acp.variable.as_deref()?;
+        let variable = self.acp.setup.key_env.as_deref()?;
         let has = |method: &&Value| {
             let variables = method["vars"].as_array().into_iter().flatten();
             variables.into_iter().any(|one| one["name"] == variable)
@@ -356,16 +351,9 @@ fn call_details(call: &Value, others: &[McpServer]) -> Option<(String, String, b
     if let Some((server, tool)) = of.filter(|(server, _)| *server != SERVER) {
         return Some((FOREIGN.to_owned(), foreign(server, tool, &arguments).to_string(), filled));
     }
-    let name = of.map(|(_, tool)| tool.to_owned()).or_else(|| {
-        let kind = call["kind"].as_str().filter(|kind| *kind != "other");
-        kind.or(call["title"].as_str()).map(str::to_owned)
-    });
-    // Other brains get these calls too, and their tool names allow few characters.
-    let plain = |name: String| {
-        let sign = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        name.chars().map(sign).take(64).collect()
-    };
-    Some((plain(name?), arguments.to_string(), filled))
+    let kind = call["kind"].as_str().filter(|kind| *kind != "other");
+    let name = of.map(|(_, tool)| tool).or(kind).or(call["title"].as_str());
+    Some((plain_name(name?), arguments.to_string(), filled))
 }
 
 #[cfg(test)]

@@ -10,13 +10,12 @@
 //! the host, which may end it.
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::harness::{FOREIGN, Harness, HarnessHost, HarnessSetup, HarnessTask, SERVER, foreign, variables};
 use super::harness_text;
 use super::process::{Child, Program};
-use crate::brain::failing::classify::{self, Headers};
+use crate::brain::classify;
 use crate::brain::wire::messages;
 use crate::brain::{BrainError, FailureClass, Reply, StopReason, ToolCall, ToolResult, Usage};
 use crate::config::mcp_hosts::VariableSyntax;
@@ -30,15 +29,11 @@ const CONTINUES: &str = "Output token limit";
 /// Claude Code with one key.
 #[derive(Debug)]
 pub struct ClaudeCode {
-    setup: HarnessSetup,
+    /// Its parts.
+    pub setup: HarnessSetup,
 }
 
 impl ClaudeCode {
-    /// Opens nothing.
-    pub fn new(setup: HarnessSetup) -> Self {
-        Self { setup }
-    }
-
     fn program(&self, task: &HarnessTask<'_>, session: Option<&str>) -> Program {
         let setup = &self.setup;
         let mut command = setup.command.clone();
@@ -203,9 +198,7 @@ impl ClaudeCode {
         let secrets = self.setup.secrets();
         let status = if code == "billing_error" { of_code } else { status.or(of_code) };
         match status {
-            Some(status) => {
-                classify::status(status, Headers::default(), words, Timestamp::UNIX_EPOCH, &secrets)
-            }
+            Some(status) => classify::status(status, words, &secrets),
             None => classify::in_stream(&json!({"error": {"message": words}}), &secrets),
         }
     }

@@ -25,14 +25,8 @@ use crate::brain::wire::data_url;
 /// The program `codex`.
 #[derive(Debug)]
 pub struct Codex {
-    setup: HarnessSetup,
-}
-
-impl Codex {
-    /// Made of a setup; opens nothing.
-    pub fn new(setup: HarnessSetup) -> Self {
-        Self { setup }
-    }
+    /// Its parts.
+    pub setup: HarnessSetup,
 }
 
 #[async_trait]
@@ -82,7 +76,7 @@ impl CodexTurn<'_> {
         let client = json!({"name": "vault-agent", "title": null, "version": env!("CARGO_PKG_VERSION")});
         let hello = json!({"clientInfo": client, "capabilities": null});
         self.call("initialize", &hello).await?.map_err(|failure| self.refused("initialize", &failure))?;
-        self.peer.notify("initialized", None);
+        self.peer.notify("initialized");
         let fresh = self.thread(task).await?;
         self.host.session(&self.thread).await;
         let input: Vec<Value> = harness_text::message_parts(task.request, fresh).iter().map(input).collect();

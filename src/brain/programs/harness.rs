@@ -30,6 +30,8 @@ pub struct HarnessSetup {
     pub url: Option<String>,
     /// The provider's key; without one the harness may have its own login.
     pub key: Option<SecretString>,
+    /// The variable in which a program without a key's variable of its own is given the key.
+    pub key_env: Option<String>,
     /// Tools of its own that it may use.
     pub tools: Vec<String>,
     /// How its program is run.
@@ -51,6 +53,11 @@ pub fn foreign(server: &str, tool: &str, arguments: &Value) -> Value {
     let none = json!({});
     let arguments = if arguments.is_object() { arguments } else { &none };
     json!({"server": server, "tool": tool, "arguments": arguments})
+}
+
+/// A tool's name as other brains may be told it: their tool names allow few characters.
+pub(super) fn plain_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(64).collect()
 }
 
 /// The variables that other MCP servers are given, for the environment of the program that starts them.
@@ -77,9 +84,9 @@ impl HarnessSetup {
         self.key.iter().map(ExposeSecret::expose_secret).collect()
     }
 
-    /// Our MCP server for one turn.
-    pub fn server_for(&self, turn: &str) -> Option<McpServerCommand> {
-        let mut server = self.server.clone()?;
+    /// Our MCP server for a turn; none for a request outside of turns.
+    pub fn server_for(&self, turn: Option<&str>) -> Option<McpServerCommand> {
+        let (mut server, turn) = self.server.clone().zip(turn)?;
         server.env.push((BRAIN_VARIABLE.to_owned(), self.brain.clone()));
         server.env.push((TURN_VARIABLE.to_owned(), turn.to_owned()));
         Some(server)
@@ -95,8 +102,8 @@ pub struct HarnessTask<'a> {
     pub fresh: usize,
     /// The session that holds what stands before those; without one a new session begins.
     pub session: Option<&'a str>,
-    /// The turn, for the history of what its tools change.
-    pub turn: &'a str,
+    /// The turn, for the history of what its tools change; none for a request outside of turns, which has no tools.
+    pub turn: Option<&'a str>,
     /// Whether the session is resumed later; else it leaves no trace, if the harness can do that.
     pub keep: bool,
     /// Other people's MCP servers that it may use. The tools that they allow are the box's matter: each call is asked

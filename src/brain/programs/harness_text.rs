@@ -30,49 +30,43 @@ pub fn message_parts(request: &Request, fresh: Option<usize>) -> Vec<MessagePart
     let is_round = |message: &Message| !matches!(message, Message::User { .. });
     let end = all.iter().rposition(|message| !is_round(message)).map_or(0, |last| last + 1).max(from);
     let now = request.cache_after.map_or(0, |last| last + 1).clamp(from, end);
-    let mut out = TextRecord::default();
+    let mut out = Vec::new();
     if now > from {
-        out.say(&record("conversation", BEFORE, &all[from..now]));
-        out.say(NOW);
+        say(&mut out, &record("conversation", BEFORE, &all[from..now]));
+        say(&mut out, NOW);
     }
     for message in &all[now..end] {
         let Message::User { parts } = message else {
-            out.say(&record("conversation", BEFORE, std::slice::from_ref(message)));
+            say(&mut out, &record("conversation", BEFORE, std::slice::from_ref(message)));
             continue;
         };
         for part in parts {
             match part {
-                MessagePart::Text { text } => out.say(text.trim_end()),
-                MessagePart::Image { .. } => out.parts.push(part.clone()),
+                MessagePart::Text { text } => say(&mut out, text.trim_end()),
+                MessagePart::Image { .. } => out.push(part.clone()),
             }
         }
     }
     if end < all.len() {
-        out.say(&record("done", DONE, &all[end..]));
+        say(&mut out, &record("done", DONE, &all[end..]));
     }
-    if out.parts.is_empty() {
-        out.say(GO_ON);
+    if out.is_empty() {
+        say(&mut out, GO_ON);
     }
     if let Some(schema) = &request.schema {
-        out.say(&format!("{SCHEMA}\n{schema}"));
+        say(&mut out, &format!("{SCHEMA}\n{schema}"));
     }
-    out.parts
+    out
 }
 
-#[derive(Default)]
-struct TextRecord {
-    parts: Vec<MessagePart>,
-}
-
-impl TextRecord {
-    fn say(&mut self, words: &str) {
-        match self.parts.last_mut() {
-            Some(MessagePart::Text { text }) => {
-                text.push_str("\n\n");
-                text.push_str(words);
-            }
-            _ => self.parts.push(MessagePart::Text { text: words.to_owned() }),
+/// Adds words to the last text, or as a text.
+fn say(out: &mut Vec<MessagePart>, words: &str) {
+    match out.last_mut() {
+        Some(MessagePart::Text { text }) => {
+            text.push_str("\n\n");
+            text.push_str(words);
         }
+        _ => out.push(MessagePart::Text { text: words.to_owned() }),
     }
 }
 

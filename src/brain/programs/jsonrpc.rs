@@ -99,13 +99,9 @@ impl Peer {
         self.asked
     }
 
-    /// Sends a notification.
-    pub fn notify(&self, method: &str, params: Option<Value>) {
-        let mut message = json!({"method": method});
-        if let Some(params) = params {
-            message["params"] = params;
-        }
-        self.send(message);
+    /// Sends a notification without parameters.
+    pub fn notify(&self, method: &str) {
+        self.send(json!({"method": method}));
     }
 
     /// Answers a request.

@@ -47,7 +47,8 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// The variable that names a process's parent; every process that a harness starts has it.
 pub(super) const MARK: &str = "VAULT_AGENT_CHILD_OF";
 
-/// Our own program, which children run under and whose MCP server they are given.
+/// Our own program, which has the command [`supervise::COMMAND`] that children run under, and the MCP server that they are
+/// given.
 pub fn our_program() -> PathBuf {
     OUR_PROGRAM.get().cloned().unwrap_or_else(|| {
         let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("vault-agent"));
@@ -67,8 +68,6 @@ static OUR_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 /// The environment and limits of every child of this process.
 #[derive(Debug, Clone)]
 pub struct Supervision {
-    /// Our own program, which has the command [`supervise::COMMAND`].
-    pub program: PathBuf,
     /// The state directory: only children of processes with the same one are swept.
     pub state: PathBuf,
     /// How long a program may be silent, and how long a turn of it may take.
@@ -126,7 +125,7 @@ impl Child {
         static RUNS: AtomicU64 = AtomicU64::new(0);
         let name = program.command.first().cloned().unwrap_or_default();
         let run = format!("{}{}", mark(&supervision.state), RUNS.fetch_add(1, Ordering::Relaxed));
-        let mut command = tokio::process::Command::new(&supervision.program);
+        let mut command = tokio::process::Command::new(our_program());
         command
             .arg(supervise::COMMAND)
             .args(&program.command)

@@ -8,8 +8,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{Decoder, append, cut, data_url, echo, non_empty, stop, system, tokens, unreadable};
+use crate::brain::classify;
 use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
-use crate::brain::failing::classify;
 use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};
 
 const NAME: &str = "chat";
@@ -127,45 +127,6 @@ impl ChatDecoder {
         Self { endpoint, model: model.to_owned(), round, ..Self::default() }
     }
 
-    fn take(&mut self, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
-        if !data["error"].is_null() {
-            return Err(classify::in_stream(data, &[]));
-        }
-        if let Some(model) = data["model"].as_str().filter(|model| !model.is_empty()) {
-            model.clone_into(&mut self.model);
-        }
-        // Other choices than the first weren't asked for.
-        if let Some(choice) = data["choices"].as_array().and_then(|choices| choices.first()) {
-            if !choice["error"].is_null() {
-                return Err(classify::in_stream(choice, &[]));
-            }
-            let grown = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
-            if let Some(delta) = grown.as_object() {
-                self.grow(delta, out);
-            }
-            self.stop = match choice["finish_reason"].as_str() {
-                None | Some("") => self.stop,
-                Some("tool_calls" | "function_call") => Some(StopReason::ToolUse),
-                Some("length" | "max_tokens") => Some(StopReason::Length),
-                Some("content_filter" | "refusal") => Some(StopReason::Refusal),
-                Some("error") => return Err(BrainError::new(FailureClass::Crash, "the provider broke off")),
-                Some(_) => Some(StopReason::End),
-            };
-        }
-        let usage = &data["usage"];
-        if usage.is_object() {
-            self.usage = Usage {
-                input: tokens(&usage["prompt_tokens"]),
-                cached: tokens(&usage["prompt_tokens_details"]["cached_tokens"])
-                    .max(tokens(&usage["prompt_cache_hit_tokens"])),
-                cache_write: tokens(&usage["prompt_tokens_details"]["cache_write_tokens"]),
-                output: tokens(&usage["completion_tokens"]),
-            };
-            out.push(BrainEvent::Usage(self.usage));
-        }
-        Ok(())
-    }
-
     fn grow(&mut self, delta: &Map<String, Value>, out: &mut Vec<BrainEvent>) {
         for (key, value) in delta {
             match (key.as_str(), value) {
@@ -264,11 +225,46 @@ fn merge(old: &mut Value, new: &Value) {
 
 impl Decoder for ChatDecoder {
     fn event(&mut self, _: &str, data: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
-        self.take(data, out)
+        if !data["error"].is_null() {
+            return Err(classify::in_stream(data, &[]));
+        }
+        if let Some(model) = data["model"].as_str().filter(|model| !model.is_empty()) {
+            model.clone_into(&mut self.model);
+        }
+        // Other choices than the first weren't asked for.
+        if let Some(choice) = data["choices"].as_array().and_then(|choices| choices.first()) {
+            if !choice["error"].is_null() {
+                return Err(classify::in_stream(choice, &[]));
+            }
+            let grown = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
+            if let Some(delta) = grown.as_object() {
+                self.grow(delta, out);
+            }
+            self.stop = match choice["finish_reason"].as_str() {
+                None | Some("") => self.stop,
+                Some("tool_calls" | "function_call") => Some(StopReason::ToolUse),
+                Some("length" | "max_tokens") => Some(StopReason::Length),
+                Some("content_filter" | "refusal") => Some(StopReason::Refusal),
+                Some("error") => return Err(BrainError::new(FailureClass::Crash, "the provider broke off")),
+                Some(_) => Some(StopReason::End),
+            };
+        }
+        let usage = &data["usage"];
+        if usage.is_object() {
+            self.usage = Usage {
+                input: tokens(&usage["prompt_tokens"]),
+                cached: tokens(&usage["prompt_tokens_details"]["cached_tokens"])
+                    .max(tokens(&usage["prompt_cache_hit_tokens"])),
+                cache_write: tokens(&usage["prompt_tokens_details"]["cache_write_tokens"]),
+                output: tokens(&usage["completion_tokens"]),
+            };
+            out.push(BrainEvent::Usage(self.usage));
+        }
+        Ok(())
     }
 
     fn whole(&mut self, body: &Value, out: &mut Vec<BrainEvent>) -> Result<(), BrainError> {
-        self.take(body, out)?;
+        self.event("", body, out)?;
         if body["choices"].as_array().is_none_or(Vec::is_empty) {
             return Err(unreadable("it has no `choices`"));
         }

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use eventsource_stream::{EventStream, EventStreamError};
 use futures_util::{Stream, StreamExt};
 use secrecy::{ExposeSecret, SecretString};
@@ -14,9 +13,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::{Decoder, WireFormat, unreadable};
-use crate::brain::Brain;
+use crate::brain::classify;
 use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply};
-use crate::brain::failing::classify::{self, Headers};
 use crate::brain::request::Request;
 use crate::brain::scrub::{scrub, scrub_reply};
 use crate::clock::Clock;
@@ -51,26 +49,23 @@ impl Default for BrainTimeouts {
     }
 }
 
-/// The server that a wire talks to.
-#[derive(Debug, Clone)]
-pub struct BrainEndpoint {
+/// A brain behind a wire: one server with one model and one key. Making it opens nothing.
+#[derive(Debug)]
+pub struct WireBrain {
     /// The format.
     pub wire: WireFormat,
-    /// With or without `/v1`.
+    /// Its server, with or without `/v1`.
     pub url: String,
     /// The model's name there.
     pub model: String,
     /// Local servers want none.
     pub key: Option<SecretString>,
-}
-
-/// A brain behind a wire.
-#[derive(Debug)]
-pub struct WireBrain {
-    endpoint: BrainEndpoint,
-    watch: BrainTimeouts,
-    client: reqwest::Client,
-    clock: Arc<dyn Clock>,
+    /// How long it may be silent.
+    pub watch: BrainTimeouts,
+    /// The [`client`] of all wires.
+    pub client: reqwest::Client,
+    /// The time, from which a date of `Retry-After` counts.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// The client for all wires: it follows no redirect, which would carry the key elsewhere.
@@ -85,22 +80,12 @@ pub fn client() -> Result<reqwest::Client, BrainError> {
 }
 
 impl WireBrain {
-    /// Opens nothing.
-    pub fn new(
-        endpoint: BrainEndpoint,
-        watch: BrainTimeouts,
-        client: reqwest::Client,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self { endpoint, watch, client, clock }
-    }
-
     fn key(&self) -> &str {
-        self.endpoint.key.as_ref().map_or("", |key| key.expose_secret())
+        self.key.as_ref().map_or("", |key| key.expose_secret())
     }
 
     async fn ask(&self, request: &Request, events: &mpsc::Sender<BrainEvent>) -> Result<Reply, BrainError> {
-        let BrainEndpoint { wire, url, model, .. } = &self.endpoint;
+        let Self { wire, url, model, .. } = self;
         let mut post = self.client.post(wire.url(url)).json(&wire.encode(request, url, model));
         post = match wire {
             WireFormat::Messages => post.header("anthropic-version", "2023-06-01"),
@@ -178,14 +163,18 @@ impl WireBrain {
         let (after, after_ms) = (header("retry-after"), header("retry-after-ms"));
         let read = timeout(self.watch.first_byte, body(response, MOST_ERROR_BYTES)).await;
         let bytes = read.ok().and_then(Result::ok).unwrap_or_default();
-        let headers = Headers { retry_after: after.as_deref(), retry_after_ms: after_ms.as_deref() };
-        classify::status(status, headers, &String::from_utf8_lossy(&bytes), self.clock.now(), &[self.key()])
+        let error = classify::status(status, &String::from_utf8_lossy(&bytes), &[self.key()]);
+        let retry_after = classify::wait(after.as_deref(), after_ms.as_deref(), self.clock.now());
+        BrainError { retry_after, ..error }
     }
-}
 
-#[async_trait]
-impl Brain for WireBrain {
-    async fn call(
+    /// Asks once. Events are sent as they come, to show progress; a dropped receiver disturbs nothing. Only the returned
+    /// reply is an answer.
+    ///
+    /// # Errors
+    /// Why there is no answer, classed, with a message that holds no key. After `cancel` the call ends at once with
+    /// [`BrainError::cancelled`]; dropping the future ends it too.
+    pub async fn call(
         &self,
         request: &Request,
         events: mpsc::Sender<BrainEvent>,

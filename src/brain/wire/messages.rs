@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Decoder, append, cut, echo, non_empty, stop, system, tokens, unreadable};
+use crate::brain::classify;
 use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
-use crate::brain::failing::classify;
 use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};
 
 const NAME: &str = "messages";

@@ -16,7 +16,7 @@ use super::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason};
 use super::request::{MessagePart, RawTurn, Request, ToolCall};
 use crate::words::words;
 
-pub use http::{BrainEndpoint, BrainTimeouts, WireBrain};
+pub use http::{BrainTimeouts, WireBrain};
 
 words! {
     /// Which format.
@@ -32,19 +32,14 @@ words! {
 }
 
 impl WireFormat {
-    /// The path behind the version in a URL.
-    fn path(self) -> &'static str {
-        match self {
-            Self::Messages => "messages",
-            Self::Responses => "responses",
-            Self::Chat => "chat/completions",
-        }
-    }
-
     /// The whole URL of `base`, which may end in a version (`/v1`, `/v1beta/openai`) or not, or be whole already.
     pub fn url(self, base: &str) -> String {
         let base = base.trim().trim_end_matches('/');
-        let path = self.path();
+        let path = match self {
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+            Self::Chat => "chat/completions",
+        };
         let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
         let is_version = |piece: &str| {
             piece.strip_prefix('v').is_some_and(|tail| tail.starts_with(|c: char| c.is_ascii_digit()))

@@ -1,6 +1,5 @@
 //! `brain`: lists the configured brains with their state, tests them, and shows which would be asked.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -9,13 +8,13 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::brain_clients::{self, PreparedBrain};
+use crate::agent::brain_clients::{self, BrainClient, ClientContext, PreparedBrain};
 use crate::agent::brains::{ListedBrain, listed};
 use crate::brain::health::{BrainHealth, HealthStore};
-use crate::brain::wire::{BrainTimeouts, http};
-use crate::brain::{Brain, BrainError, BrainEvent, FailureClass, Message, Request, failover};
+use crate::brain::wire::BrainTimeouts;
+use crate::brain::{BrainError, BrainEvent, FailureClass, Message, Request, failover};
 use crate::cli::context::{runtime, table};
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::{AttachmentKind, TaskCategory};
 use crate::turn::{QuestionProperties, UnknownBrain, route};
 use crate::workspace::Workspace;
@@ -160,10 +159,10 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         check_known(workspace, name)?;
     }
     let brains = brain_clients::prepare(&workspace.settings, workspace.vault.root());
-    let client = http::client()?;
+    let watch = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
+    let clients = ClientContext::of(workspace, watch).map_err(CommandError::problem)?;
     let runtime = runtime()?;
     let store = HealthStore::new(&workspace.dirs.state);
-    let watch = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
     let mut tested = Vec::new();
     for (at, brain) in brains.iter().enumerate() {
         if name.is_some_and(|name| brain.name() != name) {
@@ -178,9 +177,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         }
         let began = Instant::now();
         let mut error = None;
-        let harness = brain_clients::HarnessContext::of(workspace, watch);
-        let calls = brain.single_request_clients(&harness, &client, &workspace.clock);
-        for (key, call) in calls.iter().enumerate() {
+        for (key, call) in brain.clients(&clients).iter().enumerate() {
             error = runtime.block_on(send_test_prompt(call)).err();
             // A missing key is found at each check; it isn't recorded.
             if !brain.lacks_key() {
@@ -233,7 +230,7 @@ impl TestedBrain {
 }
 
 /// Makes one short call. Any answer is a success, a refusal too.
-pub(in crate::cli) async fn send_test_prompt(brain: &Arc<dyn Brain>) -> Result<(), BrainError> {
+pub(in crate::cli) async fn send_test_prompt(brain: &BrainClient) -> Result<(), BrainError> {
     let request = Request {
         system: "Answer with one word.".to_owned(),
         messages: vec![Message::user("Say OK.")],

@@ -122,22 +122,23 @@ fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, Strin
 
 #[cfg(feature = "assistant")]
 fn test_brain(context: &Context, trial: &crate::setup::BrainTrial) -> Result<CheckResult, String> {
-    use crate::agent::brain_clients::{HarnessContext, PreparedBrain};
+    use crate::agent::brain_clients::{ClientContext, PreparedBrain};
     use crate::brain::wire::{BrainTimeouts, http};
     use crate::cli::assistant::brain::{TEST_LIMIT, send_test_prompt};
 
     // A program that is a brain gets a folder of its own, which goes with the test.
     let scratch = std::env::temp_dir().join(format!("vault-agent-setup-{}", std::process::id()));
     let watch = BrainTimeouts { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
-    let harness = HarnessContext { watch, state: scratch.clone(), server: None };
+    let (state, clock) = (scratch.clone(), std::sync::Arc::clone(&context.clock));
+    let http = http::client().map_err(|error| error.message)?;
+    let clients = ClientContext { watch, state, server: None, http, clock };
     let mut prepared = PreparedBrain::of(&trial.brain, &scratch);
     if let Some(key) = &trial.key {
         prepared = prepared.with_key(key.clone());
     }
-    let client = http::client().map_err(|error| error.message)?;
     context.ui.note(format!("asking {} ({}) ...", trial.brain.name, trial.brain.model));
     let began = std::time::Instant::now();
-    let asked = prepared.single_request_clients(&harness, &client, &context.clock).into_iter().next();
+    let asked = prepared.clients(&clients).into_iter().next();
     let asked = asked.ok_or_else(|| "it can't be asked".to_owned());
     let answered = asked
         .and_then(|brain| block_on(async { send_test_prompt(&brain).await.map_err(|error| error.message) }));

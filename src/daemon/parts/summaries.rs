@@ -44,11 +44,11 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     queue.want_all();
     let mut rests = false;
     loop {
-        if std::mem::replace(&mut rests, queue.writer.workspace().at_rest().is_some()) && !rests {
+        if std::mem::replace(&mut rests, queue.writer.workspace.at_rest().is_some()) && !rests {
             queue.want_all();
         }
         let is_idle = queue.wanted.is_empty() || events.is_vault_gone() || rests;
-        let minute = queue.writer.workspace().clock.sleep(MINUTE);
+        let minute = queue.writer.workspace.clock.sleep(MINUTE);
         tokio::select! {
             biased;
             event = events.next() => match event {
@@ -81,12 +81,12 @@ struct SummaryQueue {
 
 impl SummaryQueue {
     fn is_off(&self) -> bool {
-        let workspace = self.writer.workspace();
+        let workspace = &self.writer.workspace;
         !workspace.settings.summary.enabled || workspace.at_rest().is_some()
     }
 
     fn vault(&self) -> &Vault {
-        &self.writer.workspace().vault
+        &self.writer.workspace.vault
     }
 
     /// Wants a look at every log that may be due, and at all that have summaries.
@@ -95,7 +95,7 @@ impl SummaryQueue {
             self.wanted.clear();
             return;
         }
-        let workspace = Arc::clone(self.writer.workspace());
+        let workspace = Arc::clone(&self.writer.workspace);
         let summaries = Summaries::of(&workspace);
         let listed = summaries.logs().and_then(|logs| Ok((logs, summaries.summarised()?)));
         let (logs, summarised) = match listed {
@@ -114,7 +114,7 @@ impl SummaryQueue {
         if self.is_off() {
             return;
         }
-        let workspace = Arc::clone(self.writer.workspace());
+        let workspace = Arc::clone(&self.writer.workspace);
         let summaries = Summaries::of(&workspace);
         let Some(name) = summaries.log_of(path) else { return };
         if summaries.log_path(&name).is_ok_and(|log| log != *path) {

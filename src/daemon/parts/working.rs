@@ -49,11 +49,11 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             None => return Ok(()),
             _ => continue,
         };
-        if !is_on(&writer.workspace().settings) || writer.workspace().at_rest().is_some() {
+        if !is_on(&writer.workspace.settings) || writer.workspace.at_rest().is_some() {
             continue;
         }
         let logs: Vec<LogName> =
-            paths.iter().filter_map(|path| log_to_note(writer.workspace(), path, &mut seen)).collect();
+            paths.iter().filter_map(|path| log_to_note(&writer.workspace, path, &mut seen)).collect();
         // One text is kept: the last conversation's.
         let Some(log) = logs.last() else { continue };
         match writer.write(log, &stop).await {

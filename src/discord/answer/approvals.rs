@@ -11,6 +11,7 @@ use crate::agent::approvals::digest_of;
 use crate::deliver::journal::approval_key;
 use crate::deliver::{AnswerOutcome, MessageKind, MessageScope, OutgoingMessage};
 use crate::discord::api::message::{self, IncomingMessage};
+use crate::discord::buttons;
 use crate::discord::buttons::approval::{ApprovalPress, parse, rows};
 use crate::discord::shared::{BotState, END_TIME, LONGEST_PAUSE, SHORTEST_PAUSE};
 use crate::format::approval::{self, Approval};
@@ -68,9 +69,7 @@ pub(super) async fn show_end(shared: &BotState, turn: &TurnRow, request: &Approv
         ..OutgoingMessage::whole(MessageKind::Approval, key, "")
     };
     let mut rows = rows(&outgoing);
-    for button in rows.iter_mut().filter_map(|row| row["components"].as_array_mut()).flatten() {
-        button["disabled"] = json!(true);
-    }
+    buttons::disable(&mut rows);
     let content = format!("{}\n**{words}**", last.text);
     let body = json!({ "content": content, "components": rows, "allowed_mentions": { "parse": [] } });
     let route = Route::ChannelMessage { channel_id: turn.question.channel.into(), message_id: id.into() };
@@ -90,8 +89,13 @@ fn place(shared: &BotState, turn: &TurnRow, request: &Approval) -> (String, Mess
     let (id, digest) = (&request.id, digest_of(request));
     let first = shared.answers.journal.approval_key_of(id, &digest).unwrap_or_default();
     let key = first.unwrap_or_else(|| approval_key(replied, id, &digest, request.always.is_some()));
-    let channel = asked.channel;
-    (key, if asked.thread { MessageScope::Thread(channel) } else { MessageScope::Channel(channel) })
+    (key, scope(turn))
+}
+
+/// Where a turn's question stands.
+pub(super) fn scope(turn: &TurnRow) -> MessageScope {
+    let (channel, is_thread) = (turn.question.channel, turn.question.thread);
+    if is_thread { MessageScope::Thread(channel) } else { MessageScope::Channel(channel) }
 }
 
 /// The question's words.

@@ -5,7 +5,6 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 use super::approvals;
-use crate::deliver::MessageScope;
 use crate::discord::api::snowflake::BlockEvent;
 use crate::discord::log::logbook::LogEntry;
 use crate::discord::shared::{BotState, LaneItem};
@@ -54,22 +53,4 @@ pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
         TurnNote::Tool { number, name, text } => (BlockEvent::tool(number), EventKind::Tool, name, text),
     };
     LogEntry { message, part, kind, at, author, content }
-}
-
-/// A sentence of the program's below a question in the log.
-pub(super) fn system(message: u64, content: &str, at: Timestamp) -> LogEntry {
-    LogEntry {
-        message,
-        part: BlockEvent::Stopped,
-        kind: EventKind::System,
-        at,
-        author: String::new(),
-        content: content.to_owned(),
-    }
-}
-
-/// Where a turn's question stands.
-pub(super) fn scope(turn: &TurnRow) -> MessageScope {
-    let (channel, is_thread) = (turn.question.channel, turn.question.thread);
-    if is_thread { MessageScope::Thread(channel) } else { MessageScope::Channel(channel) }
 }

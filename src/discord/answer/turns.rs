@@ -12,13 +12,15 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::channel_conversation::{ChannelConversation, entry, scope, system};
+use super::approvals::scope;
+use super::channel_conversation::{ChannelConversation, entry};
 use super::progress::{self, Typing};
 use super::turn_claim;
 use crate::deliver::journal::answer_key;
 use crate::deliver::{AnswerOutcome as Delivered, split};
 use crate::discord::api::message::{CONTENT_LIMIT, IncomingMessage};
-use crate::discord::api::snowflake;
+use crate::discord::api::snowflake::{self, BlockEvent};
+use crate::discord::log::logbook::LogEntry;
 use crate::discord::shared::{BotState, Interruption, LONGEST_PAUSE, LaneItem, SHORTEST_PAUSE, lock};
 use crate::sqlite::DatabaseError;
 use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState, turn_notes};
@@ -216,8 +218,8 @@ impl Worker {
     }
 
     fn stopped(&self, turn: &TurnRow, who: &str) -> StepResult {
-        let said =
-            system(turn.question.message, &format!("{who} stopped the answer."), self.shared.clock.now());
+        let (message, now) = (turn.question.message, self.shared.clock.now());
+        let said = LogEntry::remark(message, BlockEvent::Stopped, now, format!("{who} stopped the answer."));
         if let Some(lane) = self.lane.upgrade() {
             let _ = lane.send(LaneItem::Write { entries: vec![said], done: None });
         }
@@ -243,8 +245,7 @@ impl Worker {
         let fixed =
             self.shared.turns.record_answer(message, text, &facts.render(), chunks, self.shared.clock.now());
         fail::fail_point!("turn::after-answered");
-        fixed?;
-        Ok(())
+        fixed.map(drop).map_err(Into::into)
     }
 
     fn advance(&self, message: u64, state: TurnState, detail: &str) -> StepResult {

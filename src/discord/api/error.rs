@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use crate::config::ConfigError;
 use crate::turn::Halt;
 
 /// The page on which a person gets the bot's token and switches its intents.
@@ -12,6 +13,9 @@ const PORTAL: &str = "https://discord.com/developers/applications";
 /// A problem that a person has to mend; the daemon runs on with the console.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiscordError {
+    /// A secret can't be read.
+    #[error(transparent)]
+    Secret(#[from] ConfigError),
     /// Close code 4004, or 401.
     #[error(
         "Discord refuses the bot's token: open {PORTAL}, choose the application, then `Bot`, `Reset Token`, and put \
@@ -144,6 +148,11 @@ pub enum ApiError {
 }
 
 impl ApiError {
+    /// Our own refusal, in these words, of a request that was never sent.
+    pub fn refused_here(message: &str) -> Self {
+        Self::Refused { status: 400, code: 0, message: message.to_owned() }
+    }
+
     /// Discord's error code, if it refused with one.
     pub fn code(&self) -> Option<i64> {
         match self {

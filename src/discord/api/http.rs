@@ -147,7 +147,7 @@ impl DiscordApi {
     /// # Errors
     /// It isn't there, isn't Discord's, or is larger.
     pub async fn download(&self, url: &str, most: u64) -> Result<Vec<u8>, ApiError> {
-        let refuse = |why: &str| ApiError::Refused { status: 400, code: 0, message: why.to_owned() };
+        let refuse = ApiError::refused_here;
         let url = reqwest::Url::parse(url).map_err(|_| refuse("the file's address is none"))?;
         let ours = match self.is_local() {
             true => is_loopback_address(url.host_str()),

@@ -4,13 +4,12 @@
 
 use serde_json::Value;
 
-use super::{button, row};
+use super::{VERSION, button, row};
 use crate::agent::approvals::ApprovalDecision;
 use crate::deliver::journal::asked_in;
 use crate::deliver::{MessageKind, OutgoingMessage};
 use crate::format::approval;
 
-const VERSION: &str = "va1";
 const ALL: [(ApprovalDecision, &str, &str, u8); 3] = [
     (ApprovalDecision::Once, "once", "Once", 3),
     (ApprovalDecision::Always, "always", "Always", 2),

@@ -9,16 +9,13 @@
 use jiff::{SignedDuration, ToSpan, civil};
 use serde_json::Value;
 
-use super::{approval as approval_buttons, button, row};
+use super::{VERSION, approval as approval_buttons, button, row};
 use crate::deliver::{MessageKind, OutgoingMessage, compose};
 use crate::discord::shared::VaultOperations;
 use crate::format::reminder::Recur;
 use crate::reminders::{WrittenReminder, local_after};
 use crate::tasks::is_task_id;
 use crate::vault::Actor;
-
-/// The version of the ids; a press on a button of another version is answered with words.
-const VERSION: &str = "va1";
 
 /// A button's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -355,12 +355,9 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
 
 /// Disables the buttons; they stay visible.
 async fn disable(shared: &BotState, component: &ComponentInteraction, words: &str) {
-    let mut rows = serde_json::to_value(&component.message.components).unwrap_or_default();
-    for row in rows.as_array_mut().into_iter().flatten() {
-        for item in row["components"].as_array_mut().into_iter().flatten() {
-            item["disabled"] = json!(true);
-        }
-    }
+    let rows = component.message.components.iter().map(serde_json::to_value);
+    let mut rows: Vec<Value> = rows.filter_map(Result::ok).collect();
+    crate::discord::buttons::disable(&mut rows);
     let body = json!({ "components": rows, "allowed_mentions": { "parse": [] } });
     let route =
         Route::ChannelMessage { channel_id: component.message.channel_id, message_id: component.message.id };

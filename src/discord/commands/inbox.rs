@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::capture::{HUMAN, Inbox, ListedCandidate};
 use crate::discord::api::message;
-use crate::discord::buttons::{button, row};
+use crate::discord::buttons::{VERSION, button, row};
 use crate::discord::shared::VaultOperations;
 use crate::format::approval::shown;
 use crate::format::candidate::{CandidateState, is_id};
@@ -15,7 +15,6 @@ use crate::format::shortened;
 use crate::memory::Origin;
 use crate::vault::Actor;
 
-const VERSION: &str = "va1";
 /// Rows of buttons in one message: Discord takes five.
 const MAX_ROWS: usize = 5;
 /// Characters of a text in the list.

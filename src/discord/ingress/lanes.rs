@@ -278,7 +278,7 @@ impl ChannelLane {
         }
         let link = self.shared.log.link(self.id, id);
         let entry = match change {
-            Some((content, at)) => log::edit(id, "", content, *at, link.as_deref()),
+            Some((content, at)) => log::edit(id, content, *at, link.as_deref()),
             None => log::deletion(id, self.shared.clock.now(), link.as_deref()),
         };
         self.shared.log.record(self.id, &[entry]).map(|_| ())

@@ -23,6 +23,13 @@ pub struct LogEntry {
     pub content: String,
 }
 
+impl LogEntry {
+    /// A remark of the program's about a message.
+    pub fn remark(message: u64, part: BlockEvent, at: Timestamp, content: String) -> Self {
+        Self { message, part, kind: EventKind::System, at, author: String::new(), content }
+    }
+}
+
 /// The entries for a message: its text, and its reply and files. `answered` links the block that it answers; `is_late`
 /// says that later messages stand before it.
 pub fn entries(message: &IncomingMessage, bot: u64, answered: Option<&str>, is_late: bool) -> Vec<LogEntry> {
@@ -47,27 +54,15 @@ pub fn entries(message: &IncomingMessage, bot: u64, answered: Option<&str>, is_l
 }
 
 /// The entry for an edit.
-pub fn edit(message: u64, author: &str, content: &str, at: Timestamp, link: Option<&str>) -> LogEntry {
+pub fn edit(message: u64, content: &str, at: Timestamp, link: Option<&str>) -> LogEntry {
     let of = link.map(|link| format!("{EDITED}{link}]]:\n")).unwrap_or_default();
-    let content_now = format!("{of}{content}");
-    let part = BlockEvent::edit(at, content);
-    LogEntry { message, part, kind: EventKind::System, at, author: author.to_owned(), content: content_now }
+    LogEntry::remark(message, BlockEvent::edit(at, content), at, format!("{of}{content}"))
 }
 
 /// The entry for a deletion.
 pub fn deletion(message: u64, at: Timestamp, link: Option<&str>) -> LogEntry {
-    let content = match link {
-        Some(link) => format!("deleted [[{link}]]"),
-        None => "deleted".to_owned(),
-    };
-    LogEntry {
-        message,
-        part: BlockEvent::Deletion,
-        kind: EventKind::System,
-        at,
-        author: String::new(),
-        content,
-    }
+    let content = link.map_or_else(|| "deleted".to_owned(), |link| format!("deleted [[{link}]]"));
+    LogEntry::remark(message, BlockEvent::Deletion, at, content)
 }
 
 pub(super) fn render(entry: &LogEntry) -> String {

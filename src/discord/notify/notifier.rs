@@ -49,13 +49,7 @@ impl BotNotifier {
                 return Ok(id);
             }
             (Some(MessageScope::User(id)), ..) | (None, None, Some(&id)) => id,
-            (None, None, None) => {
-                return Err(ApiError::Refused {
-                    status: 400,
-                    code: 0,
-                    message: DiscordError::NoChannel.to_string(),
-                });
-            }
+            (None, None, None) => return Err(ApiError::refused_here(&DiscordError::NoChannel.to_string())),
         };
         if let Some(known) = lock(&self.dms).get(&user) {
             return Ok(*known);

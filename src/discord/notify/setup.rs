@@ -15,17 +15,6 @@ use crate::discord::api::{DiscordApi, DiscordError, bot_checks, message};
 use crate::discord::shared::access::Owners;
 use crate::setup::{DiscordBot, DiscordChannel};
 
-/// Discord can't be used with these settings.
-#[derive(Debug, thiserror::Error)]
-pub enum SetUpError {
-    /// A secret can't be read.
-    #[error(transparent)]
-    Secret(#[from] ConfigError),
-    /// The settings can't work.
-    #[error(transparent)]
-    Discord(#[from] DiscordError),
-}
-
 /// The bot's token, if there is one.
 ///
 /// # Errors
@@ -38,20 +27,20 @@ pub fn token(settings: &config::DiscordSettings, root: &Path) -> Result<Option<S
 ///
 /// # Errors
 /// The token can't be read, or `api_base` isn't on this machine.
-pub fn api(settings: &config::DiscordSettings, root: &Path) -> Result<Option<DiscordApi>, SetUpError> {
+pub fn api(settings: &config::DiscordSettings, root: &Path) -> Result<Option<DiscordApi>, DiscordError> {
     let token = token(settings, root)?;
-    Ok(token.map(|token| DiscordApi::new(Some(&token), settings.api_base.as_deref())).transpose()?)
+    token.map(|token| DiscordApi::new(Some(&token), settings.api_base.as_deref())).transpose()
 }
 
 /// The notifier that the settings ask for: the bot where there is a token, else the webhook.
 ///
 /// # Errors
 /// There is neither, or what there is can't be used.
-pub fn notifier(settings: &config::DiscordSettings, root: &Path) -> Result<Arc<dyn Notifier>, SetUpError> {
+pub fn notifier(settings: &config::DiscordSettings, root: &Path) -> Result<Arc<dyn Notifier>, DiscordError> {
     let owners = Owners::new(&settings.owner_ids);
     if let Some(api) = api(settings, root)? {
         if settings.channel_id.is_none() && owners.ids().is_empty() {
-            return Err(DiscordError::NoChannel.into());
+            return Err(DiscordError::NoChannel);
         }
         return Ok(Arc::new(BotNotifier::new(api, settings.channel_id, owners)));
     }

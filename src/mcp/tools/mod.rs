@@ -6,7 +6,7 @@
 //! and know nothing of the protocol. A new tool is a constant and a function in its topic's file, and a line in [`TOOLS`].
 //!
 //! - `search`, `notes`, `listing`, `memory`, `pins`, `reminders`, `lcm`, `brains`: one file a topic;
-//! - `near_memories`: memories that are near to a saved one; `tool`: the definition of a tool, and sets of tools.
+//! - `tool`: the definition of a tool, and sets of tools.
 
 #[cfg(feature = "assistant")]
 pub mod brains;
@@ -14,7 +14,6 @@ pub mod brains;
 mod lcm;
 mod listing;
 mod memory;
-mod near_memories;
 mod notes;
 mod pins;
 mod reminders;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{TOOLS, ToolFunction};
 use crate::mcp::arguments::{self, Argument};
+use crate::mcp::hosts::ServerPurpose;
 use crate::mcp::shared_state::ToolSet;
 
 /// A tool's effect on the vault.
@@ -90,19 +91,9 @@ fn without_formats(schema: &mut Value) {
 /// The read-only tools of memory.
 const RECALL: &[&str] =
     &["memory_search", "memory_recall", "memory_get", "memory_list", "memory_commitment_due"];
-/// Memory, and tools that notify the user.
-const DELIVER: &[&str] = &[
-    "memory_search",
-    "memory_recall",
-    "memory_get",
-    "memory_list",
-    "memory_commitment_due",
-    "memory_save",
-    "memory_promote",
-    "memory_commitment_done",
-    "reminder_add",
-    "reminder_list",
-];
+/// The tools that `deliver` has besides: they save, and notify the user.
+const DELIVER: &[&str] =
+    &["memory_save", "memory_promote", "memory_commitment_done", "reminder_add", "reminder_list"];
 
 impl ToolSet {
     /// All of them.
@@ -128,12 +119,12 @@ impl FromStr for ToolSet {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut wanted: Vec<&str> = Vec::new();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            match word {
-                "full" => wanted.extend(TOOLS.iter().map(|tool| tool.name)),
-                "recall" => wanted.extend(RECALL),
-                "deliver" => wanted.extend(DELIVER),
-                name if TOOLS.iter().any(|tool| tool.name == name) => wanted.push(name),
-                name => return Err(unknown(name)),
+            match ServerPurpose::named(word) {
+                Some(ServerPurpose::Full) => wanted.extend(TOOLS.iter().map(|tool| tool.name)),
+                Some(ServerPurpose::Recall) => wanted.extend(RECALL),
+                Some(ServerPurpose::Deliver) => wanted.extend(RECALL.iter().chain(DELIVER)),
+                None if TOOLS.iter().any(|tool| tool.name == word) => wanted.push(word),
+                None => return Err(unknown(word)),
             }
         }
         if wanted.is_empty() {
@@ -148,7 +139,7 @@ fn unknown(name: &str) -> String {
     let near = TOOLS
         .iter()
         .map(|tool| tool.name)
-        .chain(["recall", "deliver", "full"])
+        .chain(ServerPurpose::NAMES)
         .min_by_key(|known| strsim::damerau_levenshtein(known, name))
         .filter(|known| strsim::damerau_levenshtein(known, name) <= 3);
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));

@@ -7,9 +7,9 @@
 #[cfg(feature = "assistant")]
 use std::sync::LazyLock;
 
+use crate::search::analyze::stems::STOP;
 #[cfg(feature = "assistant")]
 use std::collections::HashSet;
-use crate::search::analyze::stems::STOP;
 
 const GERMAN: &str = "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dein deine dem den \
     denn der des dich die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines \

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::program::{PATCH, SHELL};
+use crate::brain::classify;
 use crate::brain::event::BrainError;
-use crate::brain::failing::classify;
-use crate::brain::programs::harness::{FOREIGN, SERVER, foreign};
+use crate::brain::programs::harness::{FOREIGN, SERVER, foreign, plain_name};
 use crate::brain::request::{ToolCall, ToolResult};
 
 /// The call that an item is; none if it is no tool.
@@ -18,23 +18,21 @@ pub(super) fn call(item: &Value) -> Option<ToolCall> {
     };
     let tool = item["tool"].as_str().unwrap_or_default();
     let (name, arguments) = match item["type"].as_str()? {
-        "commandExecution" => (SHELL.to_owned(), pick(&["command", "cwd"])),
-        "fileChange" => (PATCH.to_owned(), pick(&["changes"])),
-        "mcpToolCall" if item["server"] == SERVER => (tool.to_owned(), item["arguments"].clone()),
+        "commandExecution" => (SHELL, pick(&["command", "cwd"])),
+        "fileChange" => (PATCH, pick(&["changes"])),
+        "mcpToolCall" if item["server"] == SERVER => (tool, item["arguments"].clone()),
         "mcpToolCall" => {
             let server = item["server"].as_str().unwrap_or_default();
-            (FOREIGN.to_owned(), foreign(server, tool, &item["arguments"]))
+            (FOREIGN, foreign(server, tool, &item["arguments"]))
         }
-        "dynamicToolCall" | "collabAgentToolCall" => (tool.to_owned(), pick(&["arguments", "prompt"])),
-        "webSearch" => ("web_search".to_owned(), pick(&["query", "action"])),
-        "imageView" => ("view_image".to_owned(), pick(&["path"])),
-        "imageGeneration" => ("image_generation".to_owned(), json!({})),
+        "dynamicToolCall" | "collabAgentToolCall" => (tool, pick(&["arguments", "prompt"])),
+        "webSearch" => ("web_search", pick(&["query", "action"])),
+        "imageView" => ("view_image", pick(&["path"])),
+        "imageGeneration" => ("image_generation", json!({})),
         _ => return None,
     };
-    // Other brains get these calls too, and their tool names allow few characters.
-    let name = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).take(64);
     let arguments = if arguments.is_null() { json!({}) } else { arguments };
-    Some(ToolCall { id: id(item), name: name.collect(), arguments: arguments.to_string() })
+    Some(ToolCall { id: id(item), name: plain_name(name), arguments: arguments.to_string() })
 }
 
 fn id(item: &Value) -> String {

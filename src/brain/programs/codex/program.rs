@@ -57,7 +57,11 @@ const DISABLED: [&str; 26] = [
 ];
 
 /// The program for one turn, with its home made.
-pub(super) fn program(setup: &HarnessSetup, turn: &str, others: &[McpServer]) -> Result<Program, BrainError> {
+pub(super) fn program(
+    setup: &HarnessSetup,
+    turn: Option<&str>,
+    others: &[McpServer],
+) -> Result<Program, BrainError> {
     let home = setup.supervision.state.join("codex").join(&setup.brain);
     let own_login = setup.key.is_none() && setup.url.is_none();
     let login = own_login.then(login).flatten();
@@ -184,8 +188,9 @@ mod tests {
             model: "m\"1".into(),
             url: Some("http://127.0.0.1:8080".into()),
             key: Some("sk-canary".to_owned().into()),
+            key_env: None,
             tools: vec![],
-            supervision: Supervision { program: "/p".into(), state: state.into(), watch: Default::default() },
+            supervision: Supervision { state: state.into(), watch: Default::default() },
             dir: "/d".into(),
             server: Some(McpServerCommand {
                 command: vec!["/bin/vault-agent".into(), "--vault".into(), "/my \"vault\"".into()],
@@ -200,7 +205,7 @@ mod tests {
         let others =
             "[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"a b\"]\ntools = [\"look\"]\nenv = [\"DISPLAY\"]";
         let others = crate::config::Settings::parse(others).unwrap().mcp;
-        let program = program(&setup(temp.path()), "77", &others).unwrap();
+        let program = program(&setup(temp.path()), Some("77"), &others).unwrap();
         let line = program.command.join(" ");
         assert!(!line.contains("canary") && !line.contains("77"), "{line}");
         assert!(!format!("{program:?}").contains("canary"));

@@ -49,8 +49,6 @@ pub struct FailureCount {
     /// The fingerprints of the keys that were refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// Its error, scrubbed.
-    pub last_error: String,
 }
 
 /// A brain's last words.
@@ -60,8 +58,6 @@ pub struct LastReply {
     pub last_ok: Option<Timestamp>,
     /// Its last error, scrubbed.
     pub last_error: Option<String>,
-    /// How it failed last.
-    pub class: Option<FailureClass>,
     /// When it failed last.
     pub failed: Option<Timestamp>,
 }
@@ -203,7 +199,7 @@ fn fingerprint(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::failing::failover::{failed, succeeded};
+    use crate::brain::failover::{failed, succeeded};
     use crate::brain::{BrainError, FailureClass};
 
     fn now() -> Timestamp {

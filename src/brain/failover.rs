@@ -174,7 +174,6 @@ pub fn failed(
     let Some(brain) = links.get(at).filter(|_| !error.cancelled) else { return };
     let seen = health.seen.entry(brain.brain.clone()).or_default();
     seen.last_error = Some(error.message.clone());
-    seen.class = Some(error.class);
     seen.failed = Some(now);
     let asked = error.retry_after.map(|wait| seconds(wait).min(DAY));
     match error.class {
@@ -258,7 +257,6 @@ fn row(brain: &BrainId, error: &BrainError, count: u32, pause: Option<i64>, now:
         at: now,
         settings: brain.fingerprint(),
         keys: Vec::new(),
-        last_error: error.message.clone(),
     }
 }
 

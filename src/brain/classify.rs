@@ -12,42 +12,29 @@ use serde_json::Value;
 use crate::brain::scrub::scrub;
 use crate::brain::{BrainError, FailureClass};
 
-/// The headers that a classification reads.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Headers<'a> {
-    /// `Retry-After`: seconds, or a date.
-    pub retry_after: Option<&'a str>,
-    /// `retry-after-ms`: milliseconds.
-    pub retry_after_ms: Option<&'a str>,
-}
-
-impl Headers<'_> {
-    /// How long the provider wants to be left alone.
-    pub fn wait(&self, now: Timestamp) -> Option<Duration> {
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
-        if let Some(ms) = self.retry_after_ms.and_then(number) {
-            return Duration::try_from_secs_f64(ms / 1000.0).ok();
-        }
-        let text = self.retry_after?;
-        if let Some(seconds) = number(text) {
-            return Duration::try_from_secs_f64(seconds).ok();
-        }
-        // A date that many write for "never"; it is beyond the last representable instant.
-        if text.contains("31 Dec 9999") {
-            return Some(Duration::from_secs(u64::from(u32::MAX)));
-        }
-        let until = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text.trim()).ok()?;
-        // A past date: now.
-        Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
+/// How long a provider wants to be left alone: by its header `retry-after-ms`, milliseconds, else `Retry-After`, seconds or
+/// a date.
+pub fn wait(retry_after: Option<&str>, retry_after_ms: Option<&str>, now: Timestamp) -> Option<Duration> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+    if let Some(ms) = retry_after_ms.and_then(number) {
+        return Duration::try_from_secs_f64(ms / 1000.0).ok();
     }
+    let text = retry_after?;
+    if let Some(seconds) = number(text) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    // A date that many write for "never"; it is beyond the last representable instant.
+    if text.contains("31 Dec 9999") {
+        return Some(Duration::from_secs(u64::from(u32::MAX)));
+    }
+    let until = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text.trim()).ok()?;
+    // A past date: now.
+    Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
 }
 
 /// Classes an answer that isn't a success.
-pub fn status(status: u16, headers: Headers<'_>, body: &str, now: Timestamp, secrets: &[&str]) -> BrainError {
-    let error = ErrorText::of(body);
-    let mut error = class_of(Some(status), &error, secrets);
-    error.retry_after = headers.wait(now);
-    error
+pub fn status(status: u16, body: &str, secrets: &[&str]) -> BrainError {
+    class_of(Some(status), &ErrorText::of(body), secrets)
 }
 
 /// Classes an error that came within a stream, or with the status 200: `{"error": …}`, Anthropic's `error` event,
