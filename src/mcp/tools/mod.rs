@@ -37,7 +37,9 @@ use crate::search::Progress;
 use crate::vault::Origin;
 use crate::workspace::Workspace;
 
-pub use self::tool::{Effect, ToolEntry};
+#[cfg(feature = "assistant")]
+pub use self::tool::Effect;
+pub use self::tool::ToolEntry;
 
 /// All tools, those that only read first.
 pub static TOOLS: &[ToolEntry] = &[
