@@ -63,8 +63,8 @@ pub fn utf16(bytes: &[u8]) -> Option<Finding> {
         }
         // Without a mark: every other byte of ASCII is zero.
         [a, b, c, d, ..] => {
-            [*a == 0, *b == 0, *c == 0, *d == 0] == [false, true, false, true]
-                || [*a == 0, *b == 0, *c == 0, *d == 0] == [true, false, true, false]
+            let zeros = [a, b, c, d].map(|byte| *byte == 0);
+            zeros == [false, true, false, true] || zeros == [true, false, true, false]
         }
         _ => false,
     };
@@ -168,6 +168,11 @@ impl<'a> LiveLines<'a> {
         }
         let live = self.step(&line);
         Some((line, live))
+    }
+
+    /// All lines from here on, each with whether it is live.
+    pub fn flagged(mut self) -> impl Iterator<Item = (Line<'a>, bool)> {
+        std::iter::from_fn(move || self.next_any())
     }
 
     /// The slow path of `next_any`: takes the line into account, and says whether it is live.

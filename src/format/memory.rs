@@ -71,10 +71,7 @@ pub struct MemoryFile {
 /// Everything in a file that is a section or a bullet.
 pub fn parse(bytes: &[u8]) -> MemoryFile {
     let mut reader = Reader::default();
-    let mut live = LiveLines::new(bytes);
-    while let Some((line, live)) = live.next_any() {
-        reader.line(&line, live);
-    }
+    LiveLines::new(bytes).flagged().for_each(|(line, live)| reader.line(&line, live));
     reader.finish(bytes.len())
 }
 

@@ -28,22 +28,8 @@ const COMPATIBILITY: usize = 500;
 /// How many secrets a skill may name.
 const SECRETS: usize = 8;
 /// Variables that steer programs, or that are this program's own: no skill is given them.
-const OWN: [&str; 14] = [
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "LANG",
-    "TZ",
-    "IFS",
-    "ENV",
-    "SHELL",
-    "DISCORD_TOKEN",
-    "PWD",
-    "USER",
-    "LOGNAME",
-    "PYTHONPATH",
-    "NODE_OPTIONS",
-];
+const OWN: &str = "\
+    PATH HOME TMPDIR LANG TZ IFS ENV SHELL DISCORD_TOKEN PWD USER LOGNAME PYTHONPATH NODE_OPTIONS";
 /// Beginnings of such names.
 const OWN_BEGINNINGS: [&str; 5] = ["LD_", "DYLD_", "BASH_", "LC_", "VAULT_AGENT_"];
 
@@ -126,8 +112,7 @@ fn nested(head: &[Line<'_>], from: usize) -> Range<usize> {
     let belongs = |line: &Line<'_>| {
         line.text.trim_ascii().is_empty() || line.text.starts_with(b" ") || line.text.starts_with(b"\t")
     };
-    let count = head[from.min(head.len())..].iter().take_while(|line| belongs(line)).count();
-    from.min(head.len())..from.min(head.len()) + count
+    from..from + head[from..].iter().take_while(|line| belongs(line)).count()
 }
 
 /// An entry's value with what goes on below it.
@@ -248,7 +233,7 @@ fn is_variable(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
         && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
-        && !OWN.contains(&name)
+        && !OWN.split(' ').any(|own| own == name)
         && !OWN_BEGINNINGS.iter().any(|own| name.starts_with(own))
 }
 

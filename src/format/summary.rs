@@ -223,8 +223,7 @@ pub fn render(summary: &Summary) -> String {
     match (summary.kind, &summary.log) {
         (SummaryKind::Condensed, _) => out.push_str(&format!("sources: [{}]\n", summary.sources.join(", "))),
         (SummaryKind::Leaf, Some(log)) => {
-            let link = format!("[[{log}]]").replace('\\', "\\\\").replace('"', "\\\"");
-            out.push_str(&format!("sources: [\"{link}\"]\n"));
+            out.push_str(&format!("sources: [{}]\n", yaml::item(&format!("[[{log}]]"))));
         }
         (SummaryKind::Leaf, None) => {}
     }

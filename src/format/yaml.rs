@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::lines::lines;
+use super::lines::{lines, terminator_of};
 
 /// A `key: value` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,16 +190,24 @@ pub(crate) fn with_value(bytes: &[u8], end: usize, key: &str, value: &str) -> Op
     let mut last = None;
     for line in lines(bytes).take_while(|line| line.start < end) {
         if let Some(entry) = entry(line.text).filter(|entry| entry.key == key) {
-            let at = line.start + entry.place.start..line.start + entry.place.end;
-            return Some([&bytes[..at.start], value.as_bytes(), &bytes[at.end..]].concat());
+            let mut at = line.start + entry.place.start..line.start + entry.place.end;
+            let with = match bytes[at.start - 1] {
+                b':' => format!(" {value}"),
+                // A value with quotes of its own takes the place of the old ones.
+                b'"' | b'\'' if value.starts_with('"') => {
+                    at = at.start - 1..at.end + 1;
+                    value.to_owned()
+                }
+                _ => value.to_owned(),
+            };
+            return Some([&bytes[..at.start], with.as_bytes(), &bytes[at.end..]].concat());
         }
         last = Some(line);
     }
     // The last line of the head is its closing `---`.
-    let closing = last?;
-    let eol: &[u8] = if bytes[..closing.start].ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
-    let new = [key.as_bytes(), b": ", value.as_bytes(), eol].concat();
-    Some([&bytes[..closing.start], &new, &bytes[closing.start..]].concat())
+    let (head, rest) = bytes.split_at(last?.start);
+    let line = format!("{key}: {value}{}", terminator_of(bytes));
+    Some([head, line.as_bytes(), rest].concat())
 }
 
 #[cfg(test)]
@@ -226,6 +234,19 @@ mod tests {
         assert_eq!(value("a:b"), None);
         assert_eq!(value(" a: b"), None);
         assert_eq!(value("- a: b"), None);
+    }
+
+    #[test]
+    fn a_value_is_set_where_it_stands() {
+        let note = "---\na: 'x' # y\nb:\n---\n";
+        let set = |key, value| {
+            let done = with_value(note.as_bytes(), note.len(), key, value).unwrap();
+            String::from_utf8(done).unwrap()
+        };
+        assert_eq!(set("a", "z"), "---\na: 'z' # y\nb:\n---\n");
+        assert_eq!(set("a", "\"it's\""), "---\na: \"it's\" # y\nb:\n---\n");
+        assert_eq!(set("b", "z"), "---\na: 'x' # y\nb: z\n---\n");
+        assert_eq!(set("c", "z"), "---\na: 'x' # y\nb:\nc: z\n---\n");
     }
 
     proptest! {

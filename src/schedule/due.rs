@@ -55,7 +55,7 @@ impl<'z> DueInstant<'z> {
         Self { zone, now, local, horizon }
     }
 
-    /// The due occurrence of a reminder (`&Reminder`, `&ReminderRef`, or a [`Series`]); see [`super::due`].
+    /// The due occurrence of a reminder (`&Reminder` or a [`Series`]); see [`super::due`].
     pub fn due(&self, reminder: impl Into<Series>) -> Option<DueReminder> {
         let series = reminder.into();
         if series.start() > self.horizon {

@@ -3,7 +3,7 @@
 use jiff::Span;
 use jiff::civil::{Date, DateTime, Time};
 
-use crate::format::reminder::{Recur, Reminder, ReminderRef};
+use crate::format::reminder::{Recur, Reminder};
 
 /// The local dates and times at which a reminder recurs, addressed by index from its own date (0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,12 +100,6 @@ impl Series {
 
 impl From<&Reminder> for Series {
     fn from(reminder: &Reminder) -> Self {
-        Self::new(reminder.date, reminder.time, reminder.recur, reminder.day)
-    }
-}
-
-impl From<&ReminderRef<'_>> for Series {
-    fn from(reminder: &ReminderRef<'_>) -> Self {
         Self::new(reminder.date, reminder.time, reminder.recur, reminder.day)
     }
 }

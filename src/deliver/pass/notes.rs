@@ -111,7 +111,7 @@ impl ReminderNote {
                     start: line.start,
                     text: line.text.to_vec(),
                     terminated,
-                    reminder: found.to_reminder(),
+                    reminder: found,
                 });
             }
         }

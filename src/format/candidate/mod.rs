@@ -177,35 +177,23 @@ impl InboxFile {
     /// All that was ever asked, oldest first, with how it stands: a question that has no record (a person wrote it) is
     /// open, too.
     pub fn all(&self) -> Vec<(CandidateState, &Candidate)> {
-        let mut open: HashMap<&str, &CandidateLine> = HashMap::new();
+        let is_open = |line: &&Candidate| line.mark != CheckboxMark::Declined;
+        let mut lines: HashMap<&str, &Candidate> = HashMap::new();
         for line in &self.lines {
-            open.entry(&line.candidate.id).or_insert(line);
+            lines.entry(&line.candidate.id).or_insert(&line.candidate);
         }
         let mut seen = HashSet::new();
         let mut out = Vec::new();
-        for record in self.records.iter().map(|record| &record.candidate) {
-            if !seen.insert(record.id.as_str()) {
-                continue;
-            }
-            let line = open.get(record.id.as_str());
+        for record in self.records.iter().map(|line| &line.candidate).filter(|one| seen.insert(&one.id)) {
             let is_kept = record.record.as_ref().is_some_and(|record| record.kept.is_some());
-            out.push(match line {
+            out.push(match lines.get(record.id.as_str()).copied().filter(is_open) {
                 _ if is_kept => (CandidateState::Kept, record),
-                Some(line) if line.candidate.mark != CheckboxMark::Declined => {
-                    (CandidateState::Open, &line.candidate)
-                }
-                _ => (CandidateState::Dropped, record),
+                Some(line) => (CandidateState::Open, line),
+                None => (CandidateState::Dropped, record),
             });
         }
-        for line in self.lines.iter().map(|line| &line.candidate) {
-            if seen.insert(line.id.as_str()) {
-                let state = if line.mark == CheckboxMark::Declined {
-                    CandidateState::Dropped
-                } else {
-                    CandidateState::Open
-                };
-                out.push((state, line));
-            }
+        for line in self.lines.iter().map(|line| &line.candidate).filter(|one| seen.insert(&one.id)) {
+            out.push((if is_open(&line) { CandidateState::Open } else { CandidateState::Dropped }, line));
         }
         out
     }
@@ -214,8 +202,7 @@ impl InboxFile {
 /// Reads a file; never fails.
 pub fn parse(bytes: &[u8]) -> InboxFile {
     let mut file = InboxFile::default();
-    let mut lines = LiveLines::new(bytes);
-    while let Some((Line { number, text, .. }, live)) = lines.next_any() {
+    for (Line { number, text, .. }, live) in LiveLines::new(bytes).flagged() {
         match parse_line(text) {
             ParsedBox::Line(candidate) => {
                 let is_record = candidate.record.is_some();

@@ -15,7 +15,7 @@ const DOT: &str = " · \"";
 
 /// Reads one line.
 pub fn parse_line(line: &[u8]) -> ParsedBox<Candidate> {
-    checkbox::parse_line(line, looks_meant, |text| Reader(LineReader::new(text)).candidate())
+    checkbox::parse_line(line, looks_meant, |text| LineReader::new(text).candidate())
 }
 
 /// Whether a line begins like a task and holds an id of a candidate.
@@ -24,46 +24,44 @@ fn looks_meant(text: &str) -> bool {
     checkbox::task_body(text).is_some_and(|body| body.split([' ', '\t']).any(is_id))
 }
 
-struct Reader<'a>(LineReader<'a>);
-
-impl Reader<'_> {
+impl LineReader<'_> {
     fn candidate(mut self) -> Result<Candidate, Fault> {
-        let mark = checkbox::mark(self.0.text, "tick it to keep it")?;
-        self.spaces()?;
+        let mark = checkbox::mark(self.text, "tick it to keep it")?;
+        self.spaces(SPACE)?;
         let category = self.category()?;
         let section = self.until(":", "the section", "write whom or what it is about, and a colon")?;
-        self.spaces()?;
+        self.spaces(SPACE)?;
         let text = self.until(DOT, "the text", "write what is to be remembered, ` · `, and the quote")?;
-        self.0.at -= 1;
-        let quote = self.quoted()?;
-        self.spaces()?;
+        self.at -= 1;
+        let quote = self.said()?;
+        self.spaces(SPACE)?;
         let (path, block) = self.link()?;
-        self.spaces()?;
+        self.spaces(SPACE)?;
         let change = self.change()?;
-        let id = self.0.id(PREFIX, "candidate")?;
-        let (record, block_id) = (self.record()?, self.0.block_id);
+        let id = self.id(PREFIX, "candidate")?;
+        let (record, block_id) = (self.record()?, self.block_id);
         Ok(Candidate { mark, category, section, text, quote, path, block, change, id, record, block_id })
     }
 
     fn category(&mut self) -> Result<Category, Fault> {
         let names = Category::ALL.map(Category::name);
         let how = format!("known are: {}", names.join(", "));
-        let inside = self.0.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let inside = self.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let Some((name, _)) = inside else {
-            return Err(Fault::new(self.0.at, "the category is missing, as in `[profile]`", how));
+            return Err(self.fault("the category is missing, as in `[profile]`", how));
         };
         let category = Category::named(name).ok_or_else(|| {
             let how = nearest(name, &names).map_or(how, |known| format!("did you mean `{known}`?"));
-            Fault::new(self.0.at + 1, format!("{} is no category", quote(name)), how)
+            Fault::new(self.at + 1, format!("{} is no category", quote(name)), how)
         })?;
-        self.0.at += name.len() + 2;
-        self.spaces()?;
+        self.at += name.len() + 2;
+        self.spaces(SPACE)?;
         Ok(category)
     }
 
     /// The text up to a sign that no backslash stands before; behind it the reader goes on.
     fn until(&mut self, sign: &str, what: &str, how: &str) -> Result<String, Fault> {
-        let (from, rest) = (self.0.at, self.0.rest());
+        let (from, rest) = (self.at, self.rest());
         let mut escaped = false;
         let end = rest.char_indices().find(|(at, c)| {
             let is_here = !escaped && rest[*at..].starts_with(sign);
@@ -82,66 +80,65 @@ impl Reader<'_> {
         if value.trim() != value || value.is_empty() {
             return Err(Fault::new(from, format!("{what} begins or ends with a blank"), "leave one space"));
         }
-        self.0.at = from + end + sign.len();
+        self.at = from + end + sign.len();
         Ok(value)
     }
 
-    fn quoted(&mut self) -> Result<String, Fault> {
-        let (at, how) = (self.0.at, "write what was said between double quotes, as it stood");
-        let value = self.0.quoted(how)?;
+    fn said(&mut self) -> Result<String, Fault> {
+        let (at, how) = (self.at, "write what was said between double quotes, as it stood");
+        let value = self.quoted(how)?;
         if value.is_empty() { Err(Fault::new(at, "the quote is empty", how)) } else { Ok(value) }
     }
 
     fn link(&mut self) -> Result<(String, String), Fault> {
         let how = "write a link to the block where it was said, as in `[[logs/…#^id]]`";
-        let inside = self.0.rest().strip_prefix("[[").and_then(|rest| rest.split_once("]]"));
+        let inside = self.rest().strip_prefix("[[").and_then(|rest| rest.split_once("]]"));
         let parts = inside.and_then(|(link, _)| Some((link, link.split_once("#^")?)));
         let Some((link, (path, block))) = parts else {
-            return Err(Fault::new(self.0.at, "the link is missing", how));
+            return Err(self.fault("the link is missing", how));
         };
         let is_name = |part: &str| !part.is_empty() && !part.contains(['[', ']', '|', '#', '^']);
         if !is_block_id(block) || !path.split('/').all(is_name) {
-            return Err(Fault::new(self.0.at, "this is no link to a block", how));
+            return Err(self.fault("this is no link to a block", how));
         }
-        self.0.at += link.len() + 4;
+        self.at += link.len() + 4;
         Ok((path.to_owned(), block.to_owned()))
     }
 
     fn change(&mut self) -> Result<Option<FactChange>, Fault> {
-        let replaces = self.0.rest().starts_with("replaces ");
-        if !replaces && !self.0.rest().starts_with("joins ") {
+        let replaces = self.rest().starts_with("replaces ");
+        if !replaces && !self.rest().starts_with("joins ") {
             return Ok(None);
         }
-        self.0.at += if replaces { "replaces ".len() } else { "joins ".len() };
-        let words = self.quoted()?;
-        self.spaces()?;
+        self.at += if replaces { "replaces ".len() } else { "joins ".len() };
+        let words = self.said()?;
+        self.spaces(SPACE)?;
         Ok(Some(if replaces { FactChange::Replaces(words) } else { FactChange::Joins(words) }))
     }
 
     /// The fields of a record, behind the id.
     fn record(&mut self) -> Result<Option<CandidateRecord>, Fault> {
         let mut found: [Option<&str>; 4] = [None; 4];
-        let line = &mut self.0;
-        while line.next_field(SPACE)? {
-            let word = line.word();
+        while self.next_field(SPACE)? {
+            let word = self.word();
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             let Some(place) = KEYS.iter().position(|known| *known == key).filter(|_| word.contains('='))
             else {
                 let how = format!("known are: {}", KEYS.join(", "));
-                return Err(line.fault(format!("{} is no field", quote(word)), how));
+                return Err(self.fault(format!("{} is no field", quote(word)), how));
             };
             if found[place].replace(value).is_some() {
-                return Err(line.fault(format!("`{key}=` stands twice"), "delete one"));
+                return Err(self.fault(format!("`{key}=` stands twice"), "delete one"));
             }
             let (fits, what, how) = match key {
                 "by" | "on" => (is_name(value), "name", "write letters, digits and `-._~:/+@`"),
                 _ => (instant(value).is_some(), "time", "write it as in `2026-12-01T09:30:00Z`"),
             };
             if !fits {
-                let at = line.at + key.len() + 1;
+                let at = self.at + key.len() + 1;
                 return Err(Fault::new(at, format!("{} is no {what}", quote(value)), how));
             }
-            line.at += word.len();
+            self.at += word.len();
         }
         let [asked, by, kept, on] = found;
         match (asked.and_then(instant), by) {
@@ -152,13 +149,9 @@ impl Reader<'_> {
             _ if found.iter().all(Option::is_none) => Ok(None),
             _ => {
                 let how = "a record has both; a question has neither";
-                Err(line.fault("`asked=` or `by=` is missing", how))
+                Err(self.fault("`asked=` or `by=` is missing", how))
             }
         }
-    }
-
-    fn spaces(&mut self) -> Result<(), Fault> {
-        self.0.spaces(SPACE)
     }
 }
 

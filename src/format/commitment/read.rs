@@ -13,11 +13,7 @@ const KEYS: [&str; 7] = ["id", "status", "precision", "due", "scope", "created",
 
 /// Everything in a file that is a commitment or looks like one.
 pub fn parse(bytes: &[u8]) -> CommitmentsFile {
-    let mut lines: Vec<(Line<'_>, bool)> = Vec::new();
-    let mut walk = LiveLines::without_frontmatter(bytes);
-    while let Some(found) = walk.next_any() {
-        lines.push(found);
-    }
+    let lines: Vec<(Line<'_>, bool)> = LiveLines::without_frontmatter(bytes).flagged().collect();
     let mut file = CommitmentsFile {
         findings: crate::format::lines::utf16(bytes).into_iter().collect(),
         ..CommitmentsFile::default()

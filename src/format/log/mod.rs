@@ -55,11 +55,6 @@ words! {
 }
 
 impl EventKind {
-    /// Whether Obsidian shows the callout folded.
-    pub fn is_folded(self) -> bool {
-        matches!(self, Self::Tool | Self::Recall)
-    }
-
     fn from_bytes(name: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| name.eq_ignore_ascii_case(kind.as_str().as_bytes()))
     }

@@ -210,7 +210,7 @@ pub fn render_header(header: &LogHeader) -> String {
 
 /// An event as it is appended to a log: an empty line, the callout, an empty line, the block id.
 pub fn render_event(event: &LogEvent) -> String {
-    let fold = if event.kind.is_folded() { "-" } else { "" };
+    let fold = if matches!(event.kind, EventKind::Tool | EventKind::Recall) { "-" } else { "" };
     let author = one_line(&event.author);
     let mut out = format!("\n> [!{}]{fold} {}", event.kind, event.at);
     if !author.is_empty() {

@@ -1,10 +1,9 @@
 //! Parses and edits reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder a
 //! line.
 //!
-//! [`scan`] walks a file's live lines and borrows from them; a pass over a large file uses it. [`parse`] collects the
-//! same into owned values. Near misses come out as findings with a column, a reason and a suggestion; all other lines
-//! are passed over. [`with_id`] and [`with_schedule`] make the only two changes of a line. The grammar is
-//! `grammar/reminder.abnf`.
+//! [`scan`] walks a file's live lines, for a pass that keeps few of them; [`parse`] collects all. Near misses come out as
+//! findings with a column, a reason and a suggestion; all other lines are passed over. [`with_id`] and [`with_schedule`]
+//! make the only two changes of a line. The grammar is `grammar/reminder.abnf`.
 //!
 //! - [`Recur`]: the kinds of recurrence; a new one begins here; [`crate::schedule::Series`] computes its dates;
 //! - `syntax`: the grammar, and the two changes;
@@ -14,7 +13,6 @@ mod diagnose;
 mod mistakes;
 mod syntax;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -44,53 +42,6 @@ pub struct Reminder {
     pub id: Option<ReminderId>,
     /// The Obsidian block id at the end of the line, without its caret.
     pub block_id: Option<String>,
-}
-
-/// A reminder that borrows from its line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReminderRef<'a> {
-    /// As in [`Reminder`].
-    pub date: Date,
-    /// As in [`Reminder`].
-    pub time: Time,
-    /// As in [`Reminder`].
-    pub recur: Recur,
-    /// As in [`Reminder`].
-    pub day: Option<i8>,
-    /// As in [`Reminder`].
-    pub id: Option<ReminderId>,
-    /// As in [`Reminder`].
-    pub block_id: Option<&'a str>,
-    msg: RawMsg<'a>,
-}
-
-/// A message as it stands between its quotes: UTF-8 without control characters, which was checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RawMsg<'a> {
-    pub bytes: &'a [u8],
-    pub has_backslash: bool,
-}
-
-impl<'a> ReminderRef<'a> {
-    /// The message, unescaped.
-    pub fn msg(&self) -> Cow<'a, str> {
-        let raw =
-            std::str::from_utf8(self.msg.bytes).expect("a message is UTF-8, or its line is no reminder");
-        if self.msg.has_backslash { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) }
-    }
-
-    /// The same, owned.
-    pub fn to_reminder(&self) -> Reminder {
-        Reminder {
-            date: self.date,
-            time: self.time,
-            recur: self.recur,
-            day: self.day,
-            msg: self.msg().into_owned(),
-            id: self.id,
-            block_id: self.block_id.map(str::to_owned),
-        }
-    }
 }
 
 /// A reminder and the line that says it.
@@ -130,25 +81,23 @@ pub enum ParsedLine {
     Other,
 }
 
-/// An item of [`scan`]: the borrowed twin of [`RemindersFile`]'s contents.
+/// An item of [`scan`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScannedItem<'a> {
     /// A reminder.
-    Reminder(Line<'a>, ReminderRef<'a>),
+    Reminder(Line<'a>, Reminder),
     /// A line that looks like one and isn't.
     NearMiss(Finding),
 }
 
-/// The reminders and near misses of a file in order, borrowed from it: no allocation for a valid line.
+/// The reminders and near misses of a file, in order.
 pub fn scan(bytes: &[u8]) -> impl Iterator<Item = ScannedItem<'_>> {
-    let found = LiveLines::new(bytes).filter_map(|line| match syntax::reminder(line.text) {
-        Some(reminder) => Some(ScannedItem::Reminder(line, reminder)),
-        None => match diagnose::diagnose(line.text) {
-            ParsedLine::NearMiss(finding) => {
-                Some(ScannedItem::NearMiss(Finding { line: line.number, ..finding }))
-            }
-            _ => None,
-        },
+    let found = LiveLines::new(bytes).filter_map(|line| match parse_line(line.text) {
+        ParsedLine::Reminder(reminder) => Some(ScannedItem::Reminder(line, reminder)),
+        ParsedLine::NearMiss(finding) => {
+            Some(ScannedItem::NearMiss(Finding { line: line.number, ..finding }))
+        }
+        ParsedLine::Ticked | ParsedLine::Other => None,
     });
     // The finding about the whole file comes first.
     lines::utf16(bytes).map(ScannedItem::NearMiss).into_iter().chain(found)
@@ -163,7 +112,7 @@ pub fn parse(bytes: &[u8]) -> RemindersFile {
             start: line.start,
             text: line.text.to_vec(),
             terminated: !line.terminator.is_empty(),
-            reminder: reminder.to_reminder(),
+            reminder,
         }),
         ScannedItem::NearMiss(finding) => file.near_misses.push(finding),
     });
@@ -172,15 +121,10 @@ pub fn parse(bytes: &[u8]) -> RemindersFile {
 
 /// Parses one line, without its terminator.
 pub fn parse_line(text: &[u8]) -> ParsedLine {
-    match parse_ref(text) {
-        Some(reminder) => ParsedLine::Reminder(reminder.to_reminder()),
+    match syntax::reminder(text) {
+        Some(reminder) => ParsedLine::Reminder(reminder),
         None => diagnose::diagnose(text),
     }
-}
-
-/// The reminder on a line, borrowed, if the line is a valid one.
-pub fn parse_ref(text: &[u8]) -> Option<ReminderRef<'_>> {
-    syntax::reminder(text)
 }
 
 /// Why a text can't be a message.
@@ -233,28 +177,6 @@ impl Reminder {
         }
         line
     }
-}
-
-/// `\"` is a quote, `\\` a backslash, any other backslash itself.
-fn unescape(raw: &str) -> String {
-    let mut text = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        let after = &rest[at + 1..];
-        match after.chars().next() {
-            Some(c @ ('"' | '\\')) => {
-                text.push(c);
-                rest = &after[1..];
-            }
-            _ => {
-                text.push('\\');
-                rest = after;
-            }
-        }
-    }
-    text.push_str(rest);
-    text
 }
 
 words! {

@@ -14,31 +14,30 @@ use nom::combinator::{eof, map, map_opt, opt, value};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
-use super::{RawMsg, Recur, ReminderId, ReminderRef, parse_ref};
+use super::{Recur, Reminder, ReminderId};
 
 /// Failure without an explanation, which costs nothing.
 type Parse<'a, T> = IResult<&'a [u8], T, ()>;
 
 /// One `key=value` of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum ReminderField<'a> {
+enum ReminderField<'a> {
     Date(Date),
     Time(Time),
     Recur(Recur),
     Day(i8),
-    Msg(RawMsg<'a>),
+    Msg(&'a str),
     Id(ReminderId),
 }
 
 /// The beginning of every reminder line, before the space.
-pub(super) const HEAD: &[u8] = b"- [ ]";
+const HEAD: &[u8] = b"- [ ]";
 
 /// The reminder that a whole line is.
-pub(super) fn reminder(line: &[u8]) -> Option<ReminderRef<'_>> {
+pub(super) fn reminder(line: &[u8]) -> Option<Reminder> {
     let mut rest = line.strip_prefix(HEAD)?;
     let (mut date, mut time, mut recur, mut day, mut msg, mut id) = (None, None, None, None, None, None);
-    let mut block = None;
-    while let Ok((after, found)) = preceded(spaces, field).parse_complete(rest) {
+    for (found, place) in fields(line) {
         // A second field of a kind makes the line invalid.
         let first = match found {
             ReminderField::Date(found) => date.replace(found).is_none(),
@@ -51,13 +50,21 @@ pub(super) fn reminder(line: &[u8]) -> Option<ReminderRef<'_>> {
         if !first {
             return None;
         }
-        rest = after;
+        rest = &line[place.end..];
     }
-    if !rest.is_empty() {
-        block = end_of_line(rest).ok()?.1;
-    }
-    let (Some(date), Some(time), Some(recur), Some(msg)) = (date, time, recur, msg) else { return None };
-    Some(ReminderRef { date, time, recur, day, id, block_id: block, msg })
+    let block_id = end_of_line(rest).ok()?.1.map(str::to_owned);
+    Some(Reminder { date: date?, time: time?, recur: recur?, day, msg: unescape(msg?), id, block_id })
+}
+
+/// The fields behind the head and where they stand, up to the first thing that is none.
+fn fields(line: &[u8]) -> impl Iterator<Item = (ReminderField<'_>, Range<usize>)> {
+    let mut at = HEAD.len();
+    std::iter::from_fn(move || {
+        let (rest, (spaces, found)) = (spaces, field).parse_complete(line.get(at..)?).ok()?;
+        let start = at + spaces.len();
+        at = line.len() - rest.len();
+        Some((found, start..at))
+    })
 }
 
 #[inline]
@@ -67,7 +74,7 @@ fn spaces(input: &[u8]) -> Parse<'_, &[u8]> {
 
 /// One field, up to the space or the end after it.
 #[inline]
-pub(super) fn field(input: &[u8]) -> Parse<'_, ReminderField<'_>> {
+fn field(input: &[u8]) -> Parse<'_, ReminderField<'_>> {
     let (rest, found) = match input.first() {
         Some(b'd') => alt((
             map(preceded(tag("date="), date), ReminderField::Date),
@@ -105,7 +112,7 @@ fn digits(bytes: &[u8]) -> Option<i16> {
 }
 
 #[inline]
-pub(super) fn date(input: &[u8]) -> Parse<'_, Date> {
+fn date(input: &[u8]) -> Parse<'_, Date> {
     map_opt(take(10usize), |text: &[u8]| {
         if text[4] != b'-' || text[7] != b'-' {
             return None;
@@ -120,7 +127,7 @@ pub(super) fn date(input: &[u8]) -> Parse<'_, Date> {
 }
 
 #[inline]
-pub(super) fn time(input: &[u8]) -> Parse<'_, Time> {
+fn time(input: &[u8]) -> Parse<'_, Time> {
     map_opt(take(5usize), |text: &[u8]| {
         let (hour, minute) = (digits(&text[..2])?, digits(&text[3..])?);
         if text[2] != b':' { None } else { Time::new(hour as i8, minute as i8, 0, 0).ok() }
@@ -145,42 +152,53 @@ fn id(input: &[u8]) -> Parse<'_, ReminderId> {
     map_opt(take(16usize), ReminderId::from_bytes).parse_complete(input)
 }
 
-/// A double-quoted message.
+/// A double-quoted message as it stands between its quotes: text without control characters.
 #[inline]
-fn msg(input: &[u8]) -> Parse<'_, RawMsg<'_>> {
+fn msg(input: &[u8]) -> Parse<'_, &str> {
     let (body, _) = tag("\"").parse_complete(input)?;
-    let mut has_backslash = false;
     let mut end = 0;
     loop {
         end += memchr2(b'"', b'\\', &body[end..]).ok_or(nom::Err::Error(()))?;
         if body[end] == b'"' {
             break;
         }
-        has_backslash = true;
         // Only `\"` and `\\` are escapes; after any other backslash the next character is looked at anew.
         end += if matches!(body.get(end + 1), Some(b'"' | b'\\')) { 2 } else { 1 };
     }
-    let raw = &body[..end];
-    if raw.is_empty() || !is_plain_text(raw) {
-        return Err(nom::Err::Error(()));
+    match std::str::from_utf8(&body[..end]) {
+        Ok(text) if !text.is_empty() && !text.contains(char::is_control) => Ok((&body[end + 1..], text)),
+        _ => Err(nom::Err::Error(())),
     }
-    Ok((&body[end + 1..], RawMsg { bytes: raw, has_backslash }))
 }
 
-/// Whether the bytes are UTF-8 without control characters, of which those beyond ASCII are C2 80 to C2 9F.
-fn is_plain_text(raw: &[u8]) -> bool {
-    let is_control = |at: usize| raw.get(at + 1).is_some_and(|next| *next < 0xA0);
-    !raw.iter().any(u8::is_ascii_control)
-        && std::str::from_utf8(raw).is_ok()
-        && !memchr::memchr_iter(0xC2, raw).any(is_control)
+/// `\"` is a quote, `\\` a backslash, any other backslash itself.
+fn unescape(raw: &str) -> String {
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        text.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        match after.chars().next() {
+            Some(c @ ('"' | '\\')) => {
+                text.push(c);
+                rest = &after[1..];
+            }
+            _ => {
+                text.push('\\');
+                rest = after;
+            }
+        }
+    }
+    text.push_str(rest);
+    text
 }
 
 /// The line with ` id=…` after its last field; a block id and trailing spaces stay last. A line that has an
 /// id, or isn't a valid reminder, comes back as it is.
 pub fn with_id(line: &[u8], id: &ReminderId) -> Vec<u8> {
-    match parse_ref(line) {
+    match reminder(line) {
         Some(reminder) if reminder.id.is_none() => {
-            let end = places(line).last().map_or(line.len(), |(_, place)| place.end);
+            let end = fields(line).last().map_or(line.len(), |(_, place)| place.end);
             splice(line, end..end, &format!(" id={id}"))
         }
         _ => line.to_vec(),
@@ -190,9 +208,9 @@ pub fn with_id(line: &[u8], id: &ReminderId) -> Vec<u8> {
 /// The line with this date, this time (if given) and this `day=` (removed, if `None`), each changed in
 /// place. A new `day=` comes after `recur`. A line that isn't a valid reminder comes back as it is.
 pub fn with_schedule(line: &[u8], date: Date, time: Option<Time>, day: Option<i8>) -> Vec<u8> {
-    let Some(old) = parse_ref(line) else { return line.to_vec() };
+    let Some(old) = reminder(line) else { return line.to_vec() };
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    for (found, place) in places(line) {
+    for (found, place) in fields(line) {
         // The value's range: after `key=`.
         let value = |key: &str| place.start + key.len() + 1..place.end;
         match (found, day) {
@@ -218,23 +236,6 @@ fn with_one_space(line: &[u8], place: Range<usize>) -> Range<usize> {
         place.start - 1..place.end
     } else {
         place.start..(place.end + 1).min(line.len())
-    }
-}
-
-/// The fields of a valid line and where they stand.
-fn places(line: &[u8]) -> Vec<(ReminderField<'_>, Range<usize>)> {
-    let mut places = Vec::with_capacity(6);
-    let mut at = HEAD.len().min(line.len());
-    loop {
-        at += line[at..].iter().take_while(|b| **b == b' ').count();
-        match field(&line[at..]) {
-            Ok((rest, found)) => {
-                let end = line.len() - rest.len();
-                places.push((found, at..end));
-                at = end;
-            }
-            Err(_) => return places,
-        }
     }
 }
 

@@ -145,8 +145,6 @@ pub(super) fn kanban_fields(item: &ListItem<'_>, rules: &KanbanRules) -> Vec<Tas
     [field(FieldKind::Due, at, value, Some(when))].into_iter().chain(clock).collect()
 }
 
-type FieldRange = Range<usize>;
-
 /// The first `trigger{…}` of the body: its place and that of its value. One that is the end of `not` isn't it.
 fn marked(
     item: &ListItem<'_>,
@@ -154,7 +152,7 @@ fn marked(
     open: &str,
     close: &str,
     not: Option<&str>,
-) -> Option<(FieldRange, FieldRange)> {
+) -> Option<(Range<usize>, Range<usize>)> {
     if trigger.is_empty() {
         return None;
     }

@@ -257,7 +257,9 @@ pub fn with_changes(bytes: &[u8], changes: &[PropertyChange]) -> Option<Vec<u8>>
     let mut now = bytes.to_vec();
     for change in changes {
         now = match change {
-            PropertyChange::Set(key, value) => set(&now, key, value)?,
+            PropertyChange::Set(key, value) => {
+                yaml::with_value(&now, lines::frontmatter_end(&now)?, key, &scalar(value))?
+            }
             PropertyChange::Push(key, item) => push(&now, key, item)?,
         };
     }
@@ -272,25 +274,6 @@ fn splice(bytes: &[u8], at: std::ops::Range<usize>, with: &[u8]) -> Vec<u8> {
 /// A value as TaskNotes writes it: a date stands plain, though YAML's own writers would quote it.
 fn scalar(value: &str) -> String {
     if value.parse::<Date>().is_ok() { value.to_owned() } else { yaml::to_scalar(value) }
-}
-
-fn set(bytes: &[u8], key: &str, value: &str) -> Option<Vec<u8>> {
-    let (start, close) = span(bytes)?;
-    let in_head = lines::lines(bytes).filter(|line| line.start >= start && line.start < close);
-    for line in in_head {
-        let Some(entry) = yaml::entry(line.text).filter(|entry| entry.key == key) else { continue };
-        let place = line.start + entry.place.start..line.start + entry.place.end;
-        let with = if entry.place.is_empty() && line.text.last() == Some(&b':') {
-            format!(" {}", scalar(value))
-        } else if bytes.get(place.start.wrapping_sub(1)).is_some_and(|b| matches!(b, b'"' | b'\'')) {
-            value.to_owned()
-        } else {
-            scalar(value)
-        };
-        return Some(splice(bytes, place, with.as_bytes()));
-    }
-    let line = format!("{key}: {}{}", scalar(value), lines::terminator_of(bytes));
-    Some(splice(bytes, close..close, line.as_bytes()))
 }
 
 fn push(bytes: &[u8], key: &str, item: &[String]) -> Option<Vec<u8>> {
