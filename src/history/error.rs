@@ -1,5 +1,6 @@
 //! Defines the errors of the history, in words for people: one kind for each thing that a caller does about them.
 
+use std::io;
 use std::path::Path;
 
 use git2::Oid;
@@ -55,12 +56,20 @@ pub enum HistoryError {
     Failed(String),
 }
 
+/// What the operating system says of a file; none where there is no such file.
+pub(crate) fn if_there<T>(said: io::Result<T>) -> io::Result<Option<T>> {
+    match said {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        said => said.map(Some),
+    }
+}
+
 /// The history room's result.
 pub type Result<T, E = HistoryError> = std::result::Result<T, E>;
 
 impl HistoryError {
     /// The operating system refused what is done, a verb, to a file or folder.
-    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self::Failed(format!("can't {doing} `{}`: {error}", path.display()))
     }

@@ -8,30 +8,36 @@
 //!   [`ChangeObserver`](crate::vault::ChangeObserver));
 //! - [`read`]: points in time, the log, differences;
 //! - [`mod@restore`]: restoring a file, a line or the vault, and undoing the agent's last writes;
-//! - [`verify`]: checks that the history is complete, and what it proves (`audit`);
-//! - [`upkeep`]: when the daemon takes a snapshot ([`Snapshotter`]), packing, and pushes with the user's own git.
+//! - [`integrity`]: whether the history is complete and unchanged; [`mod@audit`]: each write and each delivery against the
+//!   promises. Nothing is repaired there;
+//! - [`snapshotter`]: when the daemon takes a snapshot, and packing; [`remote`]: pushing and fetching with the user's own
+//!   git.
 //!
 //! Never here: writing a note. Restoring and undoing go through [`Editor`](crate::vault::Editor). The vault's own `.git`
 //! is neither read nor written.
 
+mod audit;
 mod error;
+mod integrity;
 mod read;
+mod remote;
 mod restore;
+mod snapshotter;
 mod store;
 mod take;
-mod upkeep;
-mod verify;
 
+pub use self::audit::{AuditReport, DeliveryRecord, Violation, audit};
 pub use self::error::{HistoryError, Result};
+pub use self::integrity::{CheckDepth, Verification};
 pub use self::read::{
     Blame, BlameBound, BlamedLine, CommitRecord, DiffStyle, FileDiff, LineOrigin, LineWriter, LogFilter,
     Point, SnapshotEntry, TrailerValue, diff_stat, parse_time, render as render_diff,
 };
+pub use self::remote::push;
 pub use self::restore::{
     Interrupted, LineTarget, OperationUndo, RestorePlan, RestoreReport, UndoPlan, UndoReport, UndoSelection,
     sections,
 };
+pub use self::snapshotter::{PackPolicy, Snapshotter};
 pub use self::store::{FileMode, NOTE, turn_of};
 pub use self::take::{Deletions, History, LazyHistory, LeftOut, Rename, SnapshotResult, left_out_in};
-pub use self::upkeep::{PackPolicy, Snapshotter, push};
-pub use self::verify::{AuditReport, CheckDepth, DeliveryRecord, Verification, Violation, audit};

@@ -34,6 +34,13 @@ pub struct FileDiff {
     pub new: Option<(FileMode, Vec<u8>)>,
 }
 
+impl FileDiff {
+    /// The bytes before and after; empty where there is no file.
+    fn bytes(&self) -> [&[u8]; 2] {
+        [&self.old, &self.new].map(|side| side.as_ref().map_or(&[][..], |(_, bytes)| bytes))
+    }
+}
+
 /// Added and removed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct DiffStat {
@@ -47,7 +54,7 @@ pub struct DiffStat {
 pub fn diff_stat(diff: &FileDiff) -> DiffStat {
     let mut stat = DiffStat::default();
     if !is_binary(diff) {
-        let [old, new] = [&diff.old, &diff.new].map(|side| side.as_ref().map_or(&[][..], |(_, bytes)| bytes));
+        let [old, new] = diff.bytes();
         for op in differences(&lines(old), &lines(new)) {
             stat.added += op.new_range().len();
             stat.removed += op.old_range().len();
@@ -86,8 +93,8 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
         let _ = writeln!(out, "Binary files {old_name} and {new_name} differ");
         return out;
     }
-    let (old, new) = texts(diff);
-    let text = TextDiff::from_lines(old.as_str(), new.as_str());
+    let [old, new] = diff.bytes().map(String::from_utf8_lossy);
+    let text = TextDiff::from_lines(&*old, &*new);
     if old.is_empty() && new.is_empty() {
         return out;
     }
@@ -133,18 +140,8 @@ fn line_styles(tag: ChangeTag) -> (Style, Style) {
     (style, style.invert())
 }
 
-fn texts(diff: &FileDiff) -> (String, String) {
-    let text = |side: &Option<(FileMode, Vec<u8>)>| {
-        side.as_ref().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
-    };
-    (text(&diff.old), text(&diff.new))
-}
-
 fn is_binary(diff: &FileDiff) -> bool {
-    [&diff.old, &diff.new]
-        .into_iter()
-        .flatten()
-        .any(|(_, bytes)| bytes.iter().take(8_000).any(|byte| *byte == 0))
+    diff.bytes().iter().any(|bytes| bytes.iter().take(8_000).any(|byte| *byte == 0))
 }
 
 impl History {

@@ -48,21 +48,15 @@ impl FilterWalk<'_> {
 
     /// Whether a commit matches, by its message, else by its trees.
     pub fn matches_commit(&self, store: &HistoryStore, commit: &Commit, own: &[String]) -> Result<bool> {
-        if !head_matches(commit, self.filter, self.grep) {
-            return Ok(false);
-        }
-        if !self.paths.is_empty() && !touches(store, commit, self.paths)? {
+        let is_meant = is_by(commit.message.actor(), self.filter)
+            && self.filter.since.is_none_or(|since| commit.time >= since)
+            && self.filter.until.is_none_or(|until| commit.time <= until)
+            && self.grep.is_none_or(|words| commit.message.render().to_lowercase().contains(words));
+        if !is_meant || !self.paths.is_empty() && !touches(store, commit, self.paths)? {
             return Ok(false);
         }
         self.filter.id.as_ref().map_or(Ok(true), |id| concerns_id(store, commit, id, own))
     }
-}
-
-fn head_matches(commit: &Commit, filter: &LogFilter, grep: Option<&str>) -> bool {
-    is_by(commit.message.actor(), filter)
-        && filter.since.is_none_or(|since| commit.time >= since)
-        && filter.until.is_none_or(|until| commit.time <= until)
-        && grep.is_none_or(|words| commit.message.render().to_lowercase().contains(words))
 }
 
 fn is_by(actor: &str, filter: &LogFilter) -> bool {

@@ -199,41 +199,7 @@ impl History {
     pub fn content(&self, id: Oid) -> Result<Vec<u8>> {
         self.store().blob(id)
     }
-}
 
-/// One snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SnapshotEntry {
-    /// Its id, 40 hexadecimal digits.
-    pub id: String,
-    /// When, in the vault's zone: RFC 3339.
-    pub time: String,
-    /// The writer.
-    pub actor: String,
-    /// The subject, in one line.
-    pub subject: String,
-    /// More words.
-    pub body: Option<String>,
-    /// The message's trailers.
-    pub trailers: BTreeMap<String, TrailerValue>,
-    /// The files that it changed.
-    pub paths: Vec<String>,
-    /// The changes as a unified diff, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patch: Option<String>,
-}
-
-/// A trailer that stands once is a text, one that stands more often a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum TrailerValue {
-    /// Once.
-    One(String),
-    /// More often, in order.
-    Many(Vec<String>),
-}
-
-impl History {
     /// A snapshot as programs read it, with its differences where `patch` asks for them.
     ///
     /// # Errors
@@ -266,4 +232,36 @@ impl History {
             patch: patch.then_some(text),
         })
     }
+}
+
+/// One snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SnapshotEntry {
+    /// Its id, 40 hexadecimal digits.
+    pub id: String,
+    /// When, in the vault's zone: RFC 3339.
+    pub time: String,
+    /// The writer.
+    pub actor: String,
+    /// The subject, in one line.
+    pub subject: String,
+    /// More words.
+    pub body: Option<String>,
+    /// The message's trailers.
+    pub trailers: BTreeMap<String, TrailerValue>,
+    /// The files that it changed.
+    pub paths: Vec<String>,
+    /// The changes as a unified diff, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+}
+
+/// A trailer that stands once is a text, one that stands more often a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum TrailerValue {
+    /// Once.
+    One(String),
+    /// More often, in order.
+    Many(Vec<String>),
 }

@@ -290,25 +290,7 @@ impl History {
         }
         Ok(())
     }
-}
 
-/// The files of `one` whose paths aren't in the `other`.
-fn only_in<'a>(
-    one: &'a BTreeMap<String, FileState>,
-    other: &BTreeMap<String, FileState>,
-) -> BTreeMap<&'a str, FileState> {
-    let only = one.iter().filter(|(path, _)| !other.contains_key(*path));
-    only.map(|(path, state)| (path.as_str(), *state)).collect()
-}
-
-fn subject(plan: &RestorePlan, time: &str) -> String {
-    match plan.steps.as_slice() {
-        [step] => format!("restored: {} as of {time}", step.path),
-        steps => format!("restored: {} {} as of {time}", steps.len(), plural(steps.len(), "file")),
-    }
-}
-
-impl History {
     /// The newest snapshot where it has what `scopes` have lost since; else, of one path, the state before its last change.
     /// None where nothing was lost and there is no one path to look back for.
     ///
@@ -325,5 +307,21 @@ impl History {
         let last = self.records(&filter)?.into_iter().next();
         let last = last.ok_or_else(|| HistoryError::NotInSnapshot(scope.clone(), newest.short()))?;
         last.commit.parent.map_or(Ok(newest), |parent| self.point(&parent.to_string())).map(Some)
+    }
+}
+
+/// The files of `one` whose paths aren't in the `other`.
+fn only_in<'a>(
+    one: &'a BTreeMap<String, FileState>,
+    other: &BTreeMap<String, FileState>,
+) -> BTreeMap<&'a str, FileState> {
+    let only = one.iter().filter(|(path, _)| !other.contains_key(*path));
+    only.map(|(path, state)| (path.as_str(), *state)).collect()
+}
+
+fn subject(plan: &RestorePlan, time: &str) -> String {
+    match plan.steps.as_slice() {
+        [step] => format!("restored: {} as of {time}", step.path),
+        steps => format!("restored: {} {} as of {time}", steps.len(), plural(steps.len(), "file")),
     }
 }

@@ -235,8 +235,8 @@ pub struct NoteSection {
 /// The sections of a text, in the order of their headings; one holds those below it.
 pub fn sections(text: &[u8]) -> Vec<NoteSection> {
     let mut out: Vec<NoteSection> = Vec::new();
-    let (mut live, mut count) = (LiveLines::new(text), 0);
-    while let Some((line, is_live)) = live.next_any() {
+    let mut count = 0;
+    for (line, is_live) in LiveLines::new(text).flagged() {
         count = line.number;
         let Some((level, heading)) = is_live.then(|| memory::heading(line.text)).flatten() else { continue };
         let at = line.number - 1;

@@ -95,11 +95,9 @@ fn blocking_path(
     present: &BTreeMap<String, FileState>,
     stays: &impl Fn(&str) -> bool,
 ) -> Option<String> {
-    let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
-    for parent in parents {
-        if stays(parent) {
-            return Some(format!("`{parent}` is a file now, where a folder must be; `--exact` removes it"));
-        }
+    let mut parents = path.match_indices('/').map(|(at, _)| &path[..at]);
+    if let Some(parent) = parents.find(|parent| stays(parent)) {
+        return Some(format!("`{parent}` is a file now, where a folder must be; `--exact` removes it"));
     }
     let inside = format!("{path}/");
     let below = present.range(inside.clone()..).take_while(|(other, _)| other.starts_with(&inside));

@@ -14,8 +14,7 @@ use super::execute::{Interrupted, RestoreReport};
 use super::plan::BlockedFile;
 use super::undo_plan::{Conflict, UndoPlan};
 use crate::history::error::Result;
-use crate::history::read::CommitRecord;
-use crate::history::store::{CommitMessage, UNDOES, failpoint, operation_lock};
+use crate::history::store::{CommitMessage, FileMode, UNDOES, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore, PendingUndo};
 use crate::history::take::{Deletions, History, RestoreStep};
 use crate::vault::{Actor, BOOKKEEPING, ChangeReason, Editor, NotePath};
@@ -84,15 +83,16 @@ impl History {
         let mut objects = store.objects();
         let mut steps = Vec::new();
         for (path, note) in &plan.notes {
-            let mode = store.file(tree, path)?.map_or(note.mode, |file| file.mode);
-            steps.push(RestoreStep {
-                path: path.clone(),
-                before: objects.write_file(note.now.as_deref(), mode)?,
-                after: objects.write_file(note.after.as_deref(), mode)?,
-            });
+            let known = store.file(tree, path)?.map(|file| file.mode);
+            let mut write = |side: &Option<(FileMode, Vec<u8>)>| match side {
+                Some((mode, bytes)) => objects.write_file(Some(bytes), known.unwrap_or(*mode)),
+                None => Ok(None),
+            };
+            let (before, after) = (write(&note.old)?, write(&note.new)?);
+            steps.push(RestoreStep { path: path.clone(), before, after });
         }
         objects.sync()?;
-        let (subject, body) = words(&plan.writes);
+        let (subject, body) = words(plan);
         let undoes = plan.writes.iter().map(|write| write.commit.id.to_string()).collect();
         let noted = PendingRestore {
             from: String::new(),
@@ -193,8 +193,7 @@ impl History {
 }
 
 /// The subject and the body of an undo's commit.
-fn words(writes: &[CommitRecord]) -> (String, Option<String>) {
-    let plan = UndoPlan { writes: writes.to_vec(), ..UndoPlan::default() };
+fn words(plan: &UndoPlan) -> (String, Option<String>) {
     let subjects: Vec<String> = plan.operations().into_iter().map(|operation| operation.subject).collect();
     match subjects.as_slice() {
         [one] => (format!("undid: {one}"), None),

@@ -57,20 +57,9 @@ pub struct UndoPlan {
     /// The writes that are taken back, newest first.
     pub writes: Vec<CommitRecord>,
     /// Each note now and afterwards.
-    pub notes: BTreeMap<String, NoteUndo>,
+    pub notes: BTreeMap<String, FileDiff>,
     /// Conflicts; these operations stay as they are.
     pub conflicts: Vec<Conflict>,
-}
-
-/// A note before and after an undo; `None` for no such file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoteUndo {
-    /// As it stands.
-    pub now: Option<Vec<u8>>,
-    /// As it will stand.
-    pub after: Option<Vec<u8>>,
-    /// The kind of file that it becomes where there is none now.
-    pub mode: FileMode,
 }
 
 /// One operation of an [`UndoPlan`], for people and programs.
@@ -125,13 +114,7 @@ impl UndoPlan {
 
     /// The change of each note, in the order of their paths.
     pub fn diffs(&self) -> Vec<FileDiff> {
-        let side = |note: &NoteUndo, bytes: &Option<Vec<u8>>| bytes.clone().map(|bytes| (note.mode, bytes));
-        let diff = |(path, note): (&String, &NoteUndo)| FileDiff {
-            path: path.clone(),
-            old: side(note, &note.now),
-            new: side(note, &note.after),
-        };
-        self.notes.iter().map(diff).collect()
+        self.notes.values().cloned().collect()
     }
 }
 
@@ -241,7 +224,7 @@ impl History {
             match refused {
                 Some(refused) => writes.retain(|write| unit(write) != refused),
                 None => {
-                    plan.notes.retain(|_, note| note.now != note.after);
+                    plan.notes.retain(|_, note| note.old != note.new);
                     return Ok(UndoPlan { writes, conflicts, ..plan });
                 }
             }
@@ -262,15 +245,16 @@ impl History {
                           what was written with it stays, too";
             plan.conflicts.push(conflict(path, reason, String::new()));
         }
+        let bytes = |side: &Option<(FileMode, Vec<u8>)>| side.as_ref().map(|(_, bytes)| bytes.clone());
         for change in &record.changes {
             let diff = self.file_diff(change)?;
-            let now = match plan.notes.get(&change.path) {
-                Some(note) => note.after.clone(),
+            let known = plan.notes.get(&change.path);
+            let now = match known {
+                Some(note) => bytes(&note.new),
                 None => self.read_present(&change.path)?,
             };
             let sides = [&diff.old, &diff.new];
             let link = sides.into_iter().flatten().any(|(mode, _)| *mode == FileMode::Link);
-            let bytes = |side: &Option<(FileMode, Vec<u8>)>| side.as_ref().map(|(_, bytes)| bytes.clone());
             let (before, after) = (bytes(&diff.old), bytes(&diff.new));
             let result = match (&before, &after, &now) {
                 _ if link => Err("it is a symbolic link"),
@@ -287,10 +271,11 @@ impl History {
             };
             match result {
                 Ok(after) => {
-                    let known = plan.notes.get(&change.path);
-                    let first = known.map_or(now, |note| note.now.clone());
                     let mode = diff.old.as_ref().map_or(FileMode::File, |(mode, _)| *mode);
-                    plan.notes.insert(change.path.clone(), NoteUndo { now: first, after, mode });
+                    let side = |bytes: Option<Vec<u8>>| bytes.map(|bytes| (mode, bytes));
+                    let first = known.map_or(now, |note| bytes(&note.old));
+                    let note = FileDiff { path: diff.path, old: side(first), new: side(after) };
+                    plan.notes.insert(change.path.clone(), note);
                 }
                 Err(reason) => {
                     plan.conflicts.push(conflict(&diff.path, reason, render(&diff, DiffStyle::Plain)));

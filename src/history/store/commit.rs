@@ -146,20 +146,16 @@ impl CommitMessage {
 
     /// The text of the commit message.
     pub fn render(&self) -> String {
-        let mut out = one_line(&self.subject);
-        out.push('\n');
+        let mut out = one_line(&self.subject) + "\n";
         let body = self.body.as_deref().map(clean).unwrap_or_default();
-        let body = body.trim();
-        if !body.is_empty() {
-            out.push('\n');
-            out.push_str(body);
-            out.push('\n');
+        if !body.trim().is_empty() {
+            out.push_str(&format!("\n{}\n", body.trim()));
         }
         if !self.trailers.is_empty() {
             out.push('\n');
-            for (key, value) in &self.trailers {
-                out.push_str(&format!("{key}: {}\n", one_line(value)));
-            }
+        }
+        for (key, value) in &self.trailers {
+            out.push_str(&format!("{key}: {}\n", one_line(value)));
         }
         out
     }

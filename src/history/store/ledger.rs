@@ -14,7 +14,7 @@ use git2::Oid;
 use jiff::Timestamp;
 
 use crate::clock::{Clock, SystemClock};
-use crate::history::error::{HistoryError, Result};
+use crate::history::error::{HistoryError, Result, if_there};
 use crate::words::words;
 
 words! {
@@ -103,13 +103,8 @@ impl Ledger {
             file.take(TAIL).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let tail = match read() {
-            Ok(tail) => tail,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok((ExpectedHead::NoList, None));
-            }
-            Err(error) => return Err(HistoryError::io("read", &self.0)(error)),
-        };
+        let tail = if_there(read()).map_err(HistoryError::io("read", &self.0))?;
+        let Some(tail) = tail else { return Ok((ExpectedHead::NoList, None)) };
         let last = |lines: Vec<LedgerLine>| {
             let end = *lines.iter().rfind(|line| line.kind != LineKind::Next)?;
             let next = lines.last().filter(|line| line.kind == LineKind::Next);
@@ -128,11 +123,8 @@ impl Ledger {
 
     /// Every whole line, oldest first; none where there is no list.
     pub(crate) fn lines(&self) -> Result<Vec<LedgerLine>> {
-        match fs::read(&self.0) {
-            Ok(bytes) => Ok(parse(&bytes)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(HistoryError::io("read", &self.0)(error)),
-        }
+        let bytes = if_there(fs::read(&self.0)).map_err(HistoryError::io("read", &self.0))?;
+        Ok(parse(&bytes.unwrap_or_default()))
     }
 
     /// Adds a line for each id. Only `next` waits for the disk: a power cut that takes a later line leaves it.
@@ -194,16 +186,14 @@ impl LedgerState {
                     out.ids.push(line.id);
                 }
                 LineKind::Anew => {
-                    let mut anew = std::mem::take(&mut out.anew);
-                    anew.push(line.at);
-                    out = Self { anew, ..Self::default() };
+                    out.anew.push(line.at);
+                    out = Self { anew: out.anew, ..Self::default() };
                 }
                 LineKind::Moved => out.moved.push((line.at, end, line.id)),
                 LineKind::PutBack => out.put_back.push(line.at),
                 LineKind::Mended => out.mended.push(line.at),
                 LineKind::Accepted => {
-                    let anew = std::mem::take(&mut out.anew);
-                    out = Self { anew, accepted: Some(line.at), ..Self::default() };
+                    out = Self { anew: out.anew, accepted: Some(line.at), ..Self::default() };
                 }
             }
             end = line.end();

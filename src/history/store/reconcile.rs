@@ -21,7 +21,7 @@ use git2::Oid;
 use super::commit::short_id;
 use super::ledger::{ExpectedHead, LineKind};
 use super::repository::{BRANCH, BranchLock, HistoryStore};
-use crate::history::error::{HistoryError, Result};
+use crate::history::error::{HistoryError, Result, if_there};
 
 /// The file that is locked during a restore or an undo. (Names that end in `.lock` are git's.)
 const UNDER_WAY: &str = "under-way";
@@ -165,12 +165,7 @@ impl HistoryStore {
             .and_then(|()| std::fs::remove_file(&place))
             .map_err(HistoryError::io("write", &place))?;
         let list = self.dir().with_extension("log");
-        match OpenOptions::new().append(true).open(&list) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(HistoryError::io("write", &list)(error));
-            }
-            _ => {}
-        }
+        if_there(OpenOptions::new().append(true).open(&list)).map_err(HistoryError::io("write", &list))?;
         self.head()?.map_or(Ok(()), |head| self.set_branch(head))
     }
 

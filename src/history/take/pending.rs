@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
-use crate::history::error::{HistoryError, Result};
+use crate::history::error::{HistoryError, Result, if_there};
 use crate::history::store::{CommitMessage, FileState, RESTORED_FROM, sync_dir};
 use crate::vault::{Actor, ChangeReason};
 
@@ -85,13 +85,13 @@ pub(crate) fn end(dir: &Path) -> Result<()> {
 }
 
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes)
-            .map_err(|error| tracing::warn!(path = %path.display(), %error, "unreadable note of the history, ignored"))
-            .ok()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(HistoryError::io("read", path)(error)),
-    }
+    let bytes = if_there(fs::read(path)).map_err(HistoryError::io("read", path))?;
+    Ok(bytes.and_then(|bytes| {
+        let ignored = |error: serde_json::Error| {
+            tracing::warn!(path = %path.display(), %error, "unreadable note of the history, ignored");
+        };
+        serde_json::from_slice(&bytes).map_err(ignored).ok()
+    }))
 }
 
 /// Written beside, synced and renamed: a reader sees the old or the new file, never half of one.
@@ -108,10 +108,6 @@ pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
 pub(crate) fn keep_or_remove<T: Serialize>(path: &Path, value: Option<&T>) -> Result<()> {
     match value {
         Some(value) => write_json(path, value),
-        None => match fs::remove_file(path) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(HistoryError::io("remove", path)(error)),
-        },
+        None => if_there(fs::remove_file(path)).map(drop).map_err(HistoryError::io("remove", path)),
     }
 }

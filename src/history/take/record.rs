@@ -26,8 +26,7 @@ impl History {
     pub fn record(&self, change: &ObservedChange<'_>) -> Result<()> {
         let path = self.real_path(change.path);
         let size = change.after.map_or(0, <[u8]>::len) as u64;
-        let grouped = change.why.actor == Actor::Restore && self.restoring.load(Ordering::SeqCst);
-        if grouped {
+        if change.why.actor == Actor::Restore && self.restoring.load(Ordering::SeqCst) {
             return Ok(());
         }
         if self.selection.verdict(path.as_str()) != PathTreatment::Keep {

@@ -12,35 +12,9 @@ use crate::history::error::{HistoryError, Result};
 /// Extensions of text that people write.
 const TEXT: [&str; 6] = ["md", "markdown", "canvas", "base", "txt", "org"];
 /// Extensions that `attachments = true` adds.
-const ATTACHMENTS: [&str; 27] = [
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "webp",
-    "svg",
-    "bmp",
-    "avif",
-    "heic",
-    "pdf",
-    "mp3",
-    "wav",
-    "m4a",
-    "ogg",
-    "flac",
-    "webm",
-    "mp4",
-    "mov",
-    "mkv",
-    "ogv",
-    "3gp",
-    "csv",
-    "json",
-    "docx",
-    "xlsx",
-    "pptx",
-    "excalidraw",
-];
+const ATTACHMENTS: &str = "\
+    png jpg jpeg gif webp svg bmp avif heic pdf mp3 wav m4a ogg flac webm mp4 mov mkv ogv 3gp csv json \
+    docx xlsx pptx excalidraw";
 /// Folders that are never kept, at any depth.
 const NEVER_FOLDERS: [&str; 6] = [".trash", ".stversions", ".stfolder", ".sync", "node_modules", ".git"];
 /// Files that Obsidian rewrites all the time and that are not worth restoring.
@@ -143,7 +117,8 @@ impl Selection {
         if let Some(inside) = path.strip_prefix(".obsidian/") {
             return extension == "json" || (inside.starts_with("snippets/") && extension == "css");
         }
-        TEXT.contains(&extension) || (self.attachments && ATTACHMENTS.contains(&extension))
+        TEXT.contains(&extension)
+            || (self.attachments && ATTACHMENTS.split(' ').any(|known| known == extension))
     }
 }
 

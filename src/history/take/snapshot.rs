@@ -78,6 +78,14 @@ impl History {
     pub fn pending_restore(&self) -> Result<Option<PendingRestore>> {
         pending::load(&self.dir)
     }
+
+    /// Takes the history's lock.
+    pub(in crate::history) fn committer<'s>(&'s self, store: &'s HistoryStore) -> Result<Committer<'s>> {
+        let lock = store.lock()?;
+        let (head, tree) = store.head_tree()?;
+        let (objects, snapshot) = (store.objects(), SnapshotResult::default());
+        Ok(Committer { history: self, store, lock, head, tree, objects, snapshot })
+    }
 }
 
 /// Makes the entries exactly the files of `tree`. Files that are in the tree without having been read (held, excluded, in
@@ -92,6 +100,36 @@ fn complete(entries: &mut FileEntries, store: &HistoryStore, tree: Oid) -> Resul
         }
     }
     Ok(())
+}
+
+/// The result of a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SnapshotResult {
+    /// The new commits' ids, oldest first; none where nothing had changed.
+    pub commits: Vec<String>,
+    /// How many files were added.
+    pub added: usize,
+    /// How many had changed.
+    pub changed: usize,
+    /// How many were deleted.
+    pub deleted: usize,
+    /// Deletions that were not recorded and wait for a person's word.
+    pub held: Option<HeldDeletions>,
+    /// The files that were looked at and left out.
+    pub left_out: Vec<LeftOut>,
+}
+
+pub(in crate::history) struct Committer<'s> {
+    pub history: &'s History,
+    pub store: &'s HistoryStore,
+    lock: BranchLock,
+    /// The newest commit.
+    pub head: Option<Oid>,
+    /// Its tree.
+    pub tree: Oid,
+    pub objects: ObjectWriter<'s>,
+    /// The snapshot so far.
+    pub snapshot: SnapshotResult,
 }
 
 impl Committer<'_> {
@@ -133,49 +171,7 @@ impl Committer<'_> {
         self.snapshot.held = held;
         Ok(waiting)
     }
-}
 
-/// The result of a snapshot.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct SnapshotResult {
-    /// The new commits' ids, oldest first; none where nothing had changed.
-    pub commits: Vec<String>,
-    /// How many files were added.
-    pub added: usize,
-    /// How many had changed.
-    pub changed: usize,
-    /// How many were deleted.
-    pub deleted: usize,
-    /// Deletions that were not recorded and wait for a person's word.
-    pub held: Option<HeldDeletions>,
-    /// The files that were looked at and left out.
-    pub left_out: Vec<LeftOut>,
-}
-
-pub(in crate::history) struct Committer<'s> {
-    pub history: &'s History,
-    pub store: &'s HistoryStore,
-    lock: BranchLock,
-    /// The newest commit.
-    pub head: Option<Oid>,
-    /// Its tree.
-    pub tree: Oid,
-    pub objects: ObjectWriter<'s>,
-    /// The snapshot so far.
-    pub snapshot: SnapshotResult,
-}
-
-impl History {
-    /// Takes the history's lock.
-    pub(in crate::history) fn committer<'s>(&'s self, store: &'s HistoryStore) -> Result<Committer<'s>> {
-        let lock = store.lock()?;
-        let (head, tree) = store.head_tree()?;
-        let (objects, snapshot) = (store.objects(), SnapshotResult::default());
-        Ok(Committer { history: self, store, lock, head, tree, objects, snapshot })
-    }
-}
-
-impl Committer<'_> {
     /// Commits changes that the editor didn't report: transcripts first, the rest as people's.
     pub fn commit_changes_of_people(&mut self, changes: Vec<TreeChange>) -> Result<()> {
         let first = self.head.is_none();

@@ -21,12 +21,8 @@ use crate::vault::{Actor, ChangeReason};
 /// The writer of a log of ours, and its conversation.
 type OwnLog = (Actor, String);
 
-/// A log with what the bot added, and nothing that a person did.
-#[derive(Debug, PartialEq, Eq)]
-struct GrownLog {
-    bytes: Vec<u8>,
-    events: usize,
-}
+/// A log with what the bot added, and nothing that a person did; and how many events that is.
+type GrownLog = (Vec<u8>, usize);
 
 /// The text that the bot appended to the log `old` on the way to `new`; none where it added nothing.
 fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<GrownLog> {
@@ -51,7 +47,7 @@ fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<GrownLog> {
             events += 1;
         }
     }
-    (events > 0 || old.is_none()).then_some(GrownLog { bytes, events })
+    (events > 0 || old.is_none()).then_some((bytes, events))
 }
 
 /// Conversations that went on since the last snapshot.
@@ -113,18 +109,18 @@ impl Committer<'_> {
                 logged[1].add(path, conversation, new, 0);
                 continue;
             }
-            let Some(((actor, conversation), new, grown)) =
+            let Some(((actor, conversation), new, (bytes, events))) =
                 history.grown(store, self.tree, &path, state, &gone)?
             else {
                 theirs.push((path, state));
                 continue;
             };
-            let without = FileState { id: self.objects.write(ObjectType::Blob, &grown.bytes)?, ..new };
+            let without = FileState { id: self.objects.write(ObjectType::Blob, &bytes)?, ..new };
             if without != new {
                 theirs.push((path.clone(), state));
             }
             if let Some(logged) = logged.iter_mut().find(|logged| logged.actor == actor) {
-                logged.add(path, conversation, without, grown.events);
+                logged.add(path, conversation, without, events);
             }
         }
         for logged in logged.iter().filter(|logged| !logged.changes.is_empty()) {
@@ -198,8 +194,8 @@ mod tests {
     }
 
     fn found(old: Option<&str>, new: &str) -> Option<(String, usize)> {
-        let grown = grown(old.map(str::as_bytes), new.as_bytes())?;
-        Some((String::from_utf8(grown.bytes).unwrap(), grown.events))
+        let (bytes, events) = grown(old.map(str::as_bytes), new.as_bytes())?;
+        Some((String::from_utf8(bytes).unwrap(), events))
     }
 
     #[test]

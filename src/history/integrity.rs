@@ -95,9 +95,6 @@ impl History {
     }
 
     /// Accepts the history as it is now: earlier changes are no longer reported.
-    ///
-    /// # Errors
-    /// The repository can't be locked, or the list can't be written.
     pub fn accept_as_it_is(&self) -> Result<()> {
         let store = self.store();
         let lock = store.lock()?;

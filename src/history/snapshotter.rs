@@ -152,7 +152,7 @@ impl Snapshotter {
             return done.map(Some);
         }
         if work == DueComparison::All
-            && let Err(error) = self.history.maintain()
+            && let Err(error) = self.history.maintain_with(PackPolicy::default())
         {
             tracing::warn!(%error, "the history could not be packed; it works on");
         }
@@ -198,11 +198,6 @@ impl History {
     ///
     /// # Errors
     /// The repository can't be written; it is as good as before.
-    pub fn maintain(&self) -> Result<()> {
-        self.maintain_with(PackPolicy::default())
-    }
-
-    /// Packs by another policy.
     pub fn maintain_with(&self, policy: PackPolicy) -> Result<()> {
         let store = self.store();
         let lock = store.lock()?;
