@@ -10,22 +10,8 @@ use super::values::{is_mixed, is_password, is_placeholder, is_random, is_uuid};
 use super::{FoundSecret, run};
 
 /// Pieces of names at which it is worth to look, in small letters.
-pub(super) const WORDS: [&str; 14] = [
-    "pass",
-    "pwd",
-    "psk",
-    "secret",
-    "token",
-    "key",
-    "auth",
-    "cred",
-    "sessionid",
-    "kennwort",
-    "contraseña",
-    "wachtwoord",
-    "senha",
-    "pw",
-];
+pub(super) const WORDS: &str = "\
+    pass pwd psk secret token key auth cred sessionid kennwort contraseña wachtwoord senha pw";
 /// The text between a name and its value, with the quote that opens the value.
 static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
     let signs = [
@@ -37,8 +23,11 @@ static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
     .join("|");
     Regex::new(&format!(r#"^(?P<sign>{signs})(?P<quote>\\?["'`])?"#)).expect("a constant pattern")
 });
-/// A name before, in words: `mot de passe`.
-const IN_WORDS: [&str; 1] = ["mot de passe"];
+/// The text between a flag and its value, as in `--password VALUE`.
+static AFTER_FLAG: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"^[ =]+(?P<quote>["'])?"#).expect("a constant pattern"));
+/// A name before, in words.
+const IN_WORDS: &str = "mot de passe";
 /// A password of four groups of four letters, as mail services make them.
 static FOUR_WORDS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"^[a-z]{4}(?: [a-z]{4}){3}(?:["'\s]|$)"#).expect("a constant pattern"));
@@ -77,12 +66,9 @@ pub(super) fn find(text: &str, words: &[Range<usize>], found: &mut Vec<FoundSecr
             continue;
         }
         let name = &text[start..end];
-        let kind = if IN_WORDS.iter().any(|words| ends_with_ignoring_case(&text[..end], words)) {
-            Some(("password", Strength::Password))
-        } else {
-            kind_of(name)
-        };
-        let Some((kind, strength)) = kind else { continue };
+        let in_words = ends_with_ignoring_case(&text[..end], IN_WORDS);
+        let in_words = in_words.then_some(("password", Strength::Password));
+        let Some((kind, strength)) = in_words.or_else(|| kind_of(name)) else { continue };
         from = end;
         if let Some(range) = value(text, start, name, end, strength) {
             from = range.end;
@@ -111,44 +97,25 @@ fn name_start(text: &str, at: usize) -> usize {
 fn value(text: &str, start: usize, name: &str, end: usize, strength: Strength) -> Option<Range<usize>> {
     let rest = &text[end..];
     let before = text[..start].chars().next_back();
-    let (at, quote, sign) = match BETWEEN.captures(rest) {
-        Some(groups) => {
-            let sign = groups.name("sign").map_or("", |sign| sign.as_str());
-            if sign.ends_with('>') && !sign.ends_with("=>") && before != Some('<') {
-                return None;
-            }
-            if sign.contains(',') && groups.name("quote").is_none() {
-                return None;
-            }
-            (end + groups.get(0)?.end(), groups.name("quote").map(|quote| quote.as_str()), sign)
-        }
-        // `--password VALUE`: a flag takes the next word.
-        None if name.starts_with("--") && rest.starts_with([' ', '=']) => {
-            let gap = run(text, end, |byte| matches!(byte, b' ' | b'='));
-            let at = end + gap.len();
-            let quote = rest[gap.len()..]
-                .chars()
-                .next()
-                .filter(|c| matches!(c, '"' | '\''))
-                .map(|_| &rest[gap.len()..gap.len() + 1]);
-            (at + quote.map_or(0, str::len), quote, "=")
-        }
-        None => return None,
-    };
+    let after_flag = || if name.starts_with("--") { AFTER_FLAG.captures(rest) } else { None };
+    let groups = BETWEEN.captures(rest).or_else(after_flag)?;
+    let quote = groups.name("quote").map(|quote| quote.as_str());
+    let sign = groups.name("sign").map_or("=", |sign| sign.as_str());
+    let is_other_tag = sign.ends_with('>') && !sign.ends_with("=>") && before != Some('<');
+    if is_other_tag || sign.contains(',') && quote.is_none() {
+        return None;
+    }
+    let at = end + groups.get(0)?.end();
     if FOUR_WORDS.is_match(&text[at..]) && strength == Strength::Password {
         return Some(at..at + 19);
     }
-    let is_shell = sign == "=" && quote.is_none() && name.bytes().all(|byte| !byte.is_ascii_lowercase());
     let style = match quote {
+        _ if sign == "=" && name.bytes().all(|byte| !byte.is_ascii_lowercase()) => Style::Shell,
         Some(_) => Style::Quoted,
-        None if is_shell => Style::Shell,
         None if sign == "=" && matches!(before, Some(';' | '&' | '?' | ',')) => Style::Listed,
         None => Style::Bare,
     };
     let word = word_at(text, at, quote, style, strength);
-    let is_shell_quoted =
-        quote.is_some() && name.bytes().all(|byte| !byte.is_ascii_lowercase()) && sign == "=";
-    let style = if is_shell_quoted { Style::Shell } else { style };
     let is_call =
         style == Style::Bare && matches!(text.as_bytes().get(at + word.len()), Some(b'(' | b'[' | b'{'));
     (!is_call && holds(strength, name, word, style)).then(|| at..at + word.len())

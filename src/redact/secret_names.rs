@@ -16,56 +16,20 @@ pub(super) enum Strength {
 }
 
 /// Last words of a name that is about a secret and doesn't hold it: `password_file`.
-const ABOUT: [&str; 46] = [
-    "file", "path", "name", "field", "hint", "length", "len", "policy", "reset", "url", "uri", "id", "ids",
-    "type", "command", "cmd", "env", "envs", "prompt", "manager", "strength", "label", "min", "max",
-    "required", "expires", "expiry", "changed", "count", "stdin", "arn", "ref", "version", "format", "size",
-    "dir", "endpoint", "limit", "budget", "at", "used", "usage", "index", "column", "variable", "digest",
-];
+const ABOUT: &str = "\
+    file path name field hint length len policy reset url uri id ids type command cmd env envs prompt \
+    manager strength label min max required expires expiry changed count stdin arn ref version format \
+    size dir endpoint limit budget at used usage index column variable digest";
+/// Ends of words for a password.
+const PASSWORDS: &str =
+    "password passwd passwort kennwort passphrase passcode pwd psk contraseña wachtwoord senha";
 /// Words that make a token one of paging or counting.
-const OF_PAGES: [&str; 12] = [
-    "page",
-    "next",
-    "continuation",
-    "cursor",
-    "sync",
-    "max",
-    "num",
-    "count",
-    "prev",
-    "previous",
-    "resume",
-    "start",
-];
+const OF_PAGES: &str = "page next continuation cursor sync max num count prev previous resume start";
 /// Words that make a key a secret one.
-const OF_KEYS: [&str; 26] = [
-    "api",
-    "access",
-    "secret",
-    "private",
-    "auth",
-    "account",
-    "encryption",
-    "encrypt",
-    "signing",
-    "master",
-    "shared",
-    "license",
-    "licence",
-    "preshared",
-    "client",
-    "service",
-    "deploy",
-    "session",
-    "storage",
-    "subscription",
-    "admin",
-    "app",
-    "application",
-    "hmac",
-    "webhook",
-    "crypt",
-];
+const OF_KEYS: &str = "\
+    api access secret private auth account encryption encrypt signing master shared license licence \
+    preshared client service deploy session storage subscription admin app application hmac webhook \
+    crypt";
 /// Words that end with `pass` and are none.
 const NO_PASS: [&str; 6] = ["bypass", "compass", "trespass", "surpass", "encompass", "overpass"];
 
@@ -92,37 +56,23 @@ fn words(name: &str) -> Vec<String> {
 pub(super) fn kind_of(name: &str) -> Option<(&'static str, Strength)> {
     let words = words(name);
     let last = words.last()?.as_str();
-    if ABOUT.contains(&last) {
+    if ABOUT.split(' ').any(|word| word == last) {
         return None;
     }
     let any = |of: fn(&str) -> bool| words.iter().any(|word| of(word));
-    let is_password = any(|word| {
-        [
-            "password",
-            "passwd",
-            "passwort",
-            "kennwort",
-            "passphrase",
-            "passcode",
-            "pwd",
-            "psk",
-            "contraseña",
-            "wachtwoord",
-            "senha",
-        ]
-        .iter()
-        .any(|known| word.ends_with(known))
-    });
-    if is_password || last == "pw" || (last.ends_with("pass") && !NO_PASS.contains(&last)) {
+    if any(|word| PASSWORDS.split(' ').any(|known| word.ends_with(known)))
+        || last == "pw"
+        || (last.ends_with("pass") && !NO_PASS.contains(&last))
+    {
         return Some(("password", Strength::Password));
     }
     if any(|word| word.ends_with("secret")) {
         return Some(("secret", Strength::Secret));
     }
-    if last.ends_with("token") && !words.iter().any(|word| OF_PAGES.contains(&word.as_str())) {
+    if last.ends_with("token") && !words.iter().any(|word| OF_PAGES.split(' ').any(|of| of == word)) {
         return Some(("token", Strength::Token));
     }
-    let qualified = |key: &str| OF_KEYS.iter().any(|of| key.ends_with(of));
+    let qualified = |key: &str| OF_KEYS.split(' ').any(|of| key.ends_with(of));
     for (at, word) in words.iter().enumerate() {
         let Some(before) = word.strip_suffix("key") else { continue };
         let is_end = at + 1 == words.len()

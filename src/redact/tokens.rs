@@ -244,17 +244,13 @@ pub(super) fn of_discord(text: &str, found: &mut Vec<FoundSecret>) {
 
 /// Whether a tail is of more than words: `sk-learn-something-or-other-2` isn't.
 fn is_mixed(class: Class, tail: &str) -> bool {
-    let words = tail.split(['-', '_', '.']);
     match class {
-        Dashed | Dotted | Base64 => {
-            words.clone().any(|word| {
-                word.len() >= 6
-                    && word.bytes().any(|byte| byte.is_ascii_digit())
-                    && word.bytes().any(|byte| byte.is_ascii_alphabetic())
-            }) || words.clone().any(|word| {
-                word.len() >= 16 || (word.len() >= 6 && word.bytes().all(|byte| byte.is_ascii_digit()))
-            })
-        }
+        Dashed | Dotted | Base64 => tail.split(['-', '_', '.']).any(|word| {
+            let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+            let has_letter = word.bytes().any(|byte| byte.is_ascii_alphabetic());
+            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+            word.len() >= 16 || word.len() >= 6 && (has_digit && has_letter || is_number)
+        }),
         Hex => tail.bytes().any(|byte| byte.is_ascii_alphabetic()),
         Plain | Small | Upper => true,
     }

@@ -1,34 +1,10 @@
 //! Classifies a value: random, a password, or a placeholder.
 
 /// Words that stand where a secret will stand.
-const STAND_INS: [&str; 26] = [
-    "true",
-    "false",
-    "null",
-    "none",
-    "nil",
-    "undefined",
-    "required",
-    "optional",
-    "string",
-    "hidden",
-    "masked",
-    "redacted",
-    "changeme",
-    "change_me",
-    "change-me",
-    "placeholder",
-    "example",
-    "password",
-    "passwd",
-    "secret",
-    "token",
-    "prompt",
-    "stdin",
-    "empty",
-    "unset",
-    "default",
-];
+const STAND_INS: &str = "\
+    true false null none nil undefined required optional string hidden masked redacted changeme \
+    change_me change-me placeholder example password passwd secret token prompt stdin empty unset \
+    default";
 /// Names with digits that are no passwords.
 const NAMES_WITH_DIGITS: [&str; 12] = [
     "sha1", "sha256", "sha512", "sha-256", "md5", "base64", "base32", "utf8", "utf-8", "oauth2", "argon2",
@@ -60,7 +36,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || value.contains("***")
         || lower.starts_with("your")
         || lower.contains("xxxx")
-        || STAND_INS.contains(&lower.as_str())
+        || STAND_INS.split(' ').any(|word| word == lower)
         || bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_') && value.contains('_')
 }
 

@@ -28,8 +28,7 @@ impl TextChunk {
 pub(super) fn chunks(text: &str) -> Vec<TextChunk> {
     let mut cutter = Cutter::default();
     let body = lines::frontmatter_end(text.as_bytes()).unwrap_or(0);
-    let mut live = LiveLines::new(text.as_bytes());
-    while let Some((line, live)) = live.next_any() {
+    for (line, live) in LiveLines::new(text.as_bytes()).flagged() {
         if line.start >= body {
             cutter.line(line.number, &String::from_utf8_lossy(line.text), live);
         }

@@ -156,8 +156,7 @@ fn timestamp(value: &Value) -> Option<String> {
 
 /// A value in an error, not too long.
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    text.chars().take(40).collect()
+    value.to_string().chars().take(40).collect()
 }
 
 /// The error without its place, which would be within the entry.

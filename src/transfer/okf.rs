@@ -4,7 +4,7 @@
 //! conversation has its `sources`, its generator (`generated`), and the person who `verified` it; a fact written by hand
 //! has none of these. `index.md` lists all concepts. Pure; the caller writes the folder.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 use jiff::Timestamp;
@@ -33,7 +33,7 @@ pub struct OkfFile {
 /// The files of an export, as of `now`; `inbox` says where facts come from.
 pub fn bundle(contents: &VaultContents, inbox: &InboxFile, now: Timestamp) -> Vec<OkfFile> {
     let mut book = OkfFiles::default();
-    let kept = KeptSources::of(inbox);
+    let kept = kept_sources(inbox);
     for bullet in &contents.memory.1.bullets {
         fact(&mut book, contents, &kept, bullet);
     }
@@ -51,12 +51,12 @@ pub fn bundle(contents: &VaultContents, inbox: &InboxFile, now: Timestamp) -> Ve
 }
 
 /// A fact of the memory note.
-fn fact(book: &mut OkfFiles, contents: &VaultContents, kept: &KeptSources<'_>, bullet: &Bullet) {
+fn fact(book: &mut OkfFiles, contents: &VaultContents, kept: &[KeptSource<'_>], bullet: &Bullet) {
     let past = struck::parse(&bullet.text);
     let words = past.as_ref().map_or(bullet.text.as_str(), |past| past.words);
     let says = without_decoration(words);
     let section = bullet.section.as_deref().unwrap_or("Memory");
-    let known = kept.find(words, &says);
+    let known = source_of(kept, words, &says);
     let mut head = Head::new(known.map_or("fact", |one| one.category.name()), &short(&says));
     head.text("about", section);
     if let Some(stamp) = &bullet.timestamp {
@@ -121,25 +121,20 @@ fn planned(book: &mut OkfFiles, contents: &VaultContents) {
     }
 }
 
-/// Facts kept from the inbox, by the link to their source.
-struct KeptSources<'a>(HashMap<String, Vec<&'a Candidate>>);
+/// A candidate that was kept from the inbox, behind the link to its source.
+type KeptSource<'a> = (String, &'a Candidate);
 
-impl<'a> KeptSources<'a> {
-    fn of(inbox: &'a InboxFile) -> Self {
-        let mut known: HashMap<String, Vec<&Candidate>> = HashMap::new();
-        let kept = inbox.records.iter().map(|line| &line.candidate);
-        for one in kept.filter(|one| one.record.as_ref().is_some_and(|record| record.kept.is_some())) {
-            known.entry(format!("[[{}]]", one.source())).or_default().push(one);
-        }
-        Self(known)
-    }
+fn kept_sources(inbox: &InboxFile) -> Vec<KeptSource<'_>> {
+    let records = inbox.records.iter().map(|line| &line.candidate);
+    let kept = records.filter(|one| one.record.as_ref().is_some_and(|record| record.kept.is_some()));
+    kept.map(|one| (format!("[[{}]]", one.source()), one)).collect()
+}
 
-    /// The one that became this fact: it has the fact's link, and says it.
-    fn find(&self, text: &str, says: &str) -> Option<&'a Candidate> {
-        let linked = self.0.iter().filter(|(link, _)| text.contains(link.as_str())).flat_map(|(_, all)| all);
-        let parts: Vec<String> = says.split("; ").map(normal).chain([normal(says)]).collect();
-        linked.copied().find(|one| parts.contains(&normal(&without_decoration(&one.text))))
-    }
+/// The candidate that became this fact: it has the fact's link, and says it.
+fn source_of<'a>(kept: &[KeptSource<'a>], text: &str, says: &str) -> Option<&'a Candidate> {
+    let mut linked = kept.iter().filter(|(link, _)| text.contains(link.as_str())).map(|(_, one)| *one);
+    let parts: Vec<String> = says.split("; ").map(normal).chain([normal(says)]).collect();
+    linked.find(|one| parts.contains(&normal(&without_decoration(&one.text))))
 }
 
 /// The frontmatter of a concept. Values are JSON strings, which are YAML, too.

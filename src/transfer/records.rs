@@ -11,7 +11,7 @@ use super::{ImportBatch, ImportItem, VaultContents};
 use crate::format::commitment::Commitment;
 use crate::format::lines::lines;
 use crate::format::reminder::{Recur, Reminder};
-use crate::format::{ReminderId, daily, reminder};
+use crate::format::{ReminderId, has_shape, reminder};
 use crate::memory::Scope;
 use crate::vault::NotePath;
 
@@ -103,12 +103,8 @@ pub enum ExportRecord {
 
 /// The lines of an export, each ending in a newline.
 pub fn lines_of(contents: &VaultContents) -> String {
-    let mut out = String::new();
-    for record in records(contents) {
-        out.push_str(&serde_json::to_string(&record).expect("a record is plain data with text for keys"));
-        out.push('\n');
-    }
-    out
+    let text = |record| serde_json::to_string(&record).expect("a record is plain data with text for keys");
+    records(contents).into_iter().map(|record| text(record) + "\n").collect()
 }
 
 /// The notes' contents, as records.
@@ -203,8 +199,7 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 
 fn item(record: ExportRecord) -> Result<ImportItem, String> {
     let clock = |time: &str| {
-        let bullet = daily::parse(format!("- {time} x\n").as_bytes()).bullets.into_iter().next();
-        let read = bullet.filter(|bullet| bullet.text == "x").and_then(|bullet| bullet.time);
+        let read = time.parse().ok().filter(|_| has_shape(time, "00:00"));
         read.ok_or_else(|| format!("its time {} is not HH:MM", crate::format::quote(time)))
     };
     Ok(match record {

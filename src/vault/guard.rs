@@ -209,14 +209,9 @@ impl QuietTracker {
     /// A note was read at `now` and had this hash. The first look counts as a change.
     pub fn observe(&mut self, path: &NotePath, hash: Hash, now: Timestamp) {
         match self.notes.get_mut(path) {
-            Some(seen) if seen.hash == hash => {
-                // A clock that was set back must not make the note wait for hours.
-                seen.since = seen.since.min(now);
-            }
-            Some(seen) => {
-                seen.hash = hash;
-                seen.since = now;
-            }
+            // A clock that was set back must not make the note wait for hours.
+            Some(seen) if seen.hash == hash => seen.since = seen.since.min(now),
+            Some(seen) => (seen.hash, seen.since) = (hash, now),
             None => {
                 self.notes.insert(path.clone(), LastSeen { hash, since: now, wanted: None });
             }
@@ -225,15 +220,8 @@ impl QuietTracker {
 
     /// Our own write: the note has a new hash, and is no less quiet for it.
     pub fn record_own_write(&mut self, path: &NotePath, hash: Hash) {
-        match self.notes.get_mut(path) {
-            Some(seen) => {
-                seen.hash = hash;
-                seen.wanted = None;
-            }
-            None => {
-                self.notes.insert(path.clone(), LastSeen { hash, since: Timestamp::MIN, wanted: None });
-            }
-        }
+        let since = self.notes.get(path).map_or(Timestamp::MIN, |seen| seen.since);
+        self.notes.insert(path.clone(), LastSeen { hash, since, wanted: None });
     }
 
     /// Something that isn't urgent is to be changed: from now on it waits at most a minute.

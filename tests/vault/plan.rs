@@ -85,8 +85,6 @@ fn passages_must_be_whole_lines_and_unique() {
     assert_eq!(delete("aa- x\n", "- x\n").1, GONE);
     assert_eq!(delete("- x\n- x\n", "- x\n").1, NOT_UNIQUE);
     assert_eq!(delete("a\na\na\n", "a\na\n").1, NOT_UNIQUE);
-    let replace = Operation::ReplaceRange { bytes: line("b\nc"), with: line("B") };
-    assert_eq!(one(replace, "a\nb\nc\nd\n"), ("a\nB\nd\n".into(), OpOutcome::Done));
 }
 
 #[test]
@@ -166,7 +164,6 @@ fn operation() -> impl Strategy<Value = Operation> {
         words().prop_map(|text| Operation::Append { text }),
         words().prop_map(|text| Operation::AppendToSection { heading: "S".into(), text }),
         (words(), words()).prop_map(|(one, two)| Operation::DeleteRange { bytes: [one, two].join(&b'\n') }),
-        (words(), words()).prop_map(|(one, with)| Operation::ReplaceRange { bytes: one, with }),
     ]
 }
 

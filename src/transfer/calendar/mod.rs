@@ -53,14 +53,15 @@ pub fn calendar(contents: &VaultContents, now: Timestamp) -> String {
     if !reminders.is_empty() {
         zone::write(&contents.zone, first.year(), last_year, &mut out);
     }
-    let mut events = Events::new(&contents.zone, now, last_year, &mut out);
+    let (used, seen) = (HashMap::new(), HashSet::new());
+    let mut events = Events { zone: &contents.zone, stamp: utc(now), last_year, out: &mut out, used, seen };
     reminders.iter().for_each(|line| events.reminder(line));
     let waiting = contents.commitments.1.blocks.iter().map(|block| &block.commitment);
     for commitment in waiting.filter(|commitment| commitment.status == CommitmentStatus::Pending) {
         events.commitment(commitment);
     }
     out.line("END", "VCALENDAR");
-    out.finish()
+    out.0
 }
 
 /// Of a daily reminder, so many occurrences are looked at for clock changes: four years of them.
@@ -78,11 +79,7 @@ struct Events<'a> {
     seen: HashSet<Vec<u8>>,
 }
 
-impl<'a> Events<'a> {
-    fn new(zone: &'a Zone, now: Timestamp, last_year: i16, out: &'a mut CalendarWriter) -> Self {
-        Self { zone, stamp: utc(now), last_year, out, used: HashMap::new(), seen: HashSet::new() }
-    }
-
+impl Events<'_> {
     fn reminder(&mut self, line: &ReminderLine) {
         if !self.seen.insert(line.text.clone()) {
             return;
@@ -208,11 +205,6 @@ impl CalendarWriter {
     pub fn text(&mut self, name: &str, text: &str) {
         self.line(name, &escape(text));
     }
-
-    /// All lines.
-    pub fn finish(self) -> String {
-        self.0
-    }
 }
 
 /// A text as a value: line breaks, commas, semicolons and backslashes escaped; control characters, which
@@ -242,7 +234,7 @@ mod tests {
     fn long_lines_are_folded_between_characters() {
         let mut out = CalendarWriter::default();
         out.text("SUMMARY", &format!("{}é;b\n", "a".repeat(66)));
-        assert_eq!(out.finish(), format!("SUMMARY:{}\r\n é\\;b\\n\r\n", "a".repeat(66)));
+        assert_eq!(out.0, format!("SUMMARY:{}\r\n é\\;b\\n\r\n", "a".repeat(66)));
     }
 
     proptest! {
@@ -250,7 +242,7 @@ mod tests {
         fn no_line_is_too_long_and_nothing_is_lost(text in "\\PC{0,200}") {
             let mut out = CalendarWriter::default();
             out.line("X", &text);
-            let out = out.finish();
+            let out = out.0;
             prop_assert!(out.split("\r\n").all(|line| line.len() <= FOLD_AT));
             prop_assert_eq!(out.replace("\r\n ", ""), format!("X:{text}\r\n"));
         }

@@ -91,7 +91,7 @@ mod tests {
     fn written(name: &str, from: i16, to: i16) -> String {
         let mut out = CalendarWriter::default();
         write(&Zone::get(name).unwrap(), from, to, &mut out);
-        out.finish().replace("\r\n", "\n")
+        out.0.replace("\r\n", "\n")
     }
 
     #[test]

@@ -46,8 +46,13 @@ fn attempt(
     refused: &mut HashMap<usize, String>,
 ) -> (MergedNote, Vec<usize>) {
     let file = memory::parse(before);
-    let mut known = KnownBullets::of(&file);
-    let mut names = SectionNames::of(&file);
+    // The timestamps of each section's bullets, by their texts.
+    let mut known: HashMap<(Option<String>, String), Vec<Option<String>>> = HashMap::new();
+    for bullet in &file.bullets {
+        let stamps = known.entry((bullet.section.clone(), bullet.text.clone())).or_default();
+        stamps.push(bullet.timestamp.clone());
+    }
+    let mut names: Vec<String> = file.sections.iter().map(|section| section.name.clone()).collect();
     let mut groups: Vec<SectionBullets> = Vec::new();
     let mut merged = MergedNote::default();
     for (at, one) in wanted.iter().enumerate().filter(|(at, _)| !refused.contains_key(at)).collect::<Vec<_>>()
@@ -59,10 +64,14 @@ fn attempt(
                 continue;
             }
         };
-        if !known.add(section.as_deref(), &bullet) {
+        // The same words of another time are new; a bullet without a time is the same as one with.
+        let stamps = known.entry((section.clone(), bullet.text.clone())).or_default();
+        let stamp = &bullet.timestamp;
+        if stamps.iter().any(|known| known.is_none() || stamp.is_none() || known == stamp) {
             merged.duplicates += 1;
             continue;
         }
+        stamps.push(stamp.clone());
         match groups.iter_mut().find(|(name, _)| *name == section) {
             Some((_, bullets)) => bullets.push((at, bullet)),
             None => groups.push((section, vec![(at, bullet)])),
@@ -93,7 +102,7 @@ fn attempt(
 }
 
 /// The section's name as it reads back, and the bullet.
-fn prepare(wanted: &WantedBullet, names: &mut SectionNames) -> Result<(Option<String>, NewBullet), String> {
+fn prepare(wanted: &WantedBullet, names: &mut Vec<String>) -> Result<(Option<String>, NewBullet), String> {
     let text = wanted.text.replace("\r\n", "\n").replace('\r', "\n");
     let text = wording::checked(&text).map_err(|error| error.to_string())?;
     let rendered = memory::render_bullet(wanted.timestamp.as_deref(), &text);
@@ -101,66 +110,28 @@ fn prepare(wanted: &WantedBullet, names: &mut SectionNames) -> Result<(Option<St
     let (Some(bullet), None) = (read.next(), read.next()) else {
         return Err("it would not read back as one bullet".to_owned());
     };
-    let section = wanted.section.as_deref().and_then(|name| names.canonical(name));
+    let section = wanted.section.as_deref().and_then(|name| canonical(name, names));
     Ok((section, NewBullet { timestamp: bullet.timestamp, text: bullet.text, rendered }))
 }
 
-/// The bullets in a note already, by section and text, with their timestamps.
-struct KnownBullets(HashMap<(Option<String>, String), Vec<Option<String>>>);
-
-impl KnownBullets {
-    fn of(file: &MemoryFile) -> Self {
-        let mut known: HashMap<(Option<String>, String), Vec<Option<String>>> = HashMap::new();
-        for bullet in &file.bullets {
-            known
-                .entry((bullet.section.clone(), bullet.text.clone()))
-                .or_default()
-                .push(bullet.timestamp.clone());
-        }
-        Self(known)
+/// The name of a section as a heading reads it back, in the letter case of the one of `names` that is there; a blank one
+/// is none, and a new one is added to them.
+fn canonical(name: &str, names: &mut Vec<String>) -> Option<String> {
+    // A heading must not open a comment, which would hide what comes below it.
+    let name = name.replace("%%", "%").replace("<!--", "<--");
+    let line: String =
+        name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_SECTION_CHARS).collect();
+    let (_, name) = memory::heading(format!("## {}", line.trim()).as_bytes())?;
+    if name.is_empty() {
+        return None;
     }
-
-    /// Whether the bullet is new. The same words of another time are; a bullet without a time is the
-    /// same as one with.
-    fn add(&mut self, section: Option<&str>, bullet: &NewBullet) -> bool {
-        let stamps = self.0.entry((section.map(str::to_owned), bullet.text.clone())).or_default();
-        let same = |known: &Option<String>| {
-            known.is_none() || bullet.timestamp.is_none() || *known == bullet.timestamp
-        };
-        let new = !stamps.iter().any(same);
-        if new {
-            stamps.push(bullet.timestamp.clone());
-        }
-        new
+    let same = names.iter().find(|known| **known == name);
+    let alike = || names.iter().find(|known| known.to_lowercase() == name.to_lowercase());
+    if let Some(known) = same.or_else(alike) {
+        return Some(known.clone());
     }
-}
-
-/// The names of a note's sections.
-struct SectionNames(Vec<String>);
-
-impl SectionNames {
-    fn of(file: &MemoryFile) -> Self {
-        Self(file.sections.iter().map(|section| section.name.clone()).collect())
-    }
-
-    /// The name as a heading reads it back, in the letter case of the section that is there; a blank one is none.
-    fn canonical(&mut self, name: &str) -> Option<String> {
-        // A heading must not open a comment, which would hide what comes below it.
-        let name = name.replace("%%", "%").replace("<!--", "<--");
-        let line: String =
-            name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_SECTION_CHARS).collect();
-        let (_, name) = memory::heading(format!("## {}", line.trim()).as_bytes())?;
-        if name.is_empty() {
-            return None;
-        }
-        let same = self.0.iter().find(|known| **known == name);
-        let alike = || self.0.iter().find(|known| known.to_lowercase() == name.to_lowercase());
-        if let Some(known) = same.or_else(alike) {
-            return Some(known.clone());
-        }
-        self.0.push(name.clone());
-        Some(name)
-    }
+    names.push(name.clone());
+    Some(name)
 }
 
 /// The bytes with the groups of bullets in their sections.

@@ -117,34 +117,23 @@ fn create_note(before: &[u8], items: &[&ImportItem]) -> MergedNote {
     merged
 }
 
-/// A day's note: as it came where there is none, else with the bullets that it lacks.
+/// A day's note: as it came where there is none, with the bullets that it lacks.
 fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> MergedNote {
     let first = items.iter().position(|item| matches!(item, ImportItem::Day { .. }));
-    if let Some(first) = first.filter(|_| before.is_empty()) {
-        let mut merged = create_note(before, &items[first..=first]);
-        let rest: Vec<&ImportItem> =
-            items.iter().enumerate().filter(|(at, _)| *at != first).map(|(_, item)| *item).collect();
-        if !rest.is_empty() {
-            let more = day(date, &merged.after, &rest);
-            let original = |at: usize| if at >= first { at + 1 } else { at };
-            merged.after = more.after;
-            merged.added.extend(more.added);
-            merged.count += more.count;
-            merged.duplicates += more.duplicates;
-            merged.refused.extend(more.refused.into_iter().map(|(at, reason)| (original(at), reason)));
-        }
-        return merged;
-    }
+    let first = first.filter(|_| before.is_empty());
+    let whole = create_note(before, first.map_or(&[][..], |first| &items[first..=first]));
     // A paragraph with the same words counts as there, too.
     let there: HashSet<String> =
-        chunks::chunks(&String::from_utf8_lossy(before)).into_iter().map(|chunk| chunk.text).collect();
-    let (new, known): (Vec<WantedBullet>, Vec<WantedBullet>) =
-        wanted(items).into_iter().partition(|wanted| {
-            let from_day = matches!(items[wanted.item], ImportItem::Day { .. });
-            !(from_day && there.contains(&wanted.text))
-        });
-    let mut merged = bullets::merge(before, &format!("# {date}\n"), &new);
-    merged.duplicates += known.len();
+        chunks::chunks(&String::from_utf8_lossy(&whole.after)).into_iter().map(|chunk| chunk.text).collect();
+    let wanted = wanted(items).into_iter().filter(|wanted| Some(wanted.item) != first);
+    let (new, known): (Vec<WantedBullet>, Vec<WantedBullet>) = wanted.partition(|wanted| {
+        let from_day = matches!(items[wanted.item], ImportItem::Day { .. });
+        !(from_day && there.contains(&wanted.text))
+    });
+    let mut merged = bullets::merge(&whole.after, &format!("# {date}\n"), &new);
+    merged.added.splice(0..0, whole.added);
+    merged.count += whole.count;
+    merged.duplicates += whole.duplicates + known.len();
     merged
 }
 

@@ -23,13 +23,6 @@ use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
 use crate::vault::read::Stat;
 
-/// A note that is open, under a lease.
-struct LeasedNote<'f> {
-    file: &'f File,
-    stat: &'f Stat,
-    lease: WriteLease<'f>,
-}
-
 impl Editor {
     /// Opens, leases, re-reads, applies, journals, writes, checks, releases, notifies, clears.
     pub(super) fn attempt_in_place(
@@ -75,7 +68,7 @@ impl Editor {
             FileAfter::Change(script) => (script, None),
         };
         fail_point!("vault::in-place::planned");
-        let leased = LeasedNote { file: &file, stat: &stat, lease };
+        let leased = (&file, &stat, lease);
         self.write_in_place(task, journal, leased, (before, script, whole), planned.outcomes)
     }
 
@@ -85,7 +78,7 @@ impl Editor {
         &self,
         task: &EditTask<'_>,
         journal: &JournalLock<'_>,
-        LeasedNote { file, stat, lease }: LeasedNote<'_>,
+        (file, stat, lease): (&File, &Stat, WriteLease<'_>),
         (before, script, whole): (Vec<u8>, ImageChange, Option<Vec<u8>>),
         outcomes: Vec<OpOutcome>,
     ) -> Result<EditAttempt> {

@@ -134,9 +134,10 @@ pub(in crate::vault) enum OldImageGuard {
 impl OldImageGuard {
     /// The guard of `pre` while `script` is carried out.
     pub(in crate::vault) fn of(script: &ImageChange, pre: &[u8]) -> Self {
-        if pre.len() <= WHOLE_LIMIT {
-            return Self::Whole(pre.to_vec());
-        }
+        if pre.len() <= WHOLE_LIMIT { Self::Whole(pre.to_vec()) } else { Self::sectors(script, pre) }
+    }
+
+    fn sectors(script: &ImageChange, pre: &[u8]) -> Self {
         let destroyed = script.destroyed();
         let mut sums = Vec::with_capacity(destroyed.len() / SECTOR + 1);
         let mut edges = Vec::new();
@@ -290,23 +291,6 @@ mod tests {
         now
     }
 
-    fn sectors_guard(script: &ImageChange, pre: &[u8]) -> OldImageGuard {
-        let padded = OldImageGuard::of(script, pre);
-        match padded {
-            OldImageGuard::Whole(_) => {
-                let destroyed = script.destroyed();
-                let mut sums = Vec::new();
-                let mut edges = Vec::new();
-                for sector in pre[destroyed].chunks(SECTOR) {
-                    sums.push(crc32fast::hash(sector));
-                    edges.extend_from_slice(&sector[edge(script, sector.len())]);
-                }
-                OldImageGuard::Sectors { context: context(script, pre), sums, edges }
-            }
-            guard @ OldImageGuard::Sectors { .. } => guard,
-        }
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -334,7 +318,7 @@ mod tests {
             };
             let all_new = post.len() < pre.len() && len == post.len();
             let now = tear(&pre, &post, len, |index| all_new || new_sectors[index % 20]);
-            for guard in [OldImageGuard::Whole(pre.clone()), sectors_guard(&script, &pre)] {
+            for guard in [OldImageGuard::Whole(pre.clone()), OldImageGuard::sectors(&script, &pre)] {
                 match classify(&script, &guard, &now) {
                     ImageState::Pre(found) => prop_assert!(found == pre && now == pre),
                     ImageState::Post { pre: found } => prop_assert!(found == pre && now == post),
@@ -357,7 +341,7 @@ mod tests {
             // Anywhere from the change on; before it a large file's guard needs to know nothing.
             let flip = script.at + flip.index(now.len() - script.at);
             now[flip] = now[flip].wrapping_add(1);
-            for guard in [OldImageGuard::Whole(pre.clone()), sectors_guard(&script, &pre)] {
+            for guard in [OldImageGuard::Whole(pre.clone()), OldImageGuard::sectors(&script, &pre)] {
                 let found = classify(&script, &guard, &now);
                 prop_assert!(found == ImageState::Other || matches!(&found, ImageState::Torn { post: new, .. } if *new == now), "{found:?}");
             }

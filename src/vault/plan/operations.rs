@@ -62,13 +62,6 @@ pub enum Operation {
         /// The passage.
         bytes: Vec<u8>,
     },
-    /// Replaces a passage of whole lines that occurs once.
-    ReplaceRange {
-        /// The passage.
-        bytes: Vec<u8>,
-        /// The new text.
-        with: Vec<u8>,
-    },
     /// Replaces everything, if the file is exactly as expected.
     ReplaceAll {
         /// The whole content now, `None` for no such file.
@@ -150,9 +143,6 @@ fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReas
             let end = if ended { at.end } else { at.end + terminator_at(now, at.end) };
             vec![Splice { at: at.start..end, with: Vec::new() }]
         }),
-        Operation::ReplaceRange { bytes, with } => {
-            find_range(now, bytes).map(|at| vec![Splice { at, with: with.clone() }])
-        }
         Operation::ReplaceAll { .. }
         | Operation::RemoveFile { .. }
         | Operation::SetCommitmentStatus { .. } => return None,

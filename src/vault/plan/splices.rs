@@ -122,7 +122,7 @@ pub(super) fn append(bytes: &[u8], at: usize, added: &[u8]) -> Splice {
 
 pub(super) fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Splice {
     let mut last = None;
-    for (line, live) in flagged_lines(bytes) {
+    for (line, live) in LiveLines::new(bytes).flagged() {
         let end = line.end();
         match (last, memory::heading(line.text).filter(|_| live)) {
             (None, Some((2, name))) if name == heading.trim() => last = Some(end),
@@ -178,12 +178,6 @@ fn ends_in_blank_line(bytes: &[u8]) -> bool {
     lines(bytes).last().is_none_or(|line| line.text.trim_ascii().is_empty() && !line.terminator.is_empty())
 }
 
-/// All lines, each with whether it is live.
-fn flagged_lines(bytes: &[u8]) -> impl Iterator<Item = (Line<'_>, bool)> {
-    let mut lines = LiveLines::new(bytes);
-    std::iter::from_fn(move || lines.next_any())
-}
-
 /// Whether `at` is where a line begins.
 fn begins_line(bytes: &[u8], at: usize) -> bool {
     at == bom_len(bytes) || at > 0 && bytes[at - 1] == b'\n'
@@ -230,7 +224,8 @@ impl Liveness {
         if !starts_frontmatter(bytes) && !has_marks(bytes) {
             return Self::All;
         }
-        Self::Dead(flagged_lines(bytes).filter(|(_, live)| !live).map(|(line, _)| line.start).collect())
+        let dead = LiveLines::new(bytes).flagged().filter(|(_, live)| !live);
+        Self::Dead(dead.map(|(line, _)| line.start).collect())
     }
 
     /// Whether the line that begins at `start` is live.

@@ -75,13 +75,6 @@ fn missing<'a>(first: &[&[u8]], second: &[&'a [u8]], old: &[&[u8]]) -> Vec<&'a [
     second.iter().copied().filter(is_missing).collect()
 }
 
-/// A replacement of lines `old` of the base by lines `new` of the other side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Hunk {
-    old: Range<usize>,
-    new: Range<usize>,
-}
-
 /// The lines with their terminators; a last one without gets one, so that adding after it is no
 /// change of it.
 fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
@@ -93,10 +86,6 @@ fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
     lines
 }
 
-fn hunks(base: &[Cow<'_, [u8]>], other: &[Cow<'_, [u8]>]) -> Vec<Hunk> {
-    differences(base, other).map(|op| Hunk { old: op.old_range(), new: op.new_range() }).collect()
-}
-
 /// Brings the changes from `base` to `late` into `now`. `ours` is what we had put in the base's place: lines that it
 /// brought in a line's stead give way where a person changed the same line.
 pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &[u8]) -> Vec<u8> {
@@ -105,11 +94,12 @@ pub(in crate::vault) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &
     }
     let ends = late.is_empty() || late.ends_with(b"\n") || now.ends_with(b"\n") && now != base;
     let (base, late, ours, now) = (lines(base), lines(late), lines(ours), lines(now));
-    let in_now = hunks(&base, &now);
+    let in_now: Vec<DiffOp> = differences(&base, &now).collect();
     // Carried over before, and the two changes were taken for one then?
     let is_there = |region: &Range<usize>, late_side: &[&[u8]]| {
-        let touches = |hunk: &&Hunk| hunk.old.end == region.start || hunk.old.start == region.end;
-        let mut near = in_now.iter().filter(touches).map(|hunk| &now[hunk.new.clone()]);
+        let touches =
+            |hunk: &&DiffOp| hunk.old_range().end == region.start || hunk.old_range().start == region.end;
+        let mut near = in_now.iter().filter(touches).map(|hunk| &now[hunk.new_range()]);
         region.is_empty() && near.any(|new| new.windows(late_side.len()).any(|lines| lines == late_side))
     };
     by_regions(&base, &late, &now, ends, |region, sides| match sides {
@@ -140,11 +130,11 @@ fn by_regions<'a>(
     ends: bool,
     mut choose: impl FnMut(&Range<usize>, Sides<'a>) -> Vec<&'a [u8]>,
 ) -> Vec<u8> {
-    let (in_first, in_second) = (hunks(base, first), hunks(base, second));
+    let [in_first, in_second] = [first, second].map(|other| differences(base, other).collect::<Vec<_>>());
     let (mut left, mut right) = (in_first.as_slice(), in_second.as_slice());
     let (mut merged, mut at): (Vec<&[u8]>, usize) = (Vec::with_capacity(first.len() + second.len()), 0);
     while let Some(region) = region(left, right) {
-        let take = |hunks: &mut &'_ [Hunk], other: &'a [Cow<'_, [u8]>]| {
+        let take = |hunks: &mut &'_ [DiffOp], other: &'a [Cow<'_, [u8]>]| {
             let (here, rest) = hunks.split_at(hunks.partition_point(|hunk| is_in(hunk, &region)));
             *hunks = rest;
             (!here.is_empty()).then(|| side(base, other, here, &region))
@@ -163,15 +153,12 @@ fn by_regions<'a>(
 }
 
 /// The next part of the base that a change of either side, or several that overlap, stand for.
-fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
-    let first = [left.first(), right.first()]
-        .into_iter()
-        .flatten()
-        .min_by_key(|hunk| (hunk.old.start, hunk.old.end))?;
-    let mut region = first.old.clone();
+fn region(left: &[DiffOp], right: &[DiffOp]) -> Option<Range<usize>> {
+    let first = [left.first(), right.first()].into_iter().flatten().map(DiffOp::old_range);
+    let mut region = first.min_by_key(|old| (old.start, old.end))?;
     loop {
-        let end = left.iter().chain(right).filter(|hunk| is_in(hunk, &region)).map(|hunk| hunk.old.end).max();
-        match end {
+        let inside = left.iter().chain(right).filter(|hunk| is_in(hunk, &region));
+        match inside.map(|hunk| hunk.old_range().end).max() {
             Some(end) if end > region.end => region.end = end,
             _ => return Some(region),
         }
@@ -180,23 +167,23 @@ fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
 
 /// Whether a change is one of those that a region stands for: it begins in it, or both only insert at
 /// the same place.
-fn is_in(hunk: &Hunk, region: &Range<usize>) -> bool {
-    hunk.old.start < region.end || hunk.old == *region
+fn is_in(hunk: &DiffOp, region: &Range<usize>) -> bool {
+    hunk.old_range().start < region.end || hunk.old_range() == *region
 }
 
 /// The lines that stand in place of `region` of the base on the side that `hunks` lead to.
 fn side<'a>(
     base: &'a [Cow<'_, [u8]>],
     other: &'a [Cow<'_, [u8]>],
-    hunks: &[Hunk],
+    hunks: &[DiffOp],
     region: &Range<usize>,
 ) -> Vec<&'a [u8]> {
     let mut lines: Vec<&[u8]> = Vec::new();
     let mut at = region.start;
     for hunk in hunks {
-        lines.extend(base[at..hunk.old.start].iter().map(|line| &**line));
-        lines.extend(other[hunk.new.clone()].iter().map(|line| &**line));
-        at = hunk.old.end;
+        lines.extend(base[at..hunk.old_range().start].iter().map(|line| &**line));
+        lines.extend(other[hunk.new_range()].iter().map(|line| &**line));
+        at = hunk.old_range().end;
     }
     lines.extend(base[at..region.end].iter().map(|line| &**line));
     lines

@@ -116,9 +116,7 @@ impl Vault {
     pub fn stat(&self, path: &NotePath) -> Result<Option<Stat>, VaultError> {
         let file = match self.open_raw(path, PATH_ONLY) {
             Ok(file) => file,
-            Err(VaultError::NotFound(_)) => {
-                return Ok(self.stub_stat(path));
-            }
+            Err(VaultError::NotFound(_)) => return Ok(self.stub_stat(path)),
             Err(error) => return Err(error),
         };
         let stat = rustix::fs::fstat(&file).map_err(|error| VaultError::io(path, error.into()))?;

@@ -264,9 +264,9 @@ impl Watch {
         match event {
             WatchEvent::Dirty(paths) => {
                 for path in paths {
-                    let meta = fs::symlink_metadata(self.vault.absolute(path)).ok();
-                    self.stat_poll
-                        .reported(path, meta.filter(fs::Metadata::is_file).map(|meta| seen_of(&meta)));
+                    let meta = fs::symlink_metadata(self.vault.absolute(path));
+                    let file = meta.ok().filter(fs::Metadata::is_file);
+                    self.stat_poll.reported(path, file.as_ref().map(seen_of));
                 }
             }
             WatchEvent::Rescan(_) => self.remember_all(),
