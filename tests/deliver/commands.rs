@@ -128,7 +128,9 @@ fn remind_add_refuses_what_makes_no_reminder() {
 
     exit 2
     --- stderr
-    error: `dayly` is not a recurrence: one of `none`, `daily`, `weekly`, `monthly`; did you mean `daily`?
+    error: invalid value 'dayly' for '--recur <R>': `dayly` is not a recurrence: one of `none`, `daily`, `weekly`, `monthly`; did you mean `daily`?
+
+    For more information, try '--help'.
     ");
     assert_eq!(vault.read("Reminders.md"), "mine\n");
     vault.write("Reminders.md", "```\nopen\n");
