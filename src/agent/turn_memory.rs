@@ -1,4 +1,4 @@
-//! Recalls memories for a turn: context for a brain, and an answer, each memory with its source, if no brain gives one.
+//! Recalls memories for a turn: as context for a brain, and as the answer itself if no brain answers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Finds duplicates within a batch and among known facts, and decides a candidate's effect on a known fact.
+//! Finds which candidates for the inbox are known already, and whether one replaces or extends a known fact.
 //!
 //! The thresholds and the rules of the categories are source 002's ("Auto-capture"). A brain's verdict, if one was
 //! asked, counts within the rule of the category; otherwise the words decide ([`verdict_by_words`]): a candidate

@@ -1,5 +1,5 @@
 //! Writes questions to the inbox, a note with a line for each thing that could be remembered, and carries out a
-//! person's answers.
+//! person's answers: kept, kept in other words, or declined, which the note's own records remember.
 //!
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a line takes two edits with one [`OPERATION`],
 //! which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source, then the line is

@@ -1,5 +1,5 @@
-//! Computes the new bytes of the inbox's note for each change, and turns a speaker's words into plain text for a memory,
-//! without markup and invisible characters. Pure.
+//! Computes the new bytes of the inbox's note for each change: a question added, answered, or declined for good. Pure. A
+//! speaker's words come in as they were said and stand there as plain text.
 //!
 //! Questions stand in a list, their records below it in one Obsidian comment that this program keeps. A person may do
 //! to the list what they like; where the comment is gone, the next change begins a new one.

@@ -1,4 +1,4 @@
-//! Reads `vault-agent.toml` into checked values.
+//! Reads `vault-agent.toml` into checked values; an unknown or misspelt key is an error with its line and the nearest known key.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Runs the daemon: watches the vault, and connects the rooms.
+//! Runs the daemon: watches the vault, and connects the parts of the program that run beside each other.
 //!
 //! Events of the watcher come in; passes, snapshots, answers and one small report file go out. [`serve`] takes the lock
 //! of [`crate::instance`], watches, and runs one loop and the parts beside it:

@@ -1,4 +1,5 @@
-//! Retries calls of an endpoint: bounded exponential backoff with jitter, and the endpoint's `Retry-After` first.
+//! Retries calls of an endpoint: bounded exponential backoff with jitter, or the wait that its
+//! `Retry-After` asks for.
 //!
 //! [`Backoff`] is pure; [`embed`] sleeps and draws the jitter.
 

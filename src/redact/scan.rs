@@ -1,4 +1,5 @@
-//! Finds keywords of rules, prefixes of tokens and pieces of secrets' names in one pass over a text.
+//! Finds where a secret may stand, in one pass over a text: by the rules' keywords, the prefixes of API tokens, and words in
+//! secrets' names.
 //!
 //! All of them are one Aho-Corasick automaton. Secrets without a keyword (tokens of Discord's bots, lines of pgpass
 //! files) are found without a pattern.

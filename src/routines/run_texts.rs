@@ -1,5 +1,5 @@
-//! Makes the texts of a routine's run: the material in sections, the question with a remark on the run, and the message with
-//! the answer; and finds where the answer goes. Pure, except that paths come from the settings.
+//! Makes the texts of a routine's run: the prompt with its material, and the message with the answer and its destination. Pure,
+//! except that paths come from the settings.
 
 use jiff::civil;
 use jiff::tz::TimeZone;

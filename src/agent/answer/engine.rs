@@ -1,4 +1,4 @@
-//! Runs one turn, from its question to its answer.
+//! Runs one turn, from its question to its answer, and continues it after a crash ([`AnswerEngine`]).
 //!
 //! The turn journal is the state. [`AnswerEngine::answer`] reads it, does the missing steps, and writes each step before its
 //! effect; called again after a crash it continues from there. If a brain fails, the next one of the chain gets the

@@ -1,4 +1,4 @@
-//! Runs a turn, from its question to its answer.
+//! Answers a question: the files of a turn's steps.
 //!
 //! A question and the memories for it come in; one answer goes out, whole or not at all. Each step is in the turn
 //! journal before the next one begins, so that a crash repeats no step that cost something.

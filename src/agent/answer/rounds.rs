@@ -1,4 +1,4 @@
-//! Runs the rounds of tools of a turn, each call once, and turns them into messages for the next request. Also applies
+//! Runs the tools that a brain calls in a turn, each call once, and makes the results messages of the next request. Also applies
 //! the turn's own budget: its limits of tokens, rounds, and calls in a round.
 //!
 //! The journal holds each call's start and end: a call that has ended is not run again, and of a call that a crash

@@ -1,4 +1,4 @@
-//! Reads and changes the note of approvals: adds a line, checks it, ends it.
+//! Reads and changes the note of approvals: adds a line, reads whether a person ticked it, and closes it.
 //!
 //! Every change is computed from the newest bytes under the note's lock, so that an approval is used once, however many
 //! programs check the note at a time. A line that has ended is removed a day later, with the next change.

@@ -1,4 +1,5 @@
-//! Runs a harness's program as a child process: newline-delimited JSON over its pipes, timeouts, and its certain end.
+//! Runs a harness's program as a child process: newline-delimited JSON over its pipes, timeouts; and it ends with this process,
+//! whatever happens.
 //!
 //! The program's parent is a supervisor, our own binary in a process group of its own ([`supervise`]), which ends all
 //! processes that the program leaves behind. [`Child`] ends supervisor and program when it is dropped. If this process

@@ -1,4 +1,5 @@
-//! Writes working memory when a window ends (`/new`), was summarised, or a session was compacted.
+//! Writes working memory after a conversation's window has ended (`/new`), a summary was written, or a coding agent's session
+//! was compacted.
 //!
 //! The notes trigger it: a log's last event (the window ended, or the host compacted the conversation), or a new
 //! summary. There is one text, so of several conversations the last one counts. No other part waits for it.

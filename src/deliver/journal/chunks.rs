@@ -1,4 +1,5 @@
-//! Records messages and their chunks: claimed with their deliveries, sent chunk by chunk, ended together.
+//! Records a delivery from claimed to sent and done, with its message and the chunks of that: claimed together, sent chunk by
+//! chunk, ended together.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};

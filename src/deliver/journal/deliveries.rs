@@ -1,5 +1,6 @@
-//! Lists deliveries: past ones with their notifiers, waiting and refused ones for `status` and `doctor`; and, where several
-//! machines share a vault, records those of another machine, and those that wait for a claim.
+//! Lists deliveries and records those of other machines: past ones with their notifiers, waiting and refused ones for
+//! `status` and `doctor`; and, where several machines share a vault, records those of another machine, and those that
+//! wait for a claim.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,5 +1,4 @@
-//! Writes the conversation as notes: appends every message of a bound channel, its threads and the owners' DMs to its
-//! log.
+//! Appends every message of a bound channel, its threads and the owners' DMs to the log of that channel, once.
 //!
 //! A block's id holds its message's id ([`snowflake`]), so the log itself shows which messages it holds, and repeated
 //! events are written once. Written blocks never change: edits and deletions are further events. Appending reads

@@ -1,5 +1,4 @@
-//! Keeps the conversation as notes: appends every message of a bound channel, its threads and the owners' DMs to its
-//! log.
+//! Keeps Discord's conversations as notes: the files of a channel's log.
 //!
 //! Messages come in, once or several times; each stands in its log once. Nothing is answered here.
 //! - [`logbook`]: the files (only `/new` begins a new one, never the size), and appending to them; `message_events`:

@@ -1,4 +1,4 @@
-//! Holds the state that all tasks of the bot share, and small rules that several of them use.
+//! Lists what several tasks of the bot use: their state, who may talk to it, one turn at a time a channel, and the vault.
 //!
 //! - [`state`]: the API, the logs, the journals, the lanes and their items, the position in each channel's history;
 //! - [`channel_lock`]: one turn at a time a channel;

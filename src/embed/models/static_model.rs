@@ -1,5 +1,5 @@
-//! Chooses the static model that embeds blocks ([`StaticModel`]: the table in the binary, or one from a folder), and embeds
-//! many texts by it ([`Embedder`]).
+//! Chooses the static model: the binary's own table, or a table in a folder ([`StaticModel`]). [`Embedder`] embeds many texts
+//! by it.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Parses and writes the events of a log, with the facts at the end of an agent's event; and detects answers that are
-//! made of memory alone.
+//! Parses the events of a log, one callout each, and writes them, with the facts at the end of an agent's event; and
+//! detects answers that are made of memory alone.
 //!
 //! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%` is a line of its own behind the event's
 //! text. Obsidian doesn't show it.

@@ -1,4 +1,4 @@
-//! Stores snapshots in a bare git repository: opens it alone, locks it between processes, reads it and commits to it.
+//! Stores snapshots in a bare git repository: its objects, commits, trees and the list of snapshots.
 //!
 //! Objects and messages come in; ids go out. A commit is durable before the branch points at it. Nothing here knows the
 //! vault's folder, or why something is written.

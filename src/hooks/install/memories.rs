@@ -1,4 +1,4 @@
-//! Claude Code's own memories: their folder, and the setting that moves it into the vault.
+//! Finds the folder of Claude Code's own memories, and changes the setting that moves it into the vault.
 //!
 //! The host has one folder of Markdown files a project, and a setting that names another ([`KEY`]). The host reads that
 //! setting only from the person's own settings of the project (`.claude/settings.local.json`), not from shared ones; it has

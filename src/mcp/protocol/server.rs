@@ -1,4 +1,4 @@
-//! Runs one session of the protocol ([`McpSession`]): translates its messages, and leaves the work to the rooms.
+//! Runs one MCP session ([`McpSession`]): decodes a message, calls the tool or resource it names, and encodes the answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! The tools: each one's words, arguments, effect and answer as a constant beside the function that does it, by calling
-//! one room.
+//! Lists all MCP tools ([`TOOLS`]): each one's words, arguments, effect and answer as a constant beside the function that does
+//! it.
 //!
 //! Schemas, checks, annotations and `--tools` all come from the table [`TOOLS`], so they can't disagree. The doc comments
 //! of an answer's fields become part of its schema, for models. The functions run on threads that may wait for a disk,

@@ -1,4 +1,4 @@
-//! Saves a fact under a section, a note of the day, or a follow-up.
+//! Saves a fact under a section, a note of the day, or a follow-up; one that stands there already is answered with its line.
 
 use jiff::Timestamp;
 use jiff::civil::Time;

@@ -1,4 +1,5 @@
-//! Applies the filters of a query, as sets of documents, and the checks that need a block's text.
+//! Applies a query's scopes (`project:ID`), filters, exclusions and phrases: as sets of blocks, and by a block's text where
+//! the index can't tell.
 
 use std::cell::RefCell;
 

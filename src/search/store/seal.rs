@@ -1,4 +1,4 @@
-//! Computes checksums of the cache's files, so that a damaged file is detected and rebuilt.
+//! Computes and compares checksums of the cache's files.
 //!
 //! A [`Seal`] describes a whole file: its length, its checksum, and its stat. A file with an unchanged stat is trusted
 //! without reading its bytes; any other is checked, and so are all after a start of the machine. Files that never

@@ -1,5 +1,5 @@
-//! Makes the request of a turn. Pure: the log's bytes, notes and settings come in; the same bytes make the same
-//! request.
+//! Makes what a brain is asked: the files of a request's parts. Pure: the log's bytes, notes and settings come in; the same
+//! bytes make the same request.
 //!
 //! - [`assemble`]: system text, the conversation so far, new messages; [`rebuild`]: the same request again, later, from
 //!   the notes;

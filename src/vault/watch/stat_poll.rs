@@ -1,4 +1,5 @@
-//! Compares the sizes and times of all files every three minutes, to report changes without an event.
+//! Compares the sizes and times of all files every three minutes, to report changes without an event (network drives,
+//! hard links).
 //!
 //! A write through a hard link outside of the vault, or into a file that is mapped into memory, gives no event. The
 //! last stat of each file is kept; if a poll finds another stat, it waits for events on their way, and then reports the

@@ -1,4 +1,4 @@
-//! Parses the terms of a phrase into every phrase that they can be.
+//! Parses the words of a time or a recurrence: every reading that the rules allow comes out.
 //!
 //! Each rule takes a position and returns all matches that begin there, with their ends, so that no choice is made
 //! before all matches are known. A phrase is accepted only if it is read to its end. `grammar/when.md` documents the

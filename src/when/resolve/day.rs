@@ -1,4 +1,4 @@
-//! Resolves days: the dates that a day's words can mean, at a time of day.
+//! Resolves the words of a day (`friday`, `the 3rd`) to the dates that they can mean.
 
 use jiff::civil::{self, Weekday};
 use jiff::{Span, ToSpan};

@@ -1,4 +1,5 @@
-//! Keeps the attached files of messages beside the log, where the settings ask for it, because Discord's links expire.
+//! Downloads the attached files of messages and keeps them beside the log, where the settings ask for it, because
+//! Discord's links expire.
 
 use super::ChannelLane;
 use crate::config::KeepAttachments;

@@ -1,4 +1,4 @@
-//! Ensures that the cache's files are unchanged.
+//! Detects damage of the cache: each file is compared with its checksum when the cache is opened.
 //!
 //! A checkpoint brings the database's file up to date, and its checksum into the seal. Opening the cache compares them,
 //! and reads every byte after a start of the machine, and of a cache that was copied or left in the middle of a
