@@ -2,7 +2,7 @@
 //! brains, the tried ones and the time are values.
 //!
 //! A search begins with no brain tried and calls [`next`] until there is a reply or no brain is left. [`failed`]
-//! records a failure, [`succeeded`] a reply; both change [`BrainHealth`](super::health::BrainHealth), which a store
+//! records a failure, [`succeeded`] a reply; both change [`BrainHealth`], which a store
 //! keeps between turns.
 
 use std::time::Duration;

@@ -7,7 +7,7 @@
 //!   turn;
 //! - [`programs`]: brains that are programs with a loop of their own;
 //! - [`classify`]: the class of a failure, from status, headers and text; [`failover`]: the next brain of a given order,
-//!   and cooldowns ([`crate::turn::route`] makes the order); [`health`]: the health of brains, and a brain's identity in
+//!   and cooldowns ([`crate::turn::route()`] makes the order); [`health`]: the health of brains, and a brain's identity in
 //!   it. Pure: responses, health and the time are values;
 //! - [`scrub`]: texts without keys.
 

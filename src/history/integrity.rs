@@ -1,7 +1,7 @@
 //! Checks that the history is complete and was not rewritten.
 //!
 //! Each of three depths compares the branch with the list of snapshots outside the repository
-//! ([`ledger`](crate::history::store::ledger)) and finds what makes plain git show another history than ours. Then the
+//! (`store::ledger`) and finds what makes plain git show another history than ours. Then the
 //! objects: those of the newest snapshot and of the last thousand exist ([`CheckDepth::Recent`]); all exist
 //! ([`CheckDepth::Present`]); all exist, can be read, and match their ids ([`CheckDepth::Whole`]). Nothing is changed, but
 //! for what the next snapshot would repair anyway.

@@ -1,7 +1,7 @@
 //! Runs routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
 //!
 //! [`claim_due_runs`] reads the notes, computes the occurrences since the last run (`claim_due`), and claims a run in
-//! the delivery journal for each routine that has something to do ([`gather`](gather()), which asks no brain).
+//! the delivery journal for each routine that has something to do (`gather`, which asks no brain).
 //! [`Runner::drive`] brings a run to its end: a turn with a log of its own, whose text is fixed once and then sent by
 //! `deliver`, appended to a note, or only logged. After a crash the same run continues from the journals. A run keeps
 //! the note that it began with; if the note is deleted or disabled before the text is fixed, nothing is sent.

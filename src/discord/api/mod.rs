@@ -1,7 +1,7 @@
 //! Talks to Discord: requests, events, messages and errors in our types. Nothing here knows the vault.
 //!
 //! - [`http`], [`error`]: the REST API, and its errors;
-//! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`](events::GatewayEvent)s;
+//! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`]s;
 //! - `events`: the events of the gateway;
 //! - [`message`], [`content`], [`snowflake`]: a message, its content outside of its text, ids as times;
 //! - [`history`]: a channel's pages;

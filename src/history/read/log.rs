@@ -37,7 +37,7 @@ impl History {
         self.log_between(filter, None, None, take)
     }
 
-    /// As [`History::log_until`], from the snapshot `start` on, which is shown; without one from the newest.
+    /// As [`History::log`], from the snapshot `start` on, which is shown; without one from the newest.
     pub(in crate::history) fn log_between(
         &self,
         filter: &LogFilter,

@@ -4,7 +4,7 @@
 //! beside the note. A record in `edits/displaced` of the state directory, made before the exchange, holds the note's
 //! path, the bytes that were read and those that were written. As long as it exists,
 //! [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours checks the old file for changes, and
-//! [merges](crate::vault::plan::three_way) the change into the note.
+//! merges (`plan::three_way`) the change into the note.
 
 use std::{fs::File, io, io::Write, path::PathBuf, time::Instant};
 
