@@ -34,6 +34,8 @@ fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
         assert!(answer.freshness.complete);
         assert!(answer.freshness.warnings[0].contains("read-only"), "{:?}", answer.freshness);
         assert!(answer.freshness.warnings[0].contains("VAULT_AGENT_CACHE_DIR"), "{:?}", answer.freshness);
+        let told = index.health().into_iter().filter(|found| found.detail.contains("read-only"));
+        assert_eq!(told.count(), 1, "{:?}", index.health());
         // What is newer is read directly, again with each query.
         vault.write("a.md", "third");
         for _ in 0..2 {

@@ -5,11 +5,11 @@
 //! lower case. Pure.
 
 #[cfg(feature = "assistant")]
-use std::sync::LazyLock;
+use std::{collections::HashSet, sync::LazyLock};
 
 use crate::search::analyze::stems::STOP;
 #[cfg(feature = "assistant")]
-use std::collections::HashSet;
+use crate::search::analyze::stems::STOP_WORDS;
 
 const GERMAN: &str = "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dein deine dem den \
     denn der des dich die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines \
@@ -75,10 +75,9 @@ pub(in crate::search) fn of(words: &[String]) -> Vec<&'static str> {
 /// Whether a lower-case word is a function word of any of these languages.
 #[cfg(feature = "assistant")]
 pub(crate) fn is_one(word: &str) -> bool {
-    static ALL: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-        std::iter::once(STOP).chain(LANGUAGES).flat_map(str::split_ascii_whitespace).collect()
-    });
-    ALL.contains(word)
+    static OTHERS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| LANGUAGES.into_iter().flat_map(str::split_ascii_whitespace).collect());
+    STOP_WORDS.contains(word) || OTHERS.contains(word)
 }
 
 #[cfg(test)]

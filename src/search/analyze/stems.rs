@@ -14,7 +14,7 @@ pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in
     have had having were been being would could should may might can i me my you your we our us he him his she \
     her its them from about any some than so s t d m ll re ve don didn";
 
-static STOP_WORDS: LazyLock<FxHashSet<&'static str>> =
+pub(in crate::search) static STOP_WORDS: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| STOP.split_ascii_whitespace().collect());
 
 /// Words longer than this (in bytes) are cut: nobody asks for the 200th letter of a base64 blob.

@@ -8,7 +8,7 @@ use crate::search::follow::{follower, scan};
 use crate::search::retrieve::document_sets::DocumentSets;
 use crate::search::store::cache::Mode;
 use crate::search::store::catalog;
-use crate::search::{Index, IndexError, Kind, Snapshot};
+use crate::search::{CheckedBy, Index, IndexError, Kind, Snapshot};
 
 /// The contents of the index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -192,9 +192,13 @@ impl Index {
             ));
         }
         let snapshot = self.fresh_snapshot(&store)?;
-        found.extend(snapshot.freshness.warnings.iter().map(|why| {
-            Finding::new("index", Severity::Warn, why.clone(), "what is found may be older than the notes")
-        }));
+        // What the cache lacks is told above; that the vault can't be looked at is an answer's last warning alone.
+        if let (CheckedBy::Nobody, Some(why)) =
+            (snapshot.freshness.checked_by, snapshot.freshness.warnings.last())
+        {
+            let fix = "what is found may be older than the notes";
+            found.push(Finding::new("index", Severity::Warn, why.as_str(), fix));
+        }
         let mut broken = Vec::new();
         catalog::each_file(snapshot.database(), |file| {
             for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
