@@ -198,6 +198,8 @@ pub(crate) fn with_value(bytes: &[u8], end: usize, key: &str, value: &str) -> Op
                     at = at.start - 1..at.end + 1;
                     value.to_owned()
                 }
+                // Nothing stands between the key and a comment.
+                _ if bytes.get(at.end) == Some(&b'#') => format!("{value} "),
                 _ => value.to_owned(),
             };
             return Some([&bytes[..at.start], with.as_bytes(), &bytes[at.end..]].concat());
@@ -247,6 +249,9 @@ mod tests {
         assert_eq!(set("a", "\"it's\""), "---\na: \"it's\" # y\nb:\n---\n");
         assert_eq!(set("b", "z"), "---\na: 'x' # y\nb: z\n---\n");
         assert_eq!(set("c", "z"), "---\na: 'x' # y\nb:\nc: z\n---\n");
+        let commented = "---\nd: # y\n---\n";
+        let done = with_value(commented.as_bytes(), commented.len(), "d", "z").unwrap();
+        assert_eq!(String::from_utf8(done).unwrap(), "---\nd: z # y\n---\n");
     }
 
     proptest! {

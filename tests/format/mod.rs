@@ -10,4 +10,5 @@ mod grammar;
 mod reminder;
 mod speed;
 mod tasks;
+pub mod tool_call;
 mod vectors;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use vault_agent::format::log::{self, EventKind, LogBlock};
 use vault_agent::hooks::HostEvent;
 
+use crate::format::tool_call::tool_parts;
 use crate::hooks::host::{SESSION, hook, input, log as hooks_log, transcript_path};
 use crate::support::TestVault;
 
@@ -593,23 +594,4 @@ fn a_line_that_is_too_long_to_be_kept_is_told_once() {
     stops(&vault);
     let _ = vault.run(&["hook", "archive", path.to_str().unwrap()]).ok();
     assert_eq!(kept(&vault).len(), 4, "told once");
-}
-
-/// The arguments and the result of a content that `tool_content` made.
-fn tool_parts(content: &str) -> Option<(&str, &str)> {
-    let (arguments, rest) = unfence(content.strip_prefix("arguments:\n")?)?;
-    let (result, rest) = unfence(rest.strip_prefix("\nresult:\n")?)?;
-    (rest.is_empty() || rest.starts_with("\nnote: ")).then_some((arguments, result))
-}
-
-/// The text in the fence that `text` begins with, and what comes after it.
-fn unfence(text: &str) -> Option<(&str, &str)> {
-    let fence = &text[..text.find('\n')?];
-    if fence.len() < 3 || !fence.bytes().all(|byte| byte == b'`') {
-        return None;
-    }
-    let body = &text[fence.len() + 1..];
-    let close = format!("\n{fence}");
-    let at = body.find(&close)?;
-    Some((&body[..at], &body[at + close.len()..]))
 }

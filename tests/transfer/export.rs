@@ -93,6 +93,19 @@ fn json_lines_come_in_again_as_they_went_out() {
     assert_eq!(other.tree(), before);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_export_to_a_name_that_is_no_text_is_written_and_said() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let vault = TestVault::new(VAULT);
+    let file = vault.home().join(std::ffi::OsString::from_vec(b"out\xff.md".to_vec()));
+    for more in [&[][..], &["--json"]] {
+        let run = vault.command(&["export", "-o"]).arg(&file).args(more).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        assert!(std::fs::read_to_string(&file).unwrap().contains("##"));
+    }
+}
+
 #[test]
 fn an_export_is_found_out_as_one_and_another_zone_is_said() {
     let vault = TestVault::new(VAULT);

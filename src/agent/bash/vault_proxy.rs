@@ -19,7 +19,7 @@ use tokio::process::Command;
 
 use crate::agent::skills::HiddenSecrets;
 use crate::agent::tools::Caller;
-use crate::brain::process::our_program;
+use crate::brain::process::this_program;
 use crate::config::{CACHE_VARIABLE, Dirs, STATE_VARIABLE};
 use crate::confine::Gate;
 
@@ -81,7 +81,7 @@ impl VaultProxy {
     }
 
     async fn child(&self, request: ProxyRequest) -> std::io::Result<ProxyReply> {
-        let mut child = Command::new(our_program())
+        let mut child = Command::new(this_program())
             // The name of the program in its help and errors, whatever its path is.
             .arg0("vault-agent")
             .args(&request.args)

@@ -59,6 +59,15 @@ pub fn our_program() -> PathBuf {
     })
 }
 
+/// Our own program as a child of this process is started: on Linux by this process's file, also after an upgrade has replaced
+/// that.
+pub fn this_program() -> PathBuf {
+    if cfg!(target_os = "linux") && OUR_PROGRAM.get().is_none() {
+        return "/proc/self/exe".into();
+    }
+    our_program()
+}
+
 /// Names our own program where this process isn't it: in tests. The first one counts.
 pub fn name_our_program(path: &Path) {
     let _ = OUR_PROGRAM.set(path.to_owned());

@@ -74,7 +74,9 @@ pub(in crate::cli) fn install(
     let after = memories::with_folder(file.text(), shown).map_err(wrong)?;
     context.show_change(&path, file.text(), &after);
     let report = |copied: usize, written: bool| {
-        Some(json!({ "settings": path, "folder": folder, "copied": copied, "written": written }))
+        Some(
+            json!({ "settings": path.to_string_lossy(), "folder": folder.to_string_lossy(), "copied": copied, "written": written }),
+        )
     };
     if dry_run {
         return Ok(report(0, false));

@@ -67,7 +67,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let daily: usize = contents.days.iter().map(|day| day.file.bullets.len()).sum();
     let exported = json!({
         "format": format.as_ref().map(PossibleValue::get_name),
-        "file": file,
+        "file": file.map(|file| file.to_string_lossy()),
         "memories": memories,
         "daily": daily,
         "reminders": reminders,

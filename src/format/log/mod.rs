@@ -228,7 +228,7 @@ mod tests {
             log.blocks.iter().map(|block| (block.line, block.end_line)).collect::<Vec<_>>(),
             [(8, 14), (16, 26)]
         );
-        assert_eq!(tool_parts(&log.blocks[1].event.content), Some(("{}", "`a`")));
+        assert_eq!(log.blocks[1].event.content, tool_content("{}", "`a`", &[]));
         assert_eq!(log.end.offset, text.len());
     }
 
@@ -291,14 +291,6 @@ mod tests {
         }
 
         #[test]
-        fn any_tool_call_comes_back(arguments in "(?s)[`a\\n{}]{0,40}", result in "(?s)[`b\\n]{0,40}") {
-            let content = tool_content(&arguments, &result, &[]);
-            prop_assert_eq!(tool_parts(&content), Some((arguments.as_str(), result.as_str())));
-            let content = tool_content(&arguments, &result, &["it failed".to_owned(), result.replace('\n', " ")]);
-            prop_assert_eq!(tool_parts(&content), Some((arguments.as_str(), result.as_str())));
-        }
-
-        #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), offset in 0usize..500) {
             let log = parse(&bytes);
             prop_assert!(log.end.offset <= bytes.len());
@@ -313,24 +305,5 @@ mod tests {
             prop_assert_eq!(log.blocks.len(), 1);
             prop_assert_eq!(&log.blocks[0].event.content, "hi");
         }
-    }
-
-    /// The arguments and the result of a content that [`tool_content`] made.
-    fn tool_parts(content: &str) -> Option<(&str, &str)> {
-        let (arguments, rest) = unfence(content.strip_prefix("arguments:\n")?)?;
-        let (result, rest) = unfence(rest.strip_prefix("\nresult:\n")?)?;
-        (rest.is_empty() || rest.starts_with("\nnote: ")).then_some((arguments, result))
-    }
-
-    /// The text in the fence that `text` begins with, and what comes after it.
-    fn unfence(text: &str) -> Option<(&str, &str)> {
-        let fence = &text[..text.find('\n')?];
-        if fence.len() < 3 || !fence.bytes().all(|byte| byte == b'`') {
-            return None;
-        }
-        let body = &text[fence.len() + 1..];
-        let close = format!("\n{fence}");
-        let at = body.find(&close)?;
-        Some((&body[..at], &body[at + close.len()..]))
     }
 }

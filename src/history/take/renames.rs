@@ -168,7 +168,9 @@ impl History {
         }
         let known = match scan.known_files {
             Some(known) => known,
-            None => store.files(base)?.len(),
+            None if scan.deleted.len() > BULK => store.files(base)?.len(),
+            // A few deletions can only be all of them in a tiny vault.
+            None => store.count_up_to(base, scan.deleted.len() + 1)?,
         };
         let added =
             scan.changed.iter().any(|(path, _)| store.file(base, path).is_ok_and(|old| old.is_none()));

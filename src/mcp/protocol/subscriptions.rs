@@ -215,6 +215,10 @@ pub async fn forward_progress(
         if peer.notify_progress(word).await.is_err() {
             return;
         }
+        if done == total {
+            // The last one: the answer waits for no pause behind it.
+            return;
+        }
         tokio::time::sleep(MIN_INTERVAL).await;
     }
 }

@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS forms (
     at_ms      INTEGER NOT NULL,
     goes_to    TEXT,               -- where its answer is shown; NULL while the change isn't made
     said       TEXT,
-    words      TEXT                -- a hash of what was sent
+    words      TEXT                -- a hash of what was sent; NULL in older files
 ) STRICT;";
 
 /// The file.
@@ -45,7 +45,13 @@ static KIND: StateFileKind = StateFileKind {
     name: "the page's state",
     hint: Some("deleting the file ends all sessions of the page, and nothing else"),
     versions: &[],
-    each_time: |db| db.execute_batch(SCHEMA),
+    each_time: |db| {
+        db.execute_batch(SCHEMA)?;
+        if !db.prepare("SELECT * FROM forms")?.column_names().any(|name| name == "words") {
+            db.execute_batch("ALTER TABLE forms ADD COLUMN words TEXT")?;
+        }
+        Ok(())
+    },
 };
 
 /// A session of the page.
@@ -236,6 +242,16 @@ mod tests {
         let store = PageStore::open(temp.path()).unwrap();
         assert!(store.end(&found.id).unwrap() && !store.end(&found.id).unwrap());
         assert!(store.session("0123456789", now).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_without_the_hash_of_forms_gets_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let older =
+            SCHEMA.replace("said       TEXT,", "said       TEXT").replace("    words      TEXT  ", "--");
+        rusqlite::Connection::open(temp.path().join(FILE_NAME)).unwrap().execute_batch(&older).unwrap();
+        let store = PageStore::open(temp.path()).unwrap();
+        assert_eq!(store.claim("a", "s", "w", Timestamp::UNIX_EPOCH).unwrap(), FormIdState::New);
     }
 
     #[test]
