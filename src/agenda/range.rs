@@ -157,17 +157,17 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
 ///
 /// # Errors
 /// The journal can't be read.
-pub(super) fn past_items(
+fn past_items(
     window: &DaySpan<'_>,
     most: usize,
 ) -> Result<(Vec<AgendaEntry>, HashSet<String>), DatabaseError> {
     let DaySpan { workspace, .. } = window;
     let rows = workspace.journal()?.past_deliveries(window.from, window.to, most)?;
     let keys = rows.iter().map(|row| row.key.clone()).collect();
-    Ok((rows.into_iter().map(|row| entry(workspace, row)).collect(), keys))
+    Ok((rows.into_iter().map(|row| past_entry(workspace, row)).collect(), keys))
 }
 
-fn entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
+fn past_entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
     let paths = &workspace.settings.paths;
     let fact = row.fact;
     let (kind, own) = match fact.kind {

@@ -116,7 +116,7 @@ impl PreparedBrain {
         if let Some(problem) = self.problem.clone().filter(|_| self.lacks_key()) {
             return vec![BrainClient::Unavailable(FailureClass::Auth, problem)];
         }
-        let client = |key: Option<SecretString>| match WireFormat::named(self.settings.kind.as_str()) {
+        let client = |key: Option<SecretString>| match wire_of(self.settings.kind) {
             Some(wire) => BrainClient::Wire(WireBrain {
                 wire,
                 url: self.url.clone(),
@@ -200,6 +200,16 @@ fn keys(brain: &config::BrainSettings, root: &Path) -> (Vec<SecretString>, Optio
         problem = (!variables.is_empty()).then(|| format!("there is no key; set {}", variables.join(" or ")));
     }
     (keys, problem)
+}
+
+/// The wire of a kind; none if it is a program.
+fn wire_of(kind: BrainKind) -> Option<WireFormat> {
+    match kind {
+        BrainKind::Messages => Some(WireFormat::Messages),
+        BrainKind::Responses => Some(WireFormat::Responses),
+        BrainKind::Chat => Some(WireFormat::Chat),
+        BrainKind::ClaudeCode | BrainKind::Codex | BrainKind::Acp => None,
+    }
 }
 
 /// A brain with one of its keys.

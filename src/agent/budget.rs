@@ -1,4 +1,5 @@
-//! Computes the budgets of a day, the assistant's and each brain's own, and how much of them is used.
+//! Computes the budgets of a day, the assistant's and each brain's own, and how much of them is used; and adds up the
+//! cost of all answers in the vault's logs (`usage`).
 //!
 //! The turn journal holds the cost of every call. At 80 % of a limit a notice is queued, once a day; at 100 % a person
 //! is asked whether to go on (`answer::budget_check`), and a "yes" lifts that limit until midnight.
@@ -12,7 +13,7 @@ use super::tools::ApprovalSubject;
 use crate::brain::Usage;
 use crate::config::Settings;
 use crate::reminders::rfc3339;
-use crate::turn::journal::{self, TurnJournal};
+use crate::turn::journal::TurnJournal;
 use crate::turn::usage::{self, UsageGrouping, UsageRow, UsageSum};
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
@@ -174,11 +175,10 @@ pub fn of_vault(workspace: &Workspace) -> Vec<Budget> {
     if !are_set(&workspace.settings) {
         return Vec::new();
     }
-    let is_there = workspace.dirs.state.join(journal::FILE_NAME).exists();
-    match is_there.then(|| TurnJournal::open(&workspace.dirs.state)) {
-        Some(Ok(journal)) => return today(workspace, &journal),
-        Some(Err(error)) => tracing::warn!("{error}"),
-        None => {}
+    match TurnJournal::open_if_there(&workspace.dirs.state) {
+        Ok(Some(journal)) => return today(workspace, &journal),
+        Ok(None) => {}
+        Err(error) => tracing::warn!("{error}"),
     }
     budgets(&workspace.settings, &[], &[], &BTreeSet::new(), "")
 }

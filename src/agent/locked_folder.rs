@@ -79,6 +79,6 @@ pub(super) fn remove(folder: &Path) {
         open.extend(folders.map(|entry| entry.path()));
     }
     if let Err(error) = fs::remove_dir_all(folder) {
-        tracing::warn!("the scratch folder `{}` can't be removed: {error}", folder.display());
+        tracing::warn!("the folder `{}` can't be removed: {error}", folder.display());
     }
 }

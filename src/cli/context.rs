@@ -189,7 +189,7 @@ pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, Co
     })
 }
 
-/// An instant in the past as options take it: as [`instant`] reads it, or in words.
+/// An instant in the past as options take it: as [`parse_time`] reads it.
 pub(super) fn past(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
     let now = workspace.clock.now().to_zoned(workspace.zone.tz().clone());
     parse_time(text, &now).map_err(|error| match error {

@@ -6,8 +6,7 @@
 //! processes that it started end. [`enforcement`] tells which of these rules the machine can enforce.
 //!
 //! - `run`, `policy`, `output`: outside the box: the start, the permissions, the output and the outcome of a command;
-//! - `helper`, `wire`: the program as its own helper; `gate`: the one connection from the box to
-//!   outside;
+//! - `helper`, `wire`: the program as its own helper; `gate`: the one connection from the box to outside;
 //! - `linux`, `macos`: the box itself.
 
 mod enforcement;

@@ -2,8 +2,8 @@
 //! operation that can be undone.
 //!
 //! A copy is recognised by its name. It is merged line by line (`three_way_merge`), with a base from history
-//! ([`choose_base`]). The note is written first, then the copy is removed: if the program is killed in between, the merge runs
-//! again, and no line comes twice. History keeps the copy.
+//! ([`choose_base`]). The note is written first, then the copy is removed: if the program is killed in between, the
+//! merge runs again, and no line comes twice. History keeps the copy.
 //!
 //! - [`Finder`]: repeated searches for copies, by folders;
 //! - this file: finding copies, the plan, carrying it out.
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use crate::format::changes::{body, differences};
+use crate::format::changes::{self, body, differences};
 use crate::history::{History, HistoryError, LogFilter};
 use crate::vault::{
     EditError, Editor, MERGES, NotePath, OPERATION, OpOutcome, Operation, Origin, Overlap, Vault, VaultError,
@@ -212,7 +212,7 @@ fn choose_base<'a>(states: impl Iterator<Item = &'a [u8]>, copy: &[u8]) -> Optio
 
 /// The lines without their ends.
 fn lines(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.split_inclusive(|byte| *byte == b'\n').map(body).collect()
+    changes::lines(bytes).into_iter().map(body).collect()
 }
 
 /// `text` with the line ends of `note`, where those of the note are all of one kind.

@@ -5,7 +5,6 @@
 //! its algorithms.
 
 use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
-
 use similar::{DiffOp, DiffTag};
 
 /// The lines of a text with their terminators.

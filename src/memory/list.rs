@@ -1,7 +1,7 @@
 //! Lists the memories of each kind: sections, days, follow-ups.
 
 use jiff::civil::Date;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::error::MemoryError;
 use super::scope::{Scope, belongs};
@@ -40,16 +40,11 @@ pub struct ListedSection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedDay {
     /// The day.
-    #[serde(serialize_with = "date_text")]
     pub date: Date,
     /// Its note.
     pub path: NotePath,
     /// Its memories.
     pub memories: Vec<ListedMemory>,
-}
-
-fn date_text<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(date)
 }
 
 impl MemoryNotes<'_> {

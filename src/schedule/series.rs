@@ -1,4 +1,4 @@
-//! Computes the dates of a recurring reminder (daily, weekly, monthly to a month's last day, yearly), without zone or instant.
+//! Computes the dates of a reminder (once, daily, weekly, monthly to a month's last day), without zone or instant.
 
 use jiff::Span;
 use jiff::civil::{Date, DateTime, Time};

@@ -1,4 +1,5 @@
-//! Asks the brains of a chain one after the other until one answers.
+//! Asks the brains of a chain one after the other until one answers, and ends the turn: with the answer and its line of facts,
+//! or with one made from memory.
 //!
 //! Each brain gets as many rounds of tools as it asks for and the settings allow. The result is an answer with its
 //! brain, or the reason why no brain answered. Each call is in the turn journal before it is made, and its cost after

@@ -167,7 +167,9 @@ fn without_control(text: &str) -> String {
 
 /// Prints that the expanded text is not what was summarised, where a problem says so.
 fn is_whole(context: &Context, problem: Option<&String>) -> CommandResult {
-    problem.iter().for_each(|why| context.ui.note(format!("this is not what was summarised: {why}")));
+    if let Some(why) = problem {
+        context.ui.note(format!("this is not what was summarised: {why}"));
+    }
     Ok(Status::of(problem.is_none()))
 }
 

@@ -62,9 +62,13 @@ fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
         before = Some(row.instant);
     }
     for call in &shown.calls {
-        call.error.iter().for_each(|error| ui.line(format!("{}: {error}", call.brain)));
+        if let Some(error) = &call.error {
+            ui.line(format!("{}: {error}", call.brain));
+        }
     }
-    shown.answer.iter().for_each(|answer| ui.line(format!("\n{answer}")));
+    if let Some(answer) = &shown.answer {
+        ui.line(format!("\n{answer}"));
+    }
     Ok(Status::Fine)
 }
 

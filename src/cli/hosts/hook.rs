@@ -164,7 +164,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             archive_sessions(context, files, &template)
         }
         _ => {
-            args.event().into_iter().for_each(|event| answer_host(context, event));
+            if let Some(event) = args.event() {
+                answer_host(context, event);
+            }
             Ok(Status::Fine)
         }
     }

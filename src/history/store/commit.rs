@@ -91,6 +91,7 @@ pub const CONVERSATION: &str = "Conversation";
 pub fn turn_of(conversation: &str) -> Option<&str> {
     conversation.strip_prefix("turn ")?.split(' ').next()
 }
+
 /// The trailer that a restore's commits carry: the snapshot that was restored from.
 pub const RESTORED_FROM: &str = "Restored-From";
 

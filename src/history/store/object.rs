@@ -6,12 +6,11 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use git2::{ObjectType, Oid, Repository};
 
-use crate::history::error::{HistoryError, Result};
+use crate::history::error::{HistoryError, Result, if_there};
 
 /// Writes the objects of one snapshot.
 pub(crate) struct ObjectWriter<'r> {
@@ -98,10 +97,8 @@ pub(crate) fn sync_files(dir: &Path, files: &[PathBuf]) -> Result<()> {
     }
     let mut folders = BTreeSet::from([dir]);
     for path in files {
-        match File::open(path).and_then(|file| file.sync_all()) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            synced => synced.map_err(HistoryError::io("sync", path))?,
-        }
+        if_there(File::open(path).and_then(|file| file.sync_all()))
+            .map_err(HistoryError::io("sync", path))?;
         folders.extend(path.parent());
     }
     folders.into_iter().for_each(sync_dir);

@@ -143,8 +143,11 @@ impl Committer<'_> {
     ) -> Result<bool> {
         for commit in self.store.commits(self.head).take(most) {
             let commit = commit?;
-            if !looks_at(&commit) || commit.message == *message {
-                return Ok(looks_at(&commit));
+            if !looks_at(&commit) {
+                break;
+            }
+            if commit.message == *message {
+                return Ok(true);
             }
         }
         Ok(false)

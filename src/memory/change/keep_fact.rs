@@ -42,7 +42,7 @@ impl MemoryNotes<'_> {
         let section = wording::section(fact.section)?;
         let path = self.long_path();
         let local = self.zone.tz().to_datetime(now);
-        let stamp = format!("{} {}", local.date(), local.time().strftime("%H:%M"));
+        let stamp = local.strftime("%Y-%m-%d %H:%M");
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, fact.link);
         let says = wording::normal(&without_decoration(&text));
         let stands = |item: &MemoryItem| {

@@ -103,10 +103,7 @@ impl MemoryNotes<'_> {
         let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
         let stamp = match memory.timestamp {
             Some(stamp) => wording::checked(stamp)?,
-            None => {
-                let local = self.zone.tz().to_datetime(now);
-                format!("{} {}", local.date(), local.time().strftime("%H:%M"))
-            }
+            None => self.zone.tz().to_datetime(now).strftime("%Y-%m-%d %H:%M").to_string(),
         };
         let bullet = wording::bullet(&format!("[{stamp}] "), &text, &marks);
         let why = origin.why(format!("saved: {}", wording::summary(&text)));

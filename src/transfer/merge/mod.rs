@@ -117,7 +117,7 @@ fn create_note(before: &[u8], items: &[&ImportItem]) -> MergedNote {
     merged
 }
 
-/// A day's note: as it came where there is none, with the bullets that it lacks.
+/// A day's note: as it came where there is none; in either case with the bullets that it lacks.
 fn day(date: Date, before: &[u8], items: &[&ImportItem]) -> MergedNote {
     let first = items.iter().position(|item| matches!(item, ImportItem::Day { .. }));
     let first = first.filter(|_| before.is_empty());

@@ -1,8 +1,8 @@
-//! Makes what a brain is asked: the files of a request's parts. Pure: the log's bytes, notes and settings come in; the same
+//! Makes the request of a turn: the files of its parts. Pure: the log's bytes, notes and settings come in; the same
 //! bytes make the same request.
 //!
-//! - [`assemble`]: system text, the conversation so far, new messages; [`rebuild`]: the same request again, later, from
-//!   the notes;
+//! - [`assemble`]: system text, the conversation so far, new messages; [`rebuild`]: finds the parts of an
+//!   earlier request in its log;
 //! - [`history`], [`files`]: a log's blocks as messages, and their attached files;
 //! - [`notes`]: the notes of every request;
 //! - `shorten`: the head and tail of a long text;
