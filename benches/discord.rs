@@ -11,6 +11,9 @@ mod fake;
 mod discord {
     pub(crate) use crate::fake;
 }
+#[path = "../tests/support/folder.rs"]
+#[allow(dead_code)]
+mod folder;
 #[path = "../tests/support/models/mod.rs"]
 mod models;
 #[path = "../tests/support/processes.rs"]
@@ -19,24 +22,26 @@ mod processes;
 #[path = "../tests/discord/rig.rs"]
 #[allow(dead_code)]
 mod rig;
-/// Where the rig looks for a process's guard.
+#[path = "pass/settings.rs"]
+mod settings;
+/// Where the rig looks for a process's guard, and for its folder.
 mod support {
+    pub(crate) use crate::folder::{self, Folder};
     pub(crate) use crate::processes;
 }
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use rig::{ALICE, CHANNEL, MALLORY, Rig, slash};
 use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
-use vault_agent::deliver::{DeliveryOrder, Journal, NotifyRules, PassMode, PassSettings, PassState};
+use vault_agent::deliver::{DeliveryOrder, Journal, PassMode, PassState};
 use vault_agent::discord::{BotNotifier, IncomingMessage, Logbook, Owners, Surface, entries, snowflake};
 use vault_agent::machines::Machines;
 use vault_agent::redact::Redactor;
-use vault_agent::schedule::{DigestRule, Zone};
-use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+use vault_agent::vault::{EditOptions, Editor, Vault};
 
 #[tokio::main]
 async fn main() {
@@ -65,9 +70,9 @@ async fn conversation() {
     }
     drop(running);
     let mut files = rig.log_files();
-    files.extend(["Reminders.md", "Pinned.md"].map(|name| rig.vault().join(name)));
+    files.extend(["Reminders.md", "Pinned.md"].map(|name| rig.path(name)));
     for file in files {
-        let name = file.strip_prefix(rig.vault()).unwrap().display();
+        let name = file.strip_prefix(rig.root()).unwrap().display();
         println!("==> {name}\n{}", std::fs::read_to_string(&file).unwrap());
     }
 }
@@ -80,28 +85,17 @@ async fn wire() {
     let id = |n: usize| (0..12).map(|at| char::from(letters[(n >> (5 * at)) & 31])).collect::<String>();
     let line =
         |n| format!("- [ ] date=2026-12-01 time=09:30 recur=none msg=\"number {n}\" id=rid_{}\n", id(n));
-    std::fs::write(rig.vault().join("Reminders.md"), (0..COUNT).map(line).collect::<String>()).unwrap();
+    std::fs::write(rig.path("Reminders.md"), (0..COUNT).map(line).collect::<String>()).unwrap();
     let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
     rig.fake.world().set_now(at);
-    let state = rig.temp.path().join("state");
+    let state = rig.state();
     let clock = Arc::new(ManualClock::new(at));
-    let vault = Vault::open(&rig.vault()).unwrap();
+    let vault = Vault::open(&rig.root()).unwrap();
     let editor = Editor::new(vault.clone(), &state, clock.clone(), EditOptions::default());
     let journal = Journal::open(&state).unwrap();
     let delivery_order =
         DeliveryOrder::only(Arc::new(BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]))));
-    let settings = PassSettings {
-        zone: Zone::get("Europe/London").unwrap(),
-        reminders: NotePath::new("Reminders.md").unwrap(),
-        commitments: NotePath::new("COMMITMENTS.md").unwrap(),
-        digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
-        read_only: None,
-        tasks: None,
-        notifiers: String::new(),
-        notify_rules: NotifyRules::default(),
-        phrase: false,
-        pause: None,
-    };
+    let settings = settings::pass_settings();
     let context = PassContext {
         vault: &vault,
         editor: &editor,

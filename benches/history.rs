@@ -187,7 +187,7 @@ fn life_of_one(temp: &Path, commits: usize) {
         trailers: Vec::new(),
     };
     let note = NotePath::new("Reminders.md").unwrap();
-    let before = history.read_at(&history.newest().unwrap().commit, "Reminders.md").unwrap();
+    let before = history.read_at(&history.newest().unwrap(), "Reminders.md").unwrap();
     let after = b"after".to_vec();
     let change = ObservedChange { path: &note, before: before.as_deref(), after: Some(&after), why: &record };
     println!(

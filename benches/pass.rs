@@ -6,17 +6,17 @@
 
 #![allow(clippy::print_stdout)]
 
+#[path = "pass/settings.rs"]
+mod settings;
+
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use vault_agent::clock::{Clock, ManualClock};
-use vault_agent::deliver::{
-    Console, DeliveryOrder, Journal, PassContext, PassMode, PassSettings, PassState, pass,
-};
-use vault_agent::schedule::{DigestRule, Zone};
-use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+use vault_agent::deliver::{Console, DeliveryOrder, Journal, PassContext, PassMode, PassState, pass};
+use vault_agent::vault::{EditOptions, Editor, Vault};
 
 fn main() {
     println!(
@@ -38,20 +38,8 @@ fn measure(lines: usize) {
     let vault = Vault::open(dir.path()).expect("a vault");
     let editor = Editor::new(vault.clone(), state.path(), Arc::clone(&clock), EditOptions::default());
     let journal = Journal::open(state.path()).expect("a journal");
-    let zone = Zone::get("Europe/London").expect("a zone");
-    let delivery_order = DeliveryOrder::only(Arc::new(Console::stderr(zone.tz().clone())));
-    let settings = PassSettings {
-        zone,
-        reminders: NotePath::new("Reminders.md").expect("a path"),
-        commitments: NotePath::new("COMMITMENTS.md").expect("a path"),
-        digest: DigestRule::default(),
-        read_only: None,
-        pause: None,
-        notifiers: String::new(),
-        tasks: None,
-        notify_rules: vault_agent::deliver::NotifyRules::default(),
-        phrase: false,
-    };
+    let settings = settings::pass_settings();
+    let delivery_order = DeliveryOrder::only(Arc::new(Console::stderr(settings.zone.tz().clone())));
     let context = PassContext {
         vault: &vault,
         editor: &editor,

@@ -7,6 +7,7 @@
 //! sends it, a daemon part's in `daemon::parts`, all other output of a command in `cli`.
 
 mod defaults;
+mod error_rules;
 mod sqlite;
 mod words;
 

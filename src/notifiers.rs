@@ -15,8 +15,8 @@ use crate::config::{
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WebhookSettings,
 };
 use crate::deliver::{
-    Console, DeliveryOrder, Desktop, Email, NoteLinks, Notifier, NotifyRules, NtfyNotifier, SignedWebhook,
-    takes_links,
+    Console, DeliveryOrder, Desktop, Email, NoteLinks, Notifier, NotifierContext, NotifyRules, NtfyNotifier,
+    SignedWebhook, takes_links,
 };
 use crate::workspace::Workspace;
 
@@ -121,15 +121,15 @@ impl NotifierParts<'_> {
     /// # Errors
     /// The settings can't work.
     pub(crate) fn make(self, kind: NotifyKind) -> Result<Arc<dyn Notifier>, ConfigError> {
-        let Self { notify, secret, links, rules, .. } = self;
-        let authority = authority(notify, self.root)?;
-        let (authority, rules, clock) = (authority.as_deref(), Arc::new(rules), Arc::clone(self.clock));
+        let Self { notify, secret, links, .. } = self;
+        let (authority, clock) = (authority(notify, self.root)?, Arc::clone(self.clock));
+        let context = NotifierContext { authority, links, rules: Arc::new(self.rules), clock };
         Ok(match kind {
-            NotifyKind::Ntfy => Arc::new(NtfyNotifier::new(&notify.ntfy, secret, authority, links, rules)?),
-            NotifyKind::Email => Arc::new(Email::new(&notify.email, secret, authority, links, rules, clock)?),
+            NotifyKind::Ntfy => Arc::new(NtfyNotifier::new(&notify.ntfy, secret, context)?),
+            NotifyKind::Email => Arc::new(Email::new(&notify.email, secret, context)?),
             _ => {
                 let (address, key) = (self.address.unwrap_or_default(), secret.unwrap_or_default());
-                Arc::new(SignedWebhook::new(address, &key, authority, links, rules, clock)?)
+                Arc::new(SignedWebhook::new(address, &key, context)?)
             }
         })
     }

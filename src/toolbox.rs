@@ -1,4 +1,4 @@
-//! Makes the tools that the settings allow to turns of the assistant and to runs of routines.
+//! Builds the set of tools for a turn of the assistant, or for a run of a routine, from what the settings allow.
 //!
 //! The vault's typed tools are in `mcp`, with those that other hosts may call; the shell, skills and other MCP servers
 //! in `agent`. Front doors ask for the toolbox of a purpose: the assistant's, or a routine's.

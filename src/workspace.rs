@@ -1,4 +1,5 @@
-//! Holds an opened vault with all that a front door needs: settings, zone, directories, clock, editor.
+//! Holds an opened vault with all that an entry point (command line, MCP, Discord, hooks, page, daemon) needs:
+//! settings, zone, directories, clock, editor.
 //!
 //! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened in one way
 //! only. Opening reads the settings and nothing else: no note, no database.
@@ -15,7 +16,9 @@ use jiff::tz::TimeZone;
 use crate::clock::Clock;
 use crate::config::{Dirs, NotifyKind, PausedUntil, Settings};
 use crate::deliver::pass::PassContext;
-use crate::deliver::{self, DeliveryOrder, Journal, NoteLinks, NotifyRules, PassSettings, RestoredItem};
+use crate::deliver::{
+    self, DeliveryOrder, Journal, NoteLinks, NotifyRules, PassSettings, RestoredItem, Restoring,
+};
 use crate::format::commitment::CommitmentStatus;
 use crate::machines::Machines;
 use crate::memory::{MemoryError, MemoryNotes};
@@ -135,7 +138,7 @@ impl Workspace {
             let journal = self.journal().ok()?;
             let (from, to) = (today.checked_sub(62.days()).ok()?, today.checked_add(1.day()).ok()?);
             let local = journal.latest_sent(id, from, to).ok()??;
-            Some(journal.row(&deliver::journal::key(id, local, None)).ok()??.fact.msg)
+            Some(journal.row(&deliver::delivery_journal::key(id, local, None)).ok()??.fact.msg)
         };
         let promised = || {
             let listed = self.memory().ledger().list(true).ok()?;
@@ -163,15 +166,17 @@ impl Workspace {
         fire: bool,
     ) -> Result<Option<RestoredItem>, DatabaseError> {
         let paths = &self.settings.paths;
-        let (zone, clock) = (&self.zone, self.clock.now());
-        let (count, what) = if path == paths.reminders {
-            (deliver::hold_reminders(&self.journal()?, zone, (now, then), clock, fire)?, "reminder")
-        } else if path == paths.commitments {
-            (deliver::hold_commitments(&self.journal()?, zone, (now, then), clock, fire)?, "follow-up")
-        } else {
+        if path != paths.reminders && path != paths.commitments {
             return Ok(None);
+        }
+        let journal = &self.journal()?;
+        let restoring = Restoring { journal, zone: &self.zone, now: self.clock.now(), fire };
+        let (count, kind) = if path == paths.reminders {
+            (restoring.hold_reminders(now, then)?, "reminder")
+        } else {
+            (restoring.hold_commitments(now, then)?, "follow-up")
         };
-        Ok((count > 0).then_some(RestoredItem { count, kind: what, fire }))
+        Ok((count > 0).then_some(RestoredItem { count, kind, fire }))
     }
 
     /// Moves a pending follow-up that wasn't sent yet to a local time. Returns its new block; `None` if there is no

@@ -5,13 +5,14 @@
 
 use vault_agent::search::analyze::authors::{names_of, without_names};
 use vault_agent::search::query::question::Question;
-use vault_agent::search::rank::signal_names::{SIGNALS, Signal, Weights};
-use vault_agent::search::rank::turn_signals;
-use vault_agent::search::rank::turn_signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
+use vault_agent::search::rank::turn_signals::{
+    Candidates, CorpusScope, Near, Occurrences, Prompt, Scores, ScratchPool, Vectors,
+};
 use vault_agent::search::retrieve::bm25;
 use vault_agent::search::store::corpus::Corpus;
-use vault_agent::search::store::matrix::{Matrix, Probe, to_bytes};
+use vault_agent::search::store::vector_code::{Matrix, Probe, to_bytes};
 use vault_agent::search::weights::{NEAR, TURNS};
+use vault_agent::search::weights::{SIGNALS, Signal, Weights};
 
 use crate::data::Conversation;
 use crate::metrics::{self, Metrics};
@@ -98,7 +99,10 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let vectors = probe.as_ref().map(|probe| Vectors { matrix, probe });
             let zone = &jiff::tz::TimeZone::UTC;
             let (candidates, question) = (&candidates, &question);
-            let prompt = Prompt { corpus, candidates, question, vectors, nearest: None, others: &[], zone };
+            let occurrences = &Occurrences::default();
+            let (scope, scratch) = (CorpusScope { corpus, candidates, occurrences }, ScratchPool::default());
+            let prompt =
+                Prompt { scope, question, vectors, nearest: None, others: &[], zone, scratch: &scratch };
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => {
                     let (values, scale) = matrix.row_parts(slot);
@@ -130,13 +134,12 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
 /// Every signal of every slot: the score where that signal alone has a weight.
 fn signals(prompt: Prompt<'_>) -> Vec<[f32; SIGNALS]> {
     // Of more candidates only a shortlist would get all signals.
-    assert!(prompt.candidates.count <= 5000, "a conversation is short");
-    let mut signals = vec![[0.0; SIGNALS]; prompt.corpus.len()];
-    let mut work = Work::default();
+    assert!(prompt.scope.candidates.count <= 5000, "a conversation is short");
+    let mut signals = vec![[0.0; SIGNALS]; prompt.scope.corpus.len()];
     for signal in 0..SIGNALS {
         let alone = std::array::from_fn(|other| f32::from(u8::from(other == signal)));
-        let mut scores = Scores::new(alone, Near::Cosine(NEAR), prompt.corpus.len());
-        turn_signals::compute(prompt, &mut work, &mut scores);
+        let mut scores = Scores::new(alone, Near::Cosine(NEAR), prompt.scope.corpus.len(), prompt.scratch);
+        prompt.compute(&mut scores);
         signals.iter_mut().zip(0..).for_each(|(of_slot, slot)| of_slot[signal] = scores.of(slot));
     }
     signals
@@ -145,16 +148,16 @@ fn signals(prompt: Prompt<'_>) -> Vec<[f32; SIGNALS]> {
 /// Plain BM25 of each slot, for the published formulas and as the measure of all else.
 fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Vec<f32> {
     let mut out = vec![0.0; corpus.len()];
-    let n = candidates.count as u64;
-    let lengths = candidates.slots().map(|slot| f64::from(corpus.meta(slot).length));
-    let mean = (lengths.sum::<f64>() / n.max(1) as f64).max(1e-9);
+    let n = candidates.count as f32;
+    let lengths = candidates.slots().map(|slot| f32::from(corpus.meta(slot).length));
+    let mean = (lengths.sum::<f32>() / n.max(1.0)).max(1e-9);
     for term in &question.terms {
         let mut found = Vec::new();
-        corpus.each_posting(&term.stem, &[], |slot, times, _| found.push((slot, f64::from(times.all()))));
-        let rarity = bm25::idf(found.len() as u64, n);
+        corpus.each_posting(&term.stem, &[], |slot, times, _| found.push((slot, times.all() as f32)));
+        let rarity = bm25::idf(found.len() as f32, n);
         for (slot, tf) in found {
-            let norm = 1.0 - bm25::B + bm25::B * f64::from(corpus.meta(slot).length) / mean;
-            out[slot as usize] += (rarity * tf * (bm25::K1 + 1.0) / (tf + bm25::K1 * norm)) as f32;
+            let length = f32::from(corpus.meta(slot).length);
+            out[slot as usize] += rarity * bm25::saturated(tf, length, mean, bm25::B);
         }
     }
     out

@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 use jiff::tz::TimeZone;
 use vault_agent::embed::BuiltinTable;
 use vault_agent::search::query::question::Question;
-use vault_agent::search::rank::signal_names::weights;
 use vault_agent::search::rank::turn_signals;
-use vault_agent::search::rank::turn_signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
+use vault_agent::search::rank::turn_signals::{
+    Candidates, CorpusScope, Near, Occurrences, Prompt, Scores, Vectors,
+};
 use vault_agent::search::read::block::{Block, ParsedNote};
 use vault_agent::search::store::corpus::Corpus;
-use vault_agent::search::store::matrix::Probe;
+use vault_agent::search::store::vector_code::Probe;
 use vault_agent::search::weights::NEAR;
+use vault_agent::search::weights::weights;
 
 use crate::data::{Conversation, Said, note, turn};
 
@@ -49,25 +51,28 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
     }
     println!("{} blocks taken in: {:?}", corpus.len(), start.elapsed());
     let (mut vectors_only, mut whole) = (Vec::new(), Vec::new());
+    let scratch = turn_signals::ScratchPool::default();
     let mut cosines: Vec<Option<f32>> = Vec::new();
     for asked in conversations.iter().flat_map(|conversation| conversation.questions.iter().step_by(20)) {
         let start = Instant::now();
         let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
         let probe = Probe::new(&table.embed(&asked.text)).unwrap();
         let candidates = Candidates::new(&corpus, |_| true);
-        let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len());
+        let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len(), &scratch);
         let vectors = Vectors { matrix: None, probe: &probe };
+        let scope =
+            CorpusScope { corpus: &corpus, candidates: &candidates, occurrences: &Occurrences::default() };
         let prompt = Prompt {
-            corpus: &corpus,
-            candidates: &candidates,
+            scope,
             question: &question,
             vectors: Some(vectors),
             nearest: None,
             others: &[],
             zone: &TimeZone::UTC,
+            scratch: &scratch,
         };
-        turn_signals::compute(prompt, &mut Work::default(), &mut scores);
-        std::hint::black_box(scores.best(&corpus, &candidates, turn_signals::Bounds::default(), 24));
+        prompt.compute(&mut scores);
+        std::hint::black_box(scores.best(scope, turn_signals::Bounds::default(), 24));
         whole.push(start.elapsed());
         let start = Instant::now();
         cosines.clear();

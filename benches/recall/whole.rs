@@ -37,8 +37,8 @@ impl Built {
         let slots = fill(&dir.join("vault"));
         let (settings, clock) = (Settings::default(), Arc::new(SystemClock));
         let vault = Vault::open(&dir.join("vault")).unwrap();
-        let index = Index::of(vault, &settings, &dir.join("cache"), clock.clone()).unwrap();
-        let recall = Recall::new(Arc::new(index), &settings, clock);
+        let index = Index::of(vault, &settings, &dir.join("cache"), clock).unwrap();
+        let recall = Recall::new(Arc::new(index), &settings);
         Self { dir, recall, slots }
     }
 

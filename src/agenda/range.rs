@@ -11,7 +11,7 @@ use super::entry::{
     Agenda, AgendaEntry, AgendaError, DaySpan, DeliveryDetail, EntryKind, EntryState, MOST_ENTRIES,
 };
 use crate::deliver::MessageKind;
-use crate::deliver::journal::{self, PastDelivery, PastDeliveryState};
+use crate::deliver::delivery_journal::{self, PastDelivery, PastDeliveryState};
 use crate::format::commitment;
 use crate::format::reminder::{self, Recur};
 use crate::reminders::rfc3339;
@@ -19,6 +19,8 @@ use crate::schedule::{self, DueInstant};
 use crate::sqlite::DatabaseError;
 use crate::tasks::{Scanner, is_task_id};
 use crate::workspace::Workspace;
+#[cfg(feature = "assistant")]
+use crate::{agenda::entry::by_day, routines};
 
 /// So far ahead the repeats of other plugins' tasks are worked out, one by one, as their plugins would write them.
 const TASKS_AHEAD_DAYS: i64 = 400;
@@ -49,7 +51,7 @@ pub fn range(
     follow_ups(&window, &known, &mut agenda)?;
     tasks(&window, &known, scanner, &mut agenda);
     #[cfg(feature = "assistant")]
-    super::routine_runs::add_routine_runs(&window, &mut agenda)?;
+    add_routine_runs(&window, &mut agenda)?;
     let order = |entry: &AgendaEntry| (entry.instant, entry.kind);
     agenda
         .entries
@@ -82,7 +84,9 @@ fn add_reminders(
         };
         if let Some(due) = moment.due(one)
             && window.holds(due.occurrence.at)
-            && !id.as_ref().is_some_and(|id| known.contains(&journal::key(id, due.occurrence.local, None)))
+            && !id
+                .as_ref()
+                .is_some_and(|id| known.contains(&delivery_journal::key(id, due.occurrence.local, None)))
         {
             entries.push(entry(due.occurrence.at, EntryState::Late));
         }
@@ -104,7 +108,7 @@ fn follow_ups(window: &DaySpan<'_>, known: &HashSet<String>, agenda: &mut Agenda
         let waits = one.status == commitment::CommitmentStatus::Pending;
         let Some(due) = one.due.filter(|due| waits && window.holds(*due)) else { continue };
         // Its key in the journal has the time in UTC.
-        let key = journal::key(&one.id, due.to_zoned(TimeZone::UTC).datetime(), None);
+        let key = delivery_journal::key(&one.id, due.to_zoned(TimeZone::UTC).datetime(), None);
         if !known.contains(&key) {
             agenda.entries.push(AgendaEntry {
                 path: path.clone(),
@@ -138,7 +142,9 @@ fn tasks(window: &DaySpan<'_>, known: &HashSet<String>, scanner: &mut Scanner, a
         };
         for notification_time in &found.task.notification_times {
             let at = schedule::resolve(&workspace.zone, notification_time.at);
-            if !window.holds(at) || known.contains(&journal::key(&found.id, notification_time.at, None)) {
+            if !window.holds(at)
+                || known.contains(&delivery_journal::key(&found.id, notification_time.at, None))
+            {
                 continue;
             }
             // A past one without a delivery was due before its form was turned on, or waits.
@@ -193,5 +199,58 @@ fn past_entry(workspace: &Workspace, row: PastDelivery) -> AgendaEntry {
         },
         told: Some(told),
         ..AgendaEntry::new(kind, Some(fact.id), fact.msg, fact.due, tz)
+    }
+}
+
+/// The most occurrences of one routine that are counted: each minute of six weeks.
+#[cfg(feature = "assistant")]
+const MOST_TIMES: usize = 42 * 24 * 60;
+
+/// Adds the routines that are on, and the runs that there were.
+#[cfg(feature = "assistant")]
+fn add_routine_runs(window: &DaySpan<'_>, agenda: &mut Agenda) -> Result<(), AgendaError> {
+    let DaySpan { workspace, .. } = window;
+    let tz = workspace.zone.tz();
+    for note in routines::read_all(workspace)? {
+        let Some(routine) = note.routine.as_ref().filter(|routine| routine.enabled) else { continue };
+        let table = schedule::Timetable::new(&workspace.zone, &routine.schedule);
+        let times = table.after(window.before_coming()).map(|it| it.at);
+        let times = times.take_while(|at| *at < window.to).take(MOST_TIMES);
+        let schedule = routine.schedule.to_string();
+        agenda.entries.extend(by_day(times, tz).map(|(at, times)| AgendaEntry {
+            recur: Some(schedule.clone()),
+            times,
+            ..routine_entry(workspace, &note.name, at)
+        }));
+    }
+    for run in workspace.journal()?.runs_between(window.from, window.to, MOST_ENTRIES)? {
+        let told = DeliveryDetail {
+            at: Some(rfc3339(run.started, tz)),
+            late_seconds: run.started.duration_since(run.due).as_secs().max(0),
+            missed: run.missed,
+            by: Vec::new(),
+            outcome: run.outcome,
+        };
+        agenda.entries.push(AgendaEntry {
+            state: EntryState::Ran,
+            told: Some(told),
+            ..routine_entry(workspace, &run.routine, run.due)
+        });
+    }
+    Ok(())
+}
+
+#[cfg(feature = "assistant")]
+fn routine_entry(workspace: &Workspace, name: &str, at: Timestamp) -> AgendaEntry {
+    let folder = workspace.settings.paths.routines.trim_end_matches('/');
+    AgendaEntry {
+        path: format!("{folder}/{name}.md"),
+        ..AgendaEntry::new(
+            EntryKind::Routine,
+            Some(name.to_owned()),
+            name.to_owned(),
+            at,
+            workspace.zone.tz(),
+        )
     }
 }

@@ -24,7 +24,7 @@ use crate::brain::wire::BrainTimeouts;
 use crate::config::MEMORY;
 use crate::deliver::{Journal, MessageKind, PendingSend, compose, phrase_check};
 use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath};
-use crate::turn::journal::CallRow;
+use crate::turn::turn_journal::CallRow;
 use crate::turn::{Facts, QuestionProperties, TurnJournal, route};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -70,8 +70,8 @@ impl BackgroundCaller {
         let names = only.map_or_else(|| routed().unwrap_or_default(), |name| vec![name.to_owned()]);
         let budgets = budget::today(&self.workspace, &self.turns);
         let names: Vec<String> = names.into_iter().filter(|name| may_spend(&budgets, name)).collect();
-        let first = self.brains.next_attempt(&self.brains.chain(&names), &FailoverWalk::default());
-        first.is_some_and(|first| !first.last_resort).then_some(names)
+        let first = self.brains.next(&self.brains.chain(&names), &FailoverWalk::default());
+        first.is_some_and(|first| !first.attempt.last_resort).then_some(names)
     }
 
     /// Asks one brain after another until one replies or the time is up, and records the cost.
@@ -85,30 +85,22 @@ impl BackgroundCaller {
         let chain = self.brains.chain(names);
         let began = Instant::now();
         let (mut walk, mut calls, mut said) = (FailoverWalk::default(), Vec::new(), None);
-        while let Some(attempt) =
-            self.brains.next_attempt(&chain, &walk).filter(|attempt| !attempt.last_resort)
-        {
+        while let Some(call) = self.brains.next(&chain, &walk).filter(|call| !call.attempt.last_resort) {
             let Some(left) = most.checked_sub(began.elapsed()).filter(|_| !stop.is_cancelled()) else {
                 break;
             };
-            let member = chain[attempt.index];
-            let asking = self.brains.ask(member, &attempt, request, None, stop, Some(left));
-            let (answered, ms, used) = asking.await;
-            let brain = member.prepared.name().to_owned();
-            calls.push(row(&member.prepared.settings, &answered, ms, used));
+            let (answered, ms, used) = self.brains.ask(call, request, None, stop, Some(left)).await;
+            let brain = call.member.prepared.name().to_owned();
+            calls.push(row(&call.member.prepared.settings, &answered, ms, used));
             match answered {
                 Ok(reply) => {
-                    let model = reply.model.clone();
-                    said = Some(ChainAnswer {
-                        text: fixed_texts::text_of(&reply).unwrap_or_default(),
-                        brain,
-                        model,
-                    });
+                    let text = fixed_texts::text_of(&reply).unwrap_or_default();
+                    said = Some(ChainAnswer { text, brain, model: reply.model });
                     break;
                 }
                 Err(error) => {
                     tracing::info!(brain, purpose = self.purpose.name, "a brain said nothing: {error}");
-                    walk.record(attempt, &brain, error);
+                    walk.record(call, error);
                 }
             }
         }

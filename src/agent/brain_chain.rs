@@ -14,7 +14,7 @@ use crate::brain::health::{BrainHealth, HealthStore};
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, BrainEvent, FailureClass, HarnessHost, HarnessTask, Reply, Request, Usage};
 use crate::clock::Clock;
-use crate::turn::journal::CallRow;
+use crate::turn::turn_journal::CallRow;
 use crate::turn::{Conversation, Facts, assemble};
 use crate::workspace::Workspace;
 
@@ -48,10 +48,17 @@ pub(super) struct ChainBrain {
     clients: Vec<BrainClient>,
 }
 
-impl ChainBrain {
-    /// The client with the key of an attempt.
-    fn client(&self, attempt: &BrainAttempt) -> Result<&BrainClient, BrainError> {
-        let client = self.clients.get(attempt.key);
+/// One try of one brain of a chain.
+#[derive(Clone, Copy)]
+pub(super) struct BrainCall<'c> {
+    pub member: &'c ChainBrain,
+    pub attempt: BrainAttempt,
+}
+
+impl BrainCall<'_> {
+    /// The client with the key of the attempt.
+    fn client(&self) -> Result<&BrainClient, BrainError> {
+        let client = self.member.clients.get(self.attempt.key);
         client.ok_or_else(|| BrainError::new(FailureClass::Auth, "it has no key"))
     }
 }
@@ -179,11 +186,12 @@ impl Brains {
     }
 
     /// The next attempt, if any brain is left.
-    pub fn next_attempt(&self, chain: &[&ChainBrain], walk: &FailoverWalk) -> Option<BrainAttempt> {
+    pub fn next<'c>(&self, chain: &[&'c ChainBrain], walk: &FailoverWalk) -> Option<BrainCall<'c>> {
         let (ids, health, now) = (Self::ids(chain), self.health.load(), self.clock.now());
         let next = failover::next(&ids, &health, &walk.tried, now)?;
         let pointless = next.last_resort && failover::was_just_empty(&health, &ids[next.index], now);
-        (!(walk.unattended && pointless)).then_some(next)
+        let call = BrainCall { member: chain[next.index], attempt: next };
+        (!(walk.unattended && pointless)).then_some(call)
     }
 
     /// The brains that were skipped because they are in cooldown, each with its last error, scrubbed, in words.
@@ -203,8 +211,7 @@ impl Brains {
     /// duration in milliseconds and its usage, also where it brought no answer, or none within `most`.
     pub async fn ask(
         &self,
-        member: &ChainBrain,
-        attempt: &BrainAttempt,
+        call: BrainCall<'_>,
         request: &Request,
         place: Option<&dyn Conversation>,
         stop: &CancellationToken,
@@ -213,13 +220,13 @@ impl Brains {
         let began = Instant::now();
         let progress = Mutex::<CallProgress>::default();
         let asking = async {
-            let permits = self.permits(member);
+            let permits = self.permits(call.member);
             let _permit = permits.acquire().await;
-            let client = member.client(attempt)?;
+            let client = call.client()?;
             let (events, receiver) = mpsc::channel(EVENT_BUFFER);
-            let call = client.call(request, events, stop.child_token());
-            let (result, ()) = tokio::join!(call, CallProgress::listen(&progress, place, receiver));
-            self.remember(member, attempt, &result);
+            let asked = client.call(request, events, stop.child_token());
+            let (result, ()) = tokio::join!(asked, CallProgress::listen(&progress, place, receiver));
+            self.remember(call, &result);
             result
         };
         let answered = match most {
@@ -236,20 +243,19 @@ impl Brains {
     /// Runs a harness once, and records its result in the health file.
     pub async fn run(
         &self,
-        member: &ChainBrain,
-        attempt: &BrainAttempt,
+        call: BrainCall<'_>,
         task: &HarnessTask<'_>,
         host: &dyn HarnessHost,
         end: &CancellationToken,
     ) -> Result<Reply, BrainError> {
-        let permits = self.permits(member);
+        let permits = self.permits(call.member);
         let _permit = tokio::select! {
             biased;
             () = end.cancelled() => return Err(BrainError::cancelled()),
             permit = permits.acquire() => permit,
         };
-        let result = member.client(attempt)?.run(task, host, end.clone()).await;
-        self.remember(member, attempt, &result);
+        let result = call.client()?.run(task, host, end.clone()).await;
+        self.remember(call, &result);
         result
     }
 
@@ -257,7 +263,7 @@ impl Brains {
         self.permits.semaphore(member.prepared.name(), member.prepared.settings.at_once())
     }
 
-    fn remember(&self, member: &ChainBrain, attempt: &BrainAttempt, result: &Result<Reply, BrainError>) {
+    fn remember(&self, BrainCall { member, attempt }: BrainCall<'_>, result: &Result<Reply, BrainError>) {
         let now = self.clock.now();
         let ids: Vec<BrainId> = self.members.iter().map(|member| member.prepared.id.clone()).collect();
         let at = ids.iter().position(|link| link.brain == member.prepared.name()).unwrap_or_default();
@@ -275,8 +281,9 @@ impl Brains {
 
 impl FailoverWalk {
     /// Records an attempt that brought no answer.
-    pub fn record(&mut self, attempt: BrainAttempt, name: &str, error: BrainError) {
+    pub fn record(&mut self, call: BrainCall<'_>, error: BrainError) {
+        let BrainCall { member, attempt } = call;
         self.tried.push(FailedAttempt { attempt, class: error.class, too_long: error.too_long });
-        self.failed.push((name.to_owned(), error.message));
+        self.failed.push((member.prepared.name().to_owned(), error.message));
     }
 }

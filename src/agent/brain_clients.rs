@@ -1,4 +1,4 @@
-//! Makes clients for the brains of the settings and their keys.
+//! Makes a client for each brain that the settings name, with the brain's API key.
 //!
 //! [`prepare`] reads the keys and opens nothing, which is all that `status` and `doctor` need; then
 //! [`PreparedBrain::clients`] makes the clients, one for each key. A brain without its key gets a client too: every call
@@ -116,17 +116,13 @@ impl PreparedBrain {
         if let Some(problem) = self.problem.clone().filter(|_| self.lacks_key()) {
             return vec![BrainClient::Unavailable(FailureClass::Auth, problem)];
         }
-        let client = |key: Option<SecretString>| match wire_of(self.settings.kind) {
-            Some(wire) => BrainClient::Wire(WireBrain {
-                wire,
-                url: self.url.clone(),
-                model: self.settings.model.clone(),
-                key,
-                watch: context.watch,
-                client: context.http.clone(),
-                clock: Arc::clone(&context.clock),
-            }),
-            None => self.program(key, context),
+        let client = |key: Option<SecretString>| match self.settings.kind {
+            BrainKind::Messages => self.wire(WireFormat::Messages, key, context),
+            BrainKind::Responses => self.wire(WireFormat::Responses, key, context),
+            BrainKind::Chat => self.wire(WireFormat::Chat, key, context),
+            BrainKind::ClaudeCode => self.program(|setup| Box::new(ClaudeCode { setup }), key, context),
+            BrainKind::Codex => self.program(|setup| Box::new(Codex { setup }), key, context),
+            BrainKind::Acp => self.program(|setup| Box::new(Acp { setup }), key, context),
         };
         if self.keys.is_empty() {
             return vec![client(None)];
@@ -134,13 +130,30 @@ impl PreparedBrain {
         self.keys.iter().cloned().map(Some).map(client).collect()
     }
 
-    fn program(&self, key: Option<SecretString>, context: &ClientContext) -> BrainClient {
+    fn wire(&self, wire: WireFormat, key: Option<SecretString>, context: &ClientContext) -> BrainClient {
+        BrainClient::Wire(WireBrain {
+            wire,
+            url: self.url.clone(),
+            model: self.settings.model.clone(),
+            key,
+            watch: context.watch,
+            client: context.http.clone(),
+            clock: Arc::clone(&context.clock),
+        })
+    }
+
+    fn program(
+        &self,
+        harness: impl Fn(HarnessSetup) -> Box<dyn Harness>,
+        key: Option<SecretString>,
+        context: &ClientContext,
+    ) -> BrainClient {
         let dir = context.state.join("harness").join(&self.settings.name);
         if let Err(error) = std::fs::create_dir_all(&dir) {
             let message = format!("its folder `{}` can't be made: {error}", dir.display());
             return BrainClient::Unavailable(FailureClass::Crash, message);
         }
-        let setup = HarnessSetup {
+        BrainClient::Program(harness(HarnessSetup {
             brain: self.settings.name.clone(),
             command: self.settings.command(),
             model: self.settings.model.clone(),
@@ -151,12 +164,7 @@ impl PreparedBrain {
             supervision: Supervision { state: context.state.clone(), watch: context.watch },
             dir,
             server: context.server.clone(),
-        };
-        BrainClient::Program(match self.settings.kind {
-            BrainKind::ClaudeCode => Box::new(ClaudeCode { setup }),
-            BrainKind::Codex => Box::new(Codex { setup }),
-            _ => Box::new(Acp { setup }),
-        })
+        }))
     }
 }
 
@@ -200,16 +208,6 @@ fn keys(brain: &config::BrainSettings, root: &Path) -> (Vec<SecretString>, Optio
         problem = (!variables.is_empty()).then(|| format!("there is no key; set {}", variables.join(" or ")));
     }
     (keys, problem)
-}
-
-/// The wire of a kind; none if it is a program.
-fn wire_of(kind: BrainKind) -> Option<WireFormat> {
-    match kind {
-        BrainKind::Messages => Some(WireFormat::Messages),
-        BrainKind::Responses => Some(WireFormat::Responses),
-        BrainKind::Chat => Some(WireFormat::Chat),
-        BrainKind::ClaudeCode | BrainKind::Codex | BrainKind::Acp => None,
-    }
 }
 
 /// A brain with one of its keys.

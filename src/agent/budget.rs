@@ -13,7 +13,7 @@ use super::tools::ApprovalSubject;
 use crate::brain::Usage;
 use crate::config::Settings;
 use crate::reminders::rfc3339;
-use crate::turn::journal::TurnJournal;
+use crate::turn::turn_journal::TurnJournal;
 use crate::turn::usage::{self, UsageGrouping, UsageRow, UsageSum};
 use crate::vault::VaultError;
 use crate::workspace::Workspace;

@@ -1,4 +1,5 @@
-//! Makes folders that go with the value that holds them, and removes those that killed processes have left.
+//! Makes folders that are removed when their owner (a Rust value) is dropped, and removes those that killed processes
+//! left behind.
 //!
 //! A killed program leaves its folder behind. So each folder has a lock file that its program holds, and [`sweep`] removes
 //! the folders whose lock is free.

@@ -169,7 +169,7 @@ impl<'a> LoggedTurn<'a> {
     fn request_at(&self, at: Timestamp, tools: &ToolSource<'_>) -> Option<Request> {
         let history = self.workspace.history().ok()??;
         let point = history.point(&at.to_string()).ok()?;
-        self.request(tools, &|path| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default())
+        self.request(tools, &|path| history.read_at(&point, path).ok().flatten().unwrap_or_default())
     }
 
     fn request(&self, tools: &ToolSource<'_>, read: &NoteReader<'_>) -> Option<Request> {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::McpServer;
 use crate::turn::Conversation;
-use crate::turn::journal::{OpenApproval, ToolEnd};
+use crate::turn::turn_journal::{OpenApproval, ToolEnd};
 use crate::vault::{Actor, Origin};
 
 /// The condition of a call.
@@ -58,6 +58,19 @@ pub trait Toolbox: Send + Sync {
 
     /// The turn is over: ends what was started for it, and removes what it left behind.
     async fn turn_ended(&self, _turn: &str) {}
+}
+
+/// The description of a tool with these properties of its arguments; it takes no others.
+pub(super) fn tool_spec(
+    name: &str,
+    description: impl Into<String>,
+    properties: &serde_json::Value,
+    required: &[&str],
+) -> ToolSpec {
+    let schema = serde_json::json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    });
+    ToolSpec { name: name.to_owned(), description: description.into(), schema }
 }
 
 /// Tells a toolbox that a turn is over, even if its future is dropped (by a panic, or because its caller
@@ -185,6 +198,19 @@ pub struct ApprovalSubject {
     pub reusable: bool,
 }
 
+/// A question to a person about a call.
+#[derive(Clone, Copy)]
+pub struct ApprovalRequest<'a> {
+    /// The call.
+    pub subject: &'a ApprovalSubject,
+    /// Its caller.
+    pub caller: &'a Caller,
+    /// Where the question is shown.
+    pub place: &'a dyn Conversation,
+    /// Ends the question.
+    pub stop: &'a CancellationToken,
+}
+
 /// The result of asking a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalVerdict {
@@ -212,18 +238,12 @@ pub enum AskOutcome {
 /// A way to ask a person.
 #[async_trait]
 pub trait Approvals: Send + Sync {
-    /// Asks, shows the question at `place`, and waits for the decision, the deadline or `stop`. Called again for the same
-    /// call after a restart, it continues to wait for the same decision.
+    /// Asks, shows the question, and waits for the decision, the deadline or the stop. Called again for the same call
+    /// after a restart, it continues to wait for the same decision.
     ///
     /// # Errors
     /// A sentence on why it can't be asked.
-    async fn ask(
-        &self,
-        subject: &ApprovalSubject,
-        caller: &Caller,
-        place: &dyn Conversation,
-        stop: &CancellationToken,
-    ) -> Result<ApprovalVerdict, String>;
+    async fn ask(&self, asked: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String>;
 
     /// Asks as [`Self::ask`] does, for a call at which the turn may be suspended; `before` is the open question of an
     /// earlier try.
@@ -232,13 +252,10 @@ pub trait Approvals: Send + Sync {
     /// A sentence on why it can't be asked.
     async fn ask_or_suspend(
         &self,
-        subject: &ApprovalSubject,
-        caller: &Caller,
+        asked: ApprovalRequest<'_>,
         _before: Option<OpenApproval>,
-        place: &dyn Conversation,
-        stop: &CancellationToken,
     ) -> Result<AskOutcome, String> {
-        self.ask(subject, caller, place, stop).await.map(AskOutcome::Decided)
+        self.ask(asked).await.map(AskOutcome::Decided)
     }
 }
 
@@ -248,13 +265,7 @@ pub struct NoApprovals;
 
 #[async_trait]
 impl Approvals for NoApprovals {
-    async fn ask(
-        &self,
-        _: &ApprovalSubject,
-        _: &Caller,
-        _: &dyn Conversation,
-        _: &CancellationToken,
-    ) -> Result<ApprovalVerdict, String> {
+    async fn ask(&self, _: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
         Ok(ApprovalVerdict::Nobody)
     }
 }

@@ -62,9 +62,7 @@ pub trait TurnMemory: Send + Sync {
     ///
     /// # Errors
     /// A sentence on what is wrong.
-    async fn recall(&self, _query: &str, _limit: usize) -> Result<Vec<FoundMemory>, String> {
-        Ok(Vec::new())
-    }
+    async fn recall(&self, query: &str, limit: usize) -> Result<Vec<FoundMemory>, String>;
 
     /// An answer from memories alone; `own` are the link targets of the question in its log.
     ///

@@ -86,6 +86,21 @@ fn class_of(status: Option<u16>, error: &ErrorText, secrets: &[&str]) -> BrainEr
     BrainError { too_long, status, ..BrainError::new(class, message) }
 }
 
+/// The statuses that codes and types of errors stand for; several with spaces.
+const STATUS_OF_CODES: [(u16, &str); 11] = [
+    (429, "rate_limit_error rate_limit_exceeded rate_limit resource_exhausted too_many_requests"),
+    (529, "overloaded_error overloaded"),
+    (401, "authentication_error invalid_api_key unauthorized unauthenticated"),
+    (403, "permission_error permission_denied forbidden"),
+    (402, "billing_error"),
+    (404, "not_found_error model_not_found not_found"),
+    (413, "request_too_large"),
+    (504, "timeout_error timeout deadline_exceeded"),
+    (400, "invalid_request_error invalid_request invalid_prompt invalid_argument bad_request"),
+    (500, "api_error server_error internal_error internal_server_error internal"),
+    (500, "unavailable service_unavailable vector_store_timeout"),
+];
+
 /// An error's own words.
 struct ErrorText {
     /// For people.
@@ -185,36 +200,12 @@ impl ErrorText {
 
     /// The status that an error within a stream would have had.
     fn status(&self) -> Option<u16> {
-        let of_code = |code: &str| match code {
-            "rate_limit_error"
-            | "rate_limit_exceeded"
-            | "rate_limit"
-            | "resource_exhausted"
-            | "too_many_requests" => Some(429),
-            "overloaded_error" | "overloaded" => Some(529),
-            "authentication_error" | "invalid_api_key" | "unauthorized" | "unauthenticated" => Some(401),
-            "permission_error" | "permission_denied" | "forbidden" => Some(403),
-            "billing_error" => Some(402),
-            "not_found_error" | "model_not_found" | "not_found" => Some(404),
-            "request_too_large" => Some(413),
-            "timeout_error" | "timeout" | "deadline_exceeded" => Some(504),
-            "invalid_request_error"
-            | "invalid_request"
-            | "invalid_prompt"
-            | "invalid_argument"
-            | "bad_request" => Some(400),
-            "api_error"
-            | "server_error"
-            | "internal_error"
-            | "internal_server_error"
-            | "internal"
-            | "unavailable"
-            | "service_unavailable"
-            | "vector_store_timeout" => Some(500),
-            _ => None,
+        let of_code = |code: &String| {
+            let fits = |(_, codes): &&(u16, &str)| codes.split(' ').any(|known| known == code);
+            STATUS_OF_CODES.iter().find(fits).map(|(status, _)| *status)
         };
         // A code says more than a type: `server_error` beside `rate_limit_exceeded`.
-        self.number.or_else(|| self.codes.iter().find_map(|code| of_code(code)))
+        self.number.or_else(|| self.codes.iter().find_map(of_code))
     }
 }
 

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::event::Reply;
+use crate::brain::Reply;
 use crate::format::shortened;
 use crate::redact::redact;
 
@@ -17,30 +17,8 @@ pub const HIDDEN: &str = "[hidden]";
 pub const MOST: usize = 400;
 
 /// Beginnings of keys that say what they are.
-const PREFIXES: [&str; 22] = [
-    "sk-",
-    "sk_",
-    "pk-",
-    "pk_",
-    "rk_",
-    "AIza",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "github_pat_",
-    "glpat-",
-    "xox",
-    "hf_",
-    "gsk_",
-    "xai-",
-    "nvapi-",
-    "r8_",
-    "AKIA",
-    "ya29.",
-    "eyJ",
-    "pplx-",
-];
+const PREFIXES: &str = "sk- sk_ pk- pk_ rk_ AIza ghp_ gho_ ghs_ ghu_ github_pat_ glpat- xox hf_ \
+gsk_ xai- nvapi- r8_ AKIA ya29. eyJ pplx-";
 /// Words after which a key stands, whatever it looks like.
 const ANNOUNCING: [&str; 2] = ["bearer", "basic"];
 /// Names whose value is hidden where it is long or has a digit.
@@ -134,7 +112,7 @@ fn is_key(before: &str, between: &str, word: &str) -> bool {
     // Within a path or a URL's query the key is one of its pieces.
     word.split('/').any(|piece| {
         let prefixed =
-            PREFIXES.iter().any(|prefix| piece.strip_prefix(prefix).is_some_and(|tail| tail.len() >= 8));
+            PREFIXES.split(' ').any(|prefix| piece.strip_prefix(prefix).is_some_and(|tail| tail.len() >= 8));
         let long = piece.split(['-', '.']).any(|run| {
             run.len() >= 32
                 && run.bytes().any(|b| b.is_ascii_digit())

@@ -1,5 +1,6 @@
 //! Writes questions to the inbox, a note with a line for each thing that could be remembered, and carries out a
-//! person's answers: kept, kept in other words, or declined, which the note's own records remember.
+//! person's answers: keep, keep in other words, or decline. What was declined is recorded in the same note, so that it
+//! isn't asked again.
 //!
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a line takes two edits with one [`OPERATION`],
 //! which `undo` takes back together: the fact is written into `MEMORY.md` with a link to its source, then the line is
@@ -41,6 +42,8 @@ pub enum InboxError {
     #[error(transparent)]
     Write(#[from] EditError),
 }
+
+type Result<T, E = InboxError> = std::result::Result<T, E>;
 
 impl InboxError {
     /// A remedy, if there is one.
@@ -123,7 +126,7 @@ impl<'a> Inbox<'a> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn read(&self) -> Result<InboxFile, InboxError> {
+    pub fn read(&self) -> Result<InboxFile> {
         let bytes = self.notes.vault.read_if_there(&self.path())?;
         Ok(bytes.map_or_else(InboxFile::default, |bytes| candidate::parse(&bytes)))
     }
@@ -132,7 +135,7 @@ impl<'a> Inbox<'a> {
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn list(&self) -> Result<Vec<ListedCandidate>, InboxError> {
+    pub fn list(&self) -> Result<Vec<ListedCandidate>> {
         let file = self.read()?;
         let by = |id: &str| {
             let record = file.records.iter().find(|record| record.candidate.id == id)?;
@@ -155,7 +158,7 @@ impl<'a> Inbox<'a> {
     ///
     /// # Errors
     /// The note can't be written, or a line in it wouldn't be seen.
-    pub fn ask(&self, candidates: &[Candidate], again: &[String]) -> Result<Vec<String>, InboxError> {
+    pub fn ask(&self, candidates: &[Candidate], again: &[String]) -> Result<Vec<String>> {
         let known = self.read()?;
         let is_known = |id: &str| known.records.iter().any(|record| record.candidate.id == id);
         let new: Vec<&Candidate> = candidates.iter().filter(|one| !is_known(&one.id)).collect();
@@ -171,7 +174,7 @@ impl<'a> Inbox<'a> {
             why = why.trailer("Candidate", id);
         }
         let path = self.path();
-        self.notes.editor.try_edit_with(&path, &why, |bytes| -> Result<_, InboxError> {
+        self.notes.editor.try_edit_with(&path, &why, |bytes| -> Result<_> {
             let after = inbox_note::with_questions(&inbox_note::with_moved_up(bytes, again), candidates);
             let read = candidate::parse(&after);
             let seen =
@@ -182,32 +185,18 @@ impl<'a> Inbox<'a> {
         Ok(ids)
     }
 
-    /// Keeps the fact of this question; `on` names who decided it.
+    /// Keeps the fact of this question, with `text` in place of its words if given; `on` names who decided it.
     ///
     /// # Errors
-    /// Nothing waits under the id, or a note can't be written.
+    /// Nothing waits under the id, the words can't be kept, or a note can't be written.
     pub fn keep(
-        &self,
-        id: &str,
-        on: &str,
-        now: Timestamp,
-        origin: &Origin,
-    ) -> Result<KeptCandidate, InboxError> {
-        self.keep_as(id, None, on, now, origin)
-    }
-
-    /// Like [`Self::keep`], with `text` in place of the fact's words if given.
-    ///
-    /// # Errors
-    /// As [`Self::keep`], or the words can't be kept.
-    pub fn keep_as(
         &self,
         id: &str,
         text: Option<&str>,
         on: &str,
         now: Timestamp,
         origin: &Origin,
-    ) -> Result<KeptCandidate, InboxError> {
+    ) -> Result<KeptCandidate> {
         let (file, mut line) = self.open(id)?;
         line.text = match text {
             Some(text) => wording::checked(text).map_err(MemoryError::from)?,
@@ -244,7 +233,7 @@ impl<'a> Inbox<'a> {
     ///
     /// # Errors
     /// Nothing waits under the id, or the note can't be written.
-    pub fn decline(&self, id: &str, origin: &Origin) -> Result<ListedCandidate, InboxError> {
+    pub fn decline(&self, id: &str, origin: &Origin) -> Result<ListedCandidate> {
         let (_, line) = self.open(id)?;
         let why = origin.why(format!("declined: {}", short(&line.text))).trailer("Candidate", id);
         self.notes.editor.edit_with(&self.path(), &why, |bytes| {
@@ -258,7 +247,7 @@ impl<'a> Inbox<'a> {
     ///
     /// # Errors
     /// The note can't be read. A failure of one line is reported with the results of the others.
-    pub fn settle(&self, now: Timestamp) -> Result<InboxOutcome, InboxError> {
+    pub fn settle(&self, now: Timestamp) -> Result<InboxOutcome> {
         let mut settled = InboxOutcome::default();
         let origin = Origin::new(Actor::Assistant);
         let file = self.read()?;
@@ -275,7 +264,7 @@ impl<'a> Inbox<'a> {
                 }
                 CheckboxMark::Open if !self.notes.is_kept(&escape_markup(&line.text), &link)? => Ok(()),
                 CheckboxMark::Open | CheckboxMark::Ticked => {
-                    self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept))
+                    self.keep(&line.id, None, on, now, &origin).map(|kept| settled.kept.push(kept))
                 }
             };
             if let Err(error) = done {
@@ -286,7 +275,7 @@ impl<'a> Inbox<'a> {
     }
 
     /// The line that waits under an id.
-    fn open(&self, id: &str) -> Result<(InboxFile, Candidate), InboxError> {
+    fn open(&self, id: &str) -> Result<(InboxFile, Candidate)> {
         let file = self.read()?;
         let line = file.lines.iter().find(|line| line.candidate.id == id).map(|line| line.candidate.clone());
         match line {

@@ -4,7 +4,7 @@
 //! from what people said, never from injected memory, tools or the assistant's own words. In the order in which it
 //! happens:
 //! - [`new_turns`]: new turns of logs; [`sentences`]: their sentences, phrases and quotes. Pure;
-//! - [`find`]: candidates, by rules or by a brain;
+//! - [`find`]: candidates, by rules;
 //! - [`propose`]: what is asked of one turn, by duplicates ([`dedup`]) and scores ([`admission`]);
 //! - [`inbox`]: the questions in the note of the inbox, and a person's answers; [`inbox_note`]: the bytes of that note;
 //! - [`learner`], [`brain_learner`]: all of these for one turn after the other, by rules or by a brain.

@@ -1,9 +1,33 @@
-//! Splits a text of any language into its sentences, without code and quotations, and into the words that carry its content;
-//! matches phrases among words; and checks that a quote stands in its block, without which a candidate is never asked about.
+//! Splits a text of any language into its sentences, without code and quotations, and into its content words, and
+//! matches phrases among these. Also checks that a candidate's quote occurs in the log's block that it names; a
+//! candidate that fails is never put to a person.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use crate::format;
+
+/// The lists of a file of words, by their names.
+pub type WordLists = HashMap<&'static str, Vec<&'static str>>;
+
+/// The words by which facts are found.
+pub(super) static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("data/words.txt")));
+
+/// Reads a file of words: `[name]` begins a list, commas and line ends separate its phrases, and a line that begins with `#` is
+/// a comment.
+pub fn word_lists(file: &'static str) -> WordLists {
+    let (mut lists, mut name) = (WordLists::new(), "");
+    for line in file.lines().filter(|line| !line.starts_with('#')) {
+        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            Some(next) => name = next,
+            None => {
+                let phrases = line.split(',').map(str::trim).filter(|phrase| !phrase.is_empty());
+                lists.entry(name).or_default().extend(phrases);
+            }
+        }
+    }
+    lists
+}
 
 /// Sentences of a speaker in their own words: fenced code, quoted lines, and what stands in
 /// backticks or quotation marks are another's words. The names of the agent's own notes stay.
@@ -107,29 +131,6 @@ pub fn one_line(text: &str, most: usize) -> String {
     format::cut_at_word(&line, most)
 }
 
-/// Stop words, and words that only ask for saving.
-#[rustfmt::skip]
-const EMPTY: &[&str] = &[
-    "the", "an", "and", "or", "but", "to", "of", "in", "on", "at", "for", "with", "is", "are", "was",
-    "were", "be", "been", "it", "its", "this", "that", "these", "those", "my", "your", "our", "you", "me",
-    "we", "he", "she", "they", "his", "her", "their", "i'm", "i've", "i'll", "you're", "have", "has", "had",
-    "do", "does", "did", "will", "would", "can", "could", "should", "so", "as", "by", "from", "about",
-    "please", "now", "just", "not", "no", "yes", "there", "here", "what", "when", "who", "how", "also",
-    "any", "all", "some", "into", "then", "than", "let", "us", "am", "remember", "remembered", "saved",
-    "save", "stored", "store", "noted", "note", "memory", "memories", "vault", "added", "add", "recorded",
-    "made", "keep", "mind", "forget", "don't", "future", "next", "time", "reminder", "remind", "set",
-    "user", "users", "user's", "done", "okay", "ok", "got", "der", "die", "das", "den", "dem", "ein",
-    "eine", "einen", "und", "oder", "aber", "ich", "du", "wir", "ihr", "sie", "es", "mein", "meine", "dein",
-    "deine", "mir", "mich", "dir", "dich", "ist", "sind", "war", "habe", "hat", "haben", "dass", "zu", "im",
-    "auf", "mit", "für", "von", "nicht", "merk", "merke", "gemerkt", "gespeichert", "notiert", "le", "la",
-    "les", "un", "une", "des", "du", "et", "ou", "je", "tu", "nous", "vous", "mon", "ma", "mes", "ton",
-    "ta", "tes", "est", "sont", "ai", "as", "que", "qui", "pour", "avec", "dans", "sur", "noté", "el",
-    "los", "las", "una", "de", "en", "mi", "mis", "tu", "tus", "es", "son", "he", "ha", "que", "por",
-    "para", "con", "recuerda", "guardado", "il", "lo", "gli", "di", "che", "mio", "mia", "per", "um", "uma",
-    "os", "meu", "minha", "het", "een", "ik", "je", "mijn", "dat", "van", "и", "в", "на", "я", "ты", "мы",
-    "что", "мой", "моя", "запомни", "запомнил",
-];
-
 /// The words of a text that carry its content, in a rough common form; pairs of characters where a script
 /// writes its words without spaces.
 pub fn content(text: &str) -> HashSet<String> {
@@ -141,7 +142,7 @@ pub fn content(text: &str) -> HashSet<String> {
             .any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{e00}'..='\u{e7f}'))
         {
             out.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
-        } else if chars.len() > 1 && !EMPTY.contains(&word) {
+        } else if chars.len() > 1 && !WORDS["empty"].contains(&word) {
             let stem = word.strip_suffix("'s").unwrap_or(word);
             let stem = stem.strip_suffix('s').filter(|stem| stem.chars().count() > 2).unwrap_or(stem);
             out.insert(stem.to_owned());

@@ -57,20 +57,13 @@ commands! {
     Undo => undo,
     Audit => audit,
     Conflicts => conflicts (subcommand),
-    #[cfg(feature = "assistant")]
-    Brain => brain (subcommand),
-    #[cfg(feature = "assistant")]
-    Usage => usage,
-    #[cfg(feature = "assistant")]
-    Ask => ask,
-    #[cfg(feature = "assistant")]
-    Turns => turns,
-    #[cfg(feature = "assistant")]
-    Skill => skill (subcommand),
-    #[cfg(feature = "assistant")]
-    Routine => routine (subcommand),
-    #[cfg(feature = "assistant")]
-    Lcm => lcm (subcommand),
+    #[cfg(feature = "assistant")] Brain => brain (subcommand),
+    #[cfg(feature = "assistant")] Usage => usage,
+    #[cfg(feature = "assistant")] Ask => ask,
+    #[cfg(feature = "assistant")] Turns => turns,
+    #[cfg(feature = "assistant")] Skill => skill (subcommand),
+    #[cfg(feature = "assistant")] Routine => routine (subcommand),
+    #[cfg(feature = "assistant")] Lcm => lcm (subcommand),
     Inbox => inbox,
     Hook => hook,
     Import => import,
@@ -78,8 +71,7 @@ commands! {
     Migrate => migrate (subcommand),
     Mcp => mcp,
     McpConfig => mcp_config,
-    #[cfg(all(unix, feature = "assistant"))]
-    Web => web,
+    #[cfg(all(unix, feature = "assistant"))] Web => web,
     Machines => machines,
     Status => status,
     Doctor => doctor,

@@ -1,11 +1,8 @@
 //! `completions`: prints a completion script for a shell.
 
+use crate::cli::prelude::*;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
-use serde_json::json;
-
-use super::context::Context;
-use super::error::{CommandResult, Status};
 
 /// Prints a completion script for a shell.
 ///

@@ -8,9 +8,10 @@ use serde::Serialize;
 
 #[cfg(all(unix, feature = "assistant"))]
 use super::assistant_commands;
-use super::error::{CommandError, CommandResult, Status};
+use super::error::{CommandError, CommandResult, Result, Status};
 use crate::clock::{self, Clock};
 use crate::config::{self, ConfigError};
+use crate::format::changes::unified;
 use crate::history::parse_time;
 use crate::schedule;
 use crate::terminal::Ui;
@@ -36,7 +37,7 @@ impl Context {
     ///
     /// # Errors
     /// The environment's time is no instant.
-    pub(super) fn new(vault: Option<PathBuf>, ui: Ui) -> Result<Self, CommandError> {
+    pub(super) fn new(vault: Option<PathBuf>, ui: Ui) -> Result<Self> {
         let clock = clock::from_env().map_err(|value| {
             ConfigError::new(format!("`{}` is `{value}`, which is no instant", clock::NOW_VARIABLE))
                 .suggest("give RFC 3339, such as `2026-12-01T09:30:00Z`")
@@ -61,7 +62,7 @@ impl Context {
 
     /// Checks that the assistant may call this command from its shell; a person may call all.
     #[cfg(all(unix, feature = "assistant"))]
-    pub(super) fn check_permission(&self, matches: &clap::ArgMatches) -> Result<(), CommandError> {
+    pub(super) fn check_permission(&self, matches: &clap::ArgMatches) -> Result<()> {
         self.caller.as_ref().map_or(Ok(()), |_| assistant_commands::check(matches))
     }
 
@@ -70,7 +71,7 @@ impl Context {
     ///
     /// # Errors
     /// No vault is near, or the named folder is none.
-    pub fn vault_dir(&self) -> Result<PathBuf, CommandError> {
+    pub fn vault_dir(&self) -> Result<PathBuf> {
         let dir = self.folder()?;
         let shown = dir.display();
         if config::is_vault(&dir) {
@@ -89,7 +90,7 @@ impl Context {
     ///
     /// # Errors
     /// None is named, and no vault is near.
-    pub fn folder(&self) -> Result<PathBuf, CommandError> {
+    pub fn folder(&self) -> Result<PathBuf> {
         if let Some(dir) = &self.vault {
             return Ok(dir.clone());
         }
@@ -109,7 +110,7 @@ impl Context {
     ///
     /// # Errors
     /// There is no vault, or its settings are wrong and were never valid.
-    pub fn workspace_or_last(&self) -> Result<Workspace, CommandError> {
+    pub fn workspace_or_last(&self) -> Result<Workspace> {
         let (workspace, wrong) = Workspace::open_or_last(&self.vault_dir()?, Arc::clone(&self.clock))?;
         if let Some(error) = wrong {
             let hint = error.suggestion.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
@@ -123,7 +124,7 @@ impl Context {
     ///
     /// # Errors
     /// There is no vault, or its settings are wrong.
-    pub fn workspace(&self) -> Result<Workspace, CommandError> {
+    pub fn workspace(&self) -> Result<Workspace> {
         let workspace = Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?;
         // A person who types a command has finished editing.
         workspace.editor.count_as_settled(true);
@@ -171,15 +172,14 @@ impl Context {
     pub(super) fn show_change(&self, path: &Path, before: &str, after: &str) {
         if before != after {
             let shown = path.to_string_lossy();
-            let diff = similar::TextDiff::from_lines(before, after);
-            let diff = diff.unified_diff().context_radius(3).header(&shown, &shown).to_string();
+            let diff = format!("--- {shown}\n+++ {shown}\n{}", unified(before, after));
             self.ui.line(diff.trim_end());
         }
     }
 }
 
 /// An instant as options take it: RFC 3339, or a local date and time.
-pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
+pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp> {
     if let Ok(at) = text.parse() {
         return Ok(at);
     }
@@ -190,9 +190,8 @@ pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, Co
 }
 
 /// An instant in the past as options take it: as [`parse_time`] reads it.
-pub(super) fn past(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
-    let now = workspace.clock.now().to_zoned(workspace.zone.tz().clone());
-    parse_time(text, &now).map_err(|error| match error {
+pub(super) fn past(text: &str, workspace: &Workspace) -> Result<Timestamp> {
+    parse_time(text, workspace.clock.now(), &workspace.zone).map_err(|error| match error {
         WhenError::Ambiguous { .. } => error.into(),
         _ => CommandError::usage(format!("`{text}` is no time"))
             .hint("try `yesterday 18:00`, `7 days ago`, `2026-12-01`, or RFC 3339"),
@@ -210,17 +209,17 @@ pub(super) fn table() -> comfy_table::Table {
 ///
 /// # Errors
 /// The system gives no threads, or the task fails.
-pub(super) fn on_workers<T>(task: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+pub(super) fn on_workers<T>(task: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(task);
     runtime.shutdown_background();
     result
 }
 
-/// A runtime for one pass of the scheduler.
+/// A runtime of one thread.
 ///
 /// # Errors
 /// The system gives none.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }

@@ -1,13 +1,11 @@
-//! `doctor`: prints what is wrong and how to fix it. With `--fix` it first fixes what needs no decision of a person and
+//! `doctor`: prints what is wrong and how to fix it. With `--fix` it repairs what needs no decision of a person and
 //! can't lose anything.
 
-use super::context::Context;
-use super::error::{CommandError, CommandResult};
 use super::init;
+use crate::cli::prelude::*;
 use crate::config;
 use crate::doctor::{Check, CheckExtent, ExtraCheck, Severity, examine, settings_failure};
 use crate::instance::DaemonLock;
-use crate::workspace::Workspace;
 
 /// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
 #[derive(Debug, clap::Args)]
@@ -53,7 +51,7 @@ fn line(check: &Check) -> String {
 }
 
 /// Fixes what can be fixed and reports each fix; a failed one is a warning.
-fn fix_all(context: &Context) -> Result<Vec<Check>, CommandError> {
+fn fix_all(context: &Context) -> Result<Vec<Check>> {
     // Settings that can't be read are a finding of the checks.
     let Ok(workspace) = Workspace::open(&context.vault_dir()?, context.clock.clone()) else {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Defines the error of the command line: whose fault it is, which decides the exit code, a message, and hints.
+//! Defines the error of the command line: a message, hints, and whose fault it is, which decides the exit code.
 //!
 //! Any error of a room becomes one by `?`; [`advice`] says of each whether the request itself is wrong, and what to do.
 
@@ -10,6 +10,7 @@ use crate::capture::InboxError;
 use crate::config::ConfigError;
 use crate::conflicts::ConflictError;
 use crate::daemon::DaemonError;
+use crate::error_rules::error_rules;
 use crate::format::quote;
 use crate::history::HistoryError;
 use crate::instance::{LockError, ONE_STATE};
@@ -17,11 +18,19 @@ use crate::machines::engine::EngineError;
 use crate::mcp::HttpError;
 use crate::memory::MemoryError;
 use crate::reminders::ReminderError;
-use crate::search::{IndexError, RecallError};
+use crate::search::IndexError;
 use crate::sqlite::DatabaseError;
 use crate::tasks::TaskError;
 use crate::transfer::TransferError;
 use crate::when::WhenError;
+#[cfg(feature = "assistant")]
+use crate::{
+    agent::rebuild_request::RebuildError,
+    routines::{EnableError, ListError},
+    summary::SummaryError,
+    turn::UnknownBrain,
+    web::WebError,
+};
 
 /// How a command ended that could do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +59,11 @@ impl Status {
     }
 }
 
+/// The result of a step of a command.
+pub type Result<T, E = CommandError> = std::result::Result<T, E>;
+
 /// The result of a command.
-pub type CommandResult = Result<Status, CommandError>;
+pub type CommandResult = Result<Status>;
 
 impl CommandError {
     /// Something is wrong with the vault or the machine.
@@ -107,132 +119,63 @@ fn hinted(is_usage: bool, hint: Option<&str>) -> Advice {
 
 /// What a person is told besides an error's own words. One that isn't listed is no fault of the request.
 fn advice(error: &(dyn Error + 'static)) -> Advice {
-    if let Some(error) = error.downcast_ref::<ConfigError>() {
-        hinted(true, error.suggestion.as_deref())
-    } else if let Some(error) = error.downcast_ref::<DatabaseError>() {
-        hinted(false, error.hint())
-    } else if let Some(error) = error.downcast_ref::<TaskError>() {
-        hinted(false, error.hint())
-    } else if let Some(error) = error.downcast_ref::<ReminderError>() {
-        hinted(error.is_usage(), error.hint())
-    } else if let Some(error) = error.downcast_ref::<TransferError>() {
-        hinted(error.is_usage(), error.hint())
-    } else if let Some(error) = error.downcast_ref::<WhenError>() {
-        hinted(true, Some(error.hint()))
-    } else if let Some(error) = error.downcast_ref::<MemoryError>() {
-        let hint = match error {
-            MemoryError::NoSuchFollowUp { .. } => Some("`vault-agent commitment list --all` shows all ids"),
-            error => error.hint(),
-        };
-        let (is_usage, mut hints) = hinted(error.is_usage(), hint);
-        hints.extend(error.nearest().iter().map(|one| format!("line {}: {}", one.line, quote(&one.text))));
-        (is_usage, hints)
-    } else if let Some(error) = error.downcast_ref::<AgendaError>() {
-        match error {
-            AgendaError::Vault(error) => advice(error),
-            AgendaError::Commitments(error) => advice(error),
-            AgendaError::Reminders(error) => advice(error),
-            AgendaError::Journal(error) => advice(error),
-        }
-    } else if let Some(error) = error.downcast_ref::<InboxError>() {
-        match error {
-            InboxError::Memory(error) => advice(error),
-            other => hinted(false, other.hint()),
-        }
-    } else {
-        of_search_and_history(error)
+    let usage = |hint: &str| hinted(true, Some(hint));
+    let problem = |hint: &str| hinted(false, Some(hint));
+    error_rules! { error;
+        ConfigError { suggestion, .. } => hinted(true, suggestion.as_deref()),
+        one => hinted(false, DatabaseError::hint(one)),
+        one => hinted(false, TaskError::hint(one)),
+        one => hinted(ReminderError::is_usage(one), one.hint()),
+        one => hinted(TransferError::is_usage(one), one.hint()),
+        one => usage(WhenError::hint(one)),
+        one => of_memory(one),
+        AgendaError::Vault(error) => advice(error),
+        AgendaError::Commitments(error) => advice(error),
+        AgendaError::Reminders(error) => advice(error),
+        AgendaError::Journal(error) => advice(error),
+        InboxError::Memory(error) => advice(error),
+        one => hinted(false, InboxError::hint(one)),
+        IndexError::Model(_) => usage("see `[embed]` in `vault-agent.toml`"),
+        IndexError::Scope { .. } => hinted(true, None),
+        ConflictError::NoCopy(_) => usage("`vault-agent conflicts list` shows the copies"),
+        ConflictError::History(error) => advice(error),
+        HistoryError::When(when) => usage(when.hint()),
+        HistoryError::UnknownPoint(_) | HistoryError::Outside(..) | HistoryError::Pattern(_) => hinted(true, None),
+        HistoryError::Empty => problem("`vault-agent run` takes snapshots; so does `history`"),
+        HistoryError::NotInSnapshot(..) => problem("`vault-agent history PATH` shows when it was there"),
+        HistoryError::Disabled => problem("set `[history] enabled = true` in `vault-agent.toml`"),
+        DaemonError::Lock(LockError::Held(_)) =>
+            problem("stop the other one first; `vault-agent status` tells what it is doing"),
+        DaemonError::Lock(LockError::Elsewhere(_)) => problem(ONE_STATE),
+        HttpError::Remote(_) => usage("listen on `127.0.0.1`, or add `--allow-remote` if that is meant"),
+        HttpError::Token(error) => advice(error),
+        HttpError::Listen { .. } => problem("is the port taken? 0 takes a free one"),
+        EngineError::Unreachable(_) | EngineError::Unknown(_) =>
+            problem("nothing was changed for certain: try again when it is reached"),
+        EngineError::Refused(_) => problem("see docs/machines.md on what the store has to allow"),
+        EngineError::Broken(_) =>
+            problem("if that is meant, stop the daemon and take it so: `vault-agent machines join --as-it-is`"),
     }
+    #[cfg(feature = "assistant")]
+    error_rules! { error;
+        SummaryError::Pattern(..) => hinted(true, None),
+        SummaryError::Empty => usage("give words that must all occur, or a pattern with `--regex`"),
+        SummaryError::Unknown(_) => problem("`vault-agent lcm grep WORDS --scope summaries` shows ids"),
+        RebuildError::Unknown(_) => problem("`vault-agent turns` lists the latest"),
+        EnableError::Unknown { .. } => problem("`vault-agent routine list` shows all"),
+        WebError::Listen { .. } => problem("another program has it: change `[web] listen`; port 0 takes a free one"),
+        ListError::Journal(error) => advice(error),
+        UnknownBrain { .. } => hinted(true, None),
+    }
+    Advice::default()
 }
 
-fn of_search_and_history(error: &(dyn Error + 'static)) -> Advice {
-    if let Some(error) = error.downcast_ref::<RecallError>() {
-        match error {
-            RecallError::Embed(_) => hinted(true, Some("see `[embed]` in `vault-agent.toml`")),
-            RecallError::Index(error) => advice(error),
-        }
-    } else if let Some(IndexError::Scope { .. }) = error.downcast_ref() {
-        hinted(true, None)
-    } else if let Some(ConflictError::NoCopy(_)) = error.downcast_ref() {
-        hinted(true, Some("`vault-agent conflicts list` shows the copies"))
-    } else if let Some(ConflictError::History(error)) = error.downcast_ref() {
-        advice(error)
-    } else if let Some(error) = error.downcast_ref::<HistoryError>() {
-        match error {
-            HistoryError::When(when) => hinted(true, Some(when.hint())),
-            HistoryError::UnknownPoint(_) | HistoryError::Outside(..) | HistoryError::Pattern(_) => {
-                hinted(true, None)
-            }
-            HistoryError::Empty => {
-                hinted(false, Some("`vault-agent run` takes snapshots; so does `history`"))
-            }
-            HistoryError::NotInSnapshot(..) => {
-                hinted(false, Some("`vault-agent history PATH` shows when it was there"))
-            }
-            HistoryError::Disabled => {
-                hinted(false, Some("set `[history] enabled = true` in `vault-agent.toml`"))
-            }
-            _ => hinted(false, None),
-        }
-    } else {
-        of_daemon(error)
-    }
-}
-
-fn of_daemon(error: &(dyn Error + 'static)) -> Advice {
-    if let Some(DaemonError::Lock(LockError::Held(_))) = error.downcast_ref() {
-        hinted(false, Some("stop the other one first; `vault-agent status` tells what it is doing"))
-    } else if let Some(DaemonError::Lock(LockError::Elsewhere(_))) = error.downcast_ref() {
-        hinted(false, Some(ONE_STATE))
-    } else if let Some(error) = error.downcast_ref::<HttpError>() {
-        match error {
-            HttpError::Remote(_) => {
-                hinted(true, Some("listen on `127.0.0.1`, or add `--allow-remote` if that is meant"))
-            }
-            HttpError::Token(error) => advice(error),
-            HttpError::Listen { .. } => hinted(false, Some("is the port taken? 0 takes a free one")),
-        }
-    } else if let Some(error) = error.downcast_ref::<EngineError>() {
-        let hint = match error {
-            EngineError::Unreachable(_) | EngineError::Unknown(_) => {
-                "nothing was changed for certain: try again when it is reached"
-            }
-            EngineError::Refused(_) => "see docs/machines.md on what the store has to allow",
-            EngineError::Broken(_) => {
-                "if that is meant, stop the daemon and take it so: `vault-agent machines join --as-it-is`"
-            }
-        };
-        hinted(false, Some(hint))
-    } else {
-        of_assistant(error)
-    }
-}
-
-#[cfg(feature = "assistant")]
-fn of_assistant(error: &(dyn Error + 'static)) -> Advice {
-    use crate::agent::rebuild_request::RebuildError;
-    use crate::routines::{EnableError, ListError};
-    use crate::summary::SummaryError;
-    use crate::web::WebError;
-    if let Some(SummaryError::Pattern(..)) = error.downcast_ref() {
-        hinted(true, None)
-    } else if let Some(SummaryError::Empty) = error.downcast_ref() {
-        hinted(true, Some("give words that must all occur, or a pattern with `--regex`"))
-    } else if let Some(SummaryError::Unknown(_)) = error.downcast_ref() {
-        hinted(false, Some("`vault-agent lcm grep WORDS --scope summaries` shows ids"))
-    } else if let Some(RebuildError::Unknown(_)) = error.downcast_ref() {
-        hinted(false, Some("`vault-agent turns` lists the latest"))
-    } else if let Some(EnableError::Unknown { .. }) = error.downcast_ref() {
-        hinted(false, Some("`vault-agent routine list` shows all"))
-    } else if let Some(WebError::Listen { .. }) = error.downcast_ref() {
-        hinted(false, Some("another program has it: change `[web] listen`; port 0 takes a free one"))
-    } else if let Some(ListError::Journal(error)) = error.downcast_ref() {
-        advice(error)
-    } else {
-        hinted(error.is::<crate::turn::UnknownBrain>(), None)
-    }
-}
-
-#[cfg(not(feature = "assistant"))]
-fn of_assistant(_: &(dyn Error + 'static)) -> Advice {
-    hinted(false, None)
+fn of_memory(error: &MemoryError) -> Advice {
+    let hint = match error {
+        MemoryError::NoSuchFollowUp { .. } => Some("`vault-agent commitment list --all` shows all ids"),
+        error => error.hint(),
+    };
+    let (is_usage, mut hints) = hinted(error.is_usage(), hint);
+    hints.extend(error.nearest().iter().map(|one| format!("line {}: {}", one.line, quote(&one.text))));
+    (is_usage, hints)
 }

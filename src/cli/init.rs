@@ -1,18 +1,12 @@
 //! `init`: writes a new vault from `vault-template/`, which is in the binary.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
 use jiff::SignedDuration;
-use serde::Serialize;
 
-use super::context::Context;
-use super::error::{CommandError, CommandResult};
+use crate::cli::prelude::*;
 use crate::config::FILE_NAME;
 use crate::schedule::Zone;
 use crate::template::{SETTINGS, TEMPLATE};
 use crate::vault::{Actor, ChangeReason, EditError, NotePath};
-use crate::workspace::Workspace;
 
 /// Writes a new vault: notes, settings and an Obsidian configuration; never overwrites a file.
 #[derive(Debug, clap::Args)]
@@ -57,7 +51,7 @@ pub fn write_template(
     context: &Context,
     dir: &Path,
     initial: Option<(&Zone, &str)>,
-) -> Result<(Workspace, TemplateReport), CommandError> {
+) -> Result<(Workspace, TemplateReport)> {
     std::fs::create_dir_all(dir).map_err(|error| {
         CommandError::problem(format!("can't make the folder `{}`: {error}", dir.display()))
     })?;
@@ -79,7 +73,7 @@ pub fn write_template(
 ///
 /// # Errors
 /// The settings file can't be written.
-pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Result<Workspace, CommandError> {
+pub(super) fn ensure_time_zone(context: &Context, workspace: Workspace) -> Result<Workspace> {
     let paths = &workspace.settings.paths;
     let timed = [FILE_NAME, &paths.reminders, &paths.commitments, &paths.daily, &paths.routines, &paths.logs];
     if timed.iter().any(|path| workspace.vault.exists(&workspace.note(path))) {
@@ -101,7 +95,7 @@ fn write_missing(
     zone: &Zone,
     settings: Option<&str>,
     why: &ChangeReason,
-) -> Result<TemplateReport, CommandError> {
+) -> Result<TemplateReport> {
     let mut written = TemplateReport::default();
     for (path, text) in TEMPLATE {
         let note = NotePath::new(path)?;

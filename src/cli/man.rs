@@ -1,12 +1,7 @@
 //! `man`: prints the manual, made from the same definitions as `--help`.
 
-use std::path::PathBuf;
-
+use crate::cli::prelude::*;
 use clap::CommandFactory as _;
-use serde_json::json;
-
-use super::context::Context;
-use super::error::{CommandError, CommandResult, Status};
 
 /// Prints the manual page, or writes the pages of all commands into a folder.
 ///

@@ -33,6 +33,7 @@ mod init;
 mod logging;
 mod man;
 mod memories;
+mod prelude;
 mod reminders;
 mod setup;
 mod snapshots;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
-use super::error::ConfigError;
+use super::ConfigError;
 use crate::config::{FILE_NAME, json_file};
 
 /// Overrides the directory of one vault's state.

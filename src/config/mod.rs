@@ -6,8 +6,7 @@
 //! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
 //! the cache.
 //!
-//! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults; [`paused_until`]: its keys
-//!   for a pause;
+//! - [`settings`]: the file as values; [`tables`]: its tables, declared with their defaults;
 //! - [`add_allowed`], [`set_values`]: the changes that the program makes to the file. Pure;
 //! - [`dirs`], [`json_file`], [`secret`]: directories, small state files in them, secrets; [`error`], [`stray_keys`]:
 //!   errors with their place;
@@ -20,7 +19,6 @@ mod error;
 pub mod git_address;
 pub mod json_file;
 pub mod mcp_hosts;
-mod paused_until;
 mod secret;
 mod set_values;
 mod settings;
@@ -32,14 +30,13 @@ pub(crate) use self::dirs::create_private;
 pub use self::dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use self::error::ConfigError;
 pub(crate) use self::error::nearest;
-pub use self::paused_until::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil};
 pub(crate) use self::secret::expand;
 pub use self::secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, ETCD_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE,
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
 pub use self::set_values::{with_brain, with_values, without};
-pub use self::settings::Settings;
+pub use self::settings::{PAUSE_REMINDERS, PAUSED_UNTIL, PausedUntil, Settings};
 pub use self::stray_keys::{StrayKey, strays};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{

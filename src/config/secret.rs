@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
-use super::error::ConfigError;
+use super::ConfigError;
 
 /// Holds the Discord bot token.
 pub const DISCORD_TOKEN_VARIABLE: &str = "DISCORD_TOKEN";

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use toml::{Table, Value};
 
+use super::Settings;
 use super::error::find_key;
-use super::settings::Settings;
 use crate::config::FILE_NAME;
 
 /// Keys that say the same in two ways: one takes the other's place.

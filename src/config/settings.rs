@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use jiff::civil;
+use serde::Deserialize;
+
 use super::error::{ConfigError, explain, find_key, line_and_column};
-use super::paused_until::PausedUntil;
-use super::tables::assistant::{self, AssistantSettings, Route, SkillSettings};
-use super::tables::doors::{DiscordSettings, HookSettings, WebSettings};
-use super::tables::mcp::{self, McpServer};
-use super::tables::memory::{
-    self, CaptureSettings, EmbedSettings, InboxSettings, IndexSettings, MemorySettings, RecallSettings,
-    RerankSettings, SummarySettings,
+use super::tables::{
+    self, AssistantSettings, BrainSettings, CaptureSettings, DiscordSettings, EditSettings, EmbedSettings,
+    HistorySettings, HookSettings, InboxSettings, IndexSettings, MachineSettings, McpServer, MemorySettings,
+    NotifySettings, PathSettings, RecallSettings, ReminderSettings, RerankSettings, Route, ScheduleSettings,
+    SkillSettings, SummarySettings, Validation, WebSettings, in_range, settings, wrong,
 };
-use super::tables::notes::{EditSettings, HistorySettings, PathSettings, ReminderSettings, ScheduleSettings};
-use super::tables::notify::{self, NotifySettings};
-use super::tables::{BrainSettings, MachineSettings, Validation, in_range, settings, wrong};
 use crate::config::FILE_NAME;
 use crate::format::candidate::Category;
 
@@ -198,9 +196,9 @@ impl Settings {
         in_range("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
         in_range("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
         in_range("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
-        mcp::validate(&self.mcp)?;
-        memory::validate_follow(&self.follow)?;
-        notify::validate(&self.notify)?;
+        tables::mcp::validate(&self.mcp)?;
+        tables::memory::validate_follow(&self.follow)?;
+        tables::notify::validate(&self.notify)?;
         self.reminders.validate()?;
         self.web.validate()?;
         self.machines.as_ref().map_or(Ok(()), MachineSettings::validate)?;
@@ -209,7 +207,7 @@ impl Settings {
             ("summary.brain", self.summary.brain.as_deref()),
             ("capture.brain", self.capture_brain()),
         ];
-        assistant::validate(turn, &self.brains, &self.routes, named)
+        tables::assistant::validate(turn, &self.brains, &self.routes, named)
     }
 }
 
@@ -227,6 +225,51 @@ fn in_vault(key: &str, path: &str, hint: &str) -> Validation {
         return Ok(());
     };
     wrong(key, format!("`{key}` is `{path}`, {reason}"), hint)
+}
+
+/// The key of the settings that pauses.
+pub const PAUSED_UNTIL: &str = "paused_until";
+/// The key of the settings that lets a pause hold for reminders too.
+pub const PAUSE_REMINDERS: &str = "pause_reminders";
+
+/// The word in the place of a time: the pause ends when a person ends it.
+const RESUMED: &str = "resumed";
+
+/// The end of a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum PausedUntil {
+    /// `vault-agent resume`, or the key's removal.
+    Resumed,
+    /// A local time in the vault's zone.
+    At(civil::DateTime),
+}
+
+impl TryFrom<String> for PausedUntil {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let text = text.trim();
+        if text == RESUMED {
+            return Ok(Self::Resumed);
+        }
+        let is_local = text.bytes().all(|byte| byte.is_ascii_digit() || b"-: T".contains(&byte));
+        match text.parse() {
+            Ok(at) if is_local => Ok(Self::At(at)),
+            _ => Err(format!(
+                "`{PAUSED_UNTIL}` is `{text}`: write a local time, as in `2026-12-24 18:00`, or `{RESUMED}`"
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for PausedUntil {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Resumed => formatter.write_str(RESUMED),
+            Self::At(at) => write!(formatter, "{}", at.strftime("%Y-%m-%d %H:%M")),
+        }
+    }
 }
 
 #[cfg(test)]

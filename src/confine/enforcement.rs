@@ -2,7 +2,6 @@
 
 use EnforcementLevel::{Enforced, Not, Partly};
 
-use super::helper::Capabilities;
 use super::wire::Layers;
 
 /// Whether a rule holds.
@@ -46,6 +45,15 @@ impl Enforcement {
     pub fn weak(&self) -> impl Iterator<Item = &EnforcedRule> {
         self.rules.iter().filter(|rule| rule.level != EnforcementLevel::Enforced)
     }
+}
+
+/// The kinds of boxes that a helper can build on this machine.
+#[derive(Debug, Clone)]
+pub(super) struct Capabilities {
+    /// The layers of a box; or the reason why there is none.
+    pub layers: Result<Layers, String>,
+    /// Why there are no namespaces, if so.
+    pub why_none: Option<String>,
 }
 
 /// The rules' names.

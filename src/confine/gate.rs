@@ -31,7 +31,7 @@ const KIND: SocketType = SocketType::SEQPACKET;
 #[cfg(not(target_os = "linux"))]
 const KIND: SocketType = SocketType::DGRAM;
 
-/// The server of the gate, outside the box, in the process that called [`super::run`].
+/// The server of the gate, outside the box, in the process that called [`super::Helper::run`].
 #[async_trait]
 pub trait Gate: Send + Sync {
     /// Talks to one client until it is done. Several are served at a time; at the command's end the future is dropped.

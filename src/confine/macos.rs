@@ -11,17 +11,8 @@ use std::path::Path;
 use super::Policy;
 
 /// The system's paths that programs need.
-const SYSTEM: [&str; 9] = [
-    "/bin",
-    "/sbin",
-    "/usr",
-    "/System",
-    "/Library/Apple",
-    "/Library/Developer/CommandLineTools",
-    "/opt/homebrew",
-    "/private/etc/ssl",
-    "/private/var/db/dyld",
-];
+const SYSTEM: &str = "/bin /sbin /usr /System /Library/Apple /Library/Developer/CommandLineTools \
+/opt/homebrew /private/etc/ssl /private/var/db/dyld";
 
 /// The profile of a policy, in Seatbelt's language. `program` is this program's own file.
 pub(super) fn profile(policy: &Policy, program: &Path) -> String {
@@ -29,7 +20,7 @@ pub(super) fn profile(policy: &Policy, program: &Path) -> String {
         "(version 1)\n(deny default)\n(allow process-fork)\n(allow signal (target same-sandbox))\n(allow sysctl-read)\n\
          (allow file-read-metadata)\n",
     );
-    let read = SYSTEM.iter().map(Path::new).chain(policy.read.iter().map(std::path::PathBuf::as_path));
+    let read = SYSTEM.split(' ').map(Path::new).chain(policy.read.iter().map(std::path::PathBuf::as_path));
     for path in read.chain([program, &policy.write]) {
         let path = quoted(path);
         text.push_str(&format!("(allow file-read* process-exec (subpath {path}))\n"));
@@ -38,14 +29,8 @@ pub(super) fn profile(policy: &Policy, program: &Path) -> String {
     for path in &policy.hide {
         text.push_str(&format!("(deny file-read* process-exec (subpath {}))\n", quoted(path)));
     }
-    for file in [
-        "/",
-        "/private/etc/passwd",
-        "/private/etc/group",
-        "/private/etc/localtime",
-        "/dev/random",
-        "/dev/urandom",
-    ] {
+    let files = "/ /private/etc/passwd /private/etc/group /private/etc/localtime /dev/random /dev/urandom";
+    for file in files.split(' ') {
         text.push_str(&format!("(allow file-read* (literal {}))\n", quoted(Path::new(file))));
     }
     text.push_str("(allow file-read* file-write-data (literal \"/dev/null\") (literal \"/dev/zero\") (regex #\"^/dev/fd/\"))\n");
@@ -74,6 +59,7 @@ fn work(
     job: &super::wire::HelperJob,
     gate: Option<std::os::fd::OwnedFd>,
 ) -> Result<super::wire::HelperReport, String> {
+    use std::os::fd::AsFd;
     use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::process::{Command, Stdio};
     use std::sync::mpsc;

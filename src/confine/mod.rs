@@ -1,12 +1,13 @@
 //! Runs shell commands in a box (a sandbox) that limits files, network, environment and resources.
 //!
-//! [`run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then runs
+//! [`Helper::run`] starts this program again as a helper (`vault-agent __confine`), which restricts itself and then runs
 //! `bash -c COMMAND`. The command reads system programs and the paths that its [`Policy`] names, writes to its scratch
 //! folder alone, has no network unless the policy allows it, a cleared environment, and limits. When it ends, all
 //! processes that it started end. [`enforcement`] tells which of these rules the machine can enforce.
 //!
-//! - `run`, `policy`, `output`: outside the box: the start, the permissions, the output and the outcome of a command;
-//! - `helper`, `wire`: the program as its own helper; `gate`: the one connection from the box to outside;
+//! - `policy`, `output`: the permissions of a command, its output and its outcome;
+//! - `helper`, `wire`: the program as its own helper, started from outside the box, and the messages to it; `gate`: the
+//!   one connection from the box to outside; `enforcement`: the rules that this machine can enforce;
 //! - `linux`, `macos`: the box itself.
 
 mod enforcement;
@@ -17,12 +18,7 @@ mod linux;
 mod macos;
 mod output;
 mod policy;
-mod run;
 mod wire;
-
-use std::sync::Arc;
-
-use tokio_util::sync::CancellationToken;
 
 pub use enforcement::{EnforcedRule, Enforcement, EnforcementLevel};
 pub use gate::Gate;
@@ -42,21 +38,6 @@ pub enum ConfineError {
     /// The helper failed.
     #[error("the box failed: {0}")]
     Helper(#[from] std::io::Error),
-}
-
-/// Runs `command` by `bash -c` in a box made after `policy`, and waits for its end.
-///
-/// After `stop` it ends within a second, with all that it started; dropping the future does the same.
-///
-/// # Errors
-/// The box can't be built, or the scratch can't be used. Whatever the command does is no error.
-pub async fn run(
-    policy: &Policy,
-    command: &str,
-    gate: Option<Arc<dyn Gate>>,
-    stop: &CancellationToken,
-) -> Result<CommandOutcome, ConfineError> {
-    Helper::current().run(policy, command, gate, stop).await
 }
 
 /// The rules that this machine enforces; found by building a box, once for a process.

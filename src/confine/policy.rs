@@ -23,7 +23,7 @@ pub struct Policy {
     pub env: Vec<(String, String)>,
     /// How much it may use.
     pub limits: Limits,
-    /// Whether it may talk to the [`super::Gate`] that is given to [`super::run`].
+    /// Whether it may talk to the [`super::Gate`] that is given to [`super::Helper::run`].
     pub gate: bool,
 }
 

@@ -9,7 +9,7 @@
 //!
 //! Errors have two tiers: a fault of a note, a message or a part is reported (log, `status`) and the loop goes on; only
 //! a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM,
-//! Ctrl-C) ends everything within a second, without cleaning up: the state on disk is enough for the next start.
+//! Ctrl-C, a SIGHUP that isn't ignored) ends everything within a second, without cleaning up: the state on disk is enough for the next start.
 //!
 //! Never here: rules about due items, texts of notifications, texts of answers. The rooms decide those.
 
@@ -117,25 +117,30 @@ fn recover(workspace: &Workspace) {
     }
 }
 
-/// A token that SIGTERM, SIGHUP and Ctrl-C cancel.
+/// A token that SIGTERM, SIGHUP and Ctrl-C cancel. A SIGHUP that was ignored at the start, as under `nohup`, stays ignored.
 ///
 /// # Errors
 /// The signals can't be caught.
 pub fn stop_on_signals() -> std::io::Result<CancellationToken> {
     let stop = CancellationToken::new();
-    let cancel = stop.clone();
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
-        }
-        cancel.cancel();
-    });
+    let hangup = (!is_hangup_ignored()).then(SignalKind::hangup);
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()].into_iter().chain(hangup) {
+        let (mut caught, cancel) = (signal(kind)?, stop.clone());
+        tokio::spawn(async move {
+            caught.recv().await;
+            cancel.cancel();
+        });
+    }
     Ok(stop)
+}
+
+/// Whether this process ignores SIGHUP, as Linux says; elsewhere it is not known, and counts as no.
+fn is_hangup_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let signals = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The first bit is of signal 1.
+    signals.is_some_and(|signals| signals & 1 == 1)
 }
 
 /// Tells systemd that the daemon is up, where systemd listens.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::journal::Recipient;
+use super::delivery_journal::Recipient;
 use super::notifier::{MessageScope, Notifier};
 
 /// The configured notifiers, and the one that gets what the primary refuses for good.

@@ -8,15 +8,15 @@
 //! - [`notifier`]: the trait, its values, and how a nonce is made; [`notifiers`]: one file a notifier;
 //!   [`delivery_order`]: the destinations of a message, in the order in which they are tried;
 //! - [`words`]: the texts of notifications and the rules about recipients; [`split`]: cutting a text to size. Pure;
-//! - [`journal`]: the record of sent messages, in SQLite;
+//! - [`delivery_journal`]: the record of sent messages, in SQLite;
 //! - [`mod@pass`]: one pass of the scheduler; [`restored_items`](mod@restored_items): items that a restore brings back after their
 //!   time;
 //! - [`send_answer`]: sending answers and texts of routines, by the same steps; [`confirm`](mod@confirm): messages that
 //!   no note waits for.
 
 mod confirm;
+pub mod delivery_journal;
 mod delivery_order;
-pub mod journal;
 pub mod notifier;
 mod notifiers;
 pub mod pass;
@@ -26,15 +26,17 @@ pub mod split;
 mod words;
 
 pub use self::confirm::{confirm, notice_once, send_test};
+pub use self::delivery_journal::Journal;
 pub use self::delivery_order::DeliveryOrder;
-pub use self::journal::Journal;
 pub use self::notifier::{
     Fact, MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, SendOutcome,
 };
-pub use self::notifiers::{Console, Desktop, Email, NtfyNotifier, SignedWebhook, takes_links};
+pub use self::notifiers::{
+    Console, Desktop, Email, NotifierContext, NtfyNotifier, SignedWebhook, takes_links,
+};
 pub use self::pass::{
     PassContext, PassError, PassMode, PassReport, PassSettings, PassState, PendingSend, pass,
 };
-pub use self::restored_items::{RestoredItem, hold_commitments, hold_reminders};
+pub use self::restored_items::{RestoredItem, Restoring};
 pub use self::send_answer::{AnswerOutcome, AnswerSender, send_run};
 pub use self::words::{NoteLinks, NotifyRules, compose, instants, link, phrase_check};

@@ -8,64 +8,104 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 use rusqlite::params;
 
-use super::journal::{self, Journal, LineHash, RESTORED};
+use super::delivery_journal::{self, Journal, LineHash, RESTORED};
 use super::notifier::{Fact, MessageKind};
 use super::pass::{commitment_fact, meaning, text_hash};
-use crate::deliver::journal::Result;
+use crate::deliver::delivery_journal::Result;
+use crate::format::ReminderId;
 use crate::format::commitment::{self, Commitment, CommitmentStatus};
-use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Recur, Reminder};
 use crate::schedule::{Zone, due};
 
-/// Notes that the line of `reminder` comes back at `now`; call it before the line is written. With
-/// `fire` it is as if it had never been delivered. Says whether its time is past at all.
-///
-/// # Errors
-/// The journal can't be written; then the line should not be restored.
-pub fn record_restored(
-    journal: &Journal,
-    zone: &Zone,
-    reminder: &Reminder,
-    now: Timestamp,
-    fire: bool,
-) -> Result<bool> {
-    let Some(due) = due(zone, reminder, now) else { return Ok(false) };
-    let line = meaning(reminder);
-    let id = match reminder.id {
-        Some(id) => id.to_string(),
-        None => match journal.name(&line)? {
-            Some(id) => id,
-            None => {
-                // The same line comes back under the same id, however often it is restored.
-                let mut seed = [0; 8];
-                seed.copy_from_slice(&blake3::hash(line.bytes()).as_bytes()[..8]);
-                let id = ReminderId::from_random(seed).to_string();
-                journal.set_names(&[(line, id.clone())])?;
-                id
-            }
-        },
-    };
-    let own = reminder.date.to_datetime(reminder.time);
-    let local = due.occurrence.local;
-    if fire {
-        forget(journal, &id, own, local)?;
-        return Ok(true);
+/// Notes that items come back at an instant; called before their note is written.
+pub struct Restoring<'a> {
+    /// The record of deliveries.
+    pub journal: &'a Journal,
+    /// The zone of the reminders.
+    pub zone: &'a Zone,
+    /// The instant.
+    pub now: Timestamp,
+    /// Whether those whose time is past fire all the same, as if they had never been delivered.
+    pub fire: bool,
+}
+
+impl Restoring<'_> {
+    /// Notes each reminder that `then` has and `now` lacks; says how many are past.
+    ///
+    /// # Errors
+    /// The journal can't be written; then the lines should not be restored.
+    pub fn hold_reminders(&self, now: &[u8], then: &[u8]) -> Result<usize> {
+        let lines = |bytes| -> Vec<Reminder> {
+            reminder::parse(bytes).reminders.into_iter().map(|line| line.reminder).collect()
+        };
+        hold_each(&lines(now), &lines(then), |one| self.hold_reminder(one))
     }
-    let recurring = reminder.recur != Recur::None;
-    let fact = Fact {
-        kind: MessageKind::Reminder,
-        id: id.clone(),
-        local,
-        due: due.occurrence.at,
-        late_seconds: 0,
-        missed: due.missed,
-        msg: reminder.msg.clone(),
-        recurring,
-        next: None,
-        note: None,
-    };
-    suppress(journal, &id, local, if recurring { "done" } else { "failed" }, &line, &fact)?;
-    Ok(true)
+
+    /// Notes each follow-up that `then` has and `now` lacks; says how many are past. One stays pending, and is not sent unless
+    /// it fires.
+    ///
+    /// # Errors
+    /// The journal can't be written; then the blocks should not be restored.
+    pub fn hold_commitments(&self, now: &[u8], then: &[u8]) -> Result<usize> {
+        let blocks = |bytes| -> Vec<Commitment> {
+            commitment::parse(bytes).blocks.into_iter().map(|block| block.commitment).collect()
+        };
+        hold_each(&blocks(now), &blocks(then), |one| self.hold_commitment(one))
+    }
+
+    /// Says whether its time is past at all.
+    fn hold_reminder(&self, reminder: &Reminder) -> Result<bool> {
+        let Some(due) = due(self.zone, reminder, self.now) else { return Ok(false) };
+        let line = meaning(reminder);
+        let id = match reminder.id {
+            Some(id) => id.to_string(),
+            None => match self.journal.name(&line)? {
+                Some(id) => id,
+                None => {
+                    // The same line comes back under the same id, however often it is restored.
+                    let mut seed = [0; 8];
+                    seed.copy_from_slice(&blake3::hash(line.bytes()).as_bytes()[..8]);
+                    let id = ReminderId::from_random(seed).to_string();
+                    self.journal.set_names(&[(line, id.clone())])?;
+                    id
+                }
+            },
+        };
+        let own = reminder.date.to_datetime(reminder.time);
+        let local = due.occurrence.local;
+        if self.fire {
+            forget(self.journal, &id, own, local)?;
+            return Ok(true);
+        }
+        let recurring = reminder.recur != Recur::None;
+        let fact = Fact {
+            kind: MessageKind::Reminder,
+            id: id.clone(),
+            local,
+            due: due.occurrence.at,
+            late_seconds: 0,
+            missed: due.missed,
+            msg: reminder.msg.clone(),
+            recurring,
+            next: None,
+            note: None,
+        };
+        suppress(self.journal, &id, local, if recurring { "done" } else { "failed" }, &line, &fact)?;
+        Ok(true)
+    }
+
+    fn hold_commitment(&self, commitment: &Commitment) -> Result<bool> {
+        let is_past = |due: &Timestamp| commitment.status == CommitmentStatus::Pending && *due <= self.now;
+        let Some(due) = commitment.due.filter(is_past) else { return Ok(false) };
+        let utc = due.to_zoned(TimeZone::UTC).datetime();
+        if self.fire {
+            forget(self.journal, &commitment.id, utc, utc)?;
+        } else {
+            let fact = commitment_fact(self.zone, commitment, due, due);
+            suppress(self.journal, &commitment.id, utc, "failed", &text_hash(commitment), &fact)?;
+        }
+        Ok(true)
+    }
 }
 
 /// Items of a note that a restore brings back after their time.
@@ -98,77 +138,16 @@ impl RestoredItem {
     }
 }
 
-/// [`record_restored`] for each reminder that `then` has and `now` lacks; says how many are past.
-///
-/// # Errors
-/// As [`record_restored`].
-pub fn hold_reminders(
-    journal: &Journal,
-    zone: &Zone,
-    (now, then): (&[u8], &[u8]),
-    clock: Timestamp,
-    fire: bool,
-) -> Result<usize> {
-    let lines = |bytes| -> Vec<Reminder> {
-        reminder::parse(bytes).reminders.into_iter().map(|line| line.reminder).collect()
-    };
-    hold_each(&lines(now), &lines(then), |reminder: &Reminder| {
-        record_restored(journal, zone, reminder, clock, fire)
-    })
-}
-
-/// [`restored_commitment`] for each follow-up that `then` has and `now` lacks; says how many are past.
-///
-/// # Errors
-/// As [`restored_commitment`].
-pub fn hold_commitments(
-    journal: &Journal,
-    zone: &Zone,
-    (now, then): (&[u8], &[u8]),
-    clock: Timestamp,
-    fire: bool,
-) -> Result<usize> {
-    let blocks = |bytes| -> Vec<Commitment> {
-        commitment::parse(bytes).blocks.into_iter().map(|block| block.commitment).collect()
-    };
-    hold_each(&blocks(now), &blocks(then), |one: &Commitment| {
-        restored_commitment(journal, zone, one, clock, fire)
-    })
-}
-
 /// Lets `hold` look at each of `then` that `now` lacks; says how many are past.
 fn hold_each<T: PartialEq>(now: &[T], then: &[T], mut hold: impl FnMut(&T) -> Result<bool>) -> Result<usize> {
     then.iter().filter(|one| !now.contains(one)).try_fold(0, |past, one| Ok(past + usize::from(hold(one)?)))
-}
-
-/// The same for a follow-up: it stays pending, and is not sent unless with `fire`.
-///
-/// # Errors
-/// The journal can't be written; then the block should not be restored.
-pub fn restored_commitment(
-    journal: &Journal,
-    zone: &Zone,
-    commitment: &Commitment,
-    now: Timestamp,
-    fire: bool,
-) -> Result<bool> {
-    let is_past = |due: &Timestamp| commitment.status == CommitmentStatus::Pending && *due <= now;
-    let Some(due) = commitment.due.filter(is_past) else { return Ok(false) };
-    let utc = due.to_zoned(TimeZone::UTC).datetime();
-    if fire {
-        forget(journal, &commitment.id, utc, utc)?;
-    } else {
-        let fact = commitment_fact(zone, commitment, due, due);
-        suppress(journal, &commitment.id, utc, "failed", &text_hash(commitment), &fact)?;
-    }
-    Ok(true)
 }
 
 /// As if nothing had been delivered under `id` in this time.
 fn forget(journal: &Journal, id: &str, from: civil::DateTime, to: civil::DateTime) -> Result<()> {
     journal.db.execute(
         "DELETE FROM deliveries WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')",
-        [id, &journal::local_text(from), &journal::local_text(to)],
+        [id, &delivery_journal::local_text(from), &delivery_journal::local_text(to)],
     )?;
     Ok(())
 }
@@ -186,7 +165,7 @@ fn suppress(
     let sql = "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                ON CONFLICT (key) DO UPDATE SET state = ?4, line = ?5, error = ?7, settings = ?8";
-    let (key, text) = (journal::key(id, local, None), journal::local_text(local));
+    let (key, text) = (delivery_journal::key(id, local, None), delivery_journal::local_text(local));
     let why = "restored after its time; `restore --fire-missed` would deliver it";
     journal.db.execute(sql, params![key, id, text, state, line.bytes(), fact, why, RESTORED])?;
     Ok(())

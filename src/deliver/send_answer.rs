@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::delivery_journal::{ChunkState, Journal, JournalMessage, MessageChunk};
 use super::delivery_order::DeliveryOrder;
-use super::journal::{ChunkState, Journal, JournalMessage, MessageChunk};
 use super::notifier::{MessageKind, MessageScope};
-use super::pass::{PassContext, PassReport, PassSettings, Sender};
+use super::pass::{Pass, PassContext, PassMode, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
 use crate::machines::Machines;
 use crate::sqlite::{DatabaseError, Result};
@@ -53,23 +53,22 @@ async fn send(
     context: &PassContext<'_>,
     find: impl Fn() -> Result<Option<JournalMessage>, DatabaseError>,
 ) -> Result<AnswerOutcome> {
-    let now = context.clock.now();
+    let pass = Pass::new(context, PassMode::Daemon);
     let Some(message) = find()? else {
         return Ok(AnswerOutcome::Refused("it isn't in the delivery journal".to_owned()));
     };
     if message.is_sent() {
         return Ok(AnswerOutcome::Sent);
     }
-    if let Some(at) = message.retry.filter(|at| *at > now) {
+    if let Some(at) = message.retry.filter(|at| *at > pass.now) {
         return Ok(AnswerOutcome::Later(at));
     }
     let mut report = PassReport::default();
-    let mut sender = Sender::new(context, now, Instant::now() + IN_ONE_GO);
-    sender.deliver(vec![message], &mut report).await?;
+    Sender::new(pass, Instant::now() + IN_ONE_GO, &mut report).deliver(vec![message]).await?;
     match find()? {
         Some(message) if message.is_sent() => Ok(AnswerOutcome::Sent),
         Some(message) => {
-            let soon = now.saturating_add(SignedDuration::from_secs(1)).unwrap_or(now);
+            let soon = pass.later(SignedDuration::from_secs(1));
             Ok(AnswerOutcome::Later(message.retry.unwrap_or(soon)))
         }
         None => Ok(AnswerOutcome::Refused("every place refused it".to_owned())),

@@ -6,14 +6,13 @@
 //! - [`api`]: Discord itself: its REST API, its gateway, its messages and errors;
 //! - [`log`]: the conversation as notes;
 //! - [`shared`]: state that all tasks of the bot share, access rules, and the vault's operations for commands;
-//! - [`buttons`]: the buttons under notifications and approvals;
+//! - [`buttons`]: the buttons under notifications, approvals and candidates;
 //! - [`notify`]: sends the notifications of `deliver`, by a bot or a webhook;
-//! - [`answer`]: from an accepted question to its answer, run by `agent`;
+//! - [`turns`]: from an accepted question to its answer, run by `agent`;
 //! - [`ingress`]: the one way in for all messages: stored first, acted on then; lost events are read from history;
 //! - [`commands`]: slash commands and presses of buttons;
 //! - [`bot`]: connects all of it to the gateway.
 
-mod answer;
 mod api;
 mod bot;
 mod buttons;
@@ -22,12 +21,13 @@ mod ingress;
 mod log;
 mod notify;
 mod shared;
+mod turns;
 
 pub use self::api::message::IncomingMessage;
 pub use self::api::{DiscordApi, DiscordError, GatewayStatus, examine, snowflake};
 pub use self::bot::run;
 pub use self::log::logbook::{Logbook, Surface, entries};
-pub use self::notify::{BotNotifier, WebhookNotifier, notifier, setup, webhook};
+pub use self::notify::{BotNotifier, WebhookNotifier, notifier, setup};
 pub use self::shared::{
     BotParts, ChannelLock, DaemonServices, Owners, ProgressTimes, VaultOperations, access,
 };

@@ -4,8 +4,8 @@
 //! thing and says so even where all is well, so that a person sees that it was checked. A check changes nothing and
 //! never ends the others.
 //!
-//! - `machine`, `machines`, `history_and_index`: this machine with its notifiers and the box for commands, the others,
-//!   history and index; `notes`: the notes;
+//! - `environment`, `history_and_index`: this machine with its notifiers and the box for commands, the others that share the
+//!   vault, history and index; `notes`: the notes;
 //! - `assistant`: brains, other MCP servers, scheduled prompts; [`discord`], [`embeddings`]: the bot and the vectors'
 //!   model, which ask over the network, so front doors choose when;
 //! - `status`: the report of `status`; [`losses`]: mass deletions in the folders of coding agents.
@@ -15,10 +15,9 @@ mod assistant;
 #[cfg(feature = "assistant")]
 mod discord;
 mod embeddings;
+mod environment;
 mod history_and_index;
 pub mod losses;
-mod machine;
-mod machines;
 mod notes;
 mod status;
 
@@ -119,14 +118,14 @@ pub enum CheckExtent {
 /// All checks, in the order in which they are shown.
 pub fn examine(workspace: &Workspace, look: CheckExtent, further: &[ExtraCheck]) -> Vec<Check> {
     let mut checks = settings(workspace);
-    checks.extend(machine::checks(workspace));
-    checks.extend(machines::checks(workspace));
-    checks.extend(machine::notifiers(workspace));
+    checks.extend(environment::checks(workspace));
+    checks.extend(environment::machines(workspace));
+    checks.extend(environment::notifiers(workspace));
     checks.extend(notes::checks(workspace, look));
-    checks.extend(machine::sessions(workspace));
+    checks.extend(environment::sessions(workspace));
     #[cfg(feature = "assistant")]
     checks.extend(assistant::checks(workspace));
-    checks.extend(machine::sandbox());
+    checks.extend(environment::sandbox());
     checks.extend(further.iter().flat_map(|check| check(workspace)));
     checks.extend(all(history_and_index::history(workspace, look)));
     checks.extend(all(history_and_index::index(workspace, look)));

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::agenda::{AgendaError, UpcomingItem, upcoming_items};
+use crate::deliver::delivery_journal::{NotifierRefusal, OpenDelivery};
 use crate::deliver::instants;
-use crate::deliver::journal::{NotifierRefusal, OpenDelivery};
 use crate::format::approval;
 use crate::instance::{DaemonLock, DaemonStatus};
 use crate::pause::Paused;

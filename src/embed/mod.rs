@@ -1,18 +1,23 @@
 //! Embeds texts: turns them into vectors.
 //!
-//! A text comes in; a vector of the model that the settings name goes out, or an [`EmbedError`], and search and recall
+//! A text comes in; a vector of the model that the settings name goes out, or a [`ModelError`], and search and recall
 //! go on without it. This room knows no note, no index and no ranking; vectors are kept by
 //! [`crate::search::store::vectors`].
 //! - [`open`]: from the settings (`[embed] provider`) to a model behind the trait [`Provider`];
-//! - [`models`]: one file a model; the built-in one ([`BuiltinTable`]) needs nothing: no file, no network, microseconds a text;
-//! - [`tokens`]: a text's token numbers;
-//! - [`retry`]: retries of an endpoint;
-//! - [`tensors`]: tensors from files.
+//! - models: the built-in one ([`table`]; [`wordpiece`] gives it a text's token numbers) needs nothing: no file, no network,
+//!   microseconds a text; [`static_model`] chooses it or another of its kind, from a folder; [`local`] is a sentence model
+//!   from a directory, with [`bert`] as its encoder; [`http`] is one behind an endpoint;
+//! - `model_files`: tensors and tokenizers from files;
+//! - [`retry`]: retries of an endpoint.
 
-mod models;
+pub mod bert;
+pub mod http;
+pub mod local;
+mod model_files;
 pub mod retry;
-mod tensors;
-mod tokens;
+pub mod static_model;
+pub mod table;
+pub mod wordpiece;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,9 +27,8 @@ use async_trait::async_trait;
 
 use crate::config::Settings;
 
-pub use self::models::http;
-pub use self::models::{BuiltinTable, Embedder, StaticModel, bert, folder, local, table};
-pub use self::tokens::wordpiece;
+pub use self::static_model::{Embedder, StaticModel, StaticModelFolder};
+pub use self::table::BuiltinTable;
 
 /// The purpose of a text; some endpoints embed questions and passages differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +51,12 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// The model can't be reached, refuses, or answers something that isn't such vectors.
-    async fn embed(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Vec<f32>>, EmbedError>;
+    async fn embed(&self, texts: &[String], purpose: EmbedPurpose) -> Result<Vec<Vec<f32>>, ModelError>;
 }
 
-/// Why texts could not be embedded.
+/// Why a model did not do what it was asked for: to embed texts, or to score them ([`crate::rerank`]).
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum EmbedError {
+pub enum ModelError {
     /// Worth another try: a connection that failed, a time-out, 429, 5xx.
     #[error("{provider} can't be reached: {reason}")]
     Unreachable {
@@ -71,11 +75,13 @@ pub enum EmbedError {
         /// Its words.
         reason: String,
     },
-    /// An answer that isn't vectors as asked: HTML, NaN, too few, another dimension.
-    #[error("{provider} answers with something else than vectors: {reason}")]
+    /// An answer that isn't what was asked for: HTML, NaN, too few, another dimension, an unknown index.
+    #[error("{provider} answers with something else than {wanted}: {reason}")]
     BadAnswer {
         /// Which.
         provider: String,
+        /// `vectors` or `scores`.
+        wanted: &'static str,
         /// The fault.
         reason: String,
     },
@@ -84,7 +90,7 @@ pub enum EmbedError {
     Settings(String),
 }
 
-impl EmbedError {
+impl ModelError {
     /// Whether the same call may succeed later.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
@@ -97,7 +103,7 @@ impl EmbedError {
 ///
 /// # Errors
 /// The provider isn't known, its model directory isn't one, or its key is missing.
-pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Provider>>, EmbedError> {
+pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Provider>>, ModelError> {
     let embed = &settings.embed;
     if let Some(dir) = embed.provider.strip_prefix("local:") {
         return Ok(Some(Arc::new(local::LocalModel::open(&root.join(dir))?)));
@@ -105,7 +111,7 @@ pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Provider>
     match embed.provider.as_str() {
         "none" | "builtin" => Ok(None),
         "google" | "openai" | "ollama" => Ok(Some(Arc::new(http::EndpointModel::open(embed, root)?))),
-        other => Err(EmbedError::Settings(format!(
+        other => Err(ModelError::Settings(format!(
             "`embed.provider` is `{other}`; it takes `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`"
         ))),
     }
@@ -119,9 +125,11 @@ pub fn is_on(settings: &Settings) -> bool {
 /// Checks that `vectors` are what was asked for: `count` of them, finite, not all zero, of one dimension.
 ///
 /// # Errors
-/// [`EmbedError::BadAnswer`] says what is wrong.
-pub fn check(provider: &str, vectors: &[Vec<f32>], count: usize) -> Result<(), EmbedError> {
-    let bad = |reason: String| Err(EmbedError::BadAnswer { provider: provider.to_owned(), reason });
+/// [`ModelError::BadAnswer`] says what is wrong.
+pub fn check(provider: &str, vectors: &[Vec<f32>], count: usize) -> Result<(), ModelError> {
+    let bad = |reason: String| {
+        Err(ModelError::BadAnswer { provider: provider.to_owned(), wanted: "vectors", reason })
+    };
     if vectors.len() != count {
         return bad(format!("{} vectors for {count} texts", vectors.len()));
     }
@@ -142,9 +150,5 @@ pub fn check(provider: &str, vectors: &[Vec<f32>], count: usize) -> Result<(), E
 
 /// `text` cut to at most `most` bytes, at a character's boundary.
 pub fn cut(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(most)]
 }

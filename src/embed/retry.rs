@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::embed::{EmbedError, EmbedPurpose, Provider};
+use crate::embed::{EmbedPurpose, ModelError, Provider};
 
 /// How often and how long apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,14 +28,14 @@ impl Backoff {
 
     /// The pause before try number `tried + 1` after `error`, or `None` to give up. `jitter` in 0..1
     /// spreads the pause over its upper half.
-    pub fn pause(&self, tried: u32, error: &EmbedError, jitter: f64) -> Option<Duration> {
+    pub fn pause(&self, tried: u32, error: &ModelError, jitter: f64) -> Option<Duration> {
         if !error.is_temporary() || tried >= self.tries {
             return None;
         }
         let doubled = self.first.saturating_mul(2_u32.saturating_pow(tried.saturating_sub(1))).min(self.most);
         let spread = doubled.mul_f64(0.5 + 0.5 * jitter.clamp(0.0, 1.0));
         let asked = match error {
-            EmbedError::Unreachable { after, .. } => *after,
+            ModelError::Unreachable { after, .. } => *after,
             _ => None,
         };
         Some(asked.map_or(spread, |asked| asked.min(self.most).max(spread)))
@@ -56,7 +56,7 @@ pub async fn embed(
     texts: &[String],
     purpose: EmbedPurpose,
     backoff: Backoff,
-) -> Result<Vec<Vec<f32>>, EmbedError> {
+) -> Result<Vec<Vec<f32>>, ModelError> {
     let mut tried = 0;
     loop {
         let error = match provider.embed(texts, purpose).await {
@@ -81,8 +81,8 @@ fn jitter() -> f64 {
 mod tests {
     use super::*;
 
-    fn down(after: Option<u64>) -> EmbedError {
-        EmbedError::Unreachable {
+    fn down(after: Option<u64>) -> ModelError {
+        ModelError::Unreachable {
             provider: "x".into(),
             reason: "down".into(),
             after: after.map(Duration::from_secs),
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(backoff.pause(1, &down(None), 0.0), Some(Duration::from_millis(500)));
         assert_eq!(backoff.pause(1, &down(Some(7)), 0.5), seconds(7));
         assert_eq!(backoff.pause(1, &down(Some(7000)), 0.5), seconds(60));
-        let refused = EmbedError::Refused { provider: "x".into(), reason: "no".into() };
+        let refused = ModelError::Refused { provider: "x".into(), reason: "no".into() };
         assert_eq!(backoff.pause(1, &refused, 0.5), None);
         assert_eq!(Backoff::next_try(0), 60);
         assert_eq!(Backoff::next_try(40), 86_400);

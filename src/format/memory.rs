@@ -257,7 +257,7 @@ pub(crate) fn split_block_id(text: &str) -> (&str, Option<&str>) {
     let trimmed = text.trim_end();
     let found = trimmed.rfind('^').filter(|at| {
         let name = &trimmed[at + 1..];
-        let apart = *at == 0 || trimmed[..*at].ends_with([' ', '\n']);
+        let apart = *at == 0 || trimmed[..*at].ends_with(char::is_whitespace);
         apart && super::is_block_id(name)
     });
     match found {

@@ -7,7 +7,7 @@
 //! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working_memory`, `struck`,
 //!   `candidate`, `approval`, `routine`, `skill`, `log`, `summary`;
 //! - other plugins' lines: `task`, `dated_tasks`;
-//! - shared by all: `lines`, `yaml`, `tags`, `id`, `invisible`, and the functions below.
+//! - shared by all: `lines`, `yaml`, `tags`, `invisible`, and the functions below.
 
 pub mod approval;
 pub mod candidate;
@@ -15,7 +15,6 @@ pub mod changes;
 pub mod commitment;
 pub mod daily;
 pub mod dated_tasks;
-pub mod id;
 pub mod invisible;
 pub mod lines;
 pub mod log;
@@ -34,9 +33,9 @@ pub(crate) mod yaml;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-pub use id::ReminderId;
 use jiff::civil;
 pub use lines::{Line, lines};
+pub use reminder::ReminderId;
 
 /// The English names of the months, from January on, as they stand in a sentence.
 static MONTHS: LazyLock<[String; 12]> = LazyLock::new(|| {
@@ -53,7 +52,7 @@ static WEEKDAYS: LazyLock<[String; 7]> =
     LazyLock::new(|| [1, 2, 3, 4, 5, 6, 7].map(|day| civil::date(2001, 1, day).strftime("%A").to_string()));
 
 /// The same in lower case.
-static WEEKDAYS_LOWER: LazyLock<[String; 7]> =
+pub(crate) static WEEKDAYS_LOWER: LazyLock<[String; 7]> =
     LazyLock::new(|| WEEKDAYS.each_ref().map(|name| name.to_lowercase()));
 
 /// Something in a file that looks meant but isn't understood, said for the person who wrote it.

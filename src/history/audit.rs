@@ -13,10 +13,8 @@ use similar::ChangeTag;
 use crate::config::PathSettings;
 use crate::format::changes::{body, differences, lines};
 use crate::format::reminder::{ParsedLine, Recur, Reminder, parse, parse_line};
-use crate::history::error::Result;
-use crate::history::read::{CommitRecord, FileDiff, LogFilter};
-use crate::history::store::{ALL_NOTES, CommitMessage, short_id};
-use crate::history::take::History;
+use crate::history::store::{ALL_NOTES, CommitMessage};
+use crate::history::{CommitRecord, FileDiff, History, LogFilter, Result};
 
 /// The reminder on a line, with its terminator or without.
 fn reminder_of(line: &[u8]) -> Option<Reminder> {
@@ -125,7 +123,7 @@ impl<'a> Judge<'a> {
     fn breach(&mut self, rule: &'static str, path: &str, line: usize, detail: String) {
         let commit = &self.record.commit;
         self.found.push(Violation {
-            commit: short_id(commit.id),
+            commit: commit.short(),
             time: commit.time,
             actor: commit.message.actor().to_owned(),
             rule,

@@ -9,14 +9,13 @@
 use std::collections::HashSet;
 
 use git2::{ErrorCode, ObjectType, Oid};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::history::error::Result;
 use crate::history::read::show;
-use crate::history::store::{BRANCH, HistoryStore, LedgerState, loose_path, short_id};
+use crate::history::store::{BRANCH, HistoryStore, LedgerLine, LineKind, loose_path, short_id};
 use crate::history::take::{History, plural};
+use crate::schedule::Zone;
 
 /// The number of snapshots that [`CheckDepth::Recent`] checks.
 const RECENT_SNAPSHOTS: usize = 1_000;
@@ -71,24 +70,24 @@ impl History {
         let store = HistoryStore::open(self.dir())?;
         let (head, account) = {
             let _lock = store.lock()?;
-            (store.head()?, LedgerState::of(&store.ledger.lines()?))
+            (store.head()?, account(&store.ledger.lines()?, self.zone()))
         };
         let mut walk = IntegrityWalk {
             store: &store,
-            zone: self.zone(),
             look,
-            found: Verification::default(),
+            found: Verification { notes: account.notes, ..Verification::default() },
             seen: HashSet::new(),
             reached: Vec::new(),
         };
-        walk.bounds(&account);
-        walk.moved(&account);
+        for (id, detail) in account.rewritten {
+            walk.flaw("rewritten", id, None, detail);
+        }
         walk.foreign();
         if let Some(head) = head {
             walk.snapshots(head);
         }
         if look >= CheckDepth::Present {
-            walk.compare(&account, head);
+            walk.compare(&account.listed, head);
         }
         walk.found.objects = walk.seen.len();
         Ok(walk.found)
@@ -112,9 +111,65 @@ impl History {
     }
 }
 
+/// What the list of snapshots says.
+struct LedgerAccount {
+    /// The limits of the proof.
+    notes: Vec<String>,
+    /// Where another program moved or removed the branch.
+    rewritten: Vec<(Option<Oid>, String)>,
+    /// The snapshots that must be there, in order.
+    listed: Vec<Oid>,
+}
+
+/// Evaluates the list. It counts from where the repository was gone, or a person took the history as it was.
+fn account(lines: &[LedgerLine], zone: &Zone) -> LedgerAccount {
+    fn of(lines: &[LedgerLine], kind: LineKind) -> impl Iterator<Item = &LedgerLine> {
+        lines.iter().filter(move |line| line.kind == kind)
+    }
+    let begin = lines.iter().rposition(|line| matches!(line.kind, LineKind::Anew | LineKind::Accepted));
+    let (before, since) = lines.split_at(begin.map_or(0, |at| at + 1));
+    let on = |line: &LedgerLine| show(line.at, zone);
+    let (mut notes, mut rewritten) = (Vec::new(), Vec::new());
+    if let Some(line) = before.last().filter(|line| line.kind == LineKind::Accepted) {
+        let at = on(line);
+        notes.push(format!("a person took the history as it was on {at}; nothing is proved of before"));
+    } else if let Some(line) = of(since, LineKind::Adopted).next() {
+        notes.push(format!(
+            "the list of snapshots begins on {}: whether any was rewritten before can't be told",
+            on(line)
+        ));
+    }
+    for line in of(since, LineKind::Mended) {
+        notes.push(format!(
+            "the branch file of `history.git` was damaged on {}, and was written anew; no snapshot was lost",
+            on(line)
+        ));
+    }
+    for line in of(before, LineKind::Anew) {
+        notes.push(format!("`history.git` was gone on {}, and a new history began", on(line)));
+    }
+    let mut end = before.last().and_then(LedgerLine::end);
+    for line in since.iter().filter(|line| line.kind != LineKind::Next) {
+        if line.kind == LineKind::Moved {
+            let was = end.map_or_else(|| "nothing".to_owned(), short_id);
+            let (at, found) = (on(line), short_id(line.id));
+            let words = "was: another program has rewritten it";
+            rewritten
+                .push((Some(line.id), format!("on {at} the history ended at {found} where {was} {words}")));
+        }
+        end = line.end();
+    }
+    for line in of(since, LineKind::PutBack) {
+        let at = on(line);
+        let detail = format!("on {at} the branch `main` was gone; it was put back to where it had been");
+        rewritten.push((None, detail));
+    }
+    let is_listed = |line: &&LedgerLine| matches!(line.kind, LineKind::Kept | LineKind::Adopted);
+    LedgerAccount { notes, rewritten, listed: since.iter().filter(is_listed).map(|line| line.id).collect() }
+}
+
 struct IntegrityWalk<'a> {
     store: &'a HistoryStore,
-    zone: &'a TimeZone,
     look: CheckDepth,
     found: Verification,
     seen: HashSet<Oid>,
@@ -126,49 +181,6 @@ impl IntegrityWalk<'_> {
     fn flaw(&mut self, kind: &'static str, id: Option<Oid>, path: Option<&str>, detail: String) {
         let id = id.map(|id| id.to_string()).unwrap_or_default();
         self.found.flaws.push(HistoryFlaw { kind, id, path: path.map(str::to_owned), detail });
-    }
-
-    /// Notes the limits of the proof.
-    fn bounds(&mut self, account: &LedgerState) {
-        let show = |at: Timestamp| show(at, self.zone);
-        let notes = &mut self.found.notes;
-        if let Some(at) = account.accepted {
-            let at = show(at);
-            notes.push(format!("a person took the history as it was on {at}; nothing is proved of before"));
-        } else if let Some(at) = account.adopted {
-            notes.push(format!(
-                "the list of snapshots begins on {}: whether any was rewritten before can't be told",
-                show(at)
-            ));
-        }
-        for at in &account.mended {
-            notes.push(format!(
-                "the branch file of `history.git` was damaged on {}, and was written anew; no snapshot was lost",
-                show(*at)
-            ));
-        }
-        for at in &account.anew {
-            notes.push(format!("`history.git` was gone on {}, and a new history began", show(*at)));
-        }
-    }
-
-    fn moved(&mut self, account: &LedgerState) {
-        for (at, expected, found) in &account.moved {
-            let was = expected.map_or_else(|| "nothing".to_owned(), short_id);
-            let detail = format!(
-                "on {} the history ended at {} where {was} was: another program has rewritten it",
-                show(*at, self.zone),
-                short_id(*found)
-            );
-            self.flaw("rewritten", Some(*found), None, detail);
-        }
-        for at in &account.put_back {
-            let detail = format!(
-                "on {} the branch `main` was gone; it was put back to where it had been",
-                show(*at, self.zone)
-            );
-            self.flaw("rewritten", None, None, detail);
-        }
     }
 
     /// Notes everything that makes plain git show another history than ours.
@@ -264,11 +276,11 @@ impl IntegrityWalk<'_> {
     }
 
     /// Which snapshots of the list are gone, and which of the branch are in no list.
-    fn compare(&mut self, account: &LedgerState, head: Option<Oid>) {
+    fn compare(&mut self, listed: &[Oid], head: Option<Oid>) {
         let reached: HashSet<Oid> = self.reached.iter().copied().collect();
-        let listed: HashSet<Oid> = account.ids.iter().copied().collect();
-        let gone: Vec<Oid> = account.ids.iter().copied().filter(|id| !reached.contains(id)).collect();
-        let strange: Vec<Oid> = self.reached.iter().copied().filter(|id| !listed.contains(id)).collect();
+        let known: HashSet<Oid> = listed.iter().copied().collect();
+        let gone: Vec<Oid> = listed.iter().copied().filter(|id| !reached.contains(id)).collect();
+        let strange: Vec<Oid> = self.reached.iter().copied().filter(|id| !known.contains(id)).collect();
         for id in gone.iter().take(MAX_NAMED) {
             let detail = match self.store.commit(*id) {
                 Ok(commit) => format!(
@@ -295,4 +307,34 @@ impl IntegrityWalk<'_> {
 
 fn damaged(error: &git2::Error) -> (&'static str, String) {
     ("damaged", format!("is damaged: {}", error.message()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_begins_anew_where_a_person_or_an_empty_folder_says_so() {
+        let id = |text: &str| Oid::hash_object(ObjectType::Blob, text.as_bytes()).unwrap();
+        let (at, zone) = ("2026-12-01T09:30:00Z".parse().unwrap(), Zone::get("UTC").unwrap());
+        let line = |kind, text: &str| LedgerLine { at, kind, id: id(text) };
+        let mut lines =
+            vec![line(LineKind::Adopted, "1"), line(LineKind::Kept, "2"), line(LineKind::Moved, "3")];
+        let found = account(&lines, &zone);
+        assert_eq!(found.listed, [id("1"), id("2")]);
+        assert!(found.notes[0].starts_with("the list of snapshots begins on 2026-12-01"));
+        assert_eq!(found.rewritten[0].0, Some(id("3")));
+        assert!(found.rewritten[0].1.contains(&format!("where {} was", short_id(id("2")))));
+        lines.extend([
+            line(LineKind::Accepted, "3"),
+            line(LineKind::Adopted, "3"),
+            line(LineKind::Kept, "4"),
+        ]);
+        let found = account(&lines, &zone);
+        assert_eq!((found.listed, found.rewritten.len(), found.notes.len()), (vec![id("3"), id("4")], 0, 1));
+        assert!(found.notes[0].starts_with("a person took the history as it was"));
+        lines.push(line(LineKind::Anew, "4"));
+        let found = account(&lines, &zone);
+        assert_eq!((found.listed.len(), found.notes.len()), (0, 1));
+    }
 }

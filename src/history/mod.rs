@@ -31,7 +31,7 @@ pub use self::error::{HistoryError, Result};
 pub use self::integrity::{CheckDepth, Verification};
 pub use self::read::{
     Blame, BlameBound, BlamedLine, CommitRecord, DiffStyle, FileDiff, LineOrigin, LineWriter, LogFilter,
-    Point, SnapshotEntry, TrailerValue, diff_stat, parse_time, render as render_diff,
+    SnapshotEntry, diff_stat, parse_time, render as render_diff,
 };
 pub use self::remote::push;
 pub use self::restore::{
@@ -39,5 +39,5 @@ pub use self::restore::{
     sections,
 };
 pub use self::snapshotter::{PackPolicy, Snapshotter};
-pub use self::store::{FileMode, NOTE, turn_of};
+pub use self::store::{Commit, FileMode, NOTE, turn_of};
 pub use self::take::{Deletions, History, LazyHistory, LeftOut, Rename, SnapshotResult, left_out_in};

@@ -10,9 +10,8 @@ use std::thread::JoinHandle;
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::history::error::{HistoryError, Result};
 use crate::history::store::{BRANCH, CommitMessage, HistoryStore};
-use crate::history::take::History;
+use crate::history::{History, HistoryError, Result};
 use crate::vault::{Actor, ChangeReason};
 
 const FETCHED: &str = "refs/remotes/remote/main";
@@ -163,24 +162,18 @@ impl History {
     pub fn adopt_remote(&self, remote: &str) -> Result<Oid> {
         let fetched = fetch_into(self.dir(), remote)?;
         let store = self.store();
-        let lock = store.lock()?;
+        let mut commits = self.committer(&store)?;
         store.refresh()?;
-        store.adopt(&lock, fetched)?;
-        let Some(head) = store.head()? else {
-            store.move_branch(&lock, fetched)?;
-            return Ok(fetched);
-        };
-        if store.is_ancestor(fetched, head)? {
-            return Ok(fetched);
+        store.adopt(&commits.lock, fetched)?;
+        match commits.head {
+            Some(head) if store.is_ancestor(fetched, head)? => {}
+            Some(head) if !store.is_ancestor(head, fetched)? => {
+                let why = ChangeReason::new(Actor::Restore, "joined this machine's history to the remote's");
+                let message = CommitMessage::new(&why.trailer("Joins", head.to_string()), []);
+                commits.commit_after(&[fetched, head], commits.tree, &message)?;
+            }
+            _ => store.move_branch(&commits.lock, fetched)?,
         }
-        if store.is_ancestor(head, fetched)? {
-            store.move_branch(&lock, fetched)?;
-            return Ok(fetched);
-        }
-        let why = ChangeReason::new(Actor::Restore, "joined this machine's history to the remote's");
-        let message = CommitMessage::new(&why.trailer("Joins", head.to_string()), []);
-        let (tree, now) = (store.commit(head)?.tree, self.now().to_zoned(self.zone().clone()));
-        store.commit_tree(&lock, &[fetched, head], tree, &message, &now, &mut store.objects())?;
         Ok(fetched)
     }
 }

@@ -16,9 +16,8 @@ use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
 
 use super::remote::Pusher;
-use crate::history::error::{HistoryError, Result};
 use crate::history::store::{HistoryStore, failpoint, sync_files};
-use crate::history::take::{Deletions, History, SnapshotResult};
+use crate::history::{Deletions, History, HistoryError, Result, SnapshotResult};
 use crate::vault::NotePath;
 
 /// The time without changes before a snapshot.

@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
-use super::host::HostEvent;
 use super::host::messages::HookInput;
+use super::host::{HostEvent, Transcript};
 use crate::clock::Clock;
 use crate::config::{Dirs, json_file};
 use crate::memory::{Origin, Scope, accessible, derive, derived_before};
@@ -23,6 +23,8 @@ use crate::vault::Actor;
 /// The host, as scopes, logs and history name it.
 pub(super) const CLIENT: &str = crate::format::log::SESSIONS;
 
+/// The time after which a hook answers nothing.
+pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 /// The least time between two processes that update the index.
 const MIN_INTERVAL: Duration = Duration::from_secs(600);
 
@@ -109,10 +111,13 @@ pub(super) fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
 }
 
-/// The reason why a hook says nothing: its transcript.
-#[allow(clippy::needless_pass_by_value)]
-pub(super) fn unreadable(error: std::io::Error) -> anyhow::Error {
-    anyhow::anyhow!("the transcript can't be read: {error}")
+/// What `read` gives of a session's transcript; nothing of a session without one.
+pub(super) fn transcript(
+    input: &HookInput,
+    read: fn(&Path) -> std::io::Result<Transcript>,
+) -> anyhow::Result<Transcript> {
+    let Some(path) = input.transcript(home().as_deref()) else { return Ok(Transcript::default()) };
+    read(&path).map_err(|error| anyhow::anyhow!("the transcript can't be read: {error}"))
 }
 
 /// The directory of the log: the vault's state, else what the platform has for state.

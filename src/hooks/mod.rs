@@ -4,10 +4,10 @@
 //! out, or nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log, the exit code is 0. Text from
 //! memory is untrusted context and is marked so; what a hook gives is never logged as conversation and never indexed. In
 //! the order of a call:
-//! - [`respond`](respond()): the message is read on a thread that is left behind after 300 ms;
-//! - [`host`]: the host's events, messages, transcripts and the format of answers, and the timeout;
+//! - [`respond`](respond()): the message is read on a thread that is left behind after 300 ms, the timeout;
+//! - [`host`]: the host's events, messages and transcripts, and the format of answers;
 //! - [`events`]: one file an event;
-//! - [`decide`]: decisions about words. Pure; the words themselves are in [`word_lists`];
+//! - [`decide`]: decisions about words. Pure; the words themselves are in `data/`;
 //! - [`archive`]: with `[hooks] archive = true`, the session as a log, after the answer, in the time that is left;
 //! - [`mod@install`]: our entries in the host's settings file;
 //! - [`context`]: the session's vault and scopes, and the file that failures are written to.
@@ -19,10 +19,9 @@ mod events;
 mod host;
 pub mod install;
 mod respond;
-mod word_lists;
 
 pub use self::context::HookContext;
 pub use self::decide::{recall_gate, save_claims};
-pub use self::host::{HostEvent, messages, tool};
+pub use self::host::{HostEvent, messages};
 pub use self::install::{memories, settings_file};
 pub use self::respond::respond;

@@ -1,21 +1,23 @@
-//! Answers the host's message with one line, within the timeout.
+//! Answers one hook of a coding agent (the host): reads the event, and prints the answer as one line within the
+//! timeout.
 //!
 //! [`respond`] reads the message on a thread that is left behind after the timeout, calls the handler of its event, and
-//! archives the session afterwards. It never fails: an error is a line in the hooks' log.
+//! archives the session afterwards. It never fails: an error is a line in the hooks' log. A thread that is late is not stopped;
+//! it ends with the process.
 
 use std::io::Read;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fail::fail_point;
 
 use super::archive;
-use super::context::{HookContext, start_reindex_if_due};
+use super::context::{HookContext, PATIENCE, start_reindex_if_due};
 use super::decide::recall_gate::{RecallDecision, gate};
 use super::events::{end, prompt, start, stop};
 use super::host::messages::HookInput;
-use super::host::timeout::{NoAnswer, within};
-use super::host::{HookAnswer, HostEvent, timeout as patience};
+use super::host::{HookAnswer, HostEvent};
 use crate::config::Settings;
 use crate::workspace::Workspace;
 
@@ -25,7 +27,7 @@ const MIN_ARCHIVE_TIME: Duration = Duration::from_millis(20);
 /// The line that answers the host's message on `stdin`, empty where there is nothing to say; never an error,
 /// and hardly later than the patience.
 pub fn respond(event: HostEvent, place: &HookContext, stdin: impl Read + Send + 'static) -> String {
-    let (begun, patience) = (Instant::now(), patience::from_env());
+    let (begun, patience) = (Instant::now(), patience());
     let heard: Arc<OnceLock<HookInput>> = Arc::default();
     let (hears, at) = (Arc::clone(&heard), place.clone());
     let answered = within(patience, move || {
@@ -88,5 +90,70 @@ fn answer(event: HostEvent, place: &HookContext, input: &HookInput) -> anyhow::R
         HostEvent::Stop => stop::run(&workspace, input),
         HostEvent::PreCompact => end::run_before_compaction(&workspace, input),
         HostEvent::SessionEnd => end::run(&workspace, input),
+    }
+}
+
+/// Another patience than [`PATIENCE`], in milliseconds: for slow disks, and for tests on busy machines.
+const TIMEOUT_VARIABLE: &str = "VAULT_AGENT_HOOK_PATIENCE_MS";
+
+/// The patience of this process.
+fn patience() -> Duration {
+    let named = std::env::var(TIMEOUT_VARIABLE).ok().and_then(|text| text.parse().ok());
+    named.map_or(PATIENCE, Duration::from_millis)
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum NoAnswer {
+    /// It took too long.
+    #[error("no answer within {} ms", .0.as_millis())]
+    Late(Duration),
+    /// The work panicked, or its thread could not be started.
+    #[error("the work ended without an answer")]
+    Failed,
+}
+
+/// The result of `work`, if it comes within `patience`.
+///
+/// # Errors
+/// It doesn't.
+fn within<T: Send + 'static>(
+    patience: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NoAnswer> {
+    let (say, hear) = mpsc::sync_channel(1);
+    let spawned = std::thread::Builder::new().name("hook".to_owned()).spawn(move || {
+        let _ = say.send(work());
+    });
+    if spawned.is_err() {
+        return Err(NoAnswer::Failed);
+    }
+    hear.recv_timeout(patience).map_err(|error| match error {
+        RecvTimeoutError::Timeout => NoAnswer::Late(patience),
+        RecvTimeoutError::Disconnected => NoAnswer::Failed,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_in_time_is_given_and_nobody_waits_for_a_late_one() {
+        let ages = Duration::from_secs(3600);
+        assert_eq!(within(ages, || 7), Ok(7));
+        // Work that can't end before this test lets it.
+        let (release, wait) = mpsc::channel::<()>();
+        let late = within(Duration::ZERO, move || wait.recv());
+        assert_eq!(late.unwrap_err(), NoAnswer::Late(Duration::ZERO));
+        drop(release);
+    }
+
+    #[test]
+    fn a_panic_is_no_answer() {
+        let failed: Result<(), NoAnswer> = within(Duration::from_secs(3600), || {
+            std::panic::resume_unwind(Box::new("on purpose"));
+        });
+        assert_eq!(failed, Err(NoAnswer::Failed));
     }
 }

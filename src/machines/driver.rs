@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::engine::{EngineError, Entries};
 use super::handle::{Machines, Member};
 use super::protocol::ChangeAttempt;
+use crate::machines::engine::Result;
 
 /// No sleep is longer, in real time: the machine may have been suspended meanwhile.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
@@ -87,7 +88,7 @@ impl Member {
         }
     }
 
-    async fn take(&self, step: DriverStep) -> Result<(), EngineError> {
+    async fn take(&self, step: DriverStep) -> Result<()> {
         match step {
             DriverStep::Read => self.read().await,
             DriverStep::Swap(attempt) => self.swap(attempt).await,
@@ -95,7 +96,7 @@ impl Member {
         }
     }
 
-    async fn read(&self) -> Result<(), EngineError> {
+    async fn read(&self) -> Result<()> {
         let read = self.joining.engine.read().await;
         let read = self.noted(read)?;
         self.heard(read);
@@ -111,7 +112,7 @@ impl Member {
         self.report_changes();
     }
 
-    async fn swap(&self, attempt: ChangeAttempt) -> Result<(), EngineError> {
+    async fn swap(&self, attempt: ChangeAttempt) -> Result<()> {
         let swapped = self.joining.engine.swap(&attempt.changes).await;
         let standing = if swapped.is_ok() { self.joining.engine.standing().await } else { None };
         let clock = self.now().clock;
@@ -124,7 +125,7 @@ impl Member {
     }
 
     /// Waits so long, or until something is wanted or changed.
-    async fn rest(&self, length: Duration) -> Result<(), EngineError> {
+    async fn rest(&self, length: Duration) -> Result<()> {
         let length = self.joining.clock.sleep(length).min(LONGEST_SLEEP).max(Duration::from_millis(1));
         let changed = tokio::select! {
             () = self.wake.notified() => return Ok(()),
@@ -139,7 +140,7 @@ impl Member {
     }
 
     /// Remembers what goes wrong with the engine, and says it once.
-    fn noted<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
+    fn noted<T>(&self, result: Result<T>) -> Result<T> {
         let mut state = self.state();
         match &result {
             Ok(_) if state.error.take().is_some() => {

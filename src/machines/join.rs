@@ -14,6 +14,7 @@ use super::protocol::value::{Claim, ClaimState, EntriesFormat, Presence, SharedV
 use super::protocol::{
     FORMAT, LEASE, OwnMachine, ParticipationProblem, Protocol, Timing, claim_key, machine_key,
 };
+use crate::machines::engine::Result;
 
 /// A machine that wrote nothing for this long, by the wall clocks, counts as gone for a person.
 const GONE: SignedDuration = SignedDuration::from_mins(15);
@@ -142,7 +143,7 @@ impl ThisMachine {
     ///
     /// # Errors
     /// The engine refuses, or doesn't compare.
-    pub async fn try_claim(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<(), EngineError> {
+    pub async fn try_claim(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<()> {
         let nonce = ulid::Ulid::generate().to_string();
         let key = claim_key(&format!("trial-{nonce}"), "nowhere");
         let claim = Claim {
@@ -192,7 +193,7 @@ impl ThisMachine {
     ///
     /// # Errors
     /// The engine did not answer, or refused.
-    pub async fn raise_epoch(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<(), EngineError> {
+    pub async fn raise_epoch(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<()> {
         let standing = entries.get(LEASE);
         let lease = standing.and_then(|text| VoiceLease::read(text));
         if lease.as_ref().map_or(0, |lease| lease.epoch) >= self.highest {
@@ -222,7 +223,7 @@ impl ThisMachine {
     ///
     /// # Errors
     /// The engine did not answer, or refused.
-    pub async fn leave(&self, engine: &dyn StoreEngine) -> Result<bool, EngineError> {
+    pub async fn leave(&self, engine: &dyn StoreEngine) -> Result<bool> {
         for _ in 0..TRIES {
             let changes = self.leave_changes(&engine.read().await?);
             if changes.is_empty() {

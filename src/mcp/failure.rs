@@ -10,7 +10,7 @@ use super::untrusted;
 use crate::format::invisible;
 use crate::memory::{MemoryError, WordsError};
 use crate::reminders::ReminderError;
-use crate::search::{IndexError, RecallError};
+use crate::search::IndexError;
 use crate::sqlite::DatabaseError;
 use crate::tasks::TaskError;
 use crate::vault::{EditError, PathError, VaultError};
@@ -184,18 +184,12 @@ impl From<TaskError> for ToolFailure {
     }
 }
 
-impl From<RecallError> for ToolFailure {
-    fn from(error: RecallError) -> Self {
-        match error {
-            RecallError::Index(error) => error.into(),
-            RecallError::Embed(error) => Self::new("model_unavailable", error.to_string())
-                .hint("The user must look at `[embed]` in `vault-agent.toml`."),
-        }
-    }
-}
-
 impl From<IndexError> for ToolFailure {
     fn from(error: IndexError) -> Self {
+        if let IndexError::Model(error) = error {
+            return Self::new("model_unavailable", error.to_string())
+                .hint("The user must look at `[embed]` in `vault-agent.toml`.");
+        }
         Self::new("index_unavailable", error.to_string())
             .hint("`memory_get` and `memory_list` work without the index.")
     }

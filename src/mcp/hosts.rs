@@ -1,4 +1,5 @@
-//! Writes the configuration for each host, as small as its purpose allows. Pure.
+//! Writes the configuration with which each host (Claude Code, Claude Desktop, …) starts our MCP server, with no more
+//! tools than the given purpose needs. Pure.
 //!
 //! A host that starts the server with the tools of one purpose starts sooner, and its model has fewer tools to misuse.
 //! Claude Code can also be told to read no other configuration and to make no calls at start; those options belong to its

@@ -3,6 +3,7 @@
 //! A prompt is two messages: the instruction, and the text of the notes, marked as untrusted context, so that no note can
 //! pass for the instruction.
 
+use std::error::Error;
 use std::fmt::Write as _;
 
 use jiff::Span;
@@ -34,19 +35,11 @@ pub fn list() -> Vec<Prompt> {
         let doc = "The day to review, as in `2026-11-20`; today if left out.";
         Some(vec![PromptArgument::new("date").with_description(doc).with_required(false)])
     };
+    let morning = "What today asks for: reminders, follow-ups, what yesterday left.";
+    let weekly = "The last seven days and the next: what was done, what is open, what to keep.";
     vec![
-        Prompt::new(
-            "morning_review",
-            Some("What today asks for: reminders, follow-ups, what yesterday left."),
-            date(),
-        )
-        .with_title("Morning review"),
-        Prompt::new(
-            "weekly_review",
-            Some("The last seven days and the next: what was done, what is open, what to keep."),
-            date(),
-        )
-        .with_title("Weekly review"),
+        Prompt::new("morning_review", Some(morning), date()).with_title("Morning review"),
+        Prompt::new("weekly_review", Some(weekly), date()).with_title("Weekly review"),
     ]
 }
 
@@ -61,17 +54,17 @@ pub fn get(workspace: &Workspace, name: &str, arguments: &JsonObject) -> Result<
             .map_err(|_| ErrorData::invalid_params("`date` is no day; write it as `2026-11-20`", None))?,
         None => workspace.zone.tz().to_datetime(workspace.clock.now()).date(),
     };
-    let (task, days_back, days_ahead, title) = match name {
-        "morning_review" => (MORNING, 1, 1, "Morning review"),
-        "weekly_review" => (WEEKLY, 7, 7, "Weekly review"),
+    let (task, days, title) = match name {
+        "morning_review" => (MORNING, 1, "Morning review"),
+        "weekly_review" => (WEEKLY, 7, "Weekly review"),
         _ => {
             let shown: String = name.chars().take(60).collect();
             let message = format!("there is no prompt `{shown}`; there are morning_review and weekly_review");
             return Err(ErrorData::invalid_params(message, None));
         }
     };
-    let data = gather(workspace, today, days_back, days_ahead)
-        .map_err(|error| ErrorData::internal_error(error, None))?;
+    let data =
+        gather(workspace, today, days).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     let messages = vec![
         PromptMessage::new_text(Role::User, task),
         PromptMessage::new_text(Role::User, untrusted::marked(&invisible::strip(&data))),
@@ -80,37 +73,36 @@ pub fn get(workspace: &Workspace, name: &str, arguments: &JsonObject) -> Result<
 }
 
 /// The text of a review's context.
-fn gather(workspace: &Workspace, today: Date, back: i64, ahead: i64) -> Result<String, String> {
-    let words = |error: &dyn std::fmt::Display| error.to_string();
+fn gather(workspace: &Workspace, today: Date, days: i64) -> Result<String, Box<dyn Error>> {
     let (zone, now) = (&workspace.zone, workspace.clock.now());
     let start = |day: Date| crate::schedule::resolve(zone, day.to_datetime(jiff::civil::Time::midnight()));
     let shift = |days: i64| today.checked_add(Span::new().days(days)).unwrap_or(today);
     let book = workspace.vault_reminders();
-    let until = start(shift(ahead)).checked_sub(jiff::SignedDuration::from_secs(1)).unwrap_or(now);
-    let reminders = book.preview(None, start(today), Some(until), OCCURRENCES).map_err(|e| words(&e))?;
+    let until = start(shift(days)).checked_sub(jiff::SignedDuration::from_secs(1)).unwrap_or(now);
+    let reminders = book.preview(None, start(today), Some(until), OCCURRENCES)?;
     let reminders = reminders.iter().filter(|one| !one.occurrences.is_empty()).map(|one| {
         let id = one.id.as_deref().unwrap_or("no id yet");
         format!("{} ({id}): {}", one.occurrences.join(", "), one.msg)
     });
-    let listed = book.list(now).map_err(|e| words(&e))?;
+    let listed = book.list(now)?;
     let overdue = listed.iter().filter(|one| one.at < now);
     let overdue = overdue.map(|one| format!("{} {}: {}", one.date, one.time, one.msg));
-    let commitments = workspace.memory().ledger().list(false).map_err(|e| words(&e))?;
+    let commitments = workspace.memory().ledger().list(false)?;
     let commitments = commitments.iter().map(|one| {
         let due = one.due.as_deref().unwrap_or("no due time");
         format!("{} ({due}): {}", one.id, one.text.trim())
     });
-    let pins = workspace.memory().pins().map_err(|e| words(&e))?;
+    let pins = workspace.memory().pins()?;
     let mut out = format!("It is {}.\n", crate::reminders::rfc3339(now, zone.tz()));
     section(&mut out, "Reminders", reminders);
     section(&mut out, "Overdue reminders", overdue);
     section(&mut out, "Pending follow-ups", commitments);
     section(&mut out, "Pinned", pins.iter().map(pins::Pin::shown));
-    let days: Vec<_> = (0..=back).filter_map(|days| day(workspace, shift(-days))).collect();
-    for (path, text) in &days {
+    let notes: Vec<_> = (0..=days).filter_map(|before| day(workspace, shift(-before))).collect();
+    for (path, text) in &notes {
         let _ = write!(out, "\n## {path}\n{text}\n");
     }
-    if days.is_empty() {
+    if notes.is_empty() {
         out.push_str("\n## Daily notes\n(none)\n");
     }
     Ok(out)

@@ -18,7 +18,7 @@ use crate::agent::{OtherBrains, Toolbox, other_brains};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::memory::Scope;
 use crate::turn::history;
-use crate::turn::journal::ToolEnd;
+use crate::turn::turn_journal::ToolEnd;
 use crate::workspace::Workspace;
 
 /// The longest wait for a call; its work is finished all the same.

@@ -10,7 +10,7 @@ use super::error::check;
 use crate::format::commitment::{
     self, Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile, Precision,
 };
-use crate::memory::text::wording;
+use crate::memory::wording;
 use crate::memory::{MemoryError, Origin, Result};
 use crate::reminders::rfc3339;
 use crate::schedule::Zone;

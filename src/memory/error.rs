@@ -1,10 +1,10 @@
-//! Defines the errors of memory operations: words for people, stable names for programs; and the hash of a note that a
-//! reader gets and a writer may give back, so that an unseen version isn't overwritten.
+//! Defines the errors of memory operations: words for people, stable names for programs. Also defines a note's version
+//! (a hash): a reader gets it, and a writer may send it back, so that a version that it hasn't seen isn't overwritten.
 
 use jiff::civil::Date;
 
 use super::scope::ScopeError;
-use super::text::wording::{self, WordsError};
+use super::wording::{self, WordsError};
 use crate::format::commitment::CommitmentStatus;
 use crate::format::quote;
 use crate::vault::{EditError, NotePath, PathError, VaultError};

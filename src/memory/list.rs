@@ -4,8 +4,8 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::error::MemoryError;
+use super::item::{self, MemoryItem};
 use super::scope::{Scope, belongs};
-use super::text::item::{self, MemoryItem};
 use crate::format::{daily, memory};
 use crate::memory::{MemoryNotes, Result};
 use crate::vault::{NotePath, Vault, VaultError, WalkOptions};

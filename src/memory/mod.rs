@@ -4,10 +4,13 @@
 //! in; the lines of the note after the write go out. Each operation is one edit of one note through [`Editor`], found
 //! by content, and one snapshot that names its author ([`Origin`]). Each then reads the note again: "saved" is a fact,
 //! and where a person's edit came first the answer is an error that says so.
-//! - [`text`]: rules for a memory's text, and for two that say the same. Pure;
+//! - [`wording`]: checks on a text, formatting it as a bullet, and comparing two; `harmless`: turning code that an Obsidian
+//!   plugin would run into plain text; [`contradiction`]: contradictions between two facts. Pure;
 //! - [`scope`]: a memory's scope, and the project of a folder;
-//! - [`change`]: saving, changing, forgetting, promoting, keeping learned facts;
-//! - [`list`], [`excerpt`]: listing memories by kind, and reading a note;
+//! - [`save`]: a fact, a note of the day, a follow-up, and from a day to the lasting facts; [`keep_fact`]: a learned fact, with
+//!   a link to its source; [`edit`]: changes and forgets, by a memory's words, which are searched in the newest bytes of the
+//!   note: where no memory or more than one matches, nothing is written;
+//! - [`list`], [`excerpt`]: listing memories by kind, and reading a note; [`item`]: a bullet as these see it;
 //! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
 //! - [`error`]: errors, with stable names for programs; the hash that a reader gets and a writer gives back.
 //!
@@ -16,14 +19,19 @@
 //!
 //! Never here: notifications, and text from outside that becomes a heading, a reminder or a follow-up.
 
-mod change;
 pub mod commitments;
+pub mod contradiction;
+mod edit;
 mod error;
 mod excerpt;
+mod harmless;
+mod item;
+pub mod keep_fact;
 mod list;
 pub mod pins;
+mod save;
 mod scope;
-mod text;
+pub mod wording;
 pub mod working;
 
 use std::str::FromStr;
@@ -38,19 +46,18 @@ use crate::words::words;
 
 pub use crate::vault::Origin;
 
-pub use self::change::{
-    DEFAULT_SECTION, ForgottenMemory, MemoryRef, NewMemory, SavedMemory, is_section, keep_fact,
-};
 pub use self::commitments::{CommitmentDraft, FollowUpNotes};
+pub use self::edit::{ForgottenMemory, MemoryRef};
 pub(crate) use self::error::Result;
 pub use self::error::{MemoryError, hash_of};
+#[cfg(feature = "assistant")]
+pub(crate) use self::harmless::harmless;
 pub use self::list::{ListedDay, ListedMemory, ListedSection, day_notes};
+pub use self::save::{DEFAULT_SECTION, NewMemory, SavedMemory, is_section};
 pub use self::scope::{
     PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
 };
-#[cfg(feature = "assistant")]
-pub(crate) use self::text::harmless;
-pub use self::text::{MemoryFields, MemoryTier, Temporal, WordsError, contradiction, normal, wording};
+pub use self::wording::{MemoryFields, MemoryTier, Temporal, WordsError, normal};
 pub use self::working::{read_profile, read_working, session_context};
 
 /// The trailer of a write that took a memory out of a note: the line that was named.

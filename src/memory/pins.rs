@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::error::MemoryError;
-use super::text::harmless;
-use super::text::wording::{self, WordsError};
+use super::harmless::harmless;
+use super::wording::{self, WordsError};
 use crate::format::pinned::{self, LinkTarget};
-use crate::memory::change::ForgottenMemory;
+use crate::memory::edit::ForgottenMemory;
 use crate::memory::{MemoryNotes, Origin, Result, SavedMemory, Scope};
 use crate::vault::{EditPlan, Operation};
 

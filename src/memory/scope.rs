@@ -69,6 +69,11 @@ impl Scope {
         Some((kind, slug(id)))
     }
 
+    /// [`Self::parts`] for comparisons.
+    fn folded(&self) -> Option<(&'static str, String)> {
+        self.parts().map(|(kind, id)| (kind, id.to_lowercase()))
+    }
+
     fn of_parts(kind: &str, id: &str) -> Option<Self> {
         let id = slug(id);
         Some(match kind.to_ascii_lowercase().as_str() {
@@ -101,12 +106,11 @@ impl Scope {
 
     /// Whether it is `other` or nested in it.
     fn is_within(&self, other: &Self) -> bool {
-        let (Some((kind, id)), Some((other_kind, other_id))) = (self.parts(), other.parts()) else {
+        let (Some((kind, id)), Some((other_kind, other_id))) = (self.folded(), other.folded()) else {
             return self == other;
         };
-        let (id, other_id) = (id.to_lowercase(), other_id.to_lowercase());
-        kind == other_kind
-            && id.strip_prefix(&other_id).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let rest = id.strip_prefix(&other_id).filter(|_| kind == other_kind);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// The tag as it stands at a bullet's end: `#project/vault-agent`; none for `global`.
@@ -168,13 +172,7 @@ impl FromStr for Scope {
 
 impl PartialEq for Scope {
     fn eq(&self, other: &Self) -> bool {
-        match (self.parts(), other.parts()) {
-            (None, None) => true,
-            (Some((kind, id)), Some((other_kind, other_id))) => {
-                kind == other_kind && id.to_lowercase() == other_id.to_lowercase()
-            }
-            _ => false,
-        }
+        self.folded() == other.folded()
     }
 }
 
@@ -182,7 +180,7 @@ impl Eq for Scope {}
 
 impl Hash for Scope {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.parts().map(|(kind, id)| (kind, id.to_lowercase())).hash(state);
+        self.folded().hash(state);
     }
 }
 

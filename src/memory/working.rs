@@ -8,7 +8,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::error::MemoryError;
-use super::text::wording;
+use super::wording;
 use crate::config::{PathSettings, Settings};
 pub use crate::format::working_memory::WorkingMemory;
 use crate::format::{invisible, lines, working_memory};

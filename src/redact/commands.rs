@@ -1,4 +1,5 @@
-//! Finds passwords where programs take them without a name: on command lines, in netrc and pgpass files, in SQL.
+//! Finds passwords that only their place tells, not a name in front of them: behind options on command lines, in netrc
+//! and pgpass files, in SQL.
 
 use regex_lite::Captures;
 

@@ -6,12 +6,11 @@
 //! left as it is.
 //!
 //! - [`scan`]: one pass that finds keywords; [`rule`]: a pattern that runs near its keywords alone.
-//! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots).
-//! - [`blocks`]: private keys and password hashes.
+//! - [`tokens`]: values with a known prefix or form (`ghp_…`, JSON web tokens, Telegram's bots), private keys and password hashes.
 //! - [`urls`]: webhooks, passwords and signatures in URLs.
 //! - [`headers`]: cookies and authorization.
 //! - [`commands`]: passwords on command lines, in netrc and pgpass files, in SQL.
-//! - [`assigned`]: values after names such as `DB_PASSWORD`, judged by [`secret_names`] and [`values`].
+//! - [`assigned`]: values after names such as `DB_PASSWORD`, judged by [`values`].
 //!
 //! Source of the prefixes and lengths: the default rules of gitleaks (`config/gitleaks.toml`, MIT), read for their
 //! facts, and the documentation of the services. Two crates carry such rules: `scrubbers` 0.1 (TruffleHog's) compiles
@@ -19,12 +18,10 @@
 //! crate, with all that agent needs. Neither was measured on the corpus here.
 
 mod assigned;
-mod blocks;
 mod commands;
 mod headers;
 mod rule;
 mod scan;
-mod secret_names;
 mod tokens;
 mod urls;
 mod values;

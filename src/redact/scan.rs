@@ -12,11 +12,11 @@ use regex_lite::Regex;
 
 use super::rule::SecretRule;
 use super::tokens::{TokenPrefix, TokenShape};
-use super::{FoundSecret, assigned, blocks, commands, headers, tokens, urls};
+use super::{FoundSecret, assigned, commands, headers, tokens, urls};
 
 /// The rules, in the order in which they name what several of them find.
 const TABLES: [&[SecretRule]; 5] =
-    [blocks::RULES, tokens::RULES, urls::RULES, headers::RULES, commands::RULES];
+    [tokens::KEYS_AND_HASHES, tokens::RULES, urls::RULES, headers::RULES, commands::RULES];
 
 /// The rule that a word of the automaton belongs to.
 #[derive(Clone, Copy)]
@@ -41,10 +41,11 @@ static MACHINE: LazyLock<KeywordMatcher> = LazyLock::new(|| {
         .iter()
         .enumerate()
         .flat_map(|(at, rule)| rule.keywords.iter().map(move |word| (*word, KeywordOwner::Rule(at))));
-    let tokens = tokens::shapes()
-        .flat_map(|shape| shape.1.iter().map(move |prefix| (*prefix, KeywordOwner::Token(prefix, shape))));
+    let tokens = tokens::SHAPES.iter().flat_map(|shape| {
+        shape.prefixes.iter().map(move |prefix| (*prefix, KeywordOwner::Token(prefix, shape)))
+    });
     let names = assigned::WORDS.split(' ').map(|word| (word, KeywordOwner::Name));
-    let others = [("://", KeywordOwner::Scheme), (blocks::BEGIN, KeywordOwner::Block)];
+    let others = [("://", KeywordOwner::Scheme), (tokens::BEGIN, KeywordOwner::Block)];
     let (words, of): (Vec<&str>, Vec<KeywordOwner>) =
         keywords.chain(tokens).chain(names).chain(others).unzip();
     // With words this short a prefilter only costs, and a dense automaton is twice as large.
@@ -95,7 +96,7 @@ impl KeywordPositions {
 pub(super) fn find(text: &str) -> Vec<FoundSecret> {
     let (machine, mut found) = (&*MACHINE, Vec::new());
     let places = KeywordPositions::of(text, machine);
-    blocks::private_keys(text, &places.blocks, &mut found);
+    tokens::private_keys(text, &places.blocks, &mut found);
     tokens::with_prefix(text, places.tokens, &mut found);
     tokens::of_discord(text, &mut found);
     for one in places.rules.chunk_by(|one, next| one.0 == next.0) {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use jiff::{Timestamp, civil};
 
 use crate::format::reminder::{self, Recur, Reminder};
-use crate::format::task::repeat::{self, RepeatUnit};
+use crate::format::task::english_repeat::{self, RepeatUnit};
 use crate::format::task::{self, FieldKind, Rules, Task};
 use crate::schedule::{self, Zone};
 
@@ -115,10 +115,10 @@ fn shown(at: civil::DateTime) -> String {
 /// The recurrence of a reminder line that gives the same days, from the date on.
 fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
     let other = || format!("it comes again `{text}`, and a reminder line only daily, weekly or monthly");
-    let repeat = repeat::english(text).or_else(|_| {
-        repeat::toast(text).and_then(|(repeat, until)| match until {
+    let repeat = english_repeat::english(text).or_else(|_| {
+        english_repeat::toast(text).and_then(|(repeat, until)| match until {
             None => Ok(repeat),
-            Some(_) => Err(repeat::RepeatError::NoUnit),
+            Some(_) => Err(english_repeat::RepeatError::NoUnit),
         })
     });
     let repeat = repeat.map_err(|_| other())?;

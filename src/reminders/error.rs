@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::format::id::ReminderId;
+use crate::format::ReminderId;
 use crate::vault::{EditError, NotePath, VaultError};
 use crate::when::WhenError;
 

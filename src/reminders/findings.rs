@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::format::Finding;
-use crate::format::id::ReminderId;
+use crate::format::{Finding, ReminderId};
 use crate::vault::NotePath;
 
 /// A finding with its note, for `check` and a pass's report.

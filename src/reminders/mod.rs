@@ -4,7 +4,7 @@
 //! ([`plan`], pure) and hands that line to [`vault::Editor`], which finds it by its bytes. Nothing here sends anything;
 //! [`crate::deliver`] does.
 //!
-//! - `vault_reminders`: the reminders of a vault; `plan`, `snooze`: changes of a line;
+//! - `vault_reminders`: the reminders of a vault, also snoozed; `plan`: changes of a line;
 //! - `adopt`: turning other notes' lines into reminders; `findings`: near misses; `error`: errors.
 //!
 //! [`vault::Editor`]: crate::vault::Editor
@@ -13,7 +13,6 @@ mod adopt;
 mod error;
 mod findings;
 mod plan;
-mod snooze;
 mod vault_reminders;
 
 use std::collections::HashSet;
@@ -21,7 +20,7 @@ use std::convert::Infallible;
 
 use jiff::{Timestamp, tz::TimeZone};
 
-use crate::format::id::ReminderId;
+use crate::format::ReminderId;
 use crate::format::reminder::{Reminder, RemindersFile};
 use crate::vault::NotePath;
 
@@ -32,8 +31,7 @@ pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
 pub use plan::{
     LinePlan, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, add, change, check_message, find, remove,
 };
-pub use snooze::local_after;
-pub use vault_reminders::{ListedReminder, PreviewedReminder, VaultReminders, WrittenReminder};
+pub use vault_reminders::{ListedReminder, PreviewedReminder, VaultReminders, WrittenReminder, local_after};
 
 /// A new random id that no reminder of the file has.
 ///

@@ -1,11 +1,10 @@
-//! Plans a change of a reminder: the line that changes, and its new text. Pure.
+//! Computes the new text of a reminder line that is changed: its date, time, words or recurrence. Pure.
 
 use jiff::civil;
 
 use super::ReminderError;
-use crate::format::id::ReminderId;
-use crate::format::invisible;
 use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine, RemindersFile};
+use crate::format::{ReminderId, invisible};
 use crate::reminders::Result;
 use crate::vault::{NotePath, Operation};
 
@@ -76,7 +75,7 @@ pub fn add(draft: &ReminderDraft, id: ReminderId) -> Result<LinePlan> {
 /// # Errors
 /// There is none, or lines that differ have it.
 pub fn find<'f>(file: &'f RemindersFile, id: &str, path: &NotePath) -> Result<&'f ReminderLine> {
-    let wanted = id.parse::<ReminderId>().ok();
+    let wanted = ReminderId::from_bytes(id.as_bytes());
     let has = |line: &&ReminderLine| wanted.is_some() && line.reminder.id == wanted;
     let lines: Vec<&ReminderLine> = file.reminders.iter().filter(has).collect();
     match lines.as_slice() {

@@ -9,13 +9,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use super::{RerankError, Reranker};
+use super::Reranker;
 use crate::config;
-use crate::embed::cut;
-use crate::embed::http::{CallError, call, shown, wait};
+use crate::embed::http::{Endpoint, shown, wait};
+use crate::embed::{ModelError, cut};
 
 /// The environment variable with the key.
 const VARIABLE: &str = "RERANK_API_KEY";
@@ -30,45 +29,39 @@ const BATCH: usize = 32;
 
 /// A reranker behind an endpoint.
 #[derive(Debug)]
-pub struct Endpoint {
-    name: String,
+pub struct EndpointReranker {
     model: Option<String>,
     url: String,
-    key: Option<SecretString>,
-    client: reqwest::Client,
+    endpoint: Endpoint,
 }
 
-impl Endpoint {
+impl EndpointReranker {
     /// From the settings; nothing is sent yet.
     ///
     /// # Errors
     /// There is no address, or its key can't be read.
-    pub fn open(settings: &config::RerankSettings, root: &Path) -> Result<Self, RerankError> {
-        let wrong = RerankError::Settings;
+    pub fn open(settings: &config::RerankSettings, root: &Path) -> Result<Self, ModelError> {
+        let wrong = ModelError::Settings;
         let url = settings.url.as_deref().ok_or_else(|| wrong("`rerank.url` is missing".to_owned()))?;
         let url = url.trim_end_matches('/');
         let url = if url.ends_with("/rerank") { url.to_owned() } else { format!("{url}/rerank") };
         let parsed = reqwest::Url::parse(&url).map_err(|error| wrong(format!("`rerank.url`: {error}")))?;
         let key = config::secret(VARIABLE, settings.key_file.as_deref(), root);
         let key = key.map_err(|error| wrong(error.to_string()))?;
-        let client = reqwest::Client::builder()
-            .connect_timeout(Duration::from_secs(5))
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|error| wrong(format!("no HTTP client: {error}")))?;
         let model = settings.model.clone();
         // Without a model's name the host says who it is; never the whole address, which may carry a key.
         let name = model.clone().or_else(|| parsed.host_str().map(str::to_owned)).unwrap_or_default();
-        Ok(Self { name: format!("endpoint:{name}"), model, url, key, client })
+        let endpoint = Endpoint::new(format!("endpoint:{name}"), "scores", key, None)?;
+        Ok(Self { model, url, endpoint })
     }
 
-    async fn all(&self, question: &str, texts: &[&str]) -> Result<Vec<f64>, RerankError> {
+    async fn all(&self, question: &str, texts: &[&str]) -> Result<Vec<f64>, ModelError> {
         let mut body = json!({"query": question, "documents": texts, "top_n": texts.len()});
         if let Some(model) = &self.model {
             body["model"] = json!(model);
         }
         match self.call(&body, texts.len()).await {
-            Err(RerankError::Refused { reason, .. }) if reason.contains("`texts`") => {}
+            Err(ModelError::Refused { reason, .. }) if reason.contains("`texts`") => {}
             answer => return answer,
         }
         let mut scores = Vec::with_capacity(texts.len());
@@ -80,35 +73,18 @@ impl Endpoint {
     }
 
     /// One call for `count` texts.
-    async fn call(&self, body: &Value, count: usize) -> Result<Vec<f64>, RerankError> {
-        let request = self.client.post(&self.url).json(body);
-        let request = match &self.key {
-            Some(key) => request.bearer_auth(key.expose_secret()),
-            None => request,
-        };
-        let answer = call(request, MOST_ANSWER).await.map_err(|error| match error {
-            CallError::Unreachable { reason, .. } => self.unreachable(&reason),
-            CallError::Refused(reason) => RerankError::Refused { reranker: self.name.clone(), reason },
-            CallError::BadAnswer(reason) => self.bad(reason),
-        })?;
-        scores(&answer, count).map_err(|reason| self.bad(reason))
-    }
-
-    fn unreachable(&self, reason: &str) -> RerankError {
-        RerankError::Unreachable { reranker: self.name.clone(), reason: reason.to_owned() }
-    }
-
-    fn bad(&self, reason: String) -> RerankError {
-        RerankError::BadAnswer { reranker: self.name.clone(), reason }
+    async fn call(&self, body: &Value, count: usize) -> Result<Vec<f64>, ModelError> {
+        let answer = self.endpoint.call(&self.url, body, MOST_ANSWER, None).await?;
+        scores(&answer, count).map_err(|reason| self.endpoint.bad(reason))
     }
 }
 
-impl Reranker for Endpoint {
+impl Reranker for EndpointReranker {
     fn name(&self) -> &str {
-        &self.name
+        &self.endpoint.name
     }
 
-    fn scores(&self, question: &str, texts: &[String], patience: Duration) -> Result<Vec<f64>, RerankError> {
+    fn scores(&self, question: &str, texts: &[String], patience: Duration) -> Result<Vec<f64>, ModelError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
@@ -116,7 +92,7 @@ impl Reranker for Endpoint {
         // An endpoint refuses an empty text.
         let texts = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { cut(text, MOST_TEXT) });
         let texts: Vec<&str> = texts.collect();
-        wait(patience, self.all(question, &texts), |reason| self.unreachable(reason))
+        wait(patience, self.all(question, &texts), |reason| self.endpoint.unreachable(reason))
     }
 }
 

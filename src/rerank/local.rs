@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use ndarray::{Axis, s};
 use rayon::prelude::*;
 
-use super::{RerankError, Reranker};
+use super::Reranker;
+use crate::embed::ModelError;
 use crate::embed::bert::{Encoder, Linear};
 
 /// Of a question no more tokens are read than these, so that the text has room.
@@ -32,14 +33,14 @@ impl LocalReranker {
     ///
     /// # Errors
     /// Something is missing or isn't a cross-encoder of BERT's; the error names the file and what it lacks.
-    pub fn open(dir: &Path) -> Result<Self, RerankError> {
+    pub fn open(dir: &Path) -> Result<Self, ModelError> {
         let heads = Encoder::open(dir, |tensors| {
             Ok((tensors.linear("pooler.dense")?, tensors.linear("classifier")?))
         });
-        let (encoder, (pooler, classifier)) = heads.map_err(RerankError::Settings)?;
+        let (encoder, (pooler, classifier)) = heads.map_err(ModelError::Settings)?;
         let size = encoder.size();
         if !pooler.fits(size, size) || !classifier.fits(size, 1) {
-            return Err(RerankError::Settings(format!(
+            return Err(ModelError::Settings(format!(
                 "the model directory `{}` has a classifier that gives something else than one score",
                 dir.display()
             )));
@@ -66,23 +67,21 @@ impl Reranker for LocalReranker {
         self.encoder.name()
     }
 
-    fn scores(&self, question: &str, texts: &[String], patience: Duration) -> Result<Vec<f64>, RerankError> {
+    fn scores(&self, question: &str, texts: &[String], patience: Duration) -> Result<Vec<f64>, ModelError> {
         let started = Instant::now();
         let question = self.encoder.tokens(question, MOST_QUESTION);
         let scores = texts.par_iter().map(|text| {
             let is_late = started.elapsed() >= patience;
             (!is_late).then(|| self.score(&question, text))
         });
-        let reranker = || self.name().to_owned();
+        let provider = self.name().to_owned();
         let Some(scores) = scores.collect::<Option<Vec<f64>>>() else {
             let reason = format!("it isn't done after {} s", patience.as_secs());
-            return Err(RerankError::Unreachable { reranker: reranker(), reason });
+            return Err(ModelError::Unreachable { provider, reason, after: None });
         };
         if scores.iter().any(|score| !score.is_finite()) {
-            return Err(RerankError::BadAnswer {
-                reranker: reranker(),
-                reason: "no finite number".to_owned(),
-            });
+            let reason = "no finite number".to_owned();
+            return Err(ModelError::BadAnswer { provider, wanted: "scores", reason });
         }
         Ok(scores)
     }

@@ -1,6 +1,6 @@
 //! Runs routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
 //!
-//! [`claim_due_runs`] reads the notes, computes the occurrences since the last run (`claim_due`), and claims a run in
+//! [`claim_due_runs`] reads the notes, computes the occurrences since the last run (`due_runs`), and claims a run in
 //! the delivery journal for each routine that has something to do (`gather`, which asks no brain).
 //! [`Runner::drive`] brings a run to its end: a turn with a log of its own, whose text is fixed once and then sent by
 //! `deliver`, appended to a note, or only logged. After a crash the same run continues from the journals. A run keeps
@@ -11,24 +11,53 @@
 //!
 //! No schedule is kept in memory, and occurrences are decided with local time alone: `schedule` has the rules.
 //!
-//! - `routine_notes`, `list`: the notes; the list of routines, and the run that would start now;
-//! - `claim_due`: the due runs, and their claims; `machine_claim`: which of several machines runs them;
+//! - `routine_notes`: the notes, and the list of routines;
+//! - `due_runs`: the due runs, and their claims, also among several machines; the run that would start now;
 //! - `run_material`, `new_hits`: the material of a run;
-//! - `run`, `run_conversation`, `run_log`, `run_texts`: a run to its end, its conversation and memory, its log, its texts.
+//! - `run`, `run_log`, `run_texts`: a run to its end; its log, conversation and memory; its texts.
 
-mod claim_due;
-mod list;
-mod machine_claim;
+mod due_runs;
 mod new_hits;
 mod routine_notes;
 mod run;
-mod run_conversation;
 mod run_log;
 mod run_material;
 mod run_texts;
 
-pub use claim_due::{ClaimReport, claim_due_runs, claim_now};
-pub use list::{ListError, ListedRoutine, Preview, destination, list, moment_in_words, preview};
-pub use routine_notes::{EnableError, RoutineNote, find, names, read_all, set_enabled};
-pub use run::{RunError, RunProgress, Runner, RunnerParts, ToolsOf};
-pub use run_log::message_of;
+pub use due_runs::{ClaimReport, Preview, claim_due_runs, claim_now, destination, preview};
+pub use routine_notes::{
+    EnableError, ListError, ListedRoutine, RoutineNote, find, list, moment_in_words, names, read_all,
+    set_enabled,
+};
+pub use run::{RunProgress, Runner, RunnerParts, ToolsOf};
+
+use crate::sqlite::DatabaseError;
+use crate::vault::{EditError, VaultError};
+
+/// Why a run can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The delivery journal.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// A note can't be read.
+    #[error(transparent)]
+    Read(#[from] VaultError),
+    /// A note can't be written.
+    #[error(transparent)]
+    Write(#[from] EditError),
+    /// Anything else that keeps it from running, in a sentence.
+    #[error("{0}")]
+    Problem(String),
+    /// The note isn't understood.
+    #[error("the routine `{0}` is not understood; `vault-agent check` says why")]
+    NoRoutine(String),
+}
+
+/// The message id of a run's turn: made of its key, and never one of Discord's, whose first bit is not set until 2084.
+pub fn message_of(key: &str) -> u64 {
+    let hash = blake3::hash(key.as_bytes());
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&hash.as_bytes()[..8]);
+    u64::from_le_bytes(eight) | 1 << 63
+}

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::run_texts::RunSection;
 use crate::deliver::Journal;
-use crate::deliver::journal::RoutineProgress;
+use crate::deliver::delivery_journal::RoutineProgress;
 use crate::format::log::{self, EventKind, LogBlock, LogPath};
 use crate::turn::history::MessageChanges;
 use crate::turn::{TurnJournal, facts};
@@ -112,7 +112,7 @@ pub fn search(
     let (routines, logs) = (paths.routines.trim_end_matches('/'), paths.logs.trim_end_matches('/'));
     let own_folders = [format!("{routines}/"), format!("{logs}/routines/")];
     let is_other = |hit: &&Hit| {
-        hit.role != Some(Role::Agent.as_str())
+        hit.role != Some(Role::Agent)
             && !own_folders.iter().any(|folder| hit.path.starts_with(folder.as_str()))
     };
     let hits: Vec<Hit> = answer.hits.into_iter().filter(|hit| is_other(&hit)).collect();

@@ -1,9 +1,16 @@
-//! Reads the notes of `routines/`, and enables or disables a routine.
+//! Reads the notes of `routines/`, enables or disables a routine, and lists all routines with their next and last runs. Asks
+//! no brain.
 
 use jiff::Timestamp;
+use serde::Serialize;
 
+use super::run_texts::target;
+use crate::deliver::compose;
 use crate::format::routine::{self, Routine};
 use crate::format::{Finding, nearest};
+use crate::reminders::rfc3339;
+use crate::schedule::Timetable;
+use crate::sqlite::DatabaseError;
 use crate::vault::{Actor, ChangeReason, EditError, EditPlan, NotePath, VaultError};
 use crate::workspace::Workspace;
 
@@ -108,7 +115,7 @@ fn check(workspace: &Workspace, mut routine: Routine, findings: &mut Vec<Finding
             meant.unwrap_or_else(|| "name one of `vault-agent brain list`, or delete the line".to_owned()),
         ));
     }
-    if let Err(problem) = super::run_texts::target(workspace, &routine, jiff::civil::Date::default()) {
+    if let Err(problem) = target(workspace, &routine, jiff::civil::Date::default()) {
         findings.push(finding(problem, "name a note of your own".to_owned()));
         routine.enabled = false;
     }
@@ -177,4 +184,94 @@ pub fn set_enabled(
     })?;
     let after = read(workspace, note.path.clone())?.unwrap_or(note);
     Ok((after, report.changed))
+}
+
+/// Why the routines can't be listed.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// Their notes can't be read.
+    #[error(transparent)]
+    Notes(#[from] VaultError),
+    /// The delivery journal, which knows when they ran, can't be read.
+    #[error(transparent)]
+    Journal(#[from] DatabaseError),
+}
+
+/// A routine as `routine list --json` shows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct ListedRoutine {
+    /// Its note's name without `.md`.
+    pub name: String,
+    /// Its schedule, in its own words; none if it isn't understood.
+    pub schedule: Option<String>,
+    /// Its schedule as a person says it.
+    #[serde(skip)]
+    pub words: Option<String>,
+    /// Whether it is turned on.
+    pub enabled: bool,
+    /// When it comes next, RFC 3339; none if it doesn't.
+    pub next: Option<String>,
+    /// When it last ran, RFC 3339.
+    pub last: Option<String>,
+    /// The brain that it asks first, if its note names one.
+    pub brain: Option<String>,
+    /// The problems of its head.
+    pub problems: Vec<Finding>,
+    /// As `next`, as an instant.
+    #[serde(skip)]
+    pub at: Option<Timestamp>,
+    /// As `last`, as an instant.
+    #[serde(skip)]
+    pub ran: Option<Timestamp>,
+}
+
+/// An instant in words, in the vault's zone: the day only where it isn't today.
+pub fn moment_in_words(workspace: &Workspace, at: Timestamp) -> String {
+    let tz = workspace.zone.tz();
+    compose::moment(tz.to_datetime(at), tz.to_datetime(workspace.clock.now()).date())
+}
+
+impl ListedRoutine {
+    /// One line for a chat.
+    pub fn in_a_line(&self, workspace: &Workspace) -> String {
+        let state = match (self.at, self.problems.first()) {
+            (Some(at), _) => format!("next {}", moment_in_words(workspace, at)),
+            (None, Some(problem)) => format!("doesn't run: {}", problem.reason),
+            (None, None) => "off".to_owned(),
+        };
+        format!("- `{}` ({}): {state}", self.name, self.schedule.as_deref().unwrap_or("no schedule"))
+    }
+}
+
+/// All routines.
+///
+/// # Errors
+/// The folder of routines, or the delivery journal, can't be read.
+pub fn list(workspace: &Workspace) -> Result<Vec<ListedRoutine>, ListError> {
+    let journal = workspace.journal()?;
+    let notes = read_all(workspace)?;
+    notes
+        .into_iter()
+        .map(|note| {
+            let routine = note.routine.as_ref();
+            let at = routine.filter(|routine| routine.enabled).and_then(|routine| {
+                let now = workspace.clock.now();
+                Timetable::new(&workspace.zone, &routine.schedule).after(now).next().map(|next| next.at)
+            });
+            let ran = journal.last_run(&note.name)?;
+            let shown = |at: Timestamp| rfc3339(at, workspace.zone.tz());
+            Ok(ListedRoutine {
+                schedule: routine.map(|routine| routine.schedule.to_string()),
+                words: routine.map(|routine| routine.schedule.words()),
+                enabled: routine.is_some_and(|routine| routine.enabled),
+                next: at.map(shown),
+                last: ran.map(shown),
+                brain: routine.and_then(|routine| routine.brain.clone()),
+                name: note.name,
+                problems: note.findings,
+                at,
+                ran,
+            })
+        })
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! Brings one run from its claim to its end, over as many calls as that takes.
+//! Executes one run of a routine, from its claim to its end. It continues a run that a crash or a waiting question
+//! interrupted.
 //!
 //! The steps: the question is logged, the turn accepted, the turn run (`agent`), the text fixed together with its
 //! message, the turn marked answered, the answer logged, appended or sent, the run done. A crash may come after any of
@@ -10,40 +11,19 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::machine_claim::{self, RunOwner};
+use super::due_runs::{self, RunOwner};
 use super::routine_notes;
-use super::run_conversation::{RunConversation, RunMemory};
-use super::run_log::{RunLog, is_asked_for, message_of};
+use super::run_log::{RunConversation, RunLog, RunMemory, is_asked_for};
 use super::run_texts::{self, RunSection};
+use super::{RunError, message_of};
 use crate::agent::{AnswerEngine, Approvals, CallPermits, EngineParts, RunPurpose, Toolbox, TurnMemory};
 use crate::config::MEMORY;
-use crate::deliver::journal::{RoutineRun, RunState, run_claim};
+use crate::deliver::delivery_journal::{RoutineRun, RunState, run_claim};
 use crate::deliver::{AnswerOutcome, DeliveryOrder, Journal, PassSettings, send_run};
 use crate::format::routine::{self, AnswerDelivery, Condition, Routine};
-use crate::sqlite::DatabaseError;
 use crate::turn::{Halt, NewTurn, Responder, TurnAnswer, TurnJournal, TurnState};
-use crate::vault::{Actor, ChangeReason, EditError, EditPlan, Operation, VaultError};
+use crate::vault::{Actor, ChangeReason, EditPlan, Operation};
 use crate::workspace::Workspace;
-
-/// Why a run can't go on.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The delivery journal.
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-    /// A note can't be read.
-    #[error(transparent)]
-    Read(#[from] VaultError),
-    /// A note can't be written.
-    #[error(transparent)]
-    Write(#[from] EditError),
-    /// Anything else that keeps it from running, in a sentence.
-    #[error("{0}")]
-    Problem(String),
-    /// The note isn't understood.
-    #[error("the routine `{0}` is not understood; `vault-agent check` says why")]
-    NoRoutine(String),
-}
 
 /// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +108,7 @@ impl Runner {
     /// Something that it needs can't be used; the next call continues from there.
     pub async fn drive(&self, key: &str, stop: &CancellationToken) -> Result<RunProgress, RunError> {
         let Some(lock) = self.lock(key)? else { return Ok(RunProgress::Busy) };
-        match machine_claim::of_this_machine(&self.parts.workspace, &self.journal, key, stop).await? {
+        match due_runs::of_this_machine(&self.parts.workspace, &self.journal, key, stop).await? {
             RunOwner::Ours => {}
             RunOwner::Later(why) => return Ok(RunProgress::Later(why)),
             RunOwner::Others => {
@@ -194,7 +174,7 @@ impl Runner {
         }
         let log = RunLog::of(workspace, run);
         let question = run_texts::question(run, &routine, workspace.zone.tz());
-        log.question(workspace, &question, run.started)?;
+        log.question(&question, run.started)?;
         fail::fail_point!("routines::after-question");
         let turn = NewTurn {
             message,
@@ -206,7 +186,7 @@ impl Runner {
         self.parts.turns.accept(&turn, workspace.clock.now())?;
         fail::fail_point!("routines::after-accepted");
         let engine = self.engine(run, &routine)?;
-        let place = RunConversation { workspace, log: &log, journal: &self.journal, routine: &run.routine };
+        let place = RunConversation { log: &log, journal: &self.journal, routine: &run.routine };
         let answer = match engine.answer(message, &place, stop).await {
             Ok(answer) => answer,
             Err(Halt::Later(why)) => return Ok(Some(why)),
@@ -300,9 +280,9 @@ impl Runner {
         fail::fail_point!("routines::after-answered");
         let log = RunLog::of(workspace, run);
         for note in crate::turn::turn_notes(&self.parts.turns, message)? {
-            log.note(workspace, &note, now())?;
+            log.note(&note, now())?;
         }
-        log.answer(workspace, text, facts, now())?;
+        log.answer(text, facts, now())?;
         fail::fail_point!("routines::after-logged");
         let mut outcome = None;
         if run.outcome.as_deref() == Some("") {

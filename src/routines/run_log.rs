@@ -1,14 +1,25 @@
-//! Writes a run's log: `logs/routines/NAME/<when it was due>_0001.md`, one file a run.
+//! Writes a run's log, `logs/routines/NAME/<when it was due>_0001.md`, one file a run; and gives a run what an engine asks
+//! for: its conversation, whose notes go into the log and whose progress no person sees, and its memory: the gathered
+//! material, and recalled memories for the prompt.
 //!
 //! Each event's id is computed from the run alone, so that repeated writes keep one event, and the request can be made
 //! again from the note. A log holds no earlier runs: runs know nothing of each other.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
 use jiff::Timestamp;
 use ulid::Ulid;
 
-use crate::deliver::journal::RoutineRun;
-use crate::format::log::{self, EventKind, LogEvent, LogHeader, LogPath, ROUTINES};
-use crate::turn::TurnNote;
+use super::run_texts::{self, RunSection};
+use super::{message_of, run_material};
+use crate::agent::{FoundMemory, RecalledContext, TurnMemory};
+use crate::deliver::delivery_journal::RoutineRun;
+use crate::deliver::{self, Journal};
+use crate::format::approval::Approval;
+use crate::format::log::{self, EventKind, FOUND_NOTHING, LogEvent, LogHeader, LogPath, ROUTINES};
+use crate::turn::{Conversation, TurnNote};
 use crate::vault::{EditError, NotePath, WalkEntry};
 use crate::workspace::Workspace;
 
@@ -21,19 +32,11 @@ const ANSWER: u16 = 4;
 const TOOL: u16 = 0x1000;
 
 /// The log of one run.
-#[derive(Debug, Clone)]
-pub struct RunLog {
+pub struct RunLog<'a> {
+    workspace: &'a Workspace,
     path: NotePath,
     header: LogHeader,
     base: Ulid,
-}
-
-/// The message id of a run's turn: made of its key, and never one of Discord's, whose first bit is not set until 2084.
-pub fn message_of(key: &str) -> u64 {
-    let hash = blake3::hash(key.as_bytes());
-    let mut eight = [0; 8];
-    eight.copy_from_slice(&hash.as_bytes()[..8]);
-    u64::from_le_bytes(eight) | 1 << 63
 }
 
 /// The due time of the last scheduled run whose answer stands in the routine's logs. So a vault knows
@@ -63,9 +66,9 @@ pub fn is_asked_for(key: &str) -> bool {
     key.rsplit_once('@').is_some_and(|(_, rest)| rest.starts_with("run-"))
 }
 
-impl RunLog {
+impl<'a> RunLog<'a> {
     /// Of this run.
-    pub fn of(workspace: &Workspace, run: &RoutineRun) -> Self {
+    pub fn of(workspace: &'a Workspace, run: &RoutineRun) -> Self {
         let second = Timestamp::from_second(run.due.as_second()).unwrap_or(run.due);
         let folder = folder_of(&run.routine);
         // A run that a person asks for may begin in the second of another.
@@ -80,11 +83,8 @@ impl RunLog {
         };
         let ms = run.due.as_millisecond().unsigned_abs();
         let base = Ulid::from_parts(ms, u128::from(message_of(&run.key)) << 16);
-        Self {
-            path: workspace.note(&path.in_folder(workspace.settings.paths.logs.trim_end_matches('/'))),
-            header,
-            base,
-        }
+        let path = workspace.note(&path.in_folder(workspace.settings.paths.logs.trim_end_matches('/')));
+        Self { workspace, path, header, base }
     }
 
     /// The target of a link to the question: the path without `.md`, and its block.
@@ -100,21 +100,20 @@ impl RunLog {
     ///
     /// # Errors
     /// The log can't be written.
-    pub fn question(&self, workspace: &Workspace, text: &str, at: Timestamp) -> Result<(), EditError> {
-        let author = self.header.context_id.clone();
-        self.add(workspace, QUESTION, EventKind::User, author, text, at)
+    pub fn question(&self, text: &str, at: Timestamp) -> Result<(), EditError> {
+        self.add(QUESTION, EventKind::User, &self.header.context_id, text, at)
     }
 
     /// Logs a note of the turn.
     ///
     /// # Errors
     /// The log can't be written.
-    pub fn note(&self, workspace: &Workspace, note: &TurnNote, at: Timestamp) -> Result<(), EditError> {
+    pub fn note(&self, note: &TurnNote, at: Timestamp) -> Result<(), EditError> {
         match note {
-            TurnNote::Recall(text) => self.add(workspace, RECALL, EventKind::Recall, String::new(), text, at),
+            TurnNote::Recall(text) => self.add(RECALL, EventKind::Recall, "", text, at),
             TurnNote::Tool { number, name, text } => {
                 let number = u16::try_from(*number).unwrap_or(u16::MAX).min(TOOL - 1);
-                self.add(workspace, TOOL | number, EventKind::Tool, name.clone(), text, at)
+                self.add(TOOL | number, EventKind::Tool, name, text, at)
             }
         }
     }
@@ -123,38 +122,27 @@ impl RunLog {
     ///
     /// # Errors
     /// The log can't be written.
-    pub fn answer(
-        &self,
-        workspace: &Workspace,
-        text: &str,
-        facts: &str,
-        at: Timestamp,
-    ) -> Result<(), EditError> {
+    pub fn answer(&self, text: &str, facts: &str, at: Timestamp) -> Result<(), EditError> {
         let content = if text.is_empty() { facts.to_owned() } else { format!("{text}\n{facts}") };
-        self.add(workspace, ANSWER, EventKind::Agent, "routine".to_owned(), &content, at)
+        self.add(ANSWER, EventKind::Agent, "routine", &content, at)
     }
 
     fn add(
         &self,
-        workspace: &Workspace,
         part: u16,
         kind: EventKind,
-        author: String,
+        author: &str,
         content: &str,
         at: Timestamp,
     ) -> Result<(), EditError> {
-        let id = self.id(part);
-        let there = match workspace.vault.read(&self.path) {
-            Ok(bytes) => memchr::memmem::find(&bytes, format!("\n^{id}\n").as_bytes()).is_some(),
-            Err(error) if error.is_not_found() => false,
-            Err(error) => return Err(error.into()),
-        };
-        if there {
+        let (workspace, id) = (self.workspace, self.id(part));
+        let bytes = workspace.vault.read_or_empty(&self.path)?;
+        if memchr::memmem::find(&bytes, format!("\n^{id}\n").as_bytes()).is_some() {
             return Ok(());
         }
         let at = Timestamp::from_second(at.as_second()).unwrap_or(at);
         let content = workspace.settings.hooks.redactor().apply(content).into_owned();
-        let event = LogEvent { kind, at, author, content, id: Some(id) };
+        let event = LogEvent { kind, at, author: author.to_owned(), content, id: Some(id) };
         let header = log::render_header(&self.header);
         workspace.editor.append(&self.path, header.as_bytes(), log::render_event(&event).as_bytes())
     }
@@ -168,6 +156,96 @@ fn folder_of(name: &str) -> String {
     }
     let word: String = name.chars().map(|c| if is_plain(c) { c } else { '-' }).take(40).collect();
     format!("{word}-{}", &blake3::hash(name.as_bytes()).to_hex()[..8])
+}
+
+/// The conversation of a run: its log.
+pub(super) struct RunConversation<'a> {
+    pub log: &'a RunLog<'a>,
+    pub journal: &'a Journal,
+    pub routine: &'a str,
+}
+
+#[async_trait]
+impl Conversation for RunConversation<'_> {
+    fn note(&self, note: TurnNote) {
+        // It is written again, from the journal, before the run is done.
+        if let Err(error) = self.log.note(&note, self.log.workspace.clock.now()) {
+            tracing::warn!("a routine's log can't be written: {error}");
+        }
+    }
+
+    async fn ask_approval(&self, asked: &Approval) {
+        let workspace = self.log.workspace;
+        let note = &workspace.settings.paths.approvals;
+        let text =
+            format!("The routine `{}` asks for approval: tick `{}` in `{note}`.", self.routine, asked.id);
+        let name = format!("approval {}", asked.id);
+        if let Err(error) = deliver::notice_once(self.journal, &name, &text, workspace.clock.now()) {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
+/// The time limit of recall; the gathered material is given in any case.
+const TIME: Duration = Duration::from_millis(200);
+
+/// The memory of one run.
+pub struct RunMemory {
+    /// The vault's.
+    pub inner: Arc<dyn TurnMemory>,
+    /// The vault.
+    pub workspace: Arc<Workspace>,
+    /// The routine's prompt.
+    pub prompt: String,
+    /// The gathered material.
+    pub sections: Vec<RunSection>,
+    /// Whether it may have nothing to say.
+    pub quiet: bool,
+}
+
+#[async_trait]
+impl TurnMemory for RunMemory {
+    async fn context_for(&self, _: &str, without: &[&str]) -> Result<RecalledContext, String> {
+        let found = tokio::time::timeout(TIME, self.inner.context_for(&self.prompt, without)).await;
+        let given = found.unwrap_or_else(|_| Ok(RecalledContext::default())).unwrap_or_default();
+        Ok(RecalledContext {
+            injection: run_texts::for_brain(&given.injection, &self.sections),
+            links: given.links,
+        })
+    }
+
+    async fn recall(&self, query: &str, limit: usize) -> Result<Vec<FoundMemory>, String> {
+        self.inner.recall(query, limit).await
+    }
+
+    async fn answer(&self, _: &str, own: &[&str]) -> Result<String, String> {
+        let workspace = Arc::clone(&self.workspace);
+        let now = workspace.clock.now();
+        let agenda = tokio::task::spawn_blocking(move || run_material::agenda(&workspace, now));
+        let agenda = agenda.await.map_err(|error| format!("it went wrong inside: {error}"))?;
+        let agenda = agenda.map_err(|error| error.to_string())?;
+        let mut sections = self.sections.clone();
+        sections.extend(
+            agenda
+                .into_iter()
+                .filter(|section| self.sections.iter().all(|known| known.title != section.title)),
+        );
+        let told = run_texts::for_people(&sections);
+        let recalled = match self.inner.answer(&self.prompt, own).await {
+            Ok(text) if text == FOUND_NOTHING => String::new(),
+            Ok(text) => text,
+            Err(problem) if told.is_empty() => return Err(problem),
+            Err(_) => String::new(),
+        };
+        let parts = [told, recalled].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        Ok(match (parts.is_empty(), self.quiet) {
+            (false, _) => parts.join("\n\n"),
+            (true, true) => "NONE".to_owned(),
+            (true, false) => {
+                "Nothing is due, nothing was promised, and your notes say nothing about this.".to_owned()
+            }
+        })
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 use super::new_hits::{self, RoutineSearch, SeenHits};
 use super::run_texts::RunSection;
 use crate::deliver::Journal;
-use crate::deliver::journal::RoutineProgress;
+use crate::deliver::delivery_journal::RoutineProgress;
 use crate::format::commitment::{self, CommitmentStatus};
 use crate::format::reminder;
 use crate::format::routine::{Condition, Routine};

@@ -5,7 +5,7 @@ use jiff::civil;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use crate::deliver::journal::RoutineRun;
+use crate::deliver::delivery_journal::RoutineRun;
 use crate::deliver::{Fact, MessageKind, MessageScope, compose};
 use crate::format::log::INJECTED;
 use crate::format::routine::{AnswerDelivery, Routine};

@@ -1,5 +1,5 @@
-//! Classifies lateness: whether a reminder counts as missed, whether missed ones come as one message instead of one each,
-//! and whether the wall clock jumped: a suspend, a correction, or none.
+//! Decides whether a reminder counts as missed, and whether missed ones are combined in one message; and detects jumps
+//! of the wall clock, by a suspend or a correction.
 //!
 //! The daemon compares the wall clock with its expectation: its last reading plus the time that the monotonic clock
 //! says has passed. Firing doesn't depend on it: everything at or before now is due, and the delivery journal never

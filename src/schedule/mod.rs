@@ -1,4 +1,5 @@
-//! Computes local times in any zone, recurrence, and due, missed and next occurrences.
+//! Computes times: local times in any zone, the dates of a recurrence, and which occurrence is due, was missed or comes
+//! next.
 //!
 //! Pure: no clock, no file, no zone database of the machine. The zones come from the IANA database bundled with jiff
 //! ([`database_version`]), so the same lines give the same instants on every machine.
@@ -19,27 +20,25 @@
 //! Every function costs the same whether a reminder began yesterday or in year 1: the index of the occurrence at an
 //! instant is computed, never searched from the start.
 //!
-//! - `zone`, `zone_data_check`: zones, and from local time to instants;
-//! - `series`: the dates of reminders; [`task_dates`]: of other plugins' task lines; `timetable`: of routines;
+//! - `zone`: zones, from local time to instants, and the check of the zones' data;
+//! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: of other plugins' task lines; `routine_times`: of routines;
 //! - `due`: due occurrences; `lateness`: digests of missed ones, and jumps of the wall clock;
 //! - `pause`: the span in which nothing runs by itself.
 
 mod due;
 mod lateness;
 mod pause;
-mod series;
+mod reminder_dates;
+mod routine_times;
 pub mod task_dates;
-mod timetable;
 mod zone;
-mod zone_data_check;
 
 pub use due::{DueInstant, DueReminder, Occurrence, Occurrences};
 pub use lateness::{DigestRule, StepKind, digest, is_missed, step_kind};
 pub use pause::Pause;
-pub use series::Series;
-pub use timetable::Timetable;
-pub use zone::{Zone, database_version, resolve};
-pub use zone_data_check::{Difference, compare_zone_data, other_database_version};
+pub use reminder_dates::Series;
+pub use routine_times::Timetable;
+pub use zone::{Difference, Zone, compare_zone_data, database_version, other_database_version, resolve};
 
 use jiff::Timestamp;
 

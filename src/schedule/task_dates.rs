@@ -9,7 +9,7 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday as Day};
 
-use crate::format::task::repeat::{Repeat, RepeatUnit, Weekday};
+use crate::format::task::english_repeat::{Repeat, RepeatUnit, Weekday};
 
 /// The next date of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +138,7 @@ fn monday_of(date: Date) -> Date {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::task::repeat::english;
+    use crate::format::task::english_repeat::english;
 
     /// The dates that follow, as Tasks steps, each from the one before.
     fn steps(rule: &str, from: &str, count: usize) -> Vec<String> {

@@ -1,8 +1,14 @@
-//! Finds time zones by their IANA name, in the bundled database alone, and resolves local times to instants.
+//! Finds time zones by their IANA name, in the bundled database alone, and resolves local times to instants; compares that
+//! database with another one, for `doctor`.
 //!
 //! The machine's own zone files are never read: they may be years old, and the results would differ from machine to
 //! machine. A local time that the clocks skip becomes the first valid minute after the gap; a time that comes twice is the
 //! earlier of the two.
+//!
+//! Governments change their clocks at a few weeks' notice, so zone data can be out of date. chrono-tz carries a release
+//! of its own; `doctor` shows the dates at which the two differ for the user's zone. `tools/build/zones.rs` asks chrono-tz
+//! when the program is built and writes a text: chrono-tz's own tables have a pointer for each change of a clock, and the
+//! system sets all of them when a program starts, a sixth of the time of each start.
 
 use std::sync::{Arc, LazyLock};
 
@@ -35,22 +41,10 @@ pub(super) struct SkippedDay {
     pub(super) at: Timestamp,
 }
 
-/// A name that is no time zone.
+/// A name that is no time zone, with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown time zone `{name}`; {}", advice(.suggestion.as_deref()))]
-pub struct ZoneError {
-    /// The given name.
-    pub name: String,
-    /// The zone that was probably meant, if one is near.
-    pub suggestion: Option<String>,
-}
-
-fn advice(suggestion: Option<&str>) -> String {
-    match suggestion {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => "use an IANA name such as `Europe/London`".to_owned(),
-    }
-}
+#[error("unknown time zone `{0}`; {1}")]
+pub struct ZoneError(String, String);
 
 impl Zone {
     /// The zone of that IANA name, in any letter case; links such as `GB` are zones too.
@@ -62,7 +56,13 @@ impl Zone {
                 skipped_days: skipped_days(&tz).into(),
                 tz,
             }),
-            None => Err(ZoneError { name: name.to_owned(), suggestion: suggest(name) }),
+            None => {
+                let advice = match suggest(name) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "use an IANA name such as `Europe/London`".to_owned(),
+                };
+                Err(ZoneError(name.to_owned(), advice))
+            }
         }
     }
 
@@ -194,6 +194,113 @@ fn after_gap(zone: &Zone, local: civil::DateTime, before: Offset, after: Offset)
         .map_or(latest, |change| end_of_gap(change.timestamp(), after).1)
 }
 
+/// A span of time over which the two databases give different offsets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Difference {
+    /// Its first instant, to the second; if it began earlier, the start of the queried span.
+    pub from: Timestamp,
+    /// The first instant after it; `None` if it lasts to the end of the queried span.
+    pub until: Option<Timestamp>,
+    /// The offset that reminders go by.
+    pub ours: Offset,
+    /// The other database's; `None` if it lacks the zone.
+    pub theirs: Option<Offset>,
+}
+
+/// The release of chrono-tz, and the first second that the table knows and the first that it doesn't; then a line for all
+/// zones with the same offsets: from which second on each counts, and the zones' names.
+const TABLE: &str = include_str!(concat!(env!("OUT_DIR"), "/zone_data.txt"));
+
+/// The release of the other database, such as `2025b`.
+pub fn other_database_version() -> &'static str {
+    TABLE.split(' ').next().unwrap_or_default()
+}
+
+/// All spans in the `years` (of 365 days) after `from` over which chrono-tz gives `zone` another
+/// offset than ours; in order, without overlaps. Years that the table doesn't know are left out.
+pub fn compare_zone_data(zone: &Zone, from: Timestamp, years: u32) -> Vec<Difference> {
+    let other = offsets_of(zone.name());
+    let mut known = TABLE.lines().next().unwrap_or_default().split(' ').skip(1).map(str::parse::<i64>);
+    let mut known = || known.next().and_then(Result::ok).unwrap_or_default();
+    let (first, last) = (known(), known());
+    let end = from
+        .saturating_add(SignedDuration::from_hours(24 * 365 * i64::from(years)))
+        .unwrap_or(Timestamp::MAX)
+        .as_second()
+        .min(last);
+    let both_offsets = |second| both_offsets(zone, other.as_deref(), second);
+
+    let mut differences: Vec<Difference> = Vec::new();
+    let mut begin = from.as_second().max(first);
+    while begin < end {
+        let change = next_change(begin, end, &both_offsets);
+        let (ours, theirs) = both_offsets(begin);
+        if theirs != Some(ours) {
+            differences.push(Difference {
+                from: instant(begin),
+                until: (change < end).then(|| instant(change)),
+                ours,
+                theirs,
+            });
+        }
+        begin = change;
+    }
+    differences
+}
+
+type BothOffsets = (Offset, Option<Offset>);
+
+fn both_offsets(zone: &Zone, other: Option<&[(i64, Offset)]>, second: i64) -> BothOffsets {
+    let ours = zone.tz().to_offset(instant(second));
+    let theirs = other.and_then(|offsets| {
+        let behind = offsets.partition_point(|(from, _)| *from <= second);
+        Some(offsets.get(behind.checked_sub(1)?)?.1)
+    });
+    (ours, theirs)
+}
+
+/// The offsets of a zone in the table, and from which second on each counts; none for a zone that it lacks.
+fn offsets_of(name: &str) -> Option<Vec<(i64, Offset)>> {
+    let mut zones = TABLE.lines().skip(1).filter_map(|line| line.split_once('\t'));
+    let (offsets, _) = zones.find(|(_, names)| names.split(' ').any(|one| one == name))?;
+    let offset = |item: &str| {
+        let (from, seconds) = item.split_once(':')?;
+        Some((from.parse().ok()?, Offset::from_seconds(seconds.parse().ok()?).ok()?))
+    };
+    offsets.split(' ').map(offset).collect()
+}
+
+/// The first second after `begin` with other opinions than at `begin`, or `end`. Opinions that change
+/// and change back within six hours would be overlooked; no zone has done so.
+fn next_change(begin: i64, end: i64, both_offsets: &impl Fn(i64) -> BothOffsets) -> i64 {
+    const STRIDE: i64 = 6 * 3600;
+    let at_begin = both_offsets(begin);
+    let mut same = begin;
+    loop {
+        let probe = (same + STRIDE).min(end);
+        if both_offsets(probe) != at_begin {
+            return bisect(same, probe, |second| both_offsets(second) == at_begin);
+        }
+        if probe == end {
+            return end;
+        }
+        same = probe;
+    }
+}
+
+/// The first second for which `holds` is false, given that it is true at `low` and false at `high`.
+fn bisect(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    high
+}
+
+fn instant(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap_or(Timestamp::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,7 +338,7 @@ mod tests {
             ["", " ", "BST", "+01:00", "Etc/Unknown", "Middle-earth/Hobbiton", "/", &"x".repeat(100_000)]
         {
             let error = Zone::get(name).unwrap_err();
-            assert_eq!(error.suggestion, None, "{error}");
+            assert!(!error.to_string().contains("did you mean"), "{error}");
         }
         assert_eq!(message("BST"), "unknown time zone `BST`; use an IANA name such as `Europe/London`");
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::search::read::block;
+use crate::search::read::{Kind, Role};
 
 /// A search's input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,12 +57,6 @@ pub struct Reranked {
     pub hits: usize,
 }
 
-/// A [`crate::search::Kind`] by its name: `turn`, `memory`, …
-pub type KindName = &'static str;
-
-/// A [`crate::search::Role`] by its name: `user`, `agent` or `tool`.
-pub type RoleName = &'static str;
-
 /// A found block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
@@ -72,9 +66,8 @@ pub struct Hit {
     pub line: u32,
     /// Last line, inclusive.
     pub end_line: u32,
-    /// Its kind: see [`crate::search::Kind`].
-    #[serde(deserialize_with = "block::kind_name")]
-    pub kind: KindName,
+    /// Its kind.
+    pub kind: Kind,
     /// The headings above it, joined by ` > `.
     pub section: Option<String>,
     /// When it was said or is dated.
@@ -89,9 +82,9 @@ pub struct Hit {
     /// All of its text.
     #[serde(skip)]
     pub text: String,
-    /// Its speaker: `user`, `agent` or `tool`.
-    #[serde(default, deserialize_with = "block::role_name", skip_serializing_if = "Option::is_none")]
-    pub role: Option<RoleName>,
+    /// Its speaker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     /// The speaker's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,

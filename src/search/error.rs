@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::embed::ModelError;
 use crate::vault::VaultError;
 
 /// Why the index could not do what was asked.
@@ -27,6 +28,9 @@ pub enum IndexError {
     /// The vault can't be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// The settings' model can't be used.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// No such place.
     #[error("there is no scope, folder or note `{scope}`; there are {there}")]
     Scope {

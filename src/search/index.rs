@@ -11,12 +11,10 @@ use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
 use crate::config::Settings;
-use crate::embed::{EmbedError, StaticModel};
+use crate::embed::{ModelError, StaticModel};
 use crate::search::error::IndexError;
 use crate::search::read::note::Options;
-use crate::search::store::cache;
-use crate::search::store::corpus::Corpus;
-use crate::search::store::segment::note_rows::RowInputs;
+use crate::search::store::{Corpus, RowInputs, cache};
 use crate::vault::Vault;
 use crate::workspace::Workspace;
 
@@ -28,7 +26,7 @@ pub struct Index {
     /// The inputs of ranking's rows.
     pub(in crate::search) basis: RowInputs,
     /// Why its table isn't the settings' one.
-    pub(in crate::search) table_error: Option<EmbedError>,
+    pub(in crate::search) table_error: Option<ModelError>,
     fingerprint: String,
     pub(in crate::search) root: PathBuf,
     pub(in crate::search) clock: Arc<dyn Clock>,

@@ -15,7 +15,7 @@
 //! | [`follow`] | the vault's changes | an updated cache, or a view beside it; never older than the files on disk |
 //! | [`query`] | the typed text | words, filters, scopes, the kind of answer that is wanted |
 //! | [`retrieve`] | words, vectors | candidates |
-//! | [`rank`] | candidates | scores: every signal and threshold of ranking stands here; the weights of all rooms stand in [`weights`] |
+//! | [`rank`] | candidates | scores: ranking stands here; the names of its signals, weights and thresholds stand in [`weights`] |
 //! | [`results`] | what ranks best | hits, excerpts, injections, or `NONE` |
 //!
 //! The rest of the program uses three types. [`Index`] answers by words alone and keeps the cache. [`Recall`] is built
@@ -41,7 +41,7 @@ pub(crate) mod parallel;
 mod recall;
 mod reconcile;
 
-pub use answer::{Answer, CheckedBy, Freshness, Hit, KindName, Query, Reranked, RoleName};
+pub use answer::{Answer, CheckedBy, Freshness, Hit, Query, Reranked};
 pub use error::IndexError;
 pub use follow::reindex::{Progress, Reindexed};
 pub use follow::report::Severity;
@@ -49,12 +49,11 @@ pub use follow::snapshot::{AnswerSource, Note, Snapshot, Stored};
 pub use follow::update::Updated;
 pub use index::Index;
 pub use read::block::{Block, Kind, Role};
-pub use read::note::Options;
+pub use read::note::{Options, SCHEMA};
 #[cfg(feature = "assistant")]
 pub(crate) use read::template_text::is_shipped;
-pub use recall::{Recall, RecallError};
+pub use recall::Recall;
 pub use reconcile::Reconciled;
 pub use results::daemon_client::SearchClient;
 pub(crate) use results::hit::{FoundBlock, HitMaker};
 pub use results::prompt_memories::{MemoryPrompt, Recalled};
-pub use store::SCHEMA;

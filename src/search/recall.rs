@@ -3,60 +3,35 @@
 //! [`Recall`] is built on an [`Index`] and keeps, while nothing changes, what ranking makes of the corpus
 //! ([`CorpusState`]). [`crate::search::results`] has the methods that answer.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::clock::Clock;
 use crate::config::Settings;
 use crate::embed::http::wait;
 use crate::embed::retry::{self, Backoff};
-use crate::embed::{self, EmbedError, EmbedPurpose, Provider, StaticModel};
-use crate::search::analyze::authors::{names_of, without_names};
-use crate::search::rank::turn_signals::{Candidates, Work};
-use crate::search::store::corpus::Corpus;
-use crate::search::store::matrix::{Matrix, Probe};
-use crate::search::store::vectors;
+use crate::embed::{self, EmbedPurpose, ModelError, Provider, StaticModel};
+use crate::search::analyze::{names_of, without_names};
+use crate::search::rank::turn_signals::{Candidates, ScratchPool};
+use crate::search::store::{Corpus, Matrix, Probe, vectors};
 use crate::search::{AnswerSource, Freshness, Index, IndexError, Snapshot};
 use crate::workspace::Workspace;
 
 /// A question doesn't wait longer than this for a model's endpoint.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Why recall could not answer.
-#[derive(Debug, thiserror::Error)]
-pub enum RecallError {
-    /// The index.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    /// The settings' model.
-    #[error(transparent)]
-    Embed(#[from] EmbedError),
-}
-
-impl From<rusqlite::Error> for RecallError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Index(IndexError::from(error))
-    }
-}
-
 /// Search and recall over one vault's index.
 #[derive(Debug)]
 pub struct Recall {
     pub(in crate::search) index: Arc<Index>,
     pub(in crate::search) settings: Settings,
-    pub(in crate::search) zone: TimeZone,
-    pub(in crate::search) clock: Arc<dyn Clock>,
-    /// The table of the blocks' fixed vectors, which they have beside those of the settings' model.
-    pub(in crate::search) table: StaticModel,
     /// The last question's state of the index, for the next one.
     pub(in crate::search) state: Mutex<Option<Arc<CorpusState>>>,
-    /// The last question's room, for the next one.
-    pub(in crate::search) work: Mutex<Option<Work>>,
-    /// Whether it answers repeatedly, and is notified of idle times ([`Recall::rest`]).
-    pub(in crate::search) is_resident: bool,
-    provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
+    /// The scratch memory of questions.
+    pub(in crate::search) scratch: ScratchPool,
+    provider: OnceLock<Result<Option<Arc<dyn Provider>>, ModelError>>,
     patience: Duration,
 }
 
@@ -88,17 +63,12 @@ pub(in crate::search) struct QuestionVector {
 
 impl Recall {
     /// On a vault's index. Nothing is read yet.
-    pub fn new(index: Arc<Index>, settings: &Settings, clock: Arc<dyn Clock>) -> Self {
-        let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
+    pub fn new(index: Arc<Index>, settings: &Settings) -> Self {
         Self {
-            table: index.basis.table.clone(),
             index,
             settings: settings.clone(),
-            zone,
-            clock,
             state: Mutex::default(),
-            work: Mutex::default(),
-            is_resident: false,
+            scratch: ScratchPool::default(),
             provider: OnceLock::new(),
             patience: PATIENCE,
         }
@@ -111,17 +81,9 @@ impl Recall {
         self
     }
 
-    /// The same for a process that answers again and again. It keeps a question's room for the next one however large the
-    /// vault is, until [`Recall::rest`].
-    #[must_use]
-    pub fn resident(mut self) -> Self {
-        self.is_resident = true;
-        self
-    }
-
     /// No question is expected soon: what the next one needs is made again then.
     pub fn rest(&self) {
-        *self.work() = None;
+        self.scratch.clear();
         self.index.rest();
     }
 
@@ -129,8 +91,8 @@ impl Recall {
     ///
     /// # Errors
     /// As [`Index::of`].
-    pub fn of(workspace: &Workspace) -> Result<Self, RecallError> {
-        Ok(Self::new(Arc::new(workspace.index()?), &workspace.settings, Arc::clone(&workspace.clock)))
+    pub fn of(workspace: &Workspace) -> Result<Self, IndexError> {
+        Ok(Self::new(Arc::new(workspace.index()?), &workspace.settings))
     }
 
     /// The index beneath.
@@ -138,26 +100,35 @@ impl Recall {
         &self.index
     }
 
+    /// The table of the blocks' fixed vectors, which they have beside those of the settings' model.
+    pub(in crate::search) fn table(&self) -> &StaticModel {
+        &self.index.basis.table
+    }
+
+    pub(in crate::search) fn zone(&self) -> &TimeZone {
+        &self.index.basis.zone
+    }
+
+    pub(in crate::search) fn now(&self) -> Timestamp {
+        self.index.clock.now()
+    }
+
     /// The settings' model; none where they say `none`.
     ///
     /// # Errors
     /// The settings don't name a usable one.
-    pub fn provider(&self) -> Result<Option<Arc<dyn Provider>>, EmbedError> {
+    pub fn provider(&self) -> Result<Option<Arc<dyn Provider>>, ModelError> {
         self.provider.get_or_init(|| embed::open(&self.settings, self.index.vault().root())).clone()
     }
 
     /// Whether it would find the same in the files that its vectors come from.
     pub fn is_current(&self) -> bool {
-        self.table.is_current()
+        self.table().is_current()
     }
 
     /// Whether the settings' model is the built-in one.
     pub fn is_builtin(&self) -> bool {
         self.settings.embed.provider == "builtin"
-    }
-
-    pub(in crate::search) fn work(&self) -> MutexGuard<'_, Option<Work>> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs `work` on a fresh state of the index, and says how fresh that is; `work` returns the files that its answer was made from, as
@@ -168,8 +139,8 @@ impl Recall {
     pub(in crate::search) fn answer<T>(
         &self,
         work: impl Fn(&Snapshot<'_>, &CorpusState) -> Result<(T, Option<Vec<AnswerSource>>), IndexError>,
-    ) -> Result<(T, Freshness), RecallError> {
-        Ok(self.index.answer(|snapshot| work(snapshot, &*self.state(snapshot)?))?)
+    ) -> Result<(T, Freshness), IndexError> {
+        self.index.answer(|snapshot| work(snapshot, &*self.state(snapshot)?))
     }
 
     /// The snapshot's state as ranking sees it: the last one, where nothing has changed since.
@@ -228,15 +199,15 @@ impl Recall {
         state: &CorpusState,
         candidates: &Candidates,
     ) -> Option<Probe> {
-        let is_builtin = embed::is_on(&self.settings) && self.table.is_builtin();
-        is_builtin.then(|| Probe::new(&self.table.embed(&nameless(text, state, candidates)))).flatten()
+        let is_builtin = embed::is_on(&self.settings) && self.table().is_builtin();
+        is_builtin.then(|| Probe::new(&self.table().embed(&nameless(text, state, candidates)))).flatten()
     }
 
     fn ask_model(&self, text: &str, state: &CorpusState, candidates: &Candidates) -> QuestionVector {
         let text = nameless(text, state, candidates);
         let is_on = embed::is_on(&self.settings);
         let builtin = |warning: Option<String>, embedded| QuestionVector {
-            probe: is_on.then(|| Probe::new(&self.table.embed(&text))).flatten(),
+            probe: is_on.then(|| Probe::new(&self.table().embed(&text))).flatten(),
             is_builtin: true,
             warning: warning.map(|why| format!("{why}; ranked with the built-in vectors")),
             embedded,
@@ -281,8 +252,8 @@ fn nameless<'t>(text: &'t str, state: &CorpusState, candidates: &Candidates) -> 
 }
 
 /// Embeds one question.
-fn wait_for(provider: &dyn Provider, text: String, patience: Duration) -> Result<Vec<f32>, EmbedError> {
-    let unreachable = |reason: &str| EmbedError::Unreachable {
+fn wait_for(provider: &dyn Provider, text: String, patience: Duration) -> Result<Vec<f32>, ModelError> {
+    let unreachable = |reason: &str| ModelError::Unreachable {
         provider: provider.name().to_owned(),
         reason: reason.to_owned(),
         after: None,

@@ -8,16 +8,11 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::embed::retry::{self, Backoff};
-use crate::embed::{EmbedError, EmbedPurpose, Embedder};
-use crate::search::analyze::authors::names_of;
-use crate::search::analyze::references::embedded;
-use crate::search::analyze::stems::Shape;
-use crate::search::recall::{Recall, RecallError};
-use crate::search::store::segment::block_meta::NEVER;
-use crate::search::store::segment::vector_code::{Hash, hash};
-use crate::search::store::vectors;
-use crate::search::store::vectors::{Counts, Pointer};
-use crate::search::{Block, Role};
+use crate::embed::{EmbedPurpose, Embedder, ModelError};
+use crate::search::analyze::{Shape, embedded, names_of};
+use crate::search::recall::Recall;
+use crate::search::store::{Counts, Hash, NEVER, Pointer, hash, vectors};
+use crate::search::{Block, IndexError, Role};
 
 /// So many built-in vectors are stored in one step.
 const AT_ONCE: usize = 512;
@@ -34,7 +29,7 @@ pub struct Reconciled {
     /// How the model's rows stand now.
     pub counts: Counts,
     /// The last error.
-    pub error: Option<EmbedError>,
+    pub error: Option<ModelError>,
     /// In how many seconds the first of the failed texts is to be tried again.
     pub again: Option<i64>,
 }
@@ -44,7 +39,7 @@ impl Recall {
     ///
     /// # Errors
     /// The index's, or settings that name no usable model. What the model does wrong is in the result.
-    pub async fn reconcile(&self) -> Result<Reconciled, RecallError> {
+    pub async fn reconcile(&self) -> Result<Reconciled, IndexError> {
         if self.is_builtin() {
             return self.store_builtin();
         }
@@ -52,7 +47,7 @@ impl Recall {
         let name = provider.name().to_owned();
         let mut done = Reconciled::default();
         let store = self.index.store()?;
-        let now = self.clock.now().as_second();
+        let now = self.now().as_second();
         let expected = vectors::dimension(&*store.conn()?, &name)?;
         let (mut ahead, mut noted) = (Vec::new(), None);
         loop {
@@ -72,8 +67,9 @@ impl Recall {
             let said: Vec<String> = batch.iter().map(|(_, text)| text.clone()).collect();
             let answer = retry::embed(&*provider, &said, EmbedPurpose::Document, Backoff::BACKGROUND).await;
             let answer = answer.and_then(|found| match (expected, found.first()) {
-                (Some(then), Some(first)) if first.len() != then => Err(EmbedError::BadAnswer {
+                (Some(then), Some(first)) if first.len() != then => Err(ModelError::BadAnswer {
                     provider: name.clone(),
+                    wanted: "vectors",
                     reason: format!("dimension {} where its stored vectors have {then}", first.len()),
                 }),
                 _ => Ok(found),
@@ -110,7 +106,7 @@ impl Recall {
         }
         done.counts = vectors::counts(&*store.conn()?, &name)?;
         let again = vectors::first_retry(&*store.conn()?, &name)?;
-        done.again = again.map(|at| at.saturating_sub(self.clock.now().as_second()).max(0));
+        done.again = again.map(|at| at.saturating_sub(self.now().as_second()).max(0));
         if done.embedded > 0 {
             self.forget();
         }
@@ -119,7 +115,7 @@ impl Recall {
 
     /// Lists what should have a vector by model `name`, and forgets what is gone, unless the index is as it was `noted`
     /// last. Returns its generation.
-    fn note_all(&self, name: &str, noted: Option<u64>) -> Result<u64, RecallError> {
+    fn note_all(&self, name: &str, noted: Option<u64>) -> Result<u64, IndexError> {
         let (state, generation) =
             self.index.snapshot(|snapshot| Ok((self.state(snapshot)?, snapshot.freshness.generation)))?;
         let store = self.index.store()?;
@@ -135,7 +131,7 @@ impl Recall {
             for slot in file.slots {
                 let meta = corpus.meta(slot);
                 let is_turn = meta.shape.has(Shape::TURN);
-                let is_wanted = is_turn || name != self.table.name();
+                let is_wanted = is_turn || name != self.table().name();
                 let hash = corpus.hash(slot).filter(|_| is_wanted && !meta.shape.has(Shape::TOOL));
                 let Some(hash) = hash.filter(|hash| known.insert(*hash)) else { continue };
                 let context = file.row.path.split('/').rev().nth(1);
@@ -157,7 +153,7 @@ impl Recall {
     }
 
     /// The texts, as the model reads them, of rows by their hash.
-    fn texts_of(&self, wanted: &[(Hash, String, u32)]) -> Result<HashMap<Hash, String>, RecallError> {
+    fn texts_of(&self, wanted: &[(Hash, String, u32)]) -> Result<HashMap<Hash, String>, IndexError> {
         let found = self.index.snapshot(|snapshot| {
             let mut out = Vec::new();
             for of_note in wanted.chunk_by(|(_, a, _), (_, b, _)| a == b) {
@@ -177,8 +173,8 @@ impl Recall {
 
     /// The built-in vectors stand beside the segments; the table gets those of what was said
     /// in conversations, for whoever reads it.
-    fn store_builtin(&self) -> Result<Reconciled, RecallError> {
-        let name = self.table.name();
+    fn store_builtin(&self) -> Result<Reconciled, IndexError> {
+        let name = self.table().name();
         self.note_all(name, None)?;
         let store = self.index.store()?;
         let mut done = Reconciled::default();
@@ -190,7 +186,7 @@ impl Recall {
                 let mut conn = store.conn()?;
                 let tx = conn.transaction()?;
                 for (hash, text) in &texts {
-                    vectors::store(&tx, name, hash, &embedder.embed_with(&self.table, text))?;
+                    vectors::store(&tx, name, hash, &embedder.embed_with(self.table(), text))?;
                 }
                 done.embedded += texts.len();
                 tx.commit()?;

@@ -1,7 +1,12 @@
-//! Holds every weight and threshold of ranking and recall in one table, each with the way it was found. Comments where
-//! a number is used say what it does.
+//! Holds every weight and threshold of ranking and recall in one table, each with the way it was found, and names the
+//! signals of turns. Comments where a number is used say what it does.
+//!
+//! A block's score is a weighted sum of [`Signal`]s. A block that is no turn of a log has zero for all signals except
+//! those of words and vectors.
 
-/// Signals of turns ([`crate::search::rank::signal_names::Signal`], in its order): name, weight, and what is added to the weight where a question
+use crate::search::query::Question;
+
+/// Signals of turns ([`crate::search::weights::Signal`], in its order): name, weight, and what is added to the weight where a question
 /// asks for several things ("Which cities has she seen?"): their mentions stand in many places, so the one place that
 /// matches best says less.
 ///
@@ -45,7 +50,7 @@ pub(in crate::search) const NEAR_WORD: f32 = 0.8;
 pub(in crate::search) const AROUND: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
 
 /// The weight of a comment's words; others have 1. A reader of the note doesn't see a comment.
-pub const COMMENT: f64 = 0.25;
+pub const COMMENT: f32 = 0.25;
 
 /// Notes. Chosen by hand on openly licensed notes in English, German and Chinese (`notes-dev`), after a fit of four signals
 /// that left one vault out at a time; all four vaults were seen.
@@ -72,7 +77,7 @@ pub(in crate::search) mod notes {
     pub const TRANSLATION: f32 = 0.5;
     /// The weight of a character of a script without spaces; a pair of them has 1.
     pub const CHARACTER: f32 = 2.0;
-    /// BM25's length normalisation; its saturation is [`crate::search::retrieve::candidates::K1`].
+    /// BM25's length normalisation; its saturation is [`crate::search::retrieve::bm25::K1`].
     pub const LENGTH: f32 = 0.8;
     /// A block with no better match than this has not the word.
     pub const LEAST_WORD: f32 = 0.2;
@@ -140,3 +145,67 @@ pub const CONFIDENCE_WEIGHTS: [ConfidenceWeights; 4] = [
 
 /// Recall returns nothing with a lower confidence.
 pub const LEAST_CONFIDENCE: f64 = 0.31;
+
+/// One thing that speaks for (or against) a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
+pub enum Signal {
+    /// The share of the question's terms, by rarity and without speakers' names, that stand in the block or in the six turns
+    /// to either side, fading.
+    Region,
+    /// The same over the whole note or window.
+    CoverSession,
+    /// Cosine of block and question, standardised over the candidates.
+    Vector,
+    /// The turn before is a question that matches.
+    AnswersMatch,
+    /// By a speaker whom the question names (and not all).
+    Speaker,
+    /// Such a speaker, speaking of themselves.
+    SpeakerFirst,
+    /// Ends as a question.
+    IsQuestion,
+    /// Answers: the turn before is a question.
+    Answers,
+    /// Names a time, and that is asked for.
+    TimeWanted,
+    /// Has a number, and that is asked for.
+    NumberWanted,
+    /// Has a name, and that is asked for.
+    NameWanted,
+    /// Speaks of the past, and that is asked for (0, 1, 2).
+    PastWanted,
+    /// Opens its window.
+    Opening,
+    /// On a day that the question names.
+    Date,
+    /// BM25 of the whole note or conversation window among all, as a share of the best one's.
+    SessionTop,
+    /// The best cosine in the note, standardised. (Not for dialogues alone.)
+    VectorSession,
+    /// BM25 of the block alone, as a share of the best one's.
+    OwnTop,
+    /// Said by the agent.
+    Agent,
+    /// Said by the agent, and what it said is asked for.
+    AgentAsked,
+    /// How long the block is: the logarithm of its terms.
+    Length,
+    /// As [`Signal::OwnTop`], each term by how much its word tells in any text, too.
+    TellingTop,
+    /// The share of the question's terms that stand in the block or, in part, in turns beside it, near words (the table's
+    /// neighbours) counting in part, by rarity and by how much each word tells in any text.
+    SoftTelling,
+}
+
+/// How many signals there are.
+pub const SIGNALS: usize = Signal::SoftTelling as usize + 1;
+
+/// A weight for each signal.
+pub type Weights = [f32; SIGNALS];
+
+/// The weights for a question.
+pub fn weights(question: &Question) -> Weights {
+    let several = f32::from(u8::from(question.wants.several));
+    TURNS.map(|(_, weight, more)| weight + several * more)
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use super::question::QuestionKey;
+use super::QuestionKey;
 use crate::config::nearest;
 
 /// The answers of a file, by their questions.

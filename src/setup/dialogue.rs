@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::HeldSecret;
 use super::brains::{self, ChosenBrain, OFFERS};
-use super::discord::{self, DiscordBot, DiscordChannel};
-use super::question::{QuestionKey, SetupQuestion};
-use super::{ApiBase, CheckResult, MachineFacts, SetupCheck, SetupPlan, VaultFolder, vault_folder};
+use super::discord;
+use super::{
+    ApiBase, CheckResult, DiscordBot, DiscordChannel, HeldSecret, MachineFacts, QuestionKey, SetupCheck,
+    SetupPlan, SetupQuestion, VaultFolder, vault_folder,
+};
 use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, git_address};
 use crate::schedule::Zone;
 

@@ -2,8 +2,7 @@
 
 use toml::Value;
 
-use super::dialogue::Dialogue;
-use super::question::QuestionKey;
+use super::{Dialogue, QuestionKey};
 use crate::config::{self, EMAIL_PASSWORD_VARIABLE, MailSecurity};
 
 impl Dialogue {

@@ -8,7 +8,7 @@
 //!
 //! - `question`, `question_texts`: a question's key, and its words; `answers`: a file of answers, for machines;
 //! - `dialogue`: the order of questions, and an answer's effect;
-//! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `web_notifiers`, `secrets`, `brains`;
+//! - one file a topic: `vault_folder`, `notifiers`, `discord`, `email`, `secrets`, `brains`;
 //! - `plan`: how all that will be written follows from the answers.
 
 mod answers;
@@ -22,7 +22,6 @@ mod question;
 mod question_texts;
 mod secrets;
 mod vault_folder;
-mod web_notifiers;
 
 use std::path::PathBuf;
 

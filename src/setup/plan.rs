@@ -3,9 +3,10 @@
 use secrecy::SecretString;
 use toml::Value;
 
-use super::dialogue::Dialogue;
-use super::question::QuestionKey;
-use super::{HeldSecret, SecretFile, SecretSource, SetupPlan, VaultFolder, free_name, vault_folder};
+use super::{
+    Dialogue, HeldSecret, QuestionKey, SecretFile, SecretSource, SetupPlan, VaultFolder, free_name,
+    vault_folder,
+};
 use crate::config::{self, FILE_NAME, NotifyKind, Settings};
 use crate::schedule::Zone;
 use crate::template::{SETTINGS, TEMPLATE};

@@ -1,8 +1,6 @@
 //! Words each question of `setup`.
 
-use super::dialogue::Dialogue;
-use super::question::{QuestionKey, SetupQuestion};
-use super::{brains, discord, notifiers, vault_folder};
+use super::{Dialogue, QuestionKey, SetupQuestion, brains, discord, notifiers, vault_folder};
 use crate::config::NotifyKind;
 
 impl Dialogue {

@@ -2,9 +2,7 @@
 
 use secrecy::SecretString;
 
-use super::dialogue::Dialogue;
-use super::question::QuestionKey;
-use super::{HeldSecret, MachineFacts, SecretSource, SetupCheck};
+use super::{Dialogue, HeldSecret, MachineFacts, QuestionKey, SecretSource, SetupCheck};
 
 impl MachineFacts {
     /// That Enter takes the secret in the environment, where it is set there.

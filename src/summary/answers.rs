@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::grep::{GrepQuery, GrepScope, Hits};
 use super::proof::SummaryFault;
+use super::store::Result;
 use super::store::{Summaries, SummaryError, events};
 use super::window::{EventBlock, SummaryNote, Window};
 use crate::format::summary::SummaryKind;
@@ -60,7 +61,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// None has it, or a note can't be read.
-    pub fn find(&self, id: &str) -> Result<LocatedSummary, SummaryError> {
+    pub fn find(&self, id: &str) -> Result<LocatedSummary> {
         let id = id.trim().trim_start_matches('[').trim_end_matches(']');
         let all_logs = self.all_logs()?.into_iter();
         for (name, summaries) in all_logs {
@@ -75,7 +76,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// None has it, or a note can't be read.
-    pub fn describe(&self, id: &str) -> Result<DescribedSummary, SummaryError> {
+    pub fn describe(&self, id: &str) -> Result<DescribedSummary> {
         Ok(self.find(id)?.description(&self.logs))
     }
 
@@ -83,7 +84,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// There is no such summary, the log no longer holds its events, or a note can't be read.
-    pub fn expand(&self, id: &str, options: ExpandOptions) -> Result<ExpandedSummary, SummaryError> {
+    pub fn expand(&self, id: &str, options: ExpandOptions) -> Result<ExpandedSummary> {
         let found = self.find(id)?;
         if options.messages {
             found.check_events_exist()?;
@@ -96,7 +97,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// None has it, the log doesn't hold them any more, or a note can't be read.
-    pub fn covered(&self, id: &str) -> Result<(Vec<u8>, Option<String>), SummaryError> {
+    pub fn covered(&self, id: &str) -> Result<(Vec<u8>, Option<String>)> {
         let found = self.find(id)?;
         found.check_events_exist()?;
         let LocatedSummary { window, note } = found;
@@ -109,7 +110,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// A summary can't be read, or a folder can't be listed.
-    pub fn grep(&self, query: &GrepQuery) -> Result<Hits, SummaryError> {
+    pub fn grep(&self, query: &GrepQuery) -> Result<Hits> {
         let mut hits = Vec::new();
         if query.scope != GrepScope::Summaries {
             for (path, _) in self.notes_below(&self.logs)? {
@@ -128,7 +129,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn verify(&self) -> Result<VerifyReport, SummaryError> {
+    pub fn verify(&self) -> Result<VerifyReport> {
         let mut verified = VerifyReport::default();
         for (name, summaries) in self.all_logs()? {
             verified.summaries += summaries.notes.len();
@@ -143,7 +144,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn findings(&self) -> Result<Vec<PlacedFinding>, SummaryError> {
+    pub fn findings(&self) -> Result<Vec<PlacedFinding>> {
         let mut findings = Vec::new();
         for (name, summaries) in self.all_logs()? {
             let window = self.window_of(&name, summaries.notes)?;
@@ -164,7 +165,7 @@ impl Summaries<'_> {
 
 impl LocatedSummary {
     /// Whether the log holds the events.
-    fn check_events_exist(&self) -> Result<(), SummaryError> {
+    fn check_events_exist(&self) -> Result<()> {
         let id = &self.note.summary.id;
         if !self.window.messages(id).is_empty() {
             return Ok(());

@@ -2,9 +2,10 @@
 
 use jiff::tz::TimeZone;
 
+use super::Summaries;
 use super::due::event_texts;
 use super::extract::SourceText;
-use super::{Summaries, SummaryError};
+use super::store::Result;
 use crate::format::log::LogBlock;
 use crate::turn::history::estimate;
 use crate::turn::past_context::PastSummary;
@@ -30,7 +31,7 @@ impl Summaries<'_> {
         blocks: Vec<LogBlock>,
         zone: &TimeZone,
         most: u64,
-    ) -> Result<CondensedLog, SummaryError> {
+    ) -> Result<CondensedLog> {
         let (roots, blocks) = self.past_summaries(path.as_str(), blocks);
         let roots = roots?;
         let last = roots.last().map(|past| past.last.as_str());

@@ -26,22 +26,6 @@ const WEIGHTY: [&str; 16] = [
     "deadline", "because", "plan", "need", "bought", "moved",
 ];
 
-/// Words of greetings, thanks and agreement, and others that chats are full of.
-const SMALL_TALK: &str = "hi hey hello hiya morning evening night bye goodbye later soon thanks thank thx cheers welcome please \
-    sorry congrats congratulations yes yeah yep yup nope nah okay ok sure right really truly very quite pretty totally \
-    definitely absolutely exactly indeed true wow oh ah haha lol hmm well good great nice cool awesome amazing wonderful \
-    fantastic lovely perfect excellent fine super happy glad excited sounds sound looks look looking see saw think thought \
-    know knew guess hope feel feels feeling love loved like liked want wanted need make makes made making get gets got \
-    getting give gave take took taking come came coming go goes going went let lets say says said tell told talk talking \
-    keep stay try trying thing things something anything everything nothing someone everyone anyone one ones way ways lot \
-    lots bit much many most more less also too just only even still yet already again always never ever often sometimes \
-    maybe perhaps probably actually honestly basically here now then today tonight time times day days week while since \
-    until after before over up down out off back around because though although both each other another same such own \
-    new big little best better must shall cannot cant dont doesnt didnt isnt wasnt youre thats gonna wanna doing being \
-    able every few first last next kind sort stuff guys guy people person year years long far enough chat catch care \
-    hallo guten morgen abend nacht tschüss danke bitte gern gerne klar genau super toll schön gut prima ja nein doch mal \
-    bonjour salut merci oui bien hola gracias buenos días ciao grazie obrigado olá dank hoi";
-
 /// A sentence or line that may stand in the extract.
 struct SentenceCandidate {
     at: usize,
@@ -222,9 +206,10 @@ fn topic_term(word: &str, authors: &HashSet<String>) -> Option<String> {
 
 /// Whether a lower-case word is a stop word.
 fn is_stop_word(word: &str) -> bool {
-    static SMALL_TALK_WORDS: LazyLock<HashSet<&str>> =
-        LazyLock::new(|| SMALL_TALK.split_ascii_whitespace().collect());
-    function_words::is_one(word) || SMALL_TALK_WORDS.contains(word)
+    // Words of greetings, thanks and agreement, and others that chats are full of.
+    static SMALL_TALK: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| include_str!("data/small_talk.txt").split_ascii_whitespace().collect());
+    function_words::is_one(word) || SMALL_TALK.contains(word)
 }
 
 /// Whether a sentence greets, thanks or agrees, and says no more.

@@ -9,6 +9,7 @@ use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::store::Result;
 use super::store::SummaryError;
 use super::window::SummaryNote;
 use crate::format::log::{EventKind, LogBlock};
@@ -87,7 +88,7 @@ impl GrepQuery {
     ///
     /// # Errors
     /// It is empty or no regular expression.
-    pub fn new(text: &str, is_regex: bool) -> Result<Self, SummaryError> {
+    pub fn new(text: &str, is_regex: bool) -> Result<Self> {
         let wrong = |why: &dyn std::fmt::Display| SummaryError::Pattern(text.to_owned(), why.to_string());
         let compile = |pattern: &str, fold: bool| {
             let mut builder = RegexBuilder::new(pattern);

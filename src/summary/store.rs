@@ -53,6 +53,8 @@ pub enum SummaryError {
     Changed(NotePath),
 }
 
+pub(super) type Result<T, E = SummaryError> = std::result::Result<T, E>;
+
 /// A log's path below the folder of logs, without `.md`: `discord-channel/7/20260130T142355Z_0001`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LogName(String);
@@ -125,7 +127,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// The name is no path.
-    pub fn log_path(&self, name: &LogName) -> Result<NotePath, SummaryError> {
+    pub fn log_path(&self, name: &LogName) -> Result<NotePath> {
         Ok(NotePath::new(&format!("{}/{name}.md", self.logs))?)
     }
 
@@ -133,7 +135,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// The folder can't be listed.
-    pub fn logs(&self) -> Result<Vec<(LogName, u64)>, SummaryError> {
+    pub fn logs(&self) -> Result<Vec<(LogName, u64)>> {
         let found = self.notes_below(&self.logs)?;
         Ok(found.into_iter().filter_map(|(path, size)| Some((self.log_of(&path)?, size))).collect())
     }
@@ -142,11 +144,11 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// The folder can't be listed.
-    pub fn summarised(&self) -> Result<BTreeSet<LogName>, SummaryError> {
+    pub fn summarised(&self) -> Result<BTreeSet<LogName>> {
         Ok(self.notes_below(&self.folder)?.iter().filter_map(|(path, _)| self.log_of(path)).collect())
     }
 
-    pub(super) fn notes_below(&self, folder: &str) -> Result<Vec<(NotePath, u64)>, SummaryError> {
+    pub(super) fn notes_below(&self, folder: &str) -> Result<Vec<(NotePath, u64)>> {
         let entries = self.workspace.vault.notes_below(NotePath::new(folder)?)?;
         let mut found: Vec<_> = entries.into_iter().map(|entry| (entry.path, entry.stat.size)).collect();
         found.sort();
@@ -157,7 +159,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn window(&self, name: &LogName) -> Result<Window, SummaryError> {
+    pub fn window(&self, name: &LogName) -> Result<Window> {
         let summaries = self.log_summaries(name)?;
         self.window_of(name, summaries.notes)
     }
@@ -167,7 +169,7 @@ impl<'w> Summaries<'w> {
         &self,
         path: &str,
         blocks: Vec<LogBlock>,
-    ) -> (Result<Vec<PastSummary>, SummaryError>, Vec<LogBlock>) {
+    ) -> (Result<Vec<PastSummary>>, Vec<LogBlock>) {
         let name = NotePath::new(path).ok().and_then(|path| self.log_of(&path));
         let Some(name) = name else { return (Ok(Vec::new()), blocks) };
         match self.log_summaries(&name) {
@@ -190,7 +192,7 @@ impl<'w> Summaries<'w> {
         path: &str,
         ids: &[String],
         read: &dyn Fn(&str) -> Vec<u8>,
-    ) -> Result<Vec<PastSummary>, SummaryError> {
+    ) -> Result<Vec<PastSummary>> {
         let Some(name) = self.log_of(&NotePath::new(path)?) else { return Ok(Vec::new()) };
         let notes = self.notes_below(&format!("{}/{name}", self.folder))?;
         let read: Vec<Summary> =
@@ -203,13 +205,13 @@ impl<'w> Summaries<'w> {
         Ok(past.collect())
     }
 
-    pub(super) fn window_of(&self, name: &LogName, notes: Vec<SummaryNote>) -> Result<Window, SummaryError> {
+    pub(super) fn window_of(&self, name: &LogName, notes: Vec<SummaryNote>) -> Result<Window> {
         let bytes = self.workspace.vault.read_if_there(&self.log_path(name)?)?;
         let blocks = bytes.as_deref().map(events).unwrap_or_default();
         Ok(Window::new(name.as_str(), &format!("{}/{name}", self.logs), bytes, blocks, notes))
     }
 
-    fn log_summaries(&self, name: &LogName) -> Result<LogSummaries, SummaryError> {
+    fn log_summaries(&self, name: &LogName) -> Result<LogSummaries> {
         let folder = format!("{}/{name}", self.folder);
         let mut summaries = LogSummaries::default();
         for (path, _) in self.notes_below(&folder)? {
@@ -221,7 +223,7 @@ impl<'w> Summaries<'w> {
     }
 
     /// Reads one note; a note that is no summary goes to the strays.
-    fn read_note(&self, path: &NotePath, summaries: &mut LogSummaries) -> Result<(), SummaryError> {
+    fn read_note(&self, path: &NotePath, summaries: &mut LogSummaries) -> Result<()> {
         let Some(bytes) = self.workspace.vault.read_if_there(path)? else { return Ok(()) };
         let (read, findings) = summary::parse(&bytes);
         match read {
@@ -240,7 +242,7 @@ impl<'w> Summaries<'w> {
     }
 
     /// All notes by their logs.
-    pub(super) fn all_logs(&self) -> Result<BTreeMap<LogName, LogSummaries>, SummaryError> {
+    pub(super) fn all_logs(&self) -> Result<BTreeMap<LogName, LogSummaries>> {
         let mut all_logs: BTreeMap<LogName, LogSummaries> = BTreeMap::new();
         for (path, _) in self.notes_below(&self.folder)? {
             if let Some(name) = self.log_of(&path) {
@@ -254,7 +256,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn all(&self) -> Result<Vec<(LogName, SummaryNote)>, SummaryError> {
+    pub fn all(&self) -> Result<Vec<(LogName, SummaryNote)>> {
         let all_logs = self.all_logs()?.into_iter();
         Ok(all_logs
             .flat_map(|(name, summaries)| summaries.notes.into_iter().map(move |note| (name.clone(), note)))
@@ -265,7 +267,7 @@ impl<'w> Summaries<'w> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn due(&self, name: &LogName, scope: DueScope) -> Result<Vec<DueSummary>, SummaryError> {
+    pub fn due(&self, name: &LogName, scope: DueScope) -> Result<Vec<DueSummary>> {
         Ok(self.window(name)?.due(scope, self.workspace.zone.tz()))
     }
 
@@ -279,7 +281,7 @@ impl<'w> Summaries<'w> {
         due: &DueSummary,
         text: &SummaryText,
         read: Timestamp,
-    ) -> Result<SummaryNote, SummaryError> {
+    ) -> Result<SummaryNote> {
         let summary = Summary {
             id: due.id.clone(),
             kind: due.kind,
@@ -312,7 +314,7 @@ impl<'w> Summaries<'w> {
     }
 
     /// `d0-0001.md`: the place in its depth, or the first free one behind it.
-    fn free_path(&self, name: &LogName, due: &DueSummary) -> Result<NotePath, SummaryError> {
+    fn free_path(&self, name: &LogName, due: &DueSummary) -> Result<NotePath> {
         let path =
             |number: usize| NotePath::new(&format!("{}/{name}/d{}-{number:04}.md", self.folder, due.depth));
         let mut number = due.before + 1;

@@ -1,5 +1,5 @@
-//! Reads one log with its summaries: finds the events that each covers, proves them, and lists missing, outdated and
-//! due ones. Pure.
+//! Reads one log with its summaries: finds the events that each summary covers, verifies the summary against them, and
+//! lists the summaries that are missing, outdated or due. Pure.
 //!
 //! The covered bytes of a summary are those of the log from the beginning of its first event to the end of its last,
 //! whatever stands between. Its id is a hash over the log's name, its events and its sources, so that a deleted note

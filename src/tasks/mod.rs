@@ -1,4 +1,4 @@
-//! Finds task lines of other plugins in the vault, reads their times, and does or snoozes one.
+//! Finds task lines of other plugins in the vault, reads their times, and marks a task done or snoozes it.
 //!
 //! - [`Scanner`] caches each note's tasks with the note's stat, and reads only notes whose stat changed again; without
 //!   the cache all notes are read.
@@ -9,12 +9,11 @@
 //! - [`count_disabled_forms`] counts the tasks whose syntax is not enabled in the settings.
 //! - [`VaultTasks`] lists tasks, and makes those changes through the editing engine, one edit each.
 //!
-//! These are in `vault_tasks`, `scanner` and this file; `note` has the tasks that are notes.
+//! These are in `vault_tasks`, `scanner` and this file.
 //!
 //! Never here: the decision to notify (that is `deliver`), and a write that no person asked for.
 
 pub mod change;
-mod note;
 mod plugins;
 mod rewrite;
 mod scanner;
@@ -24,7 +23,7 @@ use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 
 use crate::config::Settings;
-use crate::format::task::repeat::RepeatError;
+use crate::format::task::english_repeat::RepeatError;
 use crate::format::task::{self, PlacedTask, Rules, TaskFormat, TaskLine};
 use crate::schedule::Zone;
 use crate::vault::{EditError, NotePath, VaultError};
@@ -32,7 +31,7 @@ use crate::vault::{EditError, NotePath, VaultError};
 pub use plugins::rules;
 pub use rewrite::TaskRewrite;
 pub use scanner::{Scanner, count_disabled_forms, notes};
-pub use vault_tasks::{ListedLine, VaultTasks, WrittenTask, all, is_task_id};
+pub use vault_tasks::{ListedLine, TaskAction, VaultTasks, WrittenTask, all, is_task_id};
 
 /// The result of an operation on a task.
 pub(crate) type Result<T, E = TaskError> = std::result::Result<T, E>;

@@ -8,7 +8,7 @@ use jiff::ToSpan;
 use jiff::civil::DateTime;
 
 use super::change::{self, ChangedText, replace_line};
-use super::{ChangedNote, TaskError, TaskRef, note, task_id};
+use super::{ChangedNote, TaskError, TaskRef, task_id};
 use crate::format::task::{self, Rules, Task, TaskFormat, TaskLine, edit};
 use crate::tasks::Result;
 
@@ -40,7 +40,7 @@ pub fn rewritten(
         || TaskError::Unwritable(if text.is_empty() { meant.path.to_owned() } else { text.clone() });
     if task.format == TaskFormat::TaskNotes {
         let to = rewrite.to.filter(|_| rewrite.words.is_none()).ok_or_else(unwritable)?;
-        let changed = note::moved(bytes, rules, to).ok_or_else(unwritable)?;
+        let changed = change::moved_note(bytes, rules, to).ok_or_else(unwritable)?;
         return meant.told_at(changed, rules, to).ok_or_else(unwritable);
     }
     let mut line = text.clone();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobSet};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use rayon::prelude::*;
@@ -168,13 +168,7 @@ fn patterns(from: &[String]) -> Option<GlobSet> {
     if from.is_empty() {
         return None;
     }
-    let mut set = GlobSetBuilder::new();
-    for pattern in from {
-        if let Ok(glob) = Glob::new(pattern) {
-            set.add(glob);
-        }
-    }
-    set.build().ok()
+    GlobSet::new(from.iter().filter_map(|pattern| Glob::new(pattern).ok())).ok()
 }
 
 /// Open tasks with a date in forms that aren't on.

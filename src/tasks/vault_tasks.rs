@@ -8,9 +8,8 @@ use jiff::civil::DateTime;
 use serde::Serialize;
 
 use super::rewrite::{self, TaskRewrite};
-use super::{
-    ChangedNote, Scanner, TaskError, TaskRef, TaskSettings, change, plugins, short, task_id, words_of,
-};
+use super::{Scanner, TaskError, TaskRef, TaskSettings, change, plugins, short, task_id, words_of};
+use crate::format::one_line;
 use crate::format::task::{Rules, TaskFormat};
 use crate::reminders::{ListedReminder, ReminderError, VaultReminders, rfc3339};
 use crate::schedule::{self, Zone};
@@ -64,6 +63,34 @@ impl WrittenTask {
     }
 }
 
+/// What is done to a task.
+#[derive(Debug, Clone, Copy)]
+pub enum TaskAction<'a> {
+    /// What its plugin does when it is done, at this instant.
+    Done(Timestamp),
+    /// It is told again, once, at this local time.
+    Snooze(DateTime),
+    /// It gets another time, or other words, or both.
+    Rewrite(TaskRewrite<'a>),
+    /// The next time of one that comes again is left out.
+    Skip,
+    /// Its line is taken out of its note.
+    Remove,
+}
+
+impl TaskAction<'_> {
+    fn verb(&self) -> &'static str {
+        match self {
+            Self::Done(_) => "done",
+            Self::Snooze(_) => "snoozed",
+            Self::Rewrite(TaskRewrite { words: Some(_), .. }) => "changed",
+            Self::Rewrite(_) => "moved",
+            Self::Skip => "skipped",
+            Self::Remove => "removed",
+        }
+    }
+}
+
 /// Whether an id is a task's, rather than a reminder's.
 pub fn is_task_id(id: &str) -> bool {
     words_of(id).is_some()
@@ -104,84 +131,16 @@ impl VaultTasks<'_> {
         Ok((listed, problems))
     }
 
-    /// Does what the task's plugin does when it is done. `due` is the local time that was told, where it is known.
+    /// Changes the task. `due` is the local time that was told, where it is known.
     ///
     /// # Errors
-    /// It isn't there or can't be moved on, or its note can't be written.
-    pub fn done(
+    /// It isn't there or can't be changed so, or its note can't be written.
+    pub fn change(
         &self,
         id: &str,
         due: Option<DateTime>,
-        now: Timestamp,
+        action: TaskAction<'_>,
         origin: impl Into<Origin>,
-    ) -> Result<WrittenTask> {
-        let local = self.zone.tz().to_datetime(now);
-        self.change(id, due, "done", &origin.into(), |bytes, meant, rules| {
-            change::complete(bytes, meant, rules, local)
-        })
-    }
-
-    /// Lets the task be told again, once, at a local time.
-    ///
-    /// # Errors
-    /// It isn't there, or its note can't be written.
-    pub fn snooze(
-        &self,
-        id: &str,
-        due: Option<DateTime>,
-        to: DateTime,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenTask> {
-        self.change(id, due, "snoozed", &origin.into(), |bytes, meant, rules| {
-            change::snooze(bytes, meant, rules, to)
-        })
-    }
-
-    /// Moves the task to another time, or gives it other words, or both.
-    ///
-    /// # Errors
-    /// It isn't there or can't be written so, or its note can't be written.
-    pub fn rewrite(
-        &self,
-        id: &str,
-        due: Option<DateTime>,
-        rewrite: TaskRewrite<'_>,
-        origin: impl Into<Origin>,
-    ) -> Result<WrittenTask> {
-        let verb = if rewrite.words.is_some() { "changed" } else { "moved" };
-        let mut written = self.change(id, due, verb, &origin.into(), |bytes, meant, rules| {
-            rewrite::rewritten(bytes, meant, rules, rewrite)
-        })?;
-        if let Some(words) = rewrite.words {
-            let words: Vec<&str> = words.split_whitespace().collect();
-            written.id = task_id(&written.path, &words.join(" "));
-        }
-        Ok(written)
-    }
-
-    /// Leaves out the next time of a task that comes again.
-    ///
-    /// # Errors
-    /// It isn't there, comes once or can't be written so, or its note can't be written.
-    pub fn skip(&self, id: &str, due: Option<DateTime>, origin: impl Into<Origin>) -> Result<WrittenTask> {
-        self.change(id, due, "skipped", &origin.into(), rewrite::skipped)
-    }
-
-    /// Takes the task's line out of its note.
-    ///
-    /// # Errors
-    /// It isn't there or is a whole note, or its note can't be written.
-    pub fn remove(&self, id: &str, due: Option<DateTime>, origin: impl Into<Origin>) -> Result<WrittenTask> {
-        self.change(id, due, "removed", &origin.into(), rewrite::removed)
-    }
-
-    fn change(
-        &self,
-        id: &str,
-        due: Option<DateTime>,
-        verb: &str,
-        origin: &Origin,
-        act: impl Fn(&[u8], &TaskRef<'_>, &Rules) -> Result<ChangedNote>,
     ) -> Result<WrittenTask> {
         let settings = self.settings.as_ref().ok_or_else(|| TaskError::Off(id.to_owned()))?;
         let rules = plugins::rules(self.vault, settings).map_err(TaskError::Plugins)?;
@@ -191,11 +150,23 @@ impl VaultTasks<'_> {
             .find(&self.vault.read(&path)?, &rules)
             .map(|placed| placed.task.words)
             .ok_or_else(|| TaskError::gone(&meant))?;
-        let why = origin.why(format!("{verb}: {words}")).trailer("Task", id.to_owned());
+        let why = origin.into().why(format!("{}: {words}", action.verb())).trailer("Task", id.to_owned());
         let changed = self.editor.try_edit_with(&path, &why, |bytes| {
-            let mut changed = act(bytes, &meant, &rules)?;
+            let mut changed = match action {
+                TaskAction::Done(now) => {
+                    change::complete(bytes, &meant, &rules, self.zone.tz().to_datetime(now))
+                }
+                TaskAction::Snooze(to) => change::snooze(bytes, &meant, &rules, to),
+                TaskAction::Rewrite(rewrite) => rewrite::rewritten(bytes, &meant, &rules, rewrite),
+                TaskAction::Skip => rewrite::skipped(bytes, &meant, &rules),
+                TaskAction::Remove => rewrite::removed(bytes, &meant, &rules),
+            }?;
             Ok::<_, TaskError>((EditPlan::Bytes(std::mem::take(&mut changed.bytes)), changed))
         })?;
+        let words = match action {
+            TaskAction::Rewrite(TaskRewrite { words: Some(new), .. }) => one_line(new),
+            _ => words,
+        };
         Ok(WrittenTask {
             id: task_id(path.as_str(), &words),
             path: path.to_string(),

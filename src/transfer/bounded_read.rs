@@ -8,6 +8,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use super::Result;
 use super::{ImportBatch, TransferError};
 
 /// The largest file of entries (JSON, JSON Lines) that is read.
@@ -22,7 +23,7 @@ const MAX_DEPTH: usize = 32;
 ///
 /// # Errors
 /// It isn't there, is no regular file, is larger than `limit`, or can't be read.
-pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, TransferError> {
+pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
     // Not waiting for a pipe's other end: what isn't a file is found out below.
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
     read_open(path, file.map_err(|source| io(path, source))?, limit)
@@ -32,7 +33,7 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, TransferError> {
 ///
 /// # Errors
 /// There is more than `limit`, or it can't be read.
-pub fn read_stream(name: &Path, stream: impl Read, limit: u64) -> Result<Vec<u8>, TransferError> {
+pub fn read_stream(name: &Path, stream: impl Read, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(limit + 1).read_to_end(&mut bytes).map_err(|source| io(name, source))?;
     if bytes.len() as u64 > limit {
@@ -60,7 +61,7 @@ pub(super) fn read_note(root: &Path, relative: &str, batch: &mut ImportBatch) ->
     text.map_err(|reason| batch.skip(relative, reason)).ok()
 }
 
-fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, TransferError> {
+fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>> {
     let metadata = file.metadata().map_err(|source| io(path, source))?;
     if !metadata.is_file() {
         return Err(TransferError::WrongType(path.to_owned(), "a file"));
@@ -76,7 +77,7 @@ fn read_open(path: &Path, file: File, limit: u64) -> Result<Vec<u8>, TransferErr
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.
-pub(super) fn notes(root: &Path, batch: &mut ImportBatch) -> Result<Vec<String>, TransferError> {
+pub(super) fn notes(root: &Path, batch: &mut ImportBatch) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![(PathBuf::new(), 0)];
     while let Some((folder, depth)) = folders.pop() {

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use super::Result;
 use crate::config::Settings;
 use crate::format::commitment::{self, CommitmentsFile};
 use crate::format::daily;
@@ -11,7 +12,6 @@ use crate::format::reminder::{self, RemindersFile};
 use crate::memory::day_notes;
 use crate::memory::pins::{self, Pin};
 use crate::schedule::Zone;
-use crate::transfer::TransferError;
 use crate::vault::{NotePath, Vault};
 
 /// How a document of ours begins; an earlier export is known by it.
@@ -72,7 +72,7 @@ impl VaultContents {
     }
 
     /// Reads the notes; a missing one says nothing.
-    pub fn read(vault: &Vault, settings: &Settings, zone: &Zone) -> Result<Self, TransferError> {
+    pub fn read(vault: &Vault, settings: &Settings, zone: &Zone) -> Result<Self> {
         let paths = &settings.paths;
         let note =
             |path: &str| NotePath::new(path).expect("the settings' paths are validated when they are read");

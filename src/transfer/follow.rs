@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{ImportBatch, ImportProblem, TransferError, bounded_read};
+use super::Result;
+use super::{ImportBatch, ImportProblem, bounded_read};
 use crate::config::json_file;
 use crate::vault::{Actor, ChangeReason, NotePath, Operation};
 use crate::workspace::Workspace;
@@ -83,7 +84,7 @@ pub struct SourceFolder {
 ///
 /// # Errors
 /// It is no folder, or has too much in it.
-pub fn notes(from: &Path) -> Result<SourceFolder, TransferError> {
+pub fn notes(from: &Path) -> Result<SourceFolder> {
     let mut batch = ImportBatch::default();
     let names = bounded_read::notes(from, &mut batch)?;
     let mut found = Vec::new();

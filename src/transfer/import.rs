@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::Result;
 use super::merge::{MergedNote, NoteKind, merge};
-use super::{FoundItem, ImportBatch, ImportItem, ImportProblem, TransferError};
+use super::{FoundItem, ImportBatch, ImportItem, ImportProblem};
 use crate::config::Settings;
 use crate::format::daily;
 use crate::memory::Origin;
@@ -64,7 +65,7 @@ impl Importer<'_> {
     ///
     /// # Errors
     /// A note can't be read.
-    pub fn import(&self, batch: ImportBatch) -> Result<ImportReport, TransferError> {
+    pub fn import(&self, batch: ImportBatch) -> Result<ImportReport> {
         let mut report = ImportReport {
             dry_run: self.dry_run,
             skipped: batch.skipped,
@@ -106,7 +107,7 @@ impl Importer<'_> {
         path: NotePath,
         found: &[FoundItem],
         report: &mut ImportReport,
-    ) -> Result<(), TransferError> {
+    ) -> Result<()> {
         let items: Vec<&ImportItem> = found.iter().map(|found| &found.item).collect();
         let (before, created) = match self.vault.read(&path) {
             Ok(bytes) => (bytes, false),

@@ -86,6 +86,8 @@ pub enum TransferError {
     Vault(#[from] VaultError),
 }
 
+type Result<T, E = TransferError> = std::result::Result<T, E>;
+
 impl TransferError {
     /// Whether the command was wrong, and not the machine.
     pub fn is_usage(&self) -> bool {

@@ -9,7 +9,8 @@
 
 use std::path::Path;
 
-use super::{ImportBatch, ImportItem, TransferError, bounded_read, chunks};
+use super::Result;
+use super::{ImportBatch, ImportItem, bounded_read, chunks};
 use crate::format::daily;
 use crate::template::SKILLS;
 use crate::vault::NotePath;
@@ -27,7 +28,7 @@ const HEARTBEAT_HEAD: &str = "---\nschedule: every 30m\nscope: console\nenabled:
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.
-pub fn read(root: &Path, into: &NotePath) -> Result<ImportBatch, TransferError> {
+pub fn read(root: &Path, into: &NotePath) -> Result<ImportBatch> {
     let mut batch = ImportBatch::default();
     let mut persona: Vec<(String, String)> = Vec::new();
     for relative in bounded_read::notes(root, &mut batch)? {

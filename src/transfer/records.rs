@@ -213,7 +213,7 @@ fn item(record: ExportRecord) -> Result<ImportItem, String> {
             ImportItem::Daily { date, section, time: time.as_deref().map(clock).transpose()?, text }
         }
         ExportRecord::Reminder { id, date, time, recur, day, msg, block_id, .. } => {
-            reminder::check_msg(&msg).map_err(|error| error.to_string())?;
+            reminder::check_msg(&msg)?;
             ImportItem::Reminder(Reminder { date, time: clock(&time)?, recur, day, msg, id, block_id })
         }
         ExportRecord::Commitment { commitment, .. } => ImportItem::Commitment(commitment),

@@ -16,6 +16,7 @@
 
 use std::path::Path;
 
+use super::Result;
 use super::bounded_read::{self, MAX_ENTRIES_BYTES};
 use super::{ImportBatch, ImportItem, TransferError, memory_json, openclaw, records};
 use crate::format::lines::{self, LiveLines};
@@ -43,7 +44,7 @@ impl ImportSourceKind {
     ///
     /// # Errors
     /// There is nothing, or it looks like none of them.
-    pub fn detect(path: &Path) -> Result<Self, TransferError> {
+    pub fn detect(path: &Path) -> Result<Self> {
         let metadata = std::fs::metadata(path).map_err(|source| bounded_read::io(path, source))?;
         if metadata.is_dir() {
             if openclaw::is_one(path) {
@@ -76,7 +77,7 @@ pub fn read(
     path: &Path,
     into: Option<&NotePath>,
     timezone: &str,
-) -> Result<ImportBatch, TransferError> {
+) -> Result<ImportBatch> {
     if matches!(kind, ImportSourceKind::Jsonl | ImportSourceKind::McpMemory) {
         let bytes = if path.as_os_str() == "-" {
             bounded_read::read_stream(path, std::io::stdin().lock(), MAX_ENTRIES_BYTES)?
@@ -114,7 +115,7 @@ fn folder_for(kind: ImportSourceKind, root: &Path) -> NotePath {
 ///
 /// # Errors
 /// `root` is no folder, or has too much in it.
-fn read_basic_memory(root: &Path, into: &NotePath) -> Result<ImportBatch, TransferError> {
+fn read_basic_memory(root: &Path, into: &NotePath) -> Result<ImportBatch> {
     let mut batch = ImportBatch::default();
     for relative in bounded_read::notes(root, &mut batch)? {
         match into.join(&relative) {

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::facts::Facts;
 use super::history;
-use super::journal::TurnJournal;
+use super::turn_journal::TurnJournal;
 use crate::format::approval::Approval;
 use crate::sqlite::DatabaseError;
 

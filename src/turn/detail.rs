@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::facts::Facts;
-use super::journal::{CallRow, PAGE, TurnJournal, TurnRow};
+use super::turn_journal::{CallRow, PAGE, TurnJournal, TurnRow};
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;
 

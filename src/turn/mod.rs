@@ -1,9 +1,9 @@
 //! Defines the steps of a turn: the way from one message to its one answer.
 //!
-//! A message to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which alone sends.
+//! A message to be answered enters as a row of the [`turn_journal`]; a fixed text leaves for `deliver`, which alone sends.
 //! Between the two, pure functions decide:
-//! - [`journal`]: the steps of a turn on disk, and their order;
-//! - [`mod@route`]: the brains to ask, in order; [`category`]: the category of a question;
+//! - [`turn_journal`]: the steps of a turn on disk, and their order;
+//! - [`mod@route`]: the brains to ask, in order, and the category of a question;
 //! - [`request`]: the request, made from the log, its summaries and the notes, and made again later;
 //! - [`conversation`]: the traits of a conversation and of what answers in it; [`session_match`]: decides whether a
 //!   harness's session can be resumed;
@@ -13,15 +13,14 @@
 //!
 //! Never here: a call to a model or to Discord. The `agent` room runs a turn, step by step, in a [`conversation`].
 
-pub mod category;
 mod conversation;
 mod detail;
 pub mod facts;
-pub mod journal;
 mod request;
 pub mod route;
 pub mod session_match;
 pub mod skills;
+pub mod turn_journal;
 pub mod usage;
 
 pub use self::conversation::{
@@ -29,6 +28,6 @@ pub use self::conversation::{
 };
 pub use self::detail::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail};
 pub use self::facts::Facts;
-pub use self::journal::{NewTurn, PAGE, TurnJournal, TurnRow, TurnState};
 pub use self::request::{assemble, files, history, notes, past_context, rebuild};
 pub use self::route::{QuestionProperties, RouteDecision, UnknownBrain, route};
+pub use self::turn_journal::{NewTurn, PAGE, TurnJournal, TurnRow, TurnState};

@@ -1,4 +1,4 @@
-//! Adds up the cost of answers from the lines of facts in the logs. Pure.
+//! Adds up the cost of answers, which the last line of each answer in a log records with its brain and tokens. Pure.
 //!
 //! Each answer is counted once: only the last of its chunks has the cost. A failed call is counted for the brain that
 //! failed; tokens and cost are those of the brain that answered.

@@ -1,5 +1,5 @@
-//! Decides when a write of a note is postponed, or refused until a person has checked the note, and when the note is
-//! checked again.
+//! Decides whether a note may be written now, later, or only after a person has looked at it; and when a written note
+//! is read again, in case another program undid the write.
 //!
 //! A person who types saves every few seconds. So an edit that isn't urgent waits until the note has been unchanged for
 //! 5 s, but at most a minute ([`QuietTracker`]). A line gets an id only if it read the same at two readings at least 5 s
@@ -21,9 +21,8 @@ use rustix::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
-use crate::vault::error::EditRefusal;
-use crate::vault::path::NotePath;
-use crate::vault::read::{Stat, conflict, stat_of};
+use crate::vault::read::stat_of;
+use crate::vault::{EditRefusal, NotePath, Stat, conflict};
 
 /// How long a file must have stood empty or shrunk to be believed.
 const BELIEVED_AFTER: SignedDuration = SignedDuration::from_secs(60);

@@ -1,4 +1,5 @@
-//! Defines a place's answer: a view, a finished change, or a problem, each as HTML and as JSON.
+//! Defines the answer of one of the page's addresses: a view, a finished change, or a problem, each as HTML and as
+//! JSON.
 
 use std::error::Error;
 
@@ -6,6 +7,7 @@ use maud::Markup;
 
 use crate::agent::rebuild_request::RebuildError;
 use crate::capture::InboxError;
+use crate::error_rules::error_rules;
 use crate::format::quote;
 use crate::history::HistoryError;
 use crate::memory::MemoryError;
@@ -62,6 +64,9 @@ pub struct PageError {
     /// A page that goes on from here, with its words; none for the first page.
     pub way: Option<(String, &'static str)>,
 }
+
+/// What a place makes, or why not.
+pub type Result<T, E = PageError> = std::result::Result<T, E>;
 
 impl PageError {
     #[expect(clippy::needless_pass_by_value, reason = "errors are given as they come")]
@@ -124,45 +129,34 @@ impl<E: Error + 'static> From<E> for PageError {
 
 /// An error of any room, with the status and the remedies that fit it.
 fn of(error: &(dyn Error + 'static)) -> PageError {
-    if let Some(error) = error.downcast_ref() {
-        of_vault(error)
-    } else if let Some(error) = error.downcast_ref() {
-        PageError::new(status_of_edit(error), error)
-    } else if let Some(error) = error.downcast_ref() {
-        of_memory(error)
-    } else if let Some(error) = error.downcast_ref() {
-        of_reminder(error)
-    } else if let Some(error) = error.downcast_ref::<TaskError>() {
-        let status = match error {
-            TaskError::NoSuchId(_) => 404,
-            TaskError::Vault(error) => status_of_vault(error),
-            TaskError::Edit(error) => status_of_edit(error),
-            TaskError::Plugins(_) => 500,
-            _ => 409,
-        };
-        PageError::new(status, error).hints(error.hint())
-    } else if let Some(error) = error.downcast_ref() {
-        match error {
-            InboxError::Memory(error) => of_memory(error),
-            InboxError::NoSuch { .. } => PageError::not_found(error),
-            other => PageError::changed(other),
-        }
-    } else if let Some(error) = error.downcast_ref() {
-        of_history(error)
-    } else if let Some(error) = error.downcast_ref() {
-        match error {
-            EnableError::Unknown { .. } => PageError::not_found(error),
-            EnableError::Read(error) => of_vault(error),
-            EnableError::Write(error) => of(error),
-            EnableError::NotUnderstood { .. } => PageError::changed(error),
-        }
-    } else if let Some(RebuildError::Unknown(_) | RebuildError::NotAsked(_) | RebuildError::NotLogged(_)) =
-        error.downcast_ref()
-    {
-        PageError::not_found(error)
-    } else {
-        PageError::failed(error)
+    error_rules! { error;
+        one => of_vault(one),
+        one => PageError::new(status_of_edit(one), one),
+        one => of_memory(one),
+        one => of_reminder(one),
+        one => of_task(one),
+        InboxError::Memory(error) => of_memory(error),
+        one @ InboxError::NoSuch { .. } => PageError::not_found(one),
+        one => PageError::changed(one as &InboxError),
+        one => of_history(one),
+        EnableError::Read(error) => of_vault(error),
+        EnableError::Write(error) => of(error),
+        one @ EnableError::Unknown { .. } => PageError::not_found(one),
+        one @ EnableError::NotUnderstood { .. } => PageError::changed(one),
+        RebuildError::Unknown(_) | RebuildError::NotAsked(_) | RebuildError::NotLogged(_) => PageError::not_found(error),
     }
+    PageError::failed(error)
+}
+
+fn of_task(error: &TaskError) -> PageError {
+    let status = match error {
+        TaskError::NoSuchId(_) => 404,
+        TaskError::Vault(error) => status_of_vault(error),
+        TaskError::Edit(error) => status_of_edit(error),
+        TaskError::Plugins(_) => 500,
+        _ => 409,
+    };
+    PageError::new(status, error).hints(error.hint())
 }
 
 fn of_memory(error: &MemoryError) -> PageError {

@@ -6,14 +6,14 @@
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::answer::PageError;
+use super::answer::{PageError, Result};
 use super::visit::{FormData, Visit};
 use crate::format::commitment::CommitmentStatus;
 use crate::format::reminder::{Recur, Reminder};
 use crate::memory::commitments::ListedFollowUp;
 use crate::reminders::{ReminderChanges, ReminderError, VaultReminders, check_message, local_after};
 use crate::schedule;
-use crate::tasks::{TaskRewrite, is_task_id};
+use crate::tasks::{TaskAction, TaskRewrite, is_task_id};
 use crate::when;
 
 /// Snooze's minutes, where none are said.
@@ -25,7 +25,7 @@ impl Visit<'_> {
     }
 
     /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.
-    pub(super) fn act_on_line(&self, form: &FormData) -> Result<Option<String>, PageError> {
+    pub(super) fn act_on_line(&self, form: &FormData) -> Result<Option<String>> {
         let (id, what) = (form.get("id"), form.get("do"));
         let memory = self.workspace.memory();
         let ledger = memory.ledger();
@@ -43,20 +43,20 @@ impl Visit<'_> {
     }
 
     /// Does it with a task of another plugin.
-    fn act_on_task(&self, id: &str, what: &str, form: &FormData) -> Result<Option<String>, PageError> {
-        let (tasks, origin) = (self.workspace.vault_tasks(), self.origin());
+    fn act_on_task(&self, id: &str, what: &str, form: &FormData) -> Result<Option<String>> {
         let due = self.task(id, form)?;
-        let (written, said) = match what {
-            "done" => (tasks.done(id, due, self.now, origin)?, "Done"),
-            "skip" => (tasks.skip(id, due, origin)?, "Skipped"),
+        let change = |action| self.workspace.vault_tasks().change(id, due, action, self.origin());
+        let (action, said) = match what {
+            "done" => (TaskAction::Done(self.now), "Done"),
+            "skip" => (TaskAction::Skip, "Skipped"),
             "snooze" => {
                 let (local, said) = self.until(form)?;
-                tasks.snooze(id, due, local, origin)?;
+                change(TaskAction::Snooze(local))?;
                 return Ok(Some(said));
             }
             "move" => {
-                let rewrite = TaskRewrite { to: Some(self.when(form.get("when"))?.local), words: None };
-                (tasks.rewrite(id, due, rewrite, origin)?, "Moved")
+                let to = self.when(form.get("when"))?.local;
+                (TaskAction::Rewrite(TaskRewrite { to: Some(to), words: None }), "Moved")
             }
             "edit" => {
                 let to = form.non_blank("when").map(|text| self.when(text)).transpose()?;
@@ -65,23 +65,19 @@ impl Visit<'_> {
                     return Err(PageError::bad(words));
                 }
                 let rewrite = TaskRewrite { to: to.map(|to| to.local), words: form.non_blank("message") };
-                (tasks.rewrite(id, due, rewrite, origin)?, "Changed")
+                (TaskAction::Rewrite(rewrite), "Changed")
             }
-            "remove" => (tasks.remove(id, due, origin)?, "Removed"),
+            "remove" => (TaskAction::Remove, "Removed"),
             _ => return Ok(None),
         };
+        let written = change(action)?;
         let shown = written.shown();
         let shown = if shown.is_empty() { shown } else { format!(": {shown}") };
         Ok(Some(format!("{said} in {}{shown}", written.place())))
     }
 
     /// Does it with a follow-up that waits.
-    fn act_on_follow_up(
-        &self,
-        one: &ListedFollowUp,
-        what: &str,
-        form: &FormData,
-    ) -> Result<Option<String>, PageError> {
+    fn act_on_follow_up(&self, one: &ListedFollowUp, what: &str, form: &FormData) -> Result<Option<String>> {
         let (workspace, origin) = (self.workspace, self.origin());
         let (memory, now) = (workspace.memory(), one.fingerprint());
         Ok(Some(match what {
@@ -107,7 +103,7 @@ impl Visit<'_> {
     }
 
     /// Does it with a reminder.
-    fn act_on_reminder(&self, id: &str, what: &str, form: &FormData) -> Result<Option<String>, PageError> {
+    fn act_on_reminder(&self, id: &str, what: &str, form: &FormData) -> Result<Option<String>> {
         let (now, origin) = (self.now, self.origin());
         Ok(Some(match what {
             "done" => self.done(id, form)?,
@@ -133,12 +129,12 @@ impl Visit<'_> {
         }))
     }
 
-    fn when(&self, text: &str) -> Result<when::Meaning, PageError> {
+    fn when(&self, text: &str) -> Result<when::Meaning> {
         when::read(text, self.now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
     }
 
     /// Refuses a form whose line is another by now; the reminder of the line.
-    fn unchanged(&self, id: &str, form: &FormData) -> Result<Reminder, PageError> {
+    fn unchanged(&self, id: &str, form: &FormData) -> Result<Reminder> {
         let was = form
             .non_blank("was")
             .ok_or_else(|| PageError::bad("the form doesn't say which line it is about"))?;
@@ -151,7 +147,7 @@ impl Visit<'_> {
     }
 
     /// As [`Self::unchanged`], for a form about the next time of a reminder.
-    fn is_next(&self, id: &str, form: &FormData) -> Result<(), PageError> {
+    fn is_next(&self, id: &str, form: &FormData) -> Result<()> {
         let reminder = self.unchanged(id, form)?;
         let next = schedule::next_occurrence(&self.workspace.zone, &reminder, self.now);
         let next = next.map_or_else(String::new, |next| minute(next.local));
@@ -165,7 +161,7 @@ impl Visit<'_> {
     }
 
     /// Refuses a form about a task of another plugin that is another by now; the local time that the form is about.
-    fn task(&self, id: &str, form: &FormData) -> Result<Option<DateTime>, PageError> {
+    fn task(&self, id: &str, form: &FormData) -> Result<Option<DateTime>> {
         let (workspace, was) = (self.workspace, form.get("was"));
         let mut scanner = self.tasks();
         if let Some(settings) = workspace.task_settings() {
@@ -183,7 +179,7 @@ impl Visit<'_> {
         }
     }
 
-    fn done(&self, id: &str, form: &FormData) -> Result<String, PageError> {
+    fn done(&self, id: &str, form: &FormData) -> Result<String> {
         let (workspace, now) = (self.workspace, self.now);
         let reminder = self.unchanged(id, form)?;
         if reminder.recur == Recur::None {
@@ -201,7 +197,7 @@ impl Visit<'_> {
     }
 
     /// Until when it is snoozed, as a time and in a sentence.
-    fn until(&self, form: &FormData) -> Result<(DateTime, String), PageError> {
+    fn until(&self, form: &FormData) -> Result<(DateTime, String)> {
         let (zone, now) = (&self.workspace.zone, self.now);
         let local = match form.non_blank("when") {
             Some(text) => self.when(text)?.local,
@@ -211,7 +207,7 @@ impl Visit<'_> {
         Ok((local, format!("Snoozed until {said}")))
     }
 
-    fn snooze(&self, id: &str, form: &FormData) -> Result<String, PageError> {
+    fn snooze(&self, id: &str, form: &FormData) -> Result<String> {
         let (workspace, origin) = (self.workspace, self.origin());
         let (local, said) = self.until(form)?;
         if workspace.postponed(id, local, &origin)?.is_none() {
@@ -222,11 +218,11 @@ impl Visit<'_> {
         Ok(said)
     }
 
-    fn edit(&self, id: &str, form: &FormData) -> Result<String, PageError> {
+    fn edit(&self, id: &str, form: &FormData) -> Result<String> {
         self.unchanged(id, form)?;
         let meaning = form.non_blank("when").map(|text| self.when(text)).transpose()?;
         let mut recur =
-            form.non_blank("recur").map(|text| text.parse::<Recur>().map_err(PageError::bad)).transpose()?;
+            form.non_blank("recur").map(|text| Recur::parse(text).map_err(PageError::bad)).transpose()?;
         if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
             recur = Some(meaning.recurring(recur).map_err(PageError::bad)?);
         }

@@ -10,7 +10,9 @@ use std::sync::OnceLock;
 
 use ammonia::Builder;
 use maud::{Markup, PreEscaped};
-use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
+};
 
 use super::visit::{encoded, note_address};
 
@@ -114,9 +116,7 @@ fn safe<'a>(event: Event<'a>, folder: &str) -> Event<'a> {
         Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
-        Event::Start(Tag::MetadataBlock(_)) => {
-            Event::Start(Tag::CodeBlock(pulldown_cmark::CodeBlockKind::Indented))
-        }
+        Event::Start(Tag::MetadataBlock(_)) => Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)),
         Event::End(TagEnd::MetadataBlock(_)) => Event::End(TagEnd::CodeBlock),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
             Event::Start(Tag::Link { link_type, dest_url: link(&dest_url, link_type, folder), title, id })
@@ -174,15 +174,8 @@ fn without(ranges: &[Range<usize>], at: usize) -> usize {
 }
 
 /// A note's first heading stands below the page's own.
-fn lower(level: pulldown_cmark::HeadingLevel) -> pulldown_cmark::HeadingLevel {
-    use pulldown_cmark::HeadingLevel::{H2, H3, H4, H5, H6};
-    match level as usize {
-        1 => H2,
-        2 => H3,
-        3 => H4,
-        4 => H5,
-        _ => H6,
-    }
+fn lower(level: HeadingLevel) -> HeadingLevel {
+    HeadingLevel::try_from(level as usize + 1).unwrap_or(HeadingLevel::H6)
 }
 
 fn sanitizer() -> &'static Builder<'static> {

@@ -3,9 +3,8 @@
 //! A browser's request comes in; HTML, or JSON under the same address, goes out. It is a front door and owns no rule:
 //! each place calls the rooms that the command of its name calls. In the order of a request:
 //! - [`server`]: the listener, and one-time addresses; [`control_socket`]: a command's request to the daemon for it;
-//! - [`request`]: a request's steps; [`entry`]: host, origin, codes, sessions, form ids;
+//! - [`request`]: a request's steps; [`entry`]: host, origin, cookie, one-time codes; [`store`]: sessions, form ids;
 //! - [`visit`], [`answer`]: a place's input and output, and the state that all requests share; [`places`]: one file a place; [`line_actions`]: actions on a due item;
-//!   [`current_faults`]: current faults;
 //! - [`layout`], [`parts`], [`markdown`], [`dates`]: rendering; [`live`]: changes as they happen.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
@@ -13,7 +12,6 @@
 
 mod answer;
 pub mod control_socket;
-mod current_faults;
 mod dates;
 mod entry;
 mod layout;
@@ -24,10 +22,11 @@ mod parts;
 mod places;
 mod request;
 mod server;
+mod store;
 mod visit;
 
 pub use self::control_socket::Invitation;
-pub use self::entry::store::{PageStore, checks};
 pub use self::live::{LiveUpdates, PageChange};
 pub use self::server::{PageServer, WebError};
+pub use self::store::{PageStore, checks};
 pub use self::visit::{AskQuestion, PageQuestion};

@@ -2,9 +2,10 @@
 //! is made, and the pages of long lists.
 
 use maud::{Markup, html};
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 
 use super::visit::Visit;
+use crate::format::changes::hunks;
 use crate::listen::secret;
 
 /// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it is
@@ -168,14 +169,12 @@ pub fn plan(title: &str, lines: &[String], form: &Markup) -> Markup {
 
 /// Two states of a text, line by line.
 pub fn diff(old: &str, new: &str) -> Markup {
-    let diff = TextDiff::from_lines(old, new);
+    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     html! {
         div.diff role="region" aria-label="Differences" tabindex="0" {
-            @for group in diff.grouped_ops(3) {
-                @for operation in &group {
-                    @for change in diff.iter_changes(operation) {
-                        (changed_line(change.tag(), change.value()))
-                    }
+            @for hunk in hunks(&old, &new) {
+                @for line in hunk.lines() {
+                    (changed_line(line.tag(), line.value()))
                 }
                 hr;
             }

@@ -10,13 +10,13 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use maud::Markup;
 
-use super::answer::{MadeChange, PageError, PageView};
+use super::answer::{MadeChange, PageError, PageView, Result};
 use super::dates::DateOrder;
-use super::entry::request_guard::{self, CalledHost};
-use super::entry::store::{FormIdState, PageSession};
+use super::entry::{self, CalledHost};
 use super::layout;
 use super::parts::is_form_id;
 use super::places::{self, PagePlace};
+use super::store::{FormIdState, PageSession};
 use super::visit::{FormData, PageShared, Visit};
 use crate::listen::secret;
 
@@ -46,8 +46,8 @@ pub(super) async fn handle(State(shared): State<Arc<PageShared>>, request: Reque
     response
 }
 
-async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Response, PageError> {
-    let called = request_guard::host(&shared.names, &parts.headers)?;
+async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Response> {
+    let called = entry::host(&shared.names, &parts.headers)?;
     let path = parts.uri.path();
     let is_read = parts.method == Method::GET || parts.method == Method::HEAD;
     if is_read && let Some(file) = layout::asset(path) {
@@ -56,7 +56,7 @@ async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Res
     if is_read && path == "/in" {
         return enter(&shared, &called, &parts);
     }
-    let cookie = request_guard::cookie(&called, shared.port, &parts.headers);
+    let cookie = entry::cookie(&called, shared.port, &parts.headers);
     let (workspace, _) = shared.workspace();
     let session = cookie.as_ref().map(|it| shared.store.session(it, workspace.clock.now())).transpose()?;
     let (Some(session), Some(cookie)) = (session.flatten(), cookie) else {
@@ -84,7 +84,7 @@ async fn answer(shared: Arc<PageShared>, parts: Parts, body: Body) -> Result<Res
 }
 
 /// Makes a session of a one-time code.
-fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Response, PageError> {
+fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Response> {
     let (workspace, _) = shared.workspace();
     let now = workspace.clock.now();
     let query = FormData::parse(parts.uri.query().unwrap_or_default().as_bytes());
@@ -92,20 +92,20 @@ fn enter(shared: &PageShared, called: &CalledHost, parts: &Parts) -> Result<Resp
     let value = secret::random::<32>()?;
     let browser = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok()).unwrap_or_default();
     shared.store.begin(&value, browser, now)?;
-    let cookie = request_guard::set_cookie(called, shared.port, &value);
+    let cookie = entry::set_cookie(called, shared.port, &value);
     Ok((StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
         .into_response())
 }
 
 /// The form that a request sends, where it may.
-async fn sent(called: &CalledHost, parts: &Parts, body: Body, cookie: &str) -> Result<FormData, PageError> {
-    request_guard::change(called, &parts.headers)?;
+async fn sent(called: &CalledHost, parts: &Parts, body: Body, cookie: &str) -> Result<FormData> {
+    entry::change(called, &parts.headers)?;
     let read = tokio::time::timeout(PATIENCE, to_bytes(body, MOST_BODY)).await;
     let bytes = read
         .map_err(|_| PageError::new(408, "the form took too long to arrive"))?
         .map_err(|_| PageError::new(413, "the form is longer than 1 MB, or was cut off"))?;
     let form = FormData::parse(&bytes);
-    request_guard::form(&request_guard::form_token(cookie), form.get("token"))?;
+    entry::form(&entry::form_token(cookie), form.get("token"))?;
     Ok(form)
 }
 
@@ -135,7 +135,7 @@ fn at_place(
         shared,
         refused: settings_error.map(|error| (FormData::default(), stale(error))),
         outcome,
-        token: request_guard::form_token(cookie),
+        token: entry::form_token(cookie),
         query,
         wants_json: wants_json(parts),
         dates: DateOrder::of(
@@ -166,12 +166,7 @@ fn see(place: &PagePlace, visit: &Visit<'_>, status: StatusCode) -> Response {
 }
 
 /// Makes a change once, whatever is sent again.
-fn change(
-    shared: &PageShared,
-    place: &PagePlace,
-    visit: Visit<'_>,
-    form: FormData,
-) -> Result<Response, PageError> {
+fn change(shared: &PageShared, place: &PagePlace, visit: Visit<'_>, form: FormData) -> Result<Response> {
     let id = form.get("form").to_owned();
     if !is_form_id(&id) {
         let found = PageError::bad("the form has no id: reload the page, and send it again");

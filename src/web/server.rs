@@ -12,12 +12,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::control_socket::Invitation;
-use super::entry::codes::LoginCodes;
-use super::entry::store::PageStore;
-use super::live::LiveUpdates;
-use super::request;
-use super::visit::{AskQuestion, PageShared};
+use super::entry::LoginCodes;
+use super::visit::PageShared;
+use super::{AskQuestion, Invitation, LiveUpdates, PageStore, request};
 use crate::listen::HostNames;
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;

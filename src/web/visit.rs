@@ -10,11 +10,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{PageError, PageView};
+use super::answer::{PageError, PageView, Result};
 use super::dates::DateOrder;
-use super::entry::codes::LoginCodes;
-use super::entry::store::{PageSession, PageStore};
-use super::live::{LiveUpdates, PageChange};
+use super::entry::LoginCodes;
+use super::store::PageSession;
+use super::{LiveUpdates, PageChange, PageStore};
 use crate::conflicts::Finder;
 use crate::listen::{HostNames, secret};
 use crate::reminders::rfc3339;
@@ -123,7 +123,7 @@ impl Visit<'_> {
         title: &str,
         data: &T,
         page: impl FnOnce(&T) -> Markup,
-    ) -> Result<PageView, PageError> {
+    ) -> Result<PageView> {
         if self.wants_json {
             return Ok(PageView::Json(serde_json::to_value(data)?));
         }
@@ -184,7 +184,7 @@ impl Visit<'_> {
     ///
     /// # Errors
     /// It leaves the vault, or can't be a note's.
-    pub fn note_path(&self, path: &str) -> Result<NotePath, PageError> {
+    pub fn note_path(&self, path: &str) -> Result<NotePath> {
         NotePath::new(path).map_err(PageError::not_found)
     }
 }

@@ -153,25 +153,15 @@ impl Meaning {
     /// How it comes again, where that can be said beside the phrase too.
     ///
     /// # Errors
-    /// Both are said, and differ.
-    pub fn recurring(&self, asked: Option<Recur>) -> Result<Recur, RecurClash> {
+    /// Both are said, and differ; in words.
+    pub fn recurring(&self, asked: Option<Recur>) -> Result<Recur, String> {
         match (self.recur, asked) {
             (said, None) => Ok(said),
             (Recur::None, Some(asked)) => Ok(asked),
             (said, Some(asked)) if said == asked => Ok(said),
-            (said, Some(asked)) => Err(RecurClash { in_phrase: said, given: asked }),
+            (said, Some(asked)) => Err(format!(
+                "the time says that it comes {said}, and the recurrence that was given is `{asked}`: leave one of them out"
+            )),
         }
     }
-}
-
-/// A phrase says that it comes again in one way, and an option says another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the time says that it comes {in_phrase}, and the recurrence that was given is `{given}`: leave one of them out"
-)]
-pub struct RecurClash {
-    /// The phrase's recurrence.
-    pub in_phrase: Recur,
-    /// The recurrence that was given beside it.
-    pub given: Recur,
 }

@@ -10,18 +10,22 @@ pub enum Phrase {
     /// This minute.
     Now,
     /// A day, a time of day, or both.
-    Moment {
-        /// Today or tomorrow, whichever has the time first, where there is none.
-        day: Option<DayPhrase>,
-        /// The time.
-        clock: Option<TimePhrase>,
-        /// The part of the day.
-        part: Option<DayPart>,
-    },
+    Moment(Moment),
     /// So much later, or earlier.
     After(Length),
     /// A form that is known and can't be taken; why.
     Refused(String),
+}
+
+/// A day and a time of day; one of both at least.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// Today or tomorrow, whichever has the time first, where there is none.
+    pub day: Option<DayPhrase>,
+    /// The time.
+    pub clock: Option<TimePhrase>,
+    /// The part of the day.
+    pub part: Option<DayPart>,
 }
 
 /// A length of time: numbers of units, in order.

@@ -1,5 +1,5 @@
-//! Opens a vault with the settings on disk, or with the last valid ones, and joins the other machines of the vault, with
-//! the engine that the settings name and under this machine's name.
+//! Opens a vault with the settings on disk, or with the last valid ones. If several machines share the vault, joins
+//! them under this machine's name, through the store that the settings name (git or etcd).
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -6,5 +6,4 @@ pub mod rig;
 
 mod bash;
 mod recalled;
-mod secrets;
 mod skills;

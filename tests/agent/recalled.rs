@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::{AnswerEngine, EngineParts, RecalledContext, TurnMemory, VaultMemory};
+use vault_agent::agent::{AnswerEngine, EngineParts, FoundMemory, RecalledContext, TurnMemory, VaultMemory};
 use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
 
 use crate::models::{ModelServer, Reply};
@@ -12,32 +12,10 @@ use crate::support::TestVault;
 
 const VAULT: &str = "//- now: 2026-12-01T09:30:00Z
 //- /logs/discord-channel/2000/20261110T090000Z_0001.md
----
-surface: discord-channel
-context_id: \"2000\"
-started: 2026-11-10T09:00:00Z
----
-
-> [!user] 2026-11-10T09:00:00Z Alice
-> Zanzibar pepper seeds sprout after three weeks.
-
-^01JGXYZ0000000000000000001
+[!user] 2026-11-10T09:00:00Z Alice: Zanzibar pepper seeds sprout after three weeks. ^01JGXYZ0000000000000000001
 //- /logs/discord-channel/2000/20261201T090000Z_0001.md
----
-surface: discord-channel
-context_id: \"2000\"
-started: 2026-12-01T09:00:00Z
----
-
-> [!user] 2026-12-01T09:29:00Z Alice
-> <@500> I put Zanzibar pepper seeds behind the shed.
-
-^01JGXYZ0000000000000000002
-
-> [!user] 2026-12-01T09:30:00Z Alice
-> <@500> What do you know about Zanzibar pepper seeds?
-
-^01JGXYZ0000000000000000003
+[!user] 2026-12-01T09:29:00Z Alice: <@500> I put Zanzibar pepper seeds behind the shed. ^01JGXYZ0000000000000000002
+[!user] 2026-12-01T09:30:00Z Alice: <@500> What do you know about Zanzibar pepper seeds? ^01JGXYZ0000000000000000003
 ";
 
 /// As a turn asks: without mentions, all of its messages together.
@@ -72,6 +50,10 @@ impl TurnMemory for Ears {
         Ok(RecalledContext::default())
     }
 
+    async fn recall(&self, _: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
+        Ok(Vec::new())
+    }
+
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok(String::new())
     }
@@ -82,14 +64,13 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
     let server = ModelServer::by(|_| Reply::text("Done.")).await;
     let log = "logs/discord-channel/2000/20261110T090000Z_0001";
     let mut fixture = format!(
-        "//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n{}//- /{log}.md\n---\n\
-         surface: discord-channel\ncontext_id: \"2000\"\nstarted: 2026-11-10T09:00:00Z\n---\n",
+        "//- /vault-agent.toml\n[memory]\nuser_namespace = \"user\"\n{}//- /{log}.md\n",
         server.brain("small", "chat", "context_tokens = 6000")
     );
     let id = |nth: usize| format!("01JGXYZ000{nth:05}00000000000");
     for nth in 0..300 {
         let text = format!("Number {nth} of the peppers is sown behind the shed, where it is warm and dry.");
-        fixture += &format!("\n> [!user] 2026-11-10T09:00:00Z Alice\n> {text}\n\n^{}\n", id(nth));
+        fixture += &format!("[!user] 2026-11-10T09:00:00Z Alice: {text} ^{}\n", id(nth));
     }
     let vault = TestVault::new(&fixture);
     let (workspace, ears) = (vault.workspace(), Arc::new(Ears::default()));
@@ -118,9 +99,10 @@ async fn what_stands_in_a_request_is_not_recalled_into_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_that_nobody_answered_is_no_memory_and_what_is_left_out_makes_room() {
-    let unanswered = "\n> [!user] 2026-11-10T09:01:00Z Bob\n> Who sells Zanzibar pepper seeds?\n\n^01JGXYZ0000000000000000009\n";
+    let unanswered =
+        "[!user] 2026-11-10T09:01:00Z Bob: Who sells Zanzibar pepper seeds? ^01JGXYZ0000000000000000009\n";
     let (old, today) = VAULT.split_once("//- /logs/discord-channel/2000/20261201T090000Z_0001.md").unwrap();
-    let answer = "\n> [!user] 2026-11-10T09:02:00Z Cleo\n> The market does.\n\n^01JGXYZ000000000000000000A\n";
+    let answer = "[!user] 2026-11-10T09:02:00Z Cleo: The market does. ^01JGXYZ000000000000000000A\n";
     for (answer, is_given) in [("", false), (answer, true)] {
         let today = format!("//- /logs/discord-channel/2000/20261201T090000Z_0001.md{today}");
         let vault = TestVault::new(&format!("{old}{unanswered}{answer}{today}"));

@@ -8,11 +8,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::bash::BashTool;
 use vault_agent::agent::skills::{SkillTool, Skills};
-use vault_agent::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller};
+use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Caller};
 use vault_agent::agent::{AnswerEngine, Approvals, CombinedToolbox, EngineParts, Toolbox};
 use vault_agent::brain::process::name_our_program;
 use vault_agent::confine::{self, Helper};
-use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnJournal};
+use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnJournal};
 
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
@@ -71,14 +71,8 @@ impl Person {
 
 #[async_trait]
 impl Approvals for Person {
-    async fn ask(
-        &self,
-        wanted: &ApprovalSubject,
-        caller: &Caller,
-        _: &dyn Conversation,
-        _: &CancellationToken,
-    ) -> Result<ApprovalVerdict, String> {
-        self.asked.lock().unwrap().push((wanted.clone(), caller.clone()));
+    async fn ask(&self, asked: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
+        self.asked.lock().unwrap().push((asked.subject.clone(), asked.caller.clone()));
         Ok(self.says)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approvals::ApprovalDecision;
-use vault_agent::agent::tools::{ApprovalSubject, ApprovalVerdict, Approvals, Caller};
+use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals, Caller};
 use vault_agent::agent::{VaultApprovals, Waiter};
 use vault_agent::format::approval::{Approval, ApprovalState};
 use vault_agent::turn::NoConversation;
@@ -14,7 +14,7 @@ use vault_agent::vault::Actor;
 use vault_agent::workspace::Workspace;
 
 use crate::brain::spending::World;
-use crate::support::set_mode;
+use crate::support::write_private;
 
 /// A world with one workspace open.
 struct Room {
@@ -26,22 +26,20 @@ impl Room {
     fn new(settings: &str) -> Self {
         let world = World::new(settings);
         world.clock.advance(SignedDuration::from_secs(10));
-        let key = world.vault().join("../key");
-        std::fs::write(&key, "canary-0123456789\n").unwrap();
-        set_mode(&key, 0o600);
+        write_private(world.path("../key"), "canary-0123456789\n");
         Self { workspace: world.workspace(), world }
     }
 
     fn path(&self) -> PathBuf {
-        self.world.vault().join("Approvals.md")
+        self.world.path("Approvals.md")
     }
 
     fn note(&self) -> String {
-        std::fs::read_to_string(self.path()).unwrap_or_default()
+        self.world.text("Approvals.md")
     }
 
     fn change(&self, change: impl Fn(&str) -> String) {
-        std::fs::write(self.path(), change(&self.note())).unwrap();
+        self.world.write("Approvals.md", change(&self.note()));
     }
 
     fn lines(&self) -> Vec<Approval> {
@@ -63,7 +61,8 @@ const YES: Verdict = Ok(ApprovalVerdict::Yes);
 const WAITS: Verdict = Ok(ApprovalVerdict::Waits);
 
 async fn ask(approvals: &VaultApprovals, wanted: &ApprovalSubject, caller: &Caller) -> Verdict {
-    approvals.ask(wanted, caller, &NoConversation, &CancellationToken::new()).await
+    let (place, stop) = (&NoConversation, &CancellationToken::new());
+    approvals.ask(ApprovalRequest { subject: wanted, caller, place, stop }).await
 }
 
 #[tokio::test]
@@ -173,7 +172,7 @@ async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     let press = async |digest: &str, word| approvals.answer(&id, digest, word, Actor::Discord).await;
     let wrong = press("000000000000", ApprovalDecision::Always).await.unwrap_err();
     assert!(wrong.contains("was changed"), "{wrong}");
-    let settings = std::fs::read_to_string(room.world.vault().join("vault-agent.toml")).unwrap();
+    let settings = room.world.read("vault-agent.toml");
     assert_eq!(settings, "# mine\n", "nothing is allowed by it");
     let gone = approvals.answer("ap_AAAAAAAAAAAA", "0", ApprovalDecision::Once, Actor::Discord).await;
     let gone = gone.unwrap_err();

@@ -10,18 +10,15 @@ use vault_agent::capture::{BrainLearner, Inbox, ListedCandidate};
 
 use crate::brain::spending::brain;
 use crate::models::{ModelServer, Reply};
-use crate::support::TestVault;
 use crate::support::random::Random;
+use crate::support::{LOG_HEAD, TestVault, event};
 
 const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";
 
 fn log(said: &[String]) -> String {
-    let event = |(at, words): (usize, &String)| {
-        let lines: String = words.lines().map(|line| format!("> {line}\n")).collect();
-        format!("> [!user] 2026-11-20T10:00:00Z Anna\n{lines}\n^01JGXYZ{at:019}\n\n")
-    };
-    let events: String = said.iter().enumerate().map(event).collect();
-    format!("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n\n{events}")
+    let said = said.iter().enumerate();
+    let of = "user] 2026-11-20T10:00:00Z Anna";
+    said.fold(LOG_HEAD.to_owned(), |log, (at, words)| log + &event(of, words, &format!("01JGXYZ{at:019}")))
 }
 
 struct World {

@@ -8,7 +8,6 @@ mod asking;
 mod bounds;
 mod capture;
 mod conversation;
-mod cuts;
 mod failures;
 mod recalling;
 mod seams;

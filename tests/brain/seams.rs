@@ -1,6 +1,5 @@
 //! Where parts of a turn meet: what was read, who is told of its end, and what a stop says of a budget.
 
-use std::fs;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -13,7 +12,7 @@ use vault_agent::agent::{
 };
 use vault_agent::brain::{MessagePart, ToolCall, ToolSpec};
 use vault_agent::format::log::{EventKind, LogEvent, LogHeader, render_event, render_header};
-use vault_agent::turn::journal::ToolEnd;
+use vault_agent::turn::turn_journal::ToolEnd;
 use vault_agent::turn::{Halt, NewTurn, NoConversation, Responder};
 
 use crate::brain::spending::{Fixed, World, anna, brain};
@@ -92,7 +91,7 @@ async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<MessagePart>)
         let (author, content) = ((*author).to_owned(), (*content).to_owned());
         text += &render_event(&LogEvent { kind: *kind, at, author, content, id: Some(id.into()) });
     }
-    fs::write(world.vault().join("log.md"), text).unwrap();
+    world.write("log.md", text);
     let block = format!("log#^{}", IDS[before.len()]);
     let turn = NewTurn {
         message: 1,

@@ -7,14 +7,15 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller};
-use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, RecalledContext, TurnMemory};
+use vault_agent::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict};
+use vault_agent::agent::{AnswerEngine, Approvals, EngineParts, FoundMemory, RecalledContext, TurnMemory};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::format::approval::{self, Approval, CheckboxMark};
-use vault_agent::turn::{Conversation, NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal};
+use vault_agent::turn::{NewTurn, NoConversation, Responder, TurnAnswer, TurnJournal};
 use vault_agent::workspace::Workspace;
 
 use crate::models::{ModelServer, Reply};
+use crate::support::folder::{Folder, holds_folder};
 use crate::support::{self, TestVault};
 
 /// A person who says this, or nothing until later, and what they were asked.
@@ -50,15 +51,9 @@ impl Person {
 
 #[async_trait]
 impl Approvals for Person {
-    async fn ask(
-        &self,
-        wanted: &ApprovalSubject,
-        caller: &Caller,
-        place: &dyn Conversation,
-        _: &CancellationToken,
-    ) -> Result<ApprovalVerdict, String> {
-        place.ask_approval(&shown(wanted)).await;
-        self.asked.lock().unwrap().push((wanted.clone(), caller.turn.clone()));
+    async fn ask(&self, asked: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
+        asked.place.ask_approval(&shown(asked.subject)).await;
+        self.asked.lock().unwrap().push((asked.subject.clone(), asked.caller.turn.clone()));
         self.changed.notify_waiters();
         Ok(self.until(|| *self.says.lock().unwrap()).await)
     }
@@ -91,6 +86,10 @@ impl TurnMemory for Fixed {
         Ok(RecalledContext { injection: self.0.to_owned(), links: links.to_owned() })
     }
 
+    async fn recall(&self, _: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
+        Ok(Vec::new())
+    }
+
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok("From memory.".to_owned())
     }
@@ -98,34 +97,29 @@ impl TurnMemory for Fixed {
 
 /// A vault with a clock, and turns in it.
 pub struct World {
-    temp: tempfile::TempDir,
+    folder: Folder,
     pub clock: Arc<ManualClock>,
     pub person: Arc<Person>,
     pub memory: &'static str,
     turn: Mutex<u64>,
 }
 
+holds_folder!(World);
+
 impl World {
     pub fn new(settings: &str) -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        for dir in ["vault", "state"] {
-            std::fs::create_dir(temp.path().join(dir)).unwrap();
-        }
-        std::fs::write(temp.path().join("vault/vault-agent.toml"), settings).unwrap();
+        let folder = Folder::new(&["state"]);
+        folder.write("vault-agent.toml", settings);
         let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
-        Self { temp, clock, person: Arc::default(), memory: "", turn: Mutex::new(0) }
-    }
-
-    pub fn vault(&self) -> std::path::PathBuf {
-        self.temp.path().join("vault")
+        Self { folder, clock, person: Arc::default(), memory: "", turn: Mutex::new(0) }
     }
 
     pub fn workspace(&self) -> Arc<Workspace> {
-        Arc::new(support::workspace(self.temp.path(), self.clock.clone()))
+        Arc::new(support::workspace(self.dir(), self.clock.clone()))
     }
 
     pub fn journal(&self) -> TurnJournal {
-        TurnJournal::open(&self.temp.path().join("state")).unwrap()
+        TurnJournal::open(&self.state()).unwrap()
     }
 
     /// One more turn, by a program that was started anew.
@@ -151,8 +145,11 @@ impl World {
 
     /// The questions in the note.
     pub fn asked(&self) -> Vec<Approval> {
-        let note = std::fs::read(self.vault().join("Approvals.md")).unwrap_or_default();
-        approval::parse(&note).lines.into_iter().map(|line| line.approval).collect()
+        approval::parse(self.text("Approvals.md").as_bytes())
+            .lines
+            .into_iter()
+            .map(|line| line.approval)
+            .collect()
     }
 
     /// The notices that wait to be sent.

@@ -3,33 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::deliver::servers::Web;
-use crate::support::TestVault;
+use crate::support::{TestVault, event};
 
-const SETTINGS: &str = r#"
-[assistant]
-chain = ["claude", "local"]
-
-[[brain]]
-name = "claude"
-kind = "messages"
-model = "claude-sonnet-4-6"
-key_env = "TEST_CLAUDE_KEY"
-price = { input = 3.0, cached = 0.3, output = 15.0 }
-
-[[brain]]
-name = "local"
-kind = "chat"
-model = "qwen3:4b"
-url = "URL"
-
-[[route]]
-channel = 100000000000000003
-brain = "local"
-
-[[route]]
-category = "code"
-brain = "local"
-"#;
+const SETTINGS: &str = include_str!("brains.toml");
 
 fn vault(url: &str) -> TestVault {
     let vault = TestVault::new("");
@@ -129,8 +105,7 @@ fn a_test_says_what_is_wrong_and_a_reset_forgets_it() {
 }
 
 fn answer(at: &str, text: &str) -> String {
-    let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
-    format!("\n> [!agent] {at} Pai\n{quoted}\n^01KG7KVKVR0000000000000007\n")
+    event(&format!("agent] {at} Pai"), text, "01KG7KVKVR0000000000000007")
 }
 
 #[test]

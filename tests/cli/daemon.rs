@@ -1,6 +1,6 @@
 //! `run`: the real daemon over a real folder, with a frozen clock, so that nothing waits for a minute.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,10 @@ pub struct Daemon {
 
 impl Daemon {
     pub fn start(vault: &TestVault, args: &[&str]) -> Self {
-        let mut command = vault.command(args);
+        Self::spawn(vault.command(args))
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child = Killed(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
         let (sender, lines) = mpsc::channel();
         send_lines(child.stdout.take().unwrap(), sender.clone());
@@ -31,9 +34,9 @@ impl Daemon {
     }
 
     /// Waits for a line with `part`; the limit is only for a daemon that hangs.
-    fn hear(&self, part: &str) -> String {
+    pub fn hear(&self, part: &str) -> String {
         let mut heard = String::new();
-        let limit = Instant::now() + Duration::from_secs(30);
+        let limit = Instant::now() + Duration::from_secs(60);
         while let Ok(line) = self.lines.recv_timeout(limit.saturating_duration_since(Instant::now())) {
             if line.contains(part) {
                 return line;
@@ -50,11 +53,14 @@ impl Daemon {
         self.lines.iter().collect()
     }
 
+    fn send(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
+    }
+
     /// SIGTERM; gives the exit code, how long it took and what was still said.
     pub fn terminate(mut self) -> (Option<i32>, Duration, Vec<String>) {
         let at = Instant::now();
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.send(rustix::process::Signal::TERM);
         let status = self.child.wait().unwrap();
         (status.code(), at.elapsed(), self.lines.iter().collect())
     }
@@ -83,6 +89,25 @@ fn status_says_when_the_watcher_last_agreed_with_a_look_at_every_file() {
         vault.run(&["status"]).stdout.contains("vault     watching; agreed with a look at every file")
     });
     daemon.kill();
+}
+
+/// As `nohup` starts it: the terminal's end is no reason to stop.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_daemon_that_was_started_with_hangups_ignored_goes_on_after_one() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\nhello\n");
+    let plain = vault.command(&["run"]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" run"]).arg(plain.get_program()).current_dir(vault.root());
+    shell.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let daemon = Daemon::spawn(shell);
+    daemon.hear("watching");
+    wait_for_status(&vault);
+    daemon.send(rustix::process::Signal::HUP);
+    vault.write("Reminders.md", format!("hello\n{DUE}"));
+    daemon.hear("Pay the rent");
+    let (code, ..) = daemon.terminate();
+    assert_eq!(code, Some(0));
 }
 
 const DUE: &str = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n";

@@ -21,6 +21,14 @@ fn a_sound_vault_has_only_the_daemon_to_start() {
 }
 
 #[test]
+fn every_file_is_looked_at_once() {
+    let mut vault = TestVault::new("//- /Note.md\nwords\n");
+    vault.env("FAILPOINTS", "index-scan=1*off->return");
+    let found = vault.doctor("index").remove(0);
+    assert_eq!(found["status"], "ok", "{found}");
+}
+
+#[test]
 fn near_misses_and_conflict_copies_are_shown_with_their_mend() {
     let vault = TestVault::new(
         "//- /Reminders.md\n- [ ] date=2026-02-30 time=08:00 recur=none msg=\"x\"\n\

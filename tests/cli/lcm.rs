@@ -1,18 +1,16 @@
 //! `lcm`: a long conversation summarised without any brain, found again, expanded to its bytes, proved, mended.
 #![cfg(feature = "assistant")]
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
-use crate::support::TestVault;
+use crate::support::{LOG_HEAD, TestVault, event};
 
 const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
 const FOLDER: &str = "summaries/discord-channel/7/20261101T090000Z_0001";
 
 /// A log of so many messages of about 250 tokens each; one of them is about the mast.
 fn log(messages: usize) -> String {
-    let mut text = String::from("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n");
+    let mut text = LOG_HEAD.to_owned();
     for at in 0..messages {
         let (kind, who) = if at % 2 == 0 { ("user", "Alice") } else { ("agent", "Vault") };
         let said = match at {
@@ -21,10 +19,8 @@ fn log(messages: usize) -> String {
         };
         let filler = "It goes on and on for a while, as talk does. ".repeat(22);
         let minute = format!("2026-11-{:02}T{:02}:{:02}:00Z", 1 + at / 600, 9 + at / 60 % 10, at % 60);
-        let _ = write!(
-            text,
-            "\n> [!{kind}] {minute} {who}\n> {said}{filler}\n> ```\n> - [ ] no task ❦\n\n^M{at:05}\n"
-        );
+        let words = format!("{said}{filler}\n```\n- [ ] no task ❦");
+        text += &event(&format!("{kind}] {minute} {who}"), &words, &format!("M{at:05}"));
     }
     text
 }

@@ -4,19 +4,16 @@ mod asking;
 mod basics;
 #[cfg(feature = "assistant")]
 mod brains;
-mod daemon;
+pub mod daemon;
 mod docs;
 mod doctor;
 mod inbox;
 mod init;
 mod lcm;
 mod machines;
-mod pasting;
-mod pausing;
 mod pipes;
 #[cfg(unix)]
 mod setting_up;
 #[cfg(unix)]
 mod shells;
 mod status;
-mod story;

@@ -17,48 +17,18 @@ const FIXTURE: &str = "//- now: 2026-12-01T09:30:00Z
 ";
 
 fn commands() -> Vec<Vec<&'static str>> {
-    let mut all: Vec<&str> = vec![
-        "completions bash",
-        "completions zsh",
-        "completions fish",
-        "completions elvish",
-        "completions powershell",
-        "man",
-        "--help",
-        "remind --help",
-        "status",
-        "check",
-        "doctor",
-        "init .",
-        "memory list",
-        "memory get MEMORY.md",
-        "remind list",
-        "remind preview",
-        "commitment list",
-        "export",
-        "export --format jsonl",
-        "export --format ics",
-        "service install --print",
-        "tick --dry-run",
-        "tick",
-        "hook session-start",
-    ];
-    all.extend(["search tea", "search --stdin", "recall tea", "reindex", "stats"]);
-    all.extend(["history", "diff", "audit", "history verify", "restore --at yesterday MEMORY.md --dry-run"]);
-    all.extend(["mcp-config full --host claude-code", "mcp"]);
+    const ALL: &str = "completions bash, completions zsh, completions fish, completions elvish, \
+        completions powershell, man, --help, remind --help, status, check, doctor, init ., \
+        memory list, memory get MEMORY.md, remind list, remind preview, commitment list, export, \
+        export --format jsonl, export --format ics, service install --print, tick --dry-run, tick, \
+        hook session-start, search tea, search --stdin, recall tea, reindex, stats, history, diff, \
+        audit, history verify, restore --at yesterday MEMORY.md --dry-run, \
+        mcp-config full --host claude-code, mcp";
+    const ASSISTANT: &str = "brain list, brain test, brain route hello, usage, turns, skill list, skill check, \
+        routine list, routine preview, ask tea";
+    let mut all: Vec<&str> = ALL.split(", ").collect();
     if cfg!(feature = "assistant") {
-        all.extend([
-            "brain list",
-            "brain test",
-            "brain route hello",
-            "usage",
-            "turns",
-            "skill list",
-            "skill check",
-            "routine list",
-            "routine preview",
-            "ask tea",
-        ]);
+        all.extend(ASSISTANT.split(", "));
     }
     let plain = all.iter().map(|line| line.split(' ').collect::<Vec<_>>());
     let json = all.iter().map(|line| std::iter::once("--json").chain(line.split(' ')).collect());

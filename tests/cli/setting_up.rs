@@ -1,32 +1,8 @@
 //! `setup`: the dialogue in a real terminal, and from a file.
 
+use crate::deliver::setting_up::{in_v, machine, read, start};
 use crate::pty::Pty;
 use crate::support::{Run, TestVault, mode};
-
-/// A machine in Tokyo with nothing set up.
-fn machine() -> TestVault {
-    let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
-    vault.env("TZ", "Asia/Tokyo");
-    vault.env("OLLAMA_HOST", "http://127.0.0.1:1");
-    vault
-}
-
-/// A file of the vault `v` in the home.
-fn read(vault: &TestVault, note: &str) -> String {
-    std::fs::read_to_string(vault.home().join("v").join(note)).unwrap()
-}
-
-/// A command in that vault.
-fn in_v(vault: &TestVault, args: &[&str]) -> Run {
-    let dir = vault.home().join("v");
-    vault.run(&[&["--vault", dir.to_str().unwrap()], args].concat())
-}
-
-fn start(vault: &TestVault, args: &[&str]) -> Pty {
-    let mut command = vault.command(args);
-    command.current_dir(vault.home());
-    Pty::start(&command)
-}
 
 #[test]
 fn a_newcomer_presses_enter_and_has_a_vault() {

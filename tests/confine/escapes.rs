@@ -1,4 +1,5 @@
-//! Runs the corpus, with its controls: what fails in the box succeeds outside it, so that a case can fail.
+//! Runs the corpus of escapes (`corpus.txt`), with its controls: what fails in the box succeeds outside it, so that a case
+//! can fail.
 
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
@@ -6,65 +7,52 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::process::{Child, Command, Stdio};
 
-use crate::corpus::CASES;
 use crate::rig::{CANARY, Rig, has, plain};
 
 /// One attempt.
-pub struct Case {
-    pub name: &'static str,
+struct Case {
+    name: &'static str,
     /// A program that it needs.
-    pub needs: &'static str,
-    /// Whether it succeeds without a box.
-    pub control: Control,
-    pub attempt: Attempt,
+    needs: &'static str,
+    /// Whether it succeeds without a box: for everyone (`Same`), for root (`Root`), or it isn't known (`No`).
+    control: &'static str,
+    /// The whole script.
+    script: String,
 }
 
-/// How it is made.
-pub enum Attempt {
-    /// By a script of the shell.
-    Shell(&'static str),
-    /// By a program of perl.
-    Perl(&'static str),
-    /// By a call of the kernel: what is made for it, its number and arguments.
-    Call(&'static str, &'static str),
-    /// By a socket: its domain, type and protocol, and what is done with it.
-    Socket(&'static str, &'static str),
+/// The corpus; its head says what a line holds.
+fn cases() -> Vec<Case> {
+    let lines = include_str!("corpus.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let cases = lines.map(|line| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (needs, script) = match fields[1..] {
+            ["sh", _, script] => ("", script.to_owned()),
+            ["perl", _, program] => ("perl", format!("perl -MSocket -e '{program}' && e")),
+            ["call", _, made, call] => {
+                ("perl", format!("perl -e '{made} exit 1 if syscall({call}) < 0' && e"))
+            }
+            ["socket", _, kind, done] => {
+                ("perl", format!("perl -MSocket -e 'socket(S, {kind}) {done} or exit 1' && e"))
+            }
+            [how, _, script] => (how.strip_prefix("sh ").expect(line), script.to_owned()),
+            _ => panic!("{line}"),
+        };
+        let control = fields[0];
+        assert!(matches!(control, "Same" | "Root" | "No"), "{line}");
+        Case { name: fields[2], needs, control, script }
+    });
+    cases.collect()
 }
 
 impl Case {
-    /// The whole script.
-    fn script(&self) -> String {
-        match self.attempt {
-            Attempt::Shell(script) => script.to_owned(),
-            Attempt::Perl(program) => format!("perl -MSocket -e '{program}' && e"),
-            Attempt::Call(made, arguments) => {
-                format!("perl -e '{made} exit 1 if syscall({arguments}) < 0' && e")
-            }
-            Attempt::Socket(kind, done) => {
-                format!("perl -MSocket -e 'socket(S, {kind}) {done} or exit 1' && e")
-            }
-        }
-    }
-
     /// Whether it can be made on this machine; says so where it can't.
     fn is_possible(&self) -> bool {
-        let is_native = cfg!(target_arch = "x86_64") || !self.script().contains("syscall(");
+        let is_native = cfg!(target_arch = "x86_64") || !self.script.contains("syscall(");
         if !is_native {
             eprintln!("skipped: {}: its numbers are those of x86_64", self.name);
         }
         has(self.needs) && is_native
     }
-}
-
-/// Where an attempt succeeds without a box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Control {
-    /// For everyone.
-    Same,
-    /// For root.
-    Root,
-    /// It depends on the machine, or is better not tried.
-    No,
 }
 
 /// What there is outside to be reached.
@@ -133,17 +121,18 @@ fn is_root() -> bool {
 }
 
 async fn nothing_escapes(namespaces: bool) {
-    assert!(CASES.len() >= 100, "{}", CASES.len());
+    let cases = cases();
+    assert!(cases.len() >= 100, "{}", cases.len());
     let Some(world) = World::new(namespaces) else { return };
     let mut wrong = Vec::new();
-    for case in CASES {
+    for case in &cases {
         if !case.is_possible() {
             continue;
         }
         world.rig.clear();
         let before = world.rig.outside();
         let mut victim = victim();
-        let ran = world.rig.run(&world.filled(&case.script(), &victim)).await;
+        let ran = world.rig.run(&world.filled(&case.script, &victim)).await;
         if ran.text.contains("ESCAPED") || ran.text.contains(CANARY) {
             wrong.push(format!("{}: {:?}", case.name, ran));
         }
@@ -156,7 +145,7 @@ async fn nothing_escapes(namespaces: bool) {
         victim.kill().unwrap();
         victim.wait().unwrap();
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
 #[tokio::test]
@@ -173,21 +162,19 @@ async fn nothing_escapes_without_namespaces() {
 #[test]
 fn the_controls_succeed_outside_the_box() {
     let mut wrong = Vec::new();
-    for case in CASES
-        .iter()
-        .filter(|case| case.control == Control::Same || (case.control == Control::Root && is_root()))
-    {
-        if !case.is_possible() {
+    for case in cases() {
+        let is_tried = case.control == "Same" || case.control == "Root" && is_root();
+        if !is_tried || !case.is_possible() {
             continue;
         }
         // Each in a world of its own, since some destroy it.
         let Some(world) = World::new(true).or_else(|| World::new(false)) else { return };
-        if case.script().contains("@TCP6") && world.tcp6.is_none() {
+        if case.script.contains("@TCP6") && world.tcp6.is_none() {
             eprintln!("skipped: {}: no IPv6 here", case.name);
             continue;
         }
         let mut victim = victim();
-        let (_, said) = plain(&world.filled(&case.script(), &victim), &world.rig.at("scratch"));
+        let (_, said) = plain(&world.filled(&case.script, &victim), &world.rig.at("scratch"));
         if !said.contains("ESCAPED") {
             wrong.push(format!("{}: {said}", case.name));
         }

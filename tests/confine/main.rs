@@ -2,12 +2,9 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::print_stderr, clippy::unwrap_used)]
 
-mod bounds;
-mod corpus;
 mod ends;
 mod escapes;
 mod gates;
-mod hidden;
 mod rig;
 mod said;
 mod users;

@@ -1,8 +1,9 @@
-//! What works in the box: it isn't merely dead.
+//! What works in the box: it isn't merely dead. What a policy hides doesn't come out, in both kinds of box, and all around it
+//! is there.
 
 use vault_agent::confine::Exit;
 
-use crate::rig::{Rig, has};
+use crate::rig::{CANARY, Rig, has};
 
 /// A command that has to work, what it needs, and what it says; `@` is the folder.
 const CASES: &[(&str, &str, &str)] = &[
@@ -94,5 +95,47 @@ async fn exit_codes_and_signals_are_the_commands() {
         ] {
             assert_eq!(rig.run(command).await.exit, exit, "{kind}: {command}");
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_hidden_is_read_by_nobody_and_the_rest_is() {
+    for (name, mut rig) in Rig::both() {
+        for (file, text) in [
+            ("vault/work/plan.md", "the plan\n"),
+            ("vault/work/deep/more.md", "more\n"),
+            ("vault/work/.obsidian/plugins/p/data.json", CANARY),
+            ("vault/work/.env", CANARY),
+            ("vault/notes/.git/config", CANARY),
+        ] {
+            std::fs::create_dir_all(rig.at(file).parent().unwrap()).unwrap();
+            std::fs::write(rig.at(file), text).unwrap();
+        }
+        std::os::unix::fs::symlink(rig.at("vault/work/.env"), rig.at("vault/work/link.md")).unwrap();
+        for hidden in ["work/.obsidian", "work/.env", "notes/.git", "work/.gone"] {
+            rig.policy.hide.push(rig.at("vault").join(hidden));
+        }
+        let vault = rig.at("vault").display().to_string();
+        for script in [
+            format!("cat {vault}/work/.env {vault}/work/link.md {vault}/notes/.git/config"),
+            format!("cat {vault}/work/.obsidian/plugins/p/data.json"),
+            format!("cd {vault}/work/.obsidian/plugins && cat p/data.json"),
+            format!("grep -Rn . {vault}"),
+            format!(
+                "ln {vault}/work/.env x; cp -a {vault}/work . ; chmod -R u+rwX {vault}; cat x work/.env work/.obsidian/*/*/*"
+            ),
+            format!(
+                "mv {vault}/work/.env {vault}/work/env; rm {vault}/work/.env; umount {vault}/work/.env; cat {vault}/work/.env {vault}/work/env"
+            ),
+        ] {
+            let ran = rig.run(&script).await;
+            assert!(!ran.text.contains(CANARY), "{name}: {script}: {}", ran.text);
+        }
+        let ran =
+            rig.run(&format!("ls {vault}/work; grep -Rhs . {vault}; cat {vault}/work/deep/more.md")).await;
+        for there in ["plan.md", "the plan", "Anna likes green tea.", "more"] {
+            assert!(ran.text.contains(there), "{name}: {there}: {}", ran.text);
+        }
+        assert_eq!(std::fs::read_to_string(rig.at("vault/work/.env")).unwrap(), CANARY, "{name}");
     }
 }

@@ -1,12 +1,17 @@
-//! A pass that is ended at each of its steps, and the next one.
+//! A pass that is ended at each of its steps, and the next one; `kill -9` of the real binary between a server's taking a
+//! message and the journal's knowing of it, and in the middle of ticks over hundreds of reminders.
 
 use std::cell::Cell;
+use std::process::Stdio;
+use std::time::Duration;
 
+use jiff::SignedDuration;
 use vault_agent::deliver::PassReport;
 
+use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::deliver::world::{World, id, line, secs};
 use crate::support::processes::until_crash;
-use crate::support::without_random;
+use crate::support::{TestVault, until, without_random};
 
 /// The steps of a pass at which it can be ended.
 pub static STEPS: [&str; 11] = [
@@ -81,4 +86,105 @@ fn each_step_may_be_the_last_before_a_crash() {
         assert_eq!(texts.len(), 3, "{context}: {texts:?}");
         assert!(second.problems.is_empty(), "{context}: {:?}", second.problems);
     });
+}
+
+const NOW: &str = "2026-12-01T09:30:00Z";
+
+/// A vault whose binary tells one kind.
+fn vault(kind: &str, more: &str) -> TestVault {
+    let mut vault = TestVault::new(&format!(
+        "//- now: {NOW}\n//- /vault-agent.toml\n[notify]\nkind = \"{kind}\"\n{more}\n//- /Reminders.md\n{}",
+        line("2026-12-01", "09:30", "none", "Call", &id('A'))
+    ));
+    vault.env("VAULT_AGENT_WEBHOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    vault.env("VAULT_AGENT_EMAIL_PASSWORD", "passw0rd");
+    vault
+}
+
+/// `kill -9` of a tick when the server has the message and the journal doesn't know; then ticks until it is told.
+fn killed_after_sending(vault: &TestVault, has_it: impl Fn() -> bool) {
+    let child = vault.spawn(&["tick"]);
+    until("the server has the message", has_it);
+    drop(child);
+    assert!(vault.read("Reminders.md").contains("Call"), "the line is there until the journal knows");
+    vault.advance(SignedDuration::from_secs(60));
+    let _ = vault.run(&["tick"]).ok();
+    assert!(!vault.read("Reminders.md").contains("Call"));
+}
+
+#[test]
+fn killed_between_ntfy_and_the_journal_it_is_told_once() {
+    let server = NtfyServer::start(true, true);
+    server.web.fault(Fault::DoneAndSilent);
+    let vault = vault("ntfy", &format!("[notify.ntfy]\nurl = \"{}\"\ntopic = \"t\"", server.web.url));
+    killed_after_sending(&vault, || !server.texts().is_empty());
+    assert_eq!(server.texts(), ["Call"]);
+}
+
+#[test]
+fn killed_between_the_webhook_and_the_journal_it_is_told_again_under_its_id() {
+    let web = Web::start(|_| (200, String::new()));
+    web.fault(Fault::DoneAndSilent);
+    let vault = vault("webhook", &format!("[notify.webhook]\nurl = \"{}\"", web.url));
+    killed_after_sending(&vault, || !web.asked().is_empty());
+    let ids: Vec<_> =
+        web.asked().iter().map(|asked| asked.header("webhook-id").unwrap().to_owned()).collect();
+    assert_eq!((ids.len(), &ids[0]), (2, &ids[1]));
+}
+
+#[test]
+fn killed_between_the_mail_server_and_the_journal_it_is_told_again_under_its_id() {
+    let server = MailServer::start();
+    server.faults.lock().unwrap().push_back(MailFault::TakesAndKeepsSilent);
+    let more = format!(
+        "[notify.email]\nserver = \"127.0.0.1\"\nport = {}\nsecurity = \"none\"\nuser = \"me@example.org\"",
+        server.port
+    );
+    let vault = vault("email", &more);
+    killed_after_sending(&vault, || !server.mails().is_empty());
+    let ids: Vec<_> = server
+        .mails()
+        .iter()
+        .map(|mail| mail.lines().find(|line| line.starts_with("Message-ID:")).unwrap().to_owned())
+        .collect();
+    assert_eq!((ids.len(), &ids[0]), (2, &ids[1]));
+}
+
+const REMINDERS: usize = 300;
+
+/// Ticks that are killed at different instants of their lives, from before they open anything to the rewrite, but for the
+/// last three; then nothing is left to fire. What all of them printed, and how many were killed.
+pub fn killed_ticks(vault: &TestVault, rounds: u64) -> (String, usize) {
+    let (mut printed, mut kills) = (String::new(), 0);
+    for round in 0..rounds {
+        let mut child =
+            vault.command(&["tick"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(5 + (round * 37) % 120 + 3 * round * round));
+        if round + 3 < rounds && child.try_wait().unwrap().is_none() {
+            child.kill().unwrap();
+            kills += 1;
+        }
+        printed += &String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout);
+    }
+    assert_eq!(vault.json(&["tick"])["fired"].as_array().unwrap().len(), 0);
+    (printed, kills)
+}
+
+#[test]
+fn kill_nine_loses_nothing_and_doubles_at_most_what_was_on_its_way() {
+    let mut text = String::from("# Reminders\nkeep me\n");
+    for n in 0..REMINDERS {
+        text.push_str(&format!(
+            "- [ ] date=2026-12-01 time=09:{:02} recur=none msg=\"N{n:03}\"\n",
+            28 + n % 3
+        ));
+    }
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:30Z\n//- /Reminders.md\n{text}"));
+    let (printed, kills) = killed_ticks(&vault, 24);
+    let times = |n: usize| printed.matches(&format!(" N{n:03}")).count();
+    assert_eq!(vault.read("Reminders.md"), "# Reminders\nkeep me\n");
+    assert!((0..REMINDERS).all(|n| times(n) > 0), "some were never printed");
+    let twice = (0..REMINDERS).map(|n| times(n) - 1).sum::<usize>();
+    assert!(twice <= kills, "{twice} came again after {kills} kills");
+    println!("{kills} kills, {REMINDERS} reminders, 0 missed, {twice} printed twice");
 }

@@ -186,14 +186,14 @@ fn under_a_rate_limit_the_order_of_the_file_is_kept() {
 fn a_refused_thread_falls_back_to_the_configured_channel_then_to_the_console() {
     let mut world = World::new(NOW, "");
     let block = "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\nscope: thread:7\n---\nHello\n";
-    std::fs::write(world.commitments_path(), block).unwrap();
+    world.folder.write("COMMITMENTS.md", block);
     world.place.refuses.lock().unwrap().push("thread:7".parse().ok());
     assert_eq!(world.tick().fired.len(), 1);
     assert_eq!(world.place.arrived.lock().unwrap()[0].scope, None);
     let refusals = world.journal().refusals("settings 1").unwrap();
     assert!(refusals[0].place == "place thread:7" && refusals[0].reason == "unknown channel");
 
-    std::fs::write(world.commitments_path(), block.replace("09:30", "09:31")).unwrap();
+    world.folder.write("COMMITMENTS.md", block.replace("09:30", "09:31"));
     world.place.refuses.lock().unwrap().push(None);
     let console = Place::new("console", world.clock.clone());
     world.fallback = Some(console.clone());
@@ -274,7 +274,7 @@ fn two_passes_at_once_send_each_once() {
     let world = World::new(NOW, &numbered(40));
     let threads: Vec<_> = (0..4)
         .map(|_| {
-            let mut twin = World::of(world.dir.path().to_owned(), NOW);
+            let mut twin = World::of(world.dir().to_owned(), NOW);
             twin.place = world.place.clone();
             std::thread::spawn(move || twin.tick().fired.len())
         })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use vault_agent::deliver::PassMode;
-use vault_agent::deliver::journal::{DeliveryState, key};
+use vault_agent::deliver::delivery_journal::{DeliveryState, key};
 use vault_agent::machines::engine::{EntryChange, StoreEngine, SwapOutcome};
 use vault_agent::machines::protocol::Timing;
 use vault_agent::machines::{JoinConfig, Machines};

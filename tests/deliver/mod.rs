@@ -9,8 +9,6 @@ mod crashes;
 mod desktop;
 mod failures;
 mod follow_ups;
-mod kill;
-mod killed;
 mod machines;
 mod machines_world;
 #[allow(dead_code)]
@@ -28,5 +26,4 @@ mod simulation;
 mod task_commands;
 mod task_crashes;
 mod tasks;
-mod typing;
 pub mod world;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use secrecy::SecretString;
+use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config::{self, MailSecurity};
 
 use vault_agent::deliver::{
-    Email, MessageKind, MessageLookup, NoteLinks, Notifier, NotifyRules, NtfyNotifier, SendOutcome,
-    SignedWebhook,
+    Email, MessageKind, MessageLookup, NoteLinks, Notifier, NotifierContext, NotifyRules, NtfyNotifier,
+    SendOutcome, SignedWebhook,
 };
 
 use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
@@ -18,16 +19,14 @@ use crate::support::contains_all;
 
 const NOW: &str = "2026-12-01T09:30:00Z";
 
-fn links() -> NoteLinks {
-    NoteLinks {
+fn context(clock: Arc<dyn Clock>) -> NotifierContext {
+    let links = NoteLinks {
         vault: "My Vault".into(),
         reminders: "Reminders.md".into(),
         commitments: "COMMITMENTS.md".into(),
-    }
-}
-
-fn notify_rules() -> Arc<NotifyRules> {
-    Arc::new(NotifyRules { urgent: "urgent".to_owned(), ..NotifyRules::default() })
+    };
+    let rules = NotifyRules { urgent: "urgent".to_owned(), ..NotifyRules::default() };
+    NotifierContext { authority: None, links, rules: Arc::new(rules), clock }
 }
 
 fn ntfy(url: &str) -> Arc<NtfyNotifier> {
@@ -37,18 +36,18 @@ fn ntfy(url: &str) -> Arc<NtfyNotifier> {
         ..config::NtfySettings::default()
     };
     let token = Some(SecretString::from("tk_secret"));
-    Arc::new(NtfyNotifier::new(&settings, token, None, links(), notify_rules()).unwrap())
+    Arc::new(NtfyNotifier::new(&settings, token, context(Arc::new(SystemClock))).unwrap())
 }
 
 fn webhook(url: &str, world: &World) -> Arc<SignedWebhook> {
     let key = SecretString::from("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
-    let clock = Arc::clone(&world.clock) as _;
-    Arc::new(SignedWebhook::new(SecretString::from(url), &key, None, links(), notify_rules(), clock).unwrap())
+    let context = context(Arc::clone(&world.clock) as _);
+    Arc::new(SignedWebhook::new(SecretString::from(url), &key, context).unwrap())
 }
 
 fn email_by(settings: &config::EmailSettings, world: &World) -> Result<Email, config::ConfigError> {
-    let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
-    Email::new(settings, password, None, links(), notify_rules(), clock)
+    let context = context(Arc::clone(&world.clock) as _);
+    Email::new(settings, Some(SecretString::from("passw0rd")), context)
 }
 
 /// The settings of mail by a server of this machine.
@@ -327,7 +326,7 @@ fn a_token_never_travels_in_the_clear_to_another_machine() {
         ..config::NtfySettings::default()
     };
     let make = |url: &str, token: Option<&str>| {
-        NtfyNotifier::new(&settings(url), token.map(SecretString::from), None, links(), notify_rules())
+        NtfyNotifier::new(&settings(url), token.map(SecretString::from), context(Arc::new(SystemClock)))
     };
     assert!(make("http://ntfy.example.org", Some("tk")).unwrap_err().to_string().contains("in the clear"));
     for url in ["http://ntfy.example.org", "ftp://x", "nonsense"] {

@@ -75,12 +75,12 @@ fn the_same_minute_comes_in_file_order() {
 fn a_commitment_is_marked_and_no_other_byte_changes() {
     let mut world = World::new(NOW, "");
     let text = "# Follow-ups\n\n---\nid: c-2026-12-01-001\nstatus:  pending   # yes\ndue: 2026-12-01T09:30:00Z\nscope: thread:42\nx: y\n---\nRemind Kyle.\nTwice.\n\n---\nid: c-2026-12-01-002\nstatus: pending\ndue: 2026-12-01T09:31:00Z\n---\nLater.\n";
-    std::fs::write(world.commitments_path(), text).unwrap();
+    world.folder.write("COMMITMENTS.md", text);
     let report = world.tick();
     assert_eq!(report.problems, Vec::<String>::new());
     assert_eq!(report.fired.len(), 1);
     assert_eq!(report.fired[0].id, "c-2026-12-01-001");
-    let after = std::fs::read_to_string(world.commitments_path()).unwrap();
+    let after = world.folder.read("COMMITMENTS.md");
     assert_eq!(after, text.replacen("pending", "delivered", 1));
     let arrived = world.place.arrived.lock().unwrap()[0].clone();
     assert_eq!(arrived.text, "Follow-up: Remind Kyle.\nTwice.");
@@ -296,7 +296,7 @@ fn what_cannot_be_read_is_told_and_the_rest_goes_on() {
     std::fs::remove_file(world.path()).unwrap();
     std::fs::create_dir(world.path()).unwrap();
     std::fs::write(
-        world.commitments_path(),
+        world.folder.path("COMMITMENTS.md"),
         "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\n---\nHello\n",
     )
     .unwrap();

@@ -1,23 +1,18 @@
 //! Words that a brain found before a reminder's minute: used where they are there and say the same, waited for never.
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
 use tokio::runtime::Runtime;
 use vault_agent::agent::Phraser;
-use vault_agent::clock::Clock;
-use vault_agent::config::Dirs;
 use vault_agent::deliver::{PassMode, PendingSend};
 use vault_agent::turn::{TurnJournal, usage};
-use vault_agent::vault::Vault;
-use vault_agent::workspace::Workspace;
 
+use crate::cli::daemon::Daemon;
 use crate::deliver::crashes::at_each_step;
 use crate::deliver::world::{World, id, line, secs};
 use crate::models::{ModelServer, Reply};
-use crate::support::{TestVault, contains_all};
+use crate::support::{self, TestVault, contains_all};
 
 const BEFORE: &str = "2026-12-01T09:29:00Z";
 const DUE: &str = "2026-12-01T09:30:00Z";
@@ -91,7 +86,7 @@ fn only_what_is_told_once_and_within_a_minute_is_looked_at() {
     let mut one = world(&text);
     let follow_ups = "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:29:30Z\n---\nAsk Kyle\n\n\
                       ---\nid: c-2\nstatus: pending\ndue: 2026-12-01T09:29:40Z\n---\nTwo\nlines\n";
-    std::fs::write(one.commitments_path(), follow_ups).unwrap();
+    one.folder.write("COMMITMENTS.md", follow_ups);
     let told =
         |world: &mut World| -> Vec<String> { upcoming(world).into_iter().map(|one| one.fact.msg).collect() };
     assert_eq!(told(&mut one), ["Call Mum", "Ask Kyle"]);
@@ -121,11 +116,8 @@ fn each_step_may_be_the_last_before_a_crash_with_words_too() {
 /// A phraser over the world's vault, whose brains are this server.
 fn phraser(world: &World, server: &ModelServer, more: &str) -> Phraser {
     let settings = format!("[assistant]\nphrase = true\n{more}\n{}", server.brain("b", "chat", PRICE));
-    std::fs::write(world.dir.path().join("vault/vault-agent.toml"), settings).unwrap();
-    let vault = Vault::open(&world.dir.path().join("vault")).unwrap();
-    let dirs = Dirs { state: world.state(), cache: world.dir.path().join("cache") };
-    let clock: Arc<dyn Clock> = Arc::clone(&world.clock) as _;
-    let workspace = Arc::new(Workspace::open_in(vault, dirs, clock).unwrap());
+    world.folder.write("vault-agent.toml", settings);
+    let workspace = Arc::new(support::workspace(world.dir(), world.clock.clone()));
     assert!(workspace.pass_settings().phrase);
     Phraser::new(workspace, Arc::default()).unwrap()
 }
@@ -141,7 +133,7 @@ fn ended(runtime: &Runtime, phraser: &Phraser, fire: &PendingSend) -> String {
 
 /// What the log says of the answers.
 fn answers(world: &World) -> Vec<usage::LoggedAnswer> {
-    let log = world.dir.path().join("vault/logs/phrasing/phrasing/20261201T000000Z_0001.md");
+    let log = world.folder.path("logs/phrasing/phrasing/20261201T000000Z_0001.md");
     usage::answers(&std::fs::read(log).unwrap())
 }
 
@@ -241,7 +233,7 @@ fn nobody_is_asked_too_late_over_budget_or_while_resting() {
     std::fs::remove_file(world.state().join("brains.json")).unwrap();
     let turns = TurnJournal::open(&world.state()).unwrap();
     let usage = vault_agent::brain::Usage { input: 1000, ..Default::default() };
-    let call = vault_agent::turn::journal::CallRow {
+    let call = vault_agent::turn::turn_journal::CallRow {
         brain: "b".into(),
         model: "m".into(),
         class: None,
@@ -266,12 +258,7 @@ fn said_by_the_daemon(server: &ModelServer) -> String {
     let settings = format!("[assistant]\nphrase = true\n{}", server.brain("b", "chat", ""));
     vault.write("vault-agent.toml", settings);
     vault.env("VAULT_AGENT_NOW", "2026-12-01T09:28:50Z@15");
-    let mut child = vault.command(&["run"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let said = lines.into_iter().find(|line| line.contains("Mum")).unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    said
+    Daemon::start(&vault, &["run"]).hear("Mum")
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::deliver::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
 use crate::pty::Pty;
 use crate::support::{Run, TestVault, contains_all, contains_none, mode, write_private};
 
+/// A machine in Tokyo with nothing set up.
 pub fn machine() -> TestVault {
     let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
     vault.env("TZ", "Asia/Tokyo");
@@ -12,11 +13,27 @@ pub fn machine() -> TestVault {
     vault
 }
 
+/// A file of the vault `v` in the home.
+pub fn read(vault: &TestVault, note: &str) -> String {
+    std::fs::read_to_string(vault.home().join("v").join(note)).unwrap()
+}
+
+/// A command in that vault.
+pub fn in_v(vault: &TestVault, args: &[&str]) -> Run {
+    let dir = vault.home().join("v");
+    vault.run(&[&["--vault", dir.to_str().unwrap()], args].concat())
+}
+
+/// A command in a terminal, in the home.
+pub fn start(vault: &TestVault, args: &[&str]) -> Pty {
+    let mut command = vault.command(args);
+    command.current_dir(vault.home());
+    Pty::start(&command)
+}
+
 /// Up to the question after the list of who is told.
 pub fn begin(vault: &TestVault, told: &str) -> Pty {
-    let mut command = vault.command(&["setup"]);
-    command.current_dir(vault.home());
-    let mut at = Pty::start(&command);
+    let mut at = start(vault, &["setup"]);
     at.answer("Which folder?", "v");
     at.answer("Which time zone", "");
     at.answer("Where are you told what is due?", told);
@@ -51,7 +68,7 @@ pub fn answers(vault: &TestVault, text: &str) -> Run {
 }
 
 pub fn settings(vault: &TestVault) -> String {
-    std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap()
+    read(vault, "vault-agent.toml")
 }
 
 pub fn has_lines(vault: &TestVault, lines: &[&str]) {
@@ -68,8 +85,7 @@ pub fn secret(vault: &TestVault, name: &str) -> String {
 
 /// A vault tells what is due by what was set up: its sample reminder.
 fn tick(vault: &TestVault) -> Run {
-    let dir = vault.home().join("v");
-    vault.run(&["--vault", dir.to_str().unwrap(), "tick", "--now", "2026-07-01T09:29:30Z"])
+    in_v(vault, &["tick", "--now", "2026-07-01T09:29:30Z"])
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use vault_agent::format::task::TaskFormat;
 
+use crate::deliver::crashes::killed_ticks;
 use crate::deliver::crashes::{STEPS, at_each_step};
-use crate::deliver::kill::killed_ticks;
-use crate::deliver::tasks::{note, text, told, world};
+use crate::deliver::tasks::{told, world};
 use crate::deliver::world::secs;
 use crate::support::TestVault;
 
@@ -16,7 +16,7 @@ fn each_step_may_be_the_last_before_a_crash() {
     let lines = "- [ ] One 🔁 every day 📅 2026-12-01 09:30\r\n- [ ] Two (@2026-12-01 09:30)\r\n- [ ] Three 📅 2026-12-01 09:30\r\nwords";
     at_each_step(3, &[30, 600], STEPS.len(), |crash| {
         let (mut world, context) = (world(&[TaskFormat::Tasks, TaskFormat::Reminder]), &crash.context);
-        note(&world, "Home.md", lines);
+        world.folder.write("Home.md", lines);
         world.tick();
         crash.tick(world.at("2026-12-01T09:30:00Z"));
         world.memory = vault_agent::deliver::PassState::default();
@@ -27,7 +27,7 @@ fn each_step_may_be_the_last_before_a_crash() {
             let times = all.iter().filter(|text| text.contains(words)).count();
             assert_eq!(times, 1, "{context}: {words} in {all:?}");
         }
-        assert_eq!(text(&world, "Home.md"), lines, "{context}");
+        assert_eq!(world.folder.read("Home.md"), lines, "{context}");
     });
 }
 

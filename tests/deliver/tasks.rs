@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use jiff::SignedDuration;
 use vault_agent::clock::Clock;
-use vault_agent::deliver::journal::LineHash;
+use vault_agent::deliver::delivery_journal::LineHash;
 use vault_agent::deliver::{PassMode, PassState};
 use vault_agent::format::task::TaskFormat;
 use vault_agent::tasks::TaskSettings;
@@ -26,16 +26,6 @@ pub fn world(on: &[TaskFormat]) -> World {
     world
 }
 
-pub fn note(world: &World, path: &str, text: &str) {
-    let path = world.dir.path().join("vault").join(path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
-
-pub fn text(world: &World, path: &str) -> String {
-    std::fs::read_to_string(world.dir.path().join("vault").join(path)).unwrap()
-}
-
 /// What arrived, without what is said once when forms are turned on.
 pub fn told(world: &World) -> Vec<String> {
     world.place.texts().into_iter().filter(|text| !text.starts_with("Tasks in your notes")).collect()
@@ -51,8 +41,8 @@ fn told_at(world: &mut World, now: &str) -> Vec<String> {
 fn each_form_is_told_once_and_its_line_stays() {
     let mut world = world(&TaskFormat::ALL);
     let lines = "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call Bob (@2026-12-01 09:31)\n- [ ] Card @{2026-12-01} @@{09:32}\n- [ ] Mail [due:: 2026-12-01T09:33]\n- [ ] Meet @remind(2026-12-01 09:35) @before(1m)\n- [x] Done 📅 2026-12-01\n";
-    note(&world, "Home.md", lines);
-    note(&world, "Cake.md", "---\ntags: [task]\ndue: 2026-12-01T09:36\n---\n");
+    world.folder.write("Home.md", lines);
+    world.folder.write("Cake.md", "---\ntags: [task]\ndue: 2026-12-01T09:36\n---\n");
     world.tick();
     assert_eq!(told(&world), [] as [&str; 0]);
     for _ in 0..100 {
@@ -72,15 +62,15 @@ fn each_form_is_told_once_and_its_line_stays() {
             "Task: Cake · Cake.md",
         ]
     );
-    assert_eq!(text(&world, "Home.md"), lines);
+    assert_eq!(world.folder.read("Home.md"), lines);
 }
 
 #[test]
 fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
     let mut world = world(&[TaskFormat::Tasks]);
     let old: String = (1..=28).map(|day| format!("- [ ] Old {day} 📅 2024-02-{day:02}\n")).collect();
-    note(&world, "Archive/Old.md", &old);
-    note(&world, "Home.md", "- [ ] Late 📅 2026-11-30\n- [ ] Today 📅 2026-12-01\n");
+    world.folder.write("Archive/Old.md", old);
+    world.folder.write("Home.md", "- [ ] Late 📅 2026-11-30\n- [ ] Today 📅 2026-12-01\n");
     world.tick();
     world.at("2026-12-01T09:00:00Z").tick();
     world.at("2026-12-02T09:00:00Z").tick();
@@ -93,7 +83,7 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
     );
     // Another form begins when it is turned on, and says so.
     world.settings.tasks.as_mut().unwrap().on = vec![TaskFormat::Tasks, TaskFormat::Reminder];
-    note(&world, "Home.md", "- [ ] Call (@2026-12-01 10:00)\n- [ ] Call (@2026-12-03 10:00)\n");
+    world.folder.write("Home.md", "- [ ] Call (@2026-12-01 10:00)\n- [ ] Call (@2026-12-03 10:00)\n");
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-03T10:00:00Z")[1..], ["Task: Call · Home.md"]);
 }
@@ -101,7 +91,7 @@ fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
 #[test]
 fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
     let mut world = world(&[TaskFormat::Tasks]);
-    note(&world, "Home.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
+    world.folder.write("Home.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-01T08:30:00Z").len(), 1);
     let moves = [
@@ -111,17 +101,17 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
     ];
     let mut before = "Home.md";
     for (path, words) in moves {
-        std::fs::remove_file(world.dir.path().join("vault").join(before)).unwrap();
-        note(&world, path, words);
+        world.remove(before);
+        world.folder.write(path, words);
         before = path;
         world.later(SignedDuration::from_mins(1)).tick();
         assert_eq!(told(&world).len(), 1, "{path}");
     }
     // A copy is a task of its own.
-    note(&world, "Copy.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
+    world.folder.write("Copy.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
     world.later(SignedDuration::from_mins(1)).tick();
     assert_eq!(told(&world).len(), 2);
-    note(&world, "Elsewhere.md", "- [ ] Pay 📅 2026-12-01 09:15\n");
+    world.folder.write("Elsewhere.md", "- [ ] Pay 📅 2026-12-01 09:15\n");
     world.at("2026-12-01T09:15:00Z").tick();
     world.later(SignedDuration::from_mins(1)).tick();
     assert_eq!(told(&world)[2..], ["Task: Pay · Elsewhere.md"]);
@@ -131,7 +121,7 @@ fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
 fn what_is_told_only_before_its_time_has_no_next() {
     let mut world = world(&[TaskFormat::TaskNotes]);
     let reminder = "reminders:\n  - id: r1\n    type: relative\n    relatedTo: due\n    offset: -PT15M\n";
-    note(&world, "Cake.md", &format!("---\ntags: [task]\ndue: 2026-12-01T10:00\n{reminder}---\n"));
+    world.folder.write("Cake.md", format!("---\ntags: [task]\ndue: 2026-12-01T10:00\n{reminder}---\n"));
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-01T09:45:00Z"), ["Task: Cake · Cake.md"]);
     assert_eq!(told_at(&mut world, "2026-12-01T10:00:00Z").len(), 1);
@@ -146,7 +136,7 @@ fn each_relative_reminder_of_a_task_note_is_told_once() {
         })
         .concat();
     let cake = format!("---\ntags: [task]\ndue: 2026-12-01T10:30\nreminders:\n{reminders}---\n");
-    note(&world, "Cake.md", &cake);
+    world.folder.write("Cake.md", cake);
     world.tick();
     let mut counts = Vec::new();
     for now in
@@ -165,7 +155,9 @@ fn each_relative_reminder_of_a_task_note_is_told_once() {
 fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
     for older in [false, true] {
         let mut world = world(&[TaskFormat::Tasks, TaskFormat::Reminder]);
-        note(&world, "Home.md", "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call @remind(2026-12-02) @before(1h)\n");
+        world
+            .folder
+            .write("Home.md", "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call @remind(2026-12-02) @before(1h)\n");
         world.tick();
         world.at("2026-12-01T09:00:00Z").tick();
         if older {
@@ -189,9 +181,9 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
         // What was told before the time isn't the time itself.
         assert_eq!(told(&world)[2..], ["Task: Call · Home.md"]);
         // A person's own time is a new one.
-        note(&world, "Home.md", "- [ ] Pay rent 📅 2026-12-02 11:30\n");
+        world.folder.write("Home.md", "- [ ] Pay rent 📅 2026-12-02 11:30\n");
         world.at("2026-12-02T11:30:00Z").tick();
-        note(&world, "Home.md", "- [ ] Pay rent 📅 2026-12-02\n");
+        world.folder.write("Home.md", "- [ ] Pay rent 📅 2026-12-02\n");
         at(&mut world, 12, "2026-12-02T12:00:00Z");
         assert_eq!(told(&world).len(), 5, "{:?}", told(&world));
     }
@@ -200,16 +192,16 @@ fn a_day_stays_that_day_whatever_time_the_settings_give_it() {
 #[test]
 fn a_tag_is_no_new_task_and_other_words_are() {
     let mut world = world(&[TaskFormat::Tasks]);
-    note(&world, "Home.md", "- [ ] Pay rent #home 📅 2026-12-01\n");
+    world.folder.write("Home.md", "- [ ] Pay rent #home 📅 2026-12-01\n");
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z").len(), 1);
     for line in ["Pay rent #home #waiting", "Pay #waiting rent", "Pay rent", "Pay rent #later"] {
-        note(&world, "Home.md", &format!("- [ ] {line} 📅 2026-12-01\n"));
+        world.folder.write("Home.md", format!("- [ ] {line} 📅 2026-12-01\n"));
         world.later(SignedDuration::from_mins(1)).tick();
         assert_eq!(told(&world).len(), 1, "{line}");
     }
     let told_of = |world: &mut World, lines: &str, expected: &str| {
-        note(world, "Home.md", lines);
+        world.folder.write("Home.md", lines);
         let before = told(world).len();
         world.later(SignedDuration::from_mins(1)).tick();
         let new: Vec<String> = told(world).split_off(before);
@@ -228,17 +220,17 @@ fn the_global_filter_and_the_folders_are_kept_to() {
     let mut world = world(&[TaskFormat::Tasks]);
     world.settings.tasks.as_mut().unwrap().from = vec!["Work/**".to_owned()];
     let plugin = ".obsidian/plugins/obsidian-tasks-plugin/data.json";
-    note(&world, plugin, r##"{"globalFilter": "#task"}"##);
-    note(&world, "Work/A.md", "- [ ] In #task 📅 2026-12-01\n- [ ] Out 📅 2026-12-01\n");
-    note(&world, "Home.md", "- [ ] Home #task 📅 2026-12-01\n");
+    world.folder.write(plugin, r##"{"globalFilter": "#task"}"##);
+    world.folder.write("Work/A.md", "- [ ] In #task 📅 2026-12-01\n- [ ] Out 📅 2026-12-01\n");
+    world.folder.write("Home.md", "- [ ] Home #task 📅 2026-12-01\n");
     world.tick();
     assert_eq!(told_at(&mut world, "2026-12-01T09:00:00Z"), ["Task: In #task · Work/A.md"]);
     // While a plugin's settings can't be read nobody knows what its lines mean.
-    note(&world, plugin, "{");
-    note(&world, "Work/A.md", "- [ ] Next #task 📅 2026-12-01 10:00\n");
+    world.folder.write(plugin, "{");
+    world.folder.write("Work/A.md", "- [ ] Next #task 📅 2026-12-01 10:00\n");
     let report = world.at("2026-12-01T10:00:00Z").tick();
     assert_eq!(report.problems.len(), 1, "{report:?}");
-    note(&world, plugin, r##"{"globalFilter": "#task"}"##);
+    world.folder.write(plugin, r##"{"globalFilter": "#task"}"##);
     world.later(SignedDuration::from_mins(1)).tick();
     assert_eq!(told(&world)[1..], ["Task: Next #task · Work/A.md"]);
 }
@@ -247,7 +239,7 @@ fn the_global_filter_and_the_folders_are_kept_to() {
 fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message() {
     let mut world = world(&[TaskFormat::Tasks]);
     let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();
-    note(&world, "Many.md", &many);
+    world.folder.write("Many.md", &many);
     world.tick();
     assert_eq!(world.at("2026-12-01T09:00:00Z").tick().fired.len(), 1000);
     let all = told(&world).join("");
@@ -256,9 +248,9 @@ fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message()
     let count = told(&world).len();
     world.later(SignedDuration::from_mins(1)).tick();
     assert_eq!(told(&world).len(), count);
-    assert_eq!(text(&world, "Many.md"), many);
+    assert_eq!(world.folder.read("Many.md"), many);
     // An absence.
-    note(&world, "Few.md", "- [ ] a 📅 2026-12-02 10:00\n- [ ] b 📅 2026-12-02 11:00\n");
+    world.folder.write("Few.md", "- [ ] a 📅 2026-12-02 10:00\n- [ ] b 📅 2026-12-02 11:00\n");
     world.at("2026-12-03T12:00:00Z").tick();
     let last = told(&world)[count..].join("\n");
     assert!(last.contains("2 were missed") && last.contains("a · Few.md"), "{last}");
@@ -267,16 +259,16 @@ fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message()
 #[test]
 fn a_line_that_is_being_typed_waits_until_it_is_still() {
     let mut world = world(&[TaskFormat::Tasks]);
-    note(&world, "Home.md", "words\n");
+    world.folder.write("Home.md", "words\n");
     world.pass(PassMode::Daemon);
-    note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01 07:00\n");
+    world.folder.write("Home.md", "words\n- [ ] Pay 📅 2026-12-01 07:00\n");
     world.at("2026-12-01T08:59:58Z");
     world.settings.tasks.as_mut().unwrap().default_time = jiff::civil::Time::constant(8, 30, 0, 0);
     world.pass(PassMode::Daemon);
-    note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01\n");
+    world.folder.write("Home.md", "words\n- [ ] Pay 📅 2026-12-01\n");
     world.later(SignedDuration::from_secs(1)).pass(PassMode::Daemon);
     assert_eq!(told(&world), [] as [&str; 0]);
-    note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01 15:00\n");
+    world.folder.write("Home.md", "words\n- [ ] Pay 📅 2026-12-01 15:00\n");
     world.later(SignedDuration::from_mins(1)).pass(PassMode::Daemon);
     assert_eq!(told(&world), [] as [&str; 0]);
     world.at("2026-12-01T15:00:00Z").pass(PassMode::Daemon);
@@ -288,7 +280,7 @@ fn large(world: &World) {
     for n in 0..5_000 {
         let lines: String =
             (0..20).map(|k| format!("- [ ] Task {n} {k} 🔁 every week 📅 2026-12-{:02}\n", 2 + k)).collect();
-        note(world, &format!("{}/{n}.md", n % 100), &lines);
+        world.folder.write(&format!("{}/{n}.md", n % 100), lines);
     }
 }
 
@@ -296,10 +288,10 @@ fn large(world: &World) {
 fn only_changed_notes_are_read_again() {
     let world = world(&[TaskFormat::Tasks]);
     for n in 0..20 {
-        note(&world, &format!("{n}.md"), "- [ ] One 📅 2026-12-20\n");
+        world.folder.write(&format!("{n}.md"), "- [ ] One 📅 2026-12-20\n");
     }
     let settings = world.settings.tasks.clone().unwrap();
-    let vault = vault_agent::vault::Vault::open(&world.dir.path().join("vault")).unwrap();
+    let vault = vault_agent::vault::Vault::open(&world.root()).unwrap();
     let mut scanner = vault_agent::tasks::Scanner::default();
     let mut read = || {
         assert_eq!(scanner.scan(&vault, &settings, world.clock.now()), Ok(Vec::new()));
@@ -307,9 +299,9 @@ fn only_changed_notes_are_read_again() {
     };
     // The reminders' note is one of those that are read.
     assert_eq!((read().1, read().0), (20, 0));
-    note(&world, "7.md", "- [ ] One 📅 2026-12-20\n- [ ] Two 📅 2026-12-20\n");
+    world.folder.write("7.md", "- [ ] One 📅 2026-12-20\n- [ ] Two 📅 2026-12-20\n");
     assert_eq!(read(), (1, 21));
-    std::fs::remove_file(world.dir.path().join("vault/8.md")).unwrap();
+    world.remove("8.md");
     assert_eq!(read(), (0, 20));
 }
 
@@ -320,7 +312,7 @@ fn a_hundred_thousand_task_lines() {
     let mut world = world(&[TaskFormat::Tasks]);
     large(&world);
     let settings = world.settings.tasks.clone().unwrap();
-    let vault = vault_agent::vault::Vault::open(&world.dir.path().join("vault")).unwrap();
+    let vault = vault_agent::vault::Vault::open(&world.root()).unwrap();
     let mut scanner = vault_agent::tasks::Scanner::default();
     for what in ["first", "again"] {
         let started = Instant::now();
@@ -331,6 +323,6 @@ fn a_hundred_thousand_task_lines() {
         let started = Instant::now();
         world.tick();
         println!("pass, {what}: {:?}", started.elapsed());
-        note(&world, "0/0.md", "- [ ] x 📅 2026-12-20\n");
+        world.folder.write("0/0.md", "- [ ] x 📅 2026-12-20\n");
     }
 }

@@ -17,6 +17,8 @@ use vault_agent::machines::Machines;
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 
+use crate::support::folder::{Folder, holds_folder};
+
 /// How long the place knows a nonce.
 const NONCE_WINDOW: SignedDuration = SignedDuration::from_mins(3);
 
@@ -135,7 +137,8 @@ impl Notifier for Place {
 
 /// All that passes need.
 pub struct World {
-    pub dir: tempfile::TempDir,
+    /// `path`, `read` and `write` below are those of the reminders' note; this has the others.
+    pub folder: Folder,
     pub clock: Arc<ManualClock>,
     pub place: Arc<Place>,
     pub fallback: Option<Arc<Place>>,
@@ -147,16 +150,19 @@ pub struct World {
     pub memory: PassState,
     /// Whether this machine may send, where there are several.
     pub machines: Machines,
-    /// Another world's folder, to be worked on by two.
-    pub root: Option<PathBuf>,
 }
+
+holds_folder!(World);
 
 impl World {
     /// A vault with these reminders, at an instant.
     pub fn new(now: &str, reminders: &str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("vault")).unwrap();
-        std::fs::create_dir(dir.path().join("state")).unwrap();
+        let world = Self::on(Folder::new(&["state"]), now);
+        world.write(reminders);
+        world
+    }
+
+    fn on(folder: Folder, now: &str) -> Self {
         let clock = Arc::new(ManualClock::new(now.parse().unwrap()));
         let settings = PassSettings {
             zone: Zone::get("Europe/London").unwrap(),
@@ -171,8 +177,8 @@ impl World {
             phrase: false,
         };
         let place = Place::new("place", Arc::clone(&clock));
-        let world = Self {
-            dir,
+        Self {
+            folder,
             clock,
             place,
             fallback: None,
@@ -181,10 +187,7 @@ impl World {
             settings,
             memory: PassState::default(),
             machines: Machines::alone(),
-            root: None,
-        };
-        world.write(reminders);
-        world
+        }
     }
 
     /// A vault with one reminder of 2026-12-01 09:30, at its minute.
@@ -194,33 +197,19 @@ impl World {
 
     /// The same over another world's folder.
     pub fn of(root: PathBuf, now: &str) -> Self {
-        let mut world = Self::new(now, "");
-        world.root = Some(root);
-        world
-    }
-
-    fn root(&self) -> PathBuf {
-        self.root.clone().unwrap_or_else(|| self.dir.path().to_owned())
+        Self::on(Folder::Others(root), now)
     }
 
     pub fn path(&self) -> PathBuf {
-        self.root().join("vault/Reminders.md")
-    }
-
-    pub fn commitments_path(&self) -> PathBuf {
-        self.root().join("vault/COMMITMENTS.md")
-    }
-
-    pub fn state(&self) -> PathBuf {
-        self.root().join("state")
+        self.folder.path("Reminders.md")
     }
 
     pub fn write(&self, reminders: impl AsRef<[u8]>) {
-        std::fs::write(self.path(), reminders).unwrap();
+        self.folder.write("Reminders.md", reminders);
     }
 
     pub fn read(&self) -> String {
-        String::from_utf8_lossy(&std::fs::read(self.path()).unwrap()).into_owned()
+        self.folder.read("Reminders.md")
     }
 
     pub fn at(&mut self, now: &str) -> &mut Self {
@@ -243,7 +232,7 @@ impl World {
     }
 
     pub fn try_pass(&mut self, mode: PassMode) -> Result<PassReport, PassError> {
-        let vault = Vault::open(&self.root().join("vault")).unwrap();
+        let vault = Vault::open(&self.root()).unwrap();
         let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
         let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
         editor.recover().unwrap();

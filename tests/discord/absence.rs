@@ -142,7 +142,7 @@ async fn a_question_that_was_logged_but_not_answered_before_a_crash_is_answered_
     // Even where the state directory's file is gone: the log says what was seen.
     for round in 0..3 {
         if round == 1 {
-            std::fs::remove_file(rig.temp.path().join("state/discord-cursors.json")).unwrap();
+            std::fs::remove_file(rig.state().join("discord-cursors.json")).unwrap();
         }
         let running = rig.run().await;
         rig.wait_said(CHANNEL, 2).await;
@@ -155,27 +155,12 @@ async fn a_question_that_was_logged_but_not_answered_before_a_crash_is_answered_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_whose_answer_was_lost_is_one_message() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     rig.fake.fault("POST", "/messages", Fault::LoseAnswer, 2);
     rig.ask("hi");
     rig.wait_said(CHANNEL, 2).await;
     rig.wait("the last attempt", || rig.fake.requests("POST", "/messages").len() >= 3).await;
     assert_eq!(rig.fake.messages(CHANNEL).len(), 2);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_of_history_that_fails_is_read_again() {
-    let rig = Rig::new().await;
-    rig.run().await.crash().await;
-    for n in 0..150 {
-        rig.say(&format!("m{n}"));
-    }
-    rig.fake.fault("GET", "/messages", Fault::Garbage, 1);
-    rig.fake.fault("GET", "/messages", Fault::DropRequest, 1);
-    rig.fake.fault("GET", "/messages", Fault::Status(500, json!({})), 1);
-    let _running = rig.start();
-    rig.wait_said(CHANNEL, 150).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

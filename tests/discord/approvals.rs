@@ -15,7 +15,7 @@ use vault_agent::config::allow::{CallToMatch, allows};
 use vault_agent::discord::ProgressTimes;
 use vault_agent::format::approval::{self, Approval, ApprovalState as Ended};
 use vault_agent::turn::TurnState;
-use vault_agent::turn::journal::ToolEnd;
+use vault_agent::turn::turn_journal::ToolEnd;
 use vault_agent::vault::{Vault, WatchTimes, Watcher};
 
 use super::rig::*;
@@ -32,7 +32,7 @@ struct Guarded {
 
 impl Guarded {
     fn on(rig: &mut Rig) -> Arc<Self> {
-        let guarded = Arc::new(Self { root: rig.vault(), ran: Mutex::default(), hash: Mutex::default() });
+        let guarded = Arc::new(Self { root: rig.root(), ran: Mutex::default(), hash: Mutex::default() });
         rig.tools = guarded.clone();
         guarded
     }
@@ -98,7 +98,7 @@ async fn rig_and_tool() -> (Rig, Arc<Guarded>) {
 }
 
 pub(super) fn lines(rig: &Rig) -> Vec<Approval> {
-    approval::parse(rig.read("Approvals.md").as_bytes()).lines.into_iter().map(|line| line.approval).collect()
+    approval::parse(rig.text("Approvals.md").as_bytes()).lines.into_iter().map(|line| line.approval).collect()
 }
 
 fn open(rig: &Rig) -> Vec<Approval> {
@@ -107,7 +107,7 @@ fn open(rig: &Rig) -> Vec<Approval> {
 
 /// A person changes the note, and the daemon's watcher tells.
 fn change(rig: &Rig, change: impl Fn(&str) -> String) {
-    rig.write("Approvals.md", change(&rig.read("Approvals.md")));
+    rig.write("Approvals.md", change(&rig.text("Approvals.md")));
     recheck(rig);
 }
 
@@ -136,7 +136,7 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
     assert_eq!(question["message_reference"]["message_id"], id.to_string());
     let line = open(&rig).remove(0);
     assert_eq!((line.run.as_str(), line.brain.as_str()), ("curl https://a.example", "one"));
-    let note = rig.read("Approvals.md");
+    let note = rig.text("Approvals.md");
     assert!(note.starts_with("# Approvals\n\nWhat the assistant asks"), "{note}");
     rig.wait("what is going on", || rig.answers().iter().any(|t| t.contains("waiting for approval of run")))
         .await;
@@ -165,7 +165,7 @@ async fn once_runs_it_once_and_only_the_owner_may_say_so() {
 async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_same() {
     let (rig, tool) = rig_and_tool().await;
     let more = "\n# How it behaves.\n[assistant] # mine\nmax_rounds = 9 # enough\n";
-    let before = rig.read("vault-agent.toml") + more;
+    let before = rig.text("vault-agent.toml") + more;
     rig.write("vault-agent.toml", &before);
     rig.server.script(vec![
         run("git log -3"),
@@ -184,7 +184,7 @@ async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_sam
     rig.wait_done(1).await;
     assert_eq!(tool.ran().len(), 2, "also later in this turn");
     let expected = before.replace("# mine\n", "# mine\nallow = [\"bash:git log -3\"]\n");
-    assert_eq!(rig.read("vault-agent.toml"), expected);
+    assert_eq!(rig.text("vault-agent.toml"), expected);
     assert!(rig.asked_text(1).await.ends_with("**Approved, always.**"));
     rig.answer("and now?", 2).await;
     assert_eq!((tool.ran().len(), rig.questions_asked().len()), (3, 1), "not asked");
@@ -194,7 +194,7 @@ async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_sam
     rig.press(&question, "Once").await;
     rig.wait_done(3).await;
     assert_eq!((tool.ran().len(), rig.answers().last().map(String::as_str)), (5, Some("Third.")));
-    assert_eq!(rig.read("vault-agent.toml"), expected, "once");
+    assert_eq!(rig.text("vault-agent.toml"), expected, "once");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -205,7 +205,7 @@ async fn a_person_ticks_declines_or_deletes_the_line_in_the_vault() {
     let _running = rig.run().await;
     // As in the daemon: the vault's watcher tells.
     let approvals = rig.approvals.lock().unwrap().clone().unwrap();
-    let vault = Vault::open(&rig.vault()).unwrap();
+    let vault = Vault::open(&rig.root()).unwrap();
     let heard = move |_| approvals.recheck();
     let _watcher = Watcher::start_with(&vault, WatchTimes::default(), None, heard).unwrap();
     type Change = fn(&str) -> String;
@@ -226,13 +226,13 @@ async fn a_person_ticks_declines_or_deletes_the_line_in_the_vault() {
     for (n, (changed, told, ends)) in changes.into_iter().enumerate() {
         rig.ask(&format!("do step {n}"));
         rig.asked(n + 1).await;
-        rig.write("Approvals.md", changed(&rig.read("Approvals.md")));
+        rig.write("Approvals.md", changed(&rig.text("Approvals.md")));
         rig.wait_done(n + 1).await;
         assert!(results(&rig).contains(told), "{n}: {}", results(&rig));
         contains_all(rig.asked_text(n + 1).await, &[ends]);
     }
     assert_eq!(tool.ran(), ["step 0"]);
-    contains_all(rig.read("Approvals.md"), &["step 4", "state=changed"]);
+    contains_all(rig.text("Approvals.md"), &["step 4", "state=changed"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -267,7 +267,7 @@ async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
     rig.wait("it waits again", || rig.turns(TurnState::Done) == 0 && rig.questions_asked().len() == 1).await;
     assert_eq!(open(&rig).len(), 1);
     running.crash().await;
-    rig.write("Approvals.md", rig.read("Approvals.md").replace("- [ ]", "- [x]"));
+    rig.write("Approvals.md", rig.text("Approvals.md").replace("- [ ]", "- [x]"));
     let running = rig.run().await;
     rig.wait_done(1).await;
     assert_eq!(
@@ -283,7 +283,7 @@ async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
     rig.ask("with the skill");
     contains_all(rig.asked_text(2).await, &[&"a".repeat(64)]);
     running.crash().await;
-    rig.write("Approvals.md", rig.read("Approvals.md").replace("- [ ]", "- [x]"));
+    rig.write("Approvals.md", rig.text("Approvals.md").replace("- [ ]", "- [x]"));
     *tool.hash.lock().unwrap() = Some("b".repeat(64));
     let _running = rig.run().await;
     let question = rig.asked(3).await;
@@ -364,7 +364,7 @@ async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a
         let used = lines(&rig);
         let used = used.iter().filter(|line| line.run == step && line.state == Some(Ended::Used)).count();
         let again = matches!(*point, "approval::after-word" | "turn::before-tool-started");
-        let note = rig.read("Approvals.md");
+        let note = rig.text("Approvals.md");
         assert_eq!(used, if again { 2 } else { 1 }, "{point}: an approval is used once\n{note}");
         let questions = rig.questions_asked();
         let shown = questions.iter().filter(|q| q["content"].as_str().unwrap().contains(&step)).count();

@@ -11,13 +11,12 @@ use vault_agent::discord::{BotNotifier, Owners};
 const STRANGER: &str = "Only the owner of this vault may use me.";
 
 fn reminders(rig: &Rig) -> String {
-    rig.read("Reminders.md")
+    rig.text("Reminders.md")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     let fake = &rig.fake;
     let options = [("when", "2030-12-01 09:30"), ("what", "Call \"Mum\" `now`"), ("recur", "weekly")];
     let reply = fake.reply(slash(ALICE, "remind", &options)).await;
@@ -59,8 +58,7 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pins_are_made_from_words_and_messages_and_taken_out() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     let fake = &rig.fake;
     let reply = fake.reply(slash(ALICE, "remember", &[("text", "Mum's birthday is 3 May")])).await;
     assert_eq!(reply, "Pinned:\n```\n- Mum's birthday is 3 May\n```");
@@ -77,13 +75,12 @@ async fn pins_are_made_from_words_and_messages_and_taken_out() {
     let value = offered["callback"]["data"]["choices"][0]["value"].as_str().unwrap().to_owned();
     let reply = fake.reply(slash(ALICE, "forget", &[("pin", &value)])).await;
     assert_eq!(reply, "No longer pinned:\n```\n- Mum's birthday is 3 May\n```");
-    assert_eq!(rig.read("Pinned.md").lines().filter(|l| l.starts_with("- ")).count(), 1);
+    assert_eq!(rig.text("Pinned.md").lines().filter(|l| l.starts_with("- ")).count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     rig.say("old");
     rig.wait_said(CHANNEL, 1).await;
     let reply = rig.command("new", &[]).await;
@@ -209,9 +206,9 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     );
     assert_eq!(fake.reply(slash(ALICE, "inbox", &[])).await, "Nothing waits.");
     assert_eq!(fake.reply(press(MALLORY, shown_in, id(1, 0))).await, STRANGER);
-    let memory = rig.read("MEMORY.md");
+    let memory = rig.text("MEMORY.md");
     assert!(memory.contains("## Anna\n- [") && !memory.contains("walks"), "{memory}");
-    let inbox = rig.read("Inbox.md");
+    let inbox = rig.text("Inbox.md");
     contains_all(&inbox, &["kept=", "cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules\n"]);
 }
 
@@ -219,7 +216,7 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
 async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
     let rig = Rig::new().await;
     rig.write("vault-agent.toml", "[reminders]\nalso = [\"tasks\"]\n");
-    let home = rig.vault().join("Home.md");
+    let home = rig.path("Home.md");
     let line = "- [ ] Bins 🔁 every week 📅 2026-11-20 09:30";
     std::fs::write(&home, format!("# Home\n{line}\n")).unwrap();
     let id = vault_agent::tasks::task_id("Home.md", "Bins");

@@ -9,8 +9,7 @@ use vault_agent::format::log::EventKind;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mention_is_logged_and_answered_with_what_is_remembered() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     rig.ask("when is the dentist?");
     rig.wait_said(CHANNEL, 2).await;
     let events = rig.events(CHANNEL);
@@ -27,8 +26,7 @@ async fn a_mention_is_logged_and_answered_with_what_is_remembered() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     let token = format!("ghp_{}", "0123456789abcdefghij".repeat(2));
     rig.say(&format!("the build needs {token}, doesn't it?"));
     rig.say("DB_PASSWORD=corr-ect works");
@@ -40,8 +38,7 @@ async fn a_secret_that_somebody_posts_is_masked_in_the_log_by_its_kind() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     rig.fake.say(CHANNEL, MALLORY, "<@500> tell me the dentist");
     rig.say("<@&601> not for the bot: dentist");
     rig.say("just talking about the dentist");
@@ -61,8 +58,7 @@ async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn anything_that_can_be_said_comes_back_from_the_log_byte_for_byte() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     let long = "x".repeat(4000);
     let texts = [
         "```rust\nlet x = 1;\n```",
@@ -82,8 +78,7 @@ async fn anything_that_can_be_said_comes_back_from_the_log_byte_for_byte() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn edits_and_deletions_are_further_events_and_files_are_links() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     let file = json!({ "content": "see", "attachments": [{ "id": "1", "filename": "a b.png", "size": 12345,
         "url": "https://cdn.example/a.png", "proxy_url": "https://cdn.example/a.png", "content_type": "image/png" }] });
     let id = rig.fake.post(CHANNEL, ALICE, file);
@@ -108,8 +103,7 @@ async fn edits_and_deletions_are_further_events_and_files_are_links() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bound_thread_needs_no_further_mention() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     rig.fake.world().add_thread(3000, CHANNEL, "plans", true);
     rig.fake.say(3000, ALICE, "unrelated dentist");
     rig.fake.say(3000, ALICE, "<@500> the dentist?");

@@ -26,7 +26,7 @@ async fn the_daemon_answers_commands_and_questions() {
     let rig = rig().await;
     let daemon = Daemon::run(&rig).await;
     let reply = rig.command("remind", &[("when", "2031-01-01 09:00"), ("what", "Call Mum")]).await;
-    let line = rig.read("Reminders.md");
+    let line = rig.text("Reminders.md");
     let line = line.lines().find(|line| line.contains("Call Mum")).unwrap().to_owned();
     assert!(reply.starts_with(&format!("Added:\n```\n{line}\n```\nIt comes ")), "{reply}");
     let status = rig.command("status", &[]).await;
@@ -50,7 +50,7 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
     assert_eq!(rig.command("routine", &[("action", "list")]).await, "- `morning` (daily 08:00): off");
     let reply = rig.command("routine", &[("action", "enable"), ("name", "morning")]).await;
     assert_eq!(reply, "`morning` is enabled.");
-    assert_eq!(rig.read("routines/morning.md"), note.replace("enabled: false", "enabled: true"));
+    assert_eq!(rig.text("routines/morning.md"), note.replace("enabled: false", "enabled: true"));
     let reply = rig.command("routine", &[("action", "run"), ("name", "nightly")]).await;
     assert!(reply.contains("no routine has the name `nightly`"), "{reply}");
     let reply = rig.command("routine", &[("action", "run"), ("name", "morning")]).await;
@@ -60,7 +60,7 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
     })
     .await;
     // The channel's log has it as the bot's word; the routine's own log has what it took.
-    let logs = rig.vault().join("logs/routines/morning");
+    let logs = rig.path("logs/routines/morning");
     rig.wait("the routine's log", || std::fs::read_dir(&logs).is_ok_and(|mut files| files.next().is_some()))
         .await;
     drop(daemon);
@@ -110,7 +110,7 @@ fn doctor(rig: &Rig, token: &str) -> (Option<i32>, String) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
     let rig = rig().await;
-    let settings = rig.read("vault-agent.toml");
+    let settings = rig.text("vault-agent.toml");
     rig.write("vault-agent.toml", settings.replace("kind = \"discord\"", "kind = \"console\""));
     let token = rig.fake.world().token.clone();
     let (_, fine) = doctor(&rig, &token);
@@ -125,7 +125,7 @@ async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
         let (code, wrong) = doctor(&rig, &token);
         assert_eq!((code, wrong.matches(&format!("lacks {word}")).count()), (Some(1), 1), "{wrong}");
     }
-    let text = rig.read("vault-agent.toml");
+    let text = rig.text("vault-agent.toml");
     let without =
         text.replace("guild_id = 1000", "guild_id = 1001").replace("owner_ids = [42]", "owner_ids = []");
     rig.write("vault-agent.toml", without);
@@ -149,13 +149,13 @@ async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
     let line =
         format!("- [ ] date={} time=00:00 recur=none msg=\"still told\" id=rid_AAAAAAAAAAAA\n", soon.date());
     rig.write("Reminders.md", line);
-    let out = rig.temp.path().join("out");
+    let out = rig.dir().join("out");
     let mut command = rig.program(&["run"]);
     command.env("DISCORD_TOKEN", "wrong").stdout(std::fs::File::create(&out).unwrap());
     let daemon = Daemon(Killed(command.spawn().unwrap()));
     rig.wait("the console", || std::fs::read_to_string(&out).is_ok_and(|text| text.contains("still told")))
         .await;
-    let status = rig.temp.path().join("state/status.json");
+    let status = rig.state().join("status.json");
     rig.wait("the status", || {
         std::fs::read_to_string(&status).is_ok_and(|text| text.contains("Reset Token"))
     })

@@ -4,11 +4,10 @@
 use super::rig::*;
 pub use crate::agent::rig::is_whole;
 use crate::harness::stand_in;
-use crate::support::processes::Killed;
+use crate::support::processes::{Killed, named, running, stat};
 use crate::support::write_private;
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -41,9 +40,9 @@ impl House {
     /// `HERE`.
     pub async fn new(settings: &str) -> Self {
         let rig = Rig::new().await;
-        let bin = rig.temp.path().join("bin");
+        let bin = rig.dir().join("bin");
         fs::create_dir(&bin).unwrap();
-        fs::create_dir(rig.vault().join(".obsidian")).unwrap();
+        fs::create_dir(rig.path(".obsidian")).unwrap();
         stand_in::install(&bin);
         let house = Self { rig, environment: HashMap::new() };
         house.settings(settings);
@@ -52,14 +51,14 @@ impl House {
 
     /// Writes other settings, beside those of the bot.
     pub fn settings(&self, settings: &str) {
-        let here = self.temp.path().display().to_string();
+        let here = self.dir().display().to_string();
         let settings = settings.replace("URL", &self.server.url()).replace("HERE", &here);
         self.set(&format!("{settings}\n"));
     }
 
     /// Writes a file beside the vault that only its owner can read.
     pub fn keep(&self, file: &str, text: &str) {
-        write_private(self.temp.path().join(file), &format!("{text}\n"));
+        write_private(self.dir().join(file), &format!("{text}\n"));
     }
 
     /// Sets a variable for what is started from now on; an empty value takes it away.
@@ -69,7 +68,7 @@ impl House {
 
     pub fn cli(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
-        let here = self.temp.path();
+        let here = self.dir();
         command
             .args(args)
             .env_clear()
@@ -77,9 +76,9 @@ impl House {
             .env("HOME", here)
             .env("TZ", "UTC")
             .env("LANG", "C.UTF-8")
-            .env("VAULT_AGENT_VAULT", self.vault())
+            .env("VAULT_AGENT_VAULT", self.root())
             .env("VAULT_AGENT_STATE_DIR", self.state())
-            .env("VAULT_AGENT_CACHE_DIR", here.join("cache"))
+            .env("VAULT_AGENT_CACHE_DIR", self.cache())
             .env("DISCORD_TOKEN", &self.fake.world().token)
             .envs(self.environment.iter().filter(|(_, value)| !value.is_empty()))
             .stdin(Stdio::null());
@@ -154,7 +153,7 @@ impl HouseDaemon {
                 }
             }
             let left = living(&known);
-            let named = named(house.temp.path());
+            let named = named(house.dir());
             if left.is_empty() && named.is_empty() {
                 return count;
             }
@@ -165,25 +164,10 @@ impl HouseDaemon {
     }
 }
 
-/// Parent and beginning of a process; none where it is dead.
-fn stat(pid: u32) -> Option<(u32, u64)> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
-    if matches!(fields[0], "Z" | "X") {
-        return None;
-    }
-    Some((fields[1].parse().ok()?, fields[19].parse().ok()?))
-}
-
-fn all() -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
 /// These processes and all that came of them.
 fn below(roots: &[u32]) -> Vec<Process> {
     let stats: HashMap<u32, (u32, u64)> =
-        all().into_iter().filter_map(|pid| Some((pid, stat(pid)?))).collect();
+        running().into_iter().filter_map(|(pid, ..)| Some((pid, stat(pid)?))).collect();
     let mut found: Vec<u32> = roots.to_vec();
     let mut at = 0;
     while at < found.len() {
@@ -201,18 +185,4 @@ fn living(known: &[Process]) -> Vec<Process> {
 fn line(pid: u32) -> String {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     format!("{pid}: {}", String::from_utf8_lossy(&bytes).replace('\0', " "))
-}
-
-/// The processes that have this folder in their arguments or environment, but this one and what it runs for the tests.
-pub fn named(place: &Path) -> Vec<String> {
-    let place = place.to_string_lossy().into_owned();
-    let has = |pid: &u32, file: &str| {
-        let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).contains(&place)
-    };
-    let mut pids = all();
-    pids.retain(|pid| {
-        *pid != std::process::id() && stat(*pid).is_some() && (has(pid, "cmdline") || has(pid, "environ"))
-    });
-    pids.into_iter().map(line).collect()
 }

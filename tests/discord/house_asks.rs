@@ -13,7 +13,7 @@ async fn a_command_with_the_network_is_asked_about_and_a_conversation_that_has_r
         return;
     }
     let house = House::new(&format!("# Mine.\n[assistant]\ntools = [\"bash\"] # no more\n{BRAIN}")).await;
-    let before = house.read("vault-agent.toml");
+    let before = house.text("vault-agent.toml");
     let allow = "[assistant]\nallow = [\"bash:echo fetched $((40 + 2))\"]\n";
     let allowed = before.replace("[assistant]\n", allow);
     let daemon = house.run().await;
@@ -36,7 +36,7 @@ async fn a_command_with_the_network_is_asked_about_and_a_conversation_that_has_r
         let result = house.server.requests().last().unwrap().results().pop().unwrap();
         assert!(result.contains(told), "{count}: {result}");
         assert_eq!(result.contains("fetched 42"), told == "fetched 42", "{count}: {result}");
-        assert_eq!(house.read("vault-agent.toml"), *settings, "{count}");
+        assert_eq!(house.text("vault-agent.toml"), *settings, "{count}");
         assert_eq!(
             (house.replies(id), house.questions_asked().len()),
             (vec![format!("End {count}.")], count)
@@ -85,7 +85,7 @@ async fn at_100_percent_one_question_is_asked_memory_answers_and_once_lets_the_n
         contains_all(house.asked_text(1).await, &["go on beyond today's budget of 100 tokens"]);
         assert!(!question["components"].to_string().contains("Always"), "{question}");
         house.press(&question, "Once").await;
-        house.wait("the word is kept", || house.read("Approvals.md").contains("state=")).await;
+        house.wait("the word is kept", || house.text("Approvals.md").contains("state=")).await;
         assert_eq!(house.reply("and now?").await, "By the model.", "restarted: {is_restarted}");
         daemon.kill(&house).await;
         let daemon = house.run().await;

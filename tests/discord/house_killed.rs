@@ -5,7 +5,7 @@
 use super::house::*;
 use super::rig::*;
 use crate::models::{Asked, Reply};
-use crate::support::processes::python;
+use crate::support::processes::{python, running};
 use crate::support::random::Random;
 use serde_json::json;
 use std::time::Duration;
@@ -109,8 +109,8 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
     }
     let left = daemon.kill(&house).await;
     assert_eq!(left, 0, "between turns nothing runs beside the daemon");
-    let (reminders, calls) = (house.read("Reminders.md"), {
-        std::fs::read_to_string(house.temp.path().join("calls")).unwrap_or_default()
+    let (reminders, calls) = (house.text("Reminders.md"), {
+        std::fs::read_to_string(house.dir().join("calls")).unwrap_or_default()
     });
     let mut effects = 0;
     for (id, name) in &asked {
@@ -134,9 +134,5 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
 
 /// Whether a process with this argument runs.
 fn is_running(tag: &str) -> bool {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    entries.into_iter().any(|entry| {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        line == format!("sleep\0{tag}\0").as_bytes()
-    })
+    running().iter().any(|(_, line, _)| *line == format!("sleep\0{tag}\0"))
 }

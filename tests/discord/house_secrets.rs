@@ -86,7 +86,7 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
     house.write("MEMORY.md", "## General\n- tea\n");
     house.write("skills/vaulty/SKILL.md", SKILL);
     house.write("skills/vaulty/scripts/tell.sh", TELL);
-    let here = house.temp.path().display().to_string();
+    let here = house.dir().display().to_string();
     let steal = format!(
         "env; cat {here}/*-key; tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/*/environ; cat {here}/state/*; echo tried"
     );
@@ -146,8 +146,8 @@ async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
         assert!(state.join(file).exists(), "{file}");
     }
     clean_folder(&state);
-    clean_folder(&house.vault());
-    clean_folder(&house.temp.path().join("cache"));
+    clean_folder(&house.root());
+    clean_folder(&house.cache());
     assert_eq!(found_in(&fs::read(house.said_file()).unwrap()), None, "the daemon's own words");
     for request in house.server.requests() {
         // What a server says to a program goes to that program's provider without us.

@@ -65,7 +65,7 @@ async fn reminded(phrase: bool) -> (Vec<String>, Vec<i64>, usize) {
     };
     house.wait("three reminders", || came().len() == 3).await;
     let asked = house.server.requests().len();
-    house.wait("the lines are gone", || !house.read("Reminders.md").contains("- [ ]")).await;
+    house.wait("the lines are gone", || !house.text("Reminders.md").contains("- [ ]")).await;
     daemon.kill(&house).await;
     let journal = house.workspace().journal().unwrap();
     let late = due.iter().map(|(key, due)| {
@@ -125,7 +125,7 @@ async fn a_routine_runs_at_its_minute_and_says_its_piece_once_wherever_the_daemo
         clock.set(&mut house);
         daemon = house.run().await;
         house.wait("its piece", || pieces(&house).len() >= round).await;
-        let logs = house.vault().join(format!("logs/routines/r{round}"));
+        let logs = house.path(&format!("logs/routines/r{round}"));
         house.wait("its log", || std::fs::read_dir(&logs).is_ok_and(|files| files.count() == 1)).await;
     }
     // `/routine run`, beside what ran at its minute.

@@ -26,20 +26,11 @@ struct Machine {
 
 impl Machine {
     fn new(rig: Rig, name: &'static str, store: &std::path::Path) -> Self {
+        let remote = format!("file://{}", store.display());
         rig.set(&format!(
-            "[machines]
-engine = \"git\"
-remote = \"file://{}\"
-prefer = [\"server\", \"laptop\"]
-",
-            store.display()
+            "[machines]\nengine = \"git\"\nremote = \"{remote}\"\nprefer = [\"server\", \"laptop\"]\n"
         ));
-        rig.write(
-            "MEMORY.md",
-            "## Health
-- The dentist is on Friday at ten
-",
-        );
+        rig.write("MEMORY.md", "## Health\n- The dentist is on Friday at ten\n");
         Self { rig, name, daemon: None }
     }
 
@@ -100,8 +91,8 @@ async fn two(store: &std::path::Path) -> (Machine, Machine) {
 /// Gives one copy of the vault the logs of the other, as a sync tool does.
 fn sync_logs(from: &Machine, to: &Machine) {
     for file in from.rig.log_files() {
-        let note = file.strip_prefix(from.rig.vault()).unwrap().to_str().unwrap();
-        to.rig.write(note, from.rig.read(note));
+        let note = file.strip_prefix(from.rig.root()).unwrap().to_str().unwrap();
+        to.rig.write(note, from.rig.text(note));
     }
 }
 

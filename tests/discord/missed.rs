@@ -16,9 +16,11 @@ async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
     rig.run().await.crash().await;
     let mut wanted: Vec<String> = (0..250).map(|n| format!("away {n}")).collect();
     rig.say_all(&wanted);
-    // One page is read, the next fails three times; meanwhile people go on talking.
+    // One page is read, the next fails in three ways; meanwhile people go on talking.
     rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(std::time::Duration::ZERO), 1);
-    rig.fake.fault("GET", "/channels/2000/messages", Fault::Status(500, json!({})), 3);
+    for fault in [Fault::Garbage, Fault::DropRequest, Fault::Status(500, json!({}))] {
+        rig.fake.fault("GET", "/channels/2000/messages", fault, 1);
+    }
     let _running = rig.start();
     rig.fake.connected().await;
     for n in 0..40 {
@@ -42,8 +44,7 @@ async fn history_that_is_refused_for_good_holds_nothing_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_event_that_can_not_be_decoded_is_fetched_at_once_and_in_its_place() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     let mut wanted = vec![];
     for round in 0..5 {
         rig.fake.gateway(GatewayFault::Malform);
@@ -59,8 +60,7 @@ async fn an_event_that_can_not_be_decoded_is_fetched_at_once_and_in_its_place() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn edits_and_deletions_of_an_absence_are_shown_once() {
-    let rig = Rig::new().await;
-    let running = rig.run().await;
+    let (rig, running) = Rig::running().await;
     let ids: Vec<u64> = (0..40).map(|n| rig.say(&format!("m{n}"))).collect();
     rig.wait_said(CHANNEL, 40).await;
     // One that was seen, and must not be shown again.
@@ -97,8 +97,7 @@ async fn edits_and_deletions_of_an_absence_are_shown_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_and_a_deletion_that_no_event_can_be_read_of_are_fetched_too() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     let (first, last) = (rig.say("first"), rig.say("last"));
     rig.wait_said(CHANNEL, 2).await;
     rig.fake.gateway(GatewayFault::Malform);
@@ -217,11 +216,11 @@ async fn files_are_kept_beside_the_log_where_that_is_asked_for() {
     for line in &lines[2..] {
         assert!(line.contains("](<http"), "{line}");
     }
-    let mut kept: Vec<String> = std::fs::read_dir(rig.vault().join(&folder))
+    let mut kept: Vec<String> = std::fs::read_dir(rig.path(&folder))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     kept.sort();
     assert_eq!(kept, [format!("{id}-1-list.txt"), format!("{id}-2-_.._.._escape.md.txt")]);
-    assert_eq!(std::fs::read(rig.vault().join(&folder).join(&kept[0])).unwrap(), b"xxx");
+    assert_eq!(std::fs::read(rig.path(&folder).join(&kept[0])).unwrap(), b"xxx");
 }

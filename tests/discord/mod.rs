@@ -8,7 +8,6 @@ mod rig;
 
 mod absence;
 mod approvals;
-mod budget_killed;
 mod commanding;
 mod conversation;
 mod daemon;
@@ -17,16 +16,12 @@ mod missed;
 #[cfg(unix)]
 mod newcomer;
 mod notifying;
-mod once;
 mod permits;
-mod stops;
 pub mod traps;
 pub mod turns;
 mod turns_bad;
-mod turns_chosen;
 mod turns_killed;
 mod turns_remade;
-mod turns_summarised;
 
 #[cfg(unix)]
 mod house_asks;

@@ -2,7 +2,7 @@
 
 use super::fake::{FakeDiscord, Fault};
 use super::rig::{ALICE, CHANNEL};
-use crate::deliver::setting_up::{answers, begin, finish, has_lines, machine, secret, settings};
+use crate::deliver::setting_up::{answers, begin, finish, has_lines, in_v, machine, secret, settings};
 use crate::support::{TestVault, contains_all, set_mode, write_private};
 
 /// A machine with an Obsidian vault whose Discord is ours.
@@ -48,8 +48,7 @@ async fn a_bot_is_set_up_step_by_step() {
     let said = fake.texts(CHANNEL);
     assert_eq!(said.len(), 1, "{said:?}");
     // What was set up is what `doctor` finds well.
-    let dir = home.home().join("v");
-    home.run(&["--vault", dir.to_str().unwrap(), "doctor"]).says("can be read and written");
+    in_v(&home, &["doctor"]).says("can be read and written");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

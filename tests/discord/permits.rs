@@ -63,8 +63,7 @@ async fn what_is_missing_is_one_sentence_each_and_goes_once_it_is_mended() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decodable_message_without_any_word_is_looked_up_and_logged() {
-    let rig = Rig::new().await;
-    let _running = rig.run().await;
+    let (rig, _running) = Rig::running().await;
     rig.fake.post(CHANNEL, ALICE, json!({ "content": "" }));
     rig.say("after");
     rig.wait_said(CHANNEL, 2).await;

@@ -32,6 +32,7 @@ use vault_agent::workspace::Workspace;
 
 use crate::discord::fake::FakeDiscord;
 use crate::models::ModelServer;
+use crate::support::folder::{Folder, holds_folder};
 use crate::support::processes::Killed;
 
 pub const CHANNEL: u64 = 2000;
@@ -102,7 +103,7 @@ pub struct Rig {
     pub fake: Arc<FakeDiscord>,
     /// What the brains of its settings are.
     pub server: ModelServer,
-    pub temp: Arc<tempfile::TempDir>,
+    folder: Arc<Folder>,
     pub settings: config::DiscordSettings,
     pub daemon: Arc<Services>,
     /// Answers in the place of the assistant with the settings of the vault; without a brain that is memory.
@@ -117,6 +118,8 @@ pub struct Rig {
     pub token: Option<String>,
     pub clock: Arc<dyn Clock>,
 }
+
+holds_folder!(Rig);
 
 type Task = tokio::task::JoinHandle<Result<(), DiscordError>>;
 
@@ -165,6 +168,13 @@ impl Rig {
         Self::on(Arc::new(FakeDiscord::start().await)).await
     }
 
+    /// One with its bot, which has caught up once.
+    pub async fn running() -> (Self, Running) {
+        let rig = Self::new().await;
+        let running = rig.run().await;
+        (rig, running)
+    }
+
     /// One with brains that are its model server: name and wire.
     pub async fn with(brains: &[(&str, &str)]) -> Self {
         let rig = Self::new().await;
@@ -187,10 +197,6 @@ impl Rig {
     }
 
     pub async fn on(fake: Arc<FakeDiscord>) -> Self {
-        let temp = Arc::new(tempfile::tempdir().unwrap());
-        for dir in ["vault", "state"] {
-            std::fs::create_dir(temp.path().join(dir)).unwrap();
-        }
         let settings = config::DiscordSettings {
             channel_id: Some(CHANNEL),
             guild_id: Some(1000),
@@ -201,7 +207,7 @@ impl Rig {
         Self {
             fake,
             server: ModelServer::start().await,
-            temp,
+            folder: Arc::new(Folder::new(&["state"])),
             settings,
             daemon: Arc::default(),
             responder: None,
@@ -214,21 +220,6 @@ impl Rig {
             token: None,
             clock: Arc::new(SystemClock),
         }
-    }
-
-    pub fn vault(&self) -> PathBuf {
-        self.temp.path().join("vault")
-    }
-
-    pub fn write(&self, note: &str, text: impl AsRef<[u8]>) {
-        let path = self.vault().join(note);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-
-    /// A note's text, or nothing.
-    pub fn read(&self, note: &str) -> String {
-        std::fs::read_to_string(self.vault().join(note)).unwrap_or_default()
     }
 
     /// The settings of brains that are the model server: name and wire.
@@ -255,7 +246,7 @@ impl Rig {
 
     /// Puts settings before those that stand there.
     pub fn prepend(&self, settings: &str) {
-        self.write("vault-agent.toml", settings.to_owned() + &self.read("vault-agent.toml"));
+        self.write("vault-agent.toml", settings.to_owned() + &self.text("vault-agent.toml"));
     }
 
     /// The real program with this vault, before it is started.
@@ -263,9 +254,9 @@ impl Rig {
         let mut command = Command::new(option_env!("CARGO_BIN_EXE_vault-agent").unwrap_or("vault-agent"));
         command
             .args(args)
-            .env("VAULT_AGENT_VAULT", self.vault())
+            .env("VAULT_AGENT_VAULT", self.root())
             .env("VAULT_AGENT_STATE_DIR", self.state())
-            .env("VAULT_AGENT_CACHE_DIR", self.temp.path().join("cache"))
+            .env("VAULT_AGENT_CACHE_DIR", self.cache())
             .env("DISCORD_TOKEN", &self.fake.world().token)
             .env_remove("VAULT_AGENT_NOW")
             .env_remove("FAILPOINTS")
@@ -280,13 +271,9 @@ impl Rig {
         DiscordApi::new(Some(&SecretString::from(token)), Some(&self.fake.api_base())).unwrap()
     }
 
-    pub fn state(&self) -> PathBuf {
-        self.temp.path().join("state")
-    }
-
     pub fn workspace(&self) -> Arc<Workspace> {
-        let dirs = config::Dirs { state: self.state(), cache: self.temp.path().join("cache") };
-        let vault = Vault::open(&self.vault()).unwrap();
+        let dirs = config::Dirs { state: self.state(), cache: self.cache() };
+        let vault = Vault::open(&self.root()).unwrap();
         let mut workspace = Workspace::open_in(vault, dirs, self.clock.clone()).unwrap();
         workspace.zone = Zone::get("Europe/London").unwrap();
         Arc::new(workspace)
@@ -347,7 +334,7 @@ impl Rig {
 
     /// The name of all threads of this rig's bot.
     pub fn thread_name(&self) -> String {
-        self.temp.path().file_name().unwrap().to_string_lossy().into_owned()
+        self.dir().file_name().unwrap().to_string_lossy().into_owned()
     }
 
     /// Starts the bot and waits for nothing.
@@ -374,7 +361,7 @@ impl Rig {
     }
 
     fn has_cursor(&self, channel: u64) -> bool {
-        let file = self.temp.path().join("state/discord-cursors.json");
+        let file = self.state().join("discord-cursors.json");
         std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("\"{channel}\"")))
     }
 
@@ -405,13 +392,13 @@ impl Rig {
 
     /// What a daemon says, where it is kept.
     pub fn said_file(&self) -> PathBuf {
-        self.temp.path().join("said")
+        self.dir().join("said")
     }
 
     /// All log files, in the order of their paths; none that is still being written beside its place.
     pub fn log_files(&self) -> Vec<PathBuf> {
         let mut found = vec![];
-        let mut folders = vec![self.vault().join("logs")];
+        let mut folders = vec![self.path("logs")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let is_hidden = entry.file_name().to_string_lossy().starts_with('.');

@@ -14,7 +14,7 @@ use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::discord::ProgressTimes;
 use vault_agent::format::log::EventKind;
 use vault_agent::turn::TurnState;
-use vault_agent::turn::journal::ToolEnd;
+use vault_agent::turn::turn_journal::ToolEnd;
 
 /// One tool, `look`, that may be made to wait.
 #[derive(Debug)]

@@ -118,7 +118,7 @@ async fn a_persona_note_of_any_kind_stops_no_answer() {
     let rig = Rig::with(&[("one", "messages")]).await;
     rig.server.respond(|asked| Reply::text(format!("{} characters", asked.system().chars().count())));
     let _running = rig.run().await;
-    let note = rig.vault().join("Assistant.md");
+    let note = rig.path("Assistant.md");
     let count = |said: String| -> usize { said.split(' ').next().unwrap().parse().unwrap() };
     std::fs::write(&note, "x".repeat(1_000_000)).unwrap();
     assert!(count(rig.answer("a", 1).await) < 30_000);

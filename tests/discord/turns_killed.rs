@@ -1,17 +1,21 @@
-//! Exactly one whole answer to each message, wherever the program is killed.
+//! Exactly one whole answer to each message, wherever the program is killed. A word to stop and a word on the day's budget
+//! count, though the program dies before it obeys.
 
-use super::rig::*;
-use super::traps::{SENDING, TURN, Traps};
-use super::turns::Look;
-use crate::models::Reply;
-use crate::support::random::Random;
-use jiff::SignedDuration;
-use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use vault_agent::format::log::EventKind;
+
+use jiff::SignedDuration;
+use serde_json::json;
+use vault_agent::format::{approval::ApprovalState, log::EventKind};
 use vault_agent::turn::{TurnJournal, TurnState, facts};
+
+use super::approvals::lines;
+use super::rig::*;
+use super::traps::{SENDING, STOP, TURN, Traps};
+use super::turns::{Look, looking};
+use crate::models::Reply;
+use crate::support::random::Random;
 
 /// An answer of so many messages, another one each time; it names its question.
 fn different(question: &str, number: usize, chunks: usize) -> String {
@@ -305,4 +309,75 @@ async fn a_turn_is_one_request_and_one_message() {
     println!("message to request: {}", shares(to_request));
     println!("model's answer to POST: {}", shares(to_post));
     println!("bytes of a request: first {}, last {}", bytes[0], bytes[TURNS - 1]);
+}
+
+/// The turn is ended by the word, once, also after one more restart, and nobody was asked again for it.
+async fn is_stopped(rig: &Rig, tool: &Look) {
+    let running = rig.run().await;
+    rig.wait_done(1).await;
+    assert_eq!((rig.answers(), rig.server.requests().len()), (vec!["Stopped.".to_owned()], 1));
+    running.crash().await;
+    let _running = rig.run().await;
+    rig.answer("and now?", 2).await;
+    assert_eq!((rig.answers(), tool.count()), (vec!["Stopped.".to_owned(), "Yes.".to_owned()], 1));
+    assert_eq!(rig.noted("Alice stopped the answer."), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_word_to_stop_that_was_said_while_the_program_was_away_ends_what_ran() {
+    let (rig, tool, running) = looking().await;
+    running.crash().await;
+    rig.ask("stop");
+    is_stopped(&rig, &tool).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_word_to_stop_counts_though_the_program_dies_before_it_is_obeyed() {
+    let (rig, tool, running) = looking().await;
+    let traps = Traps::set(&rig);
+    traps.arm(STOP, 0);
+    rig.ask("stop");
+    traps.crash(&rig, running).await;
+    is_stopped(&rig, &tool).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_asked_after_a_word_to_stop_is_answered() {
+    let (rig, _, running) = looking().await;
+    running.crash().await;
+    rig.ask("and this?");
+    rig.ask("stop");
+    rig.ask("but this?");
+    let _running = rig.run().await;
+    rig.wait_done(3).await;
+    assert_eq!(rig.answers(), ["Stopped.", "Stopped.", "Yes."]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_word_on_the_budget_that_a_crash_cut_off_counts_and_is_asked_for_once() {
+    for (label, state) in [("Once", ApprovalState::Used), ("No", ApprovalState::Declined)] {
+        let rig = Rig::with(&[("one", "messages")]).await;
+        rig.server.respond(|_| Reply::text("By the model."));
+        rig.prepend("[assistant]\nday_tokens = 100\n");
+        let traps = Traps::set(&rig);
+        let running = rig.run().await;
+        for (text, count) in [("hello", 1), ("when is the dentist?", 2)] {
+            rig.answer(text, count).await;
+        }
+        let question = rig.asked(1).await;
+        // The note has the word, and the journal, which says what may be spent, never gets it.
+        traps.arm("approval::after-word", 0);
+        rig.press(&question, label).await;
+        traps.crash(&rig, running).await;
+        assert_eq!(lines(&rig)[0].state, Some(state));
+        assert!(rig.turn_journal().budget_events_since(jiff::Timestamp::UNIX_EPOCH).unwrap().is_empty());
+
+        let _running = rig.run().await;
+        for count in [3, 4] {
+            let said = rig.answer("the dentist, once more", count).await;
+            assert_eq!(said == "By the model.", label == "Once", "{said}");
+            let counts = (rig.questions_asked().len(), lines(&rig).len());
+            assert_eq!(counts, (1, 1), "{label}: {:?}", lines(&rig));
+        }
+    }
 }

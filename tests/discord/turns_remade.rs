@@ -1,18 +1,22 @@
-//! A turn's request made again from the notes: equal while the state is there, and when it is gone.
+//! A turn's request made again from the notes: equal while the state is there and when it is gone, with what a brain chose
+//! among memories, and with the summaries of a long conversation.
 
 use std::process::Stdio;
 
 use serde_json::Value;
+use vault_agent::format::log::EventKind;
+use vault_agent::turn::TurnState;
 
 use super::rig::*;
 use crate::models::Reply;
+use crate::support::{contains_all, event};
 
 /// `turns ID --request --json`, by a machine that knows what this one does, or has the vault alone.
 pub fn remade(rig: &Rig, id: &str, knows: bool) -> Value {
     let mut command = rig.program(&["--json", "turns", id, "--request"]);
     if !knows {
-        command.env("VAULT_AGENT_STATE_DIR", rig.temp.path().join("fresh"));
-        command.env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("empty"));
+        command.env("VAULT_AGENT_STATE_DIR", rig.dir().join("fresh"));
+        command.env("VAULT_AGENT_CACHE_DIR", rig.dir().join("empty"));
     }
     let out = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
     let text = String::from_utf8_lossy(&out.stdout);
@@ -22,12 +26,8 @@ pub fn remade(rig: &Rig, id: &str, knows: bool) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
     let rig = Rig::new().await;
-    rig.set(
-        &(rig.brains(&[("one", "messages"), ("two", "chat")])
-            + "[memory]
-user_namespace = \"user\"
-"),
-    );
+    let brains = rig.brains(&[("one", "messages"), ("two", "chat")]);
+    rig.set(&(brains + "[memory]\nuser_namespace = \"user\"\n"));
     rig.write("MEMORY.md", "# Memory\n\n## People\n- Anna drinks oolong tea only.\n");
     rig.write("Pinned.md", "# Pinned\n\n- The gate's code is 4711\n");
     rig.write("Assistant.md", "You are kind.\n");
@@ -73,7 +73,7 @@ user_namespace = \"user\"
     }
     assert!(log_of(&rig).contains(" skills=s00 "), "the log keeps which skills were told");
     // A skill that says something else since is told apart; history knows what it said.
-    let told = rig.read("skills/s00/SKILL.md");
+    let told = rig.text("skills/s00/SKILL.md");
     rig.write("skills/s00/SKILL.md", told.replace("number 0", "another"));
     assert_eq!(remade(&rig, &questions[0], false)["equal"], false);
     assert_eq!(remade(&rig, &questions[0], true)["equal"], true, "from history");
@@ -118,4 +118,111 @@ async fn the_skills_nearest_to_a_question_are_told_again_too() {
         let found = remade(&rig, &id, false);
         assert_eq!(found["equal"], true, "{id}: {found}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_with_chosen_memories_is_made_again_with_an_equal_hash() {
+    let rig = Rig::with(&[("one", "messages"), ("small", "chat")]).await;
+    let more = "[assistant]\nchain = [\"one\"]\ntools = []\n[recall]\nbrain = \"small\"\n";
+    rig.prepend(more);
+    let mut chosen = 0;
+    rig.server.respond(move |asked| {
+        if !asked.system().starts_with("You choose") {
+            return Reply::text("On Friday.").usage(500, 0, 5);
+        }
+        chosen += 1;
+        let text = if chosen == 1 { "The dentist is on Friday." } else { "NONE" };
+        Reply::text(text).usage(70, 0, 7)
+    });
+    let running = rig.run().await;
+    for nth in 1..=2 {
+        rig.answer("when is the dentist?", nth).await;
+    }
+    drop(running);
+    let mut recalled = rig.events(CHANNEL);
+    recalled.retain(|block| block.event.kind == EventKind::Recall);
+    assert_eq!(recalled.len(), 1, "NONE injects nothing: {recalled:?}");
+    assert!(recalled[0].event.content.contains("\"chosen_by\": \"small\""), "{recalled:?}");
+    let facts = rig.facts(CHANNEL);
+    assert!(facts.iter().all(|facts| (facts.input, facts.output, facts.calls) == (570, 12, 2)), "{facts:?}");
+    for id in rig.questions() {
+        for knows in [true, false] {
+            let found = remade(&rig, &id, knows);
+            assert_eq!(found["equal"], true, "{knows}: {found}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_waits_to_be_tried_again_can_be_stopped() {
+    let mut rig = Rig::new().await;
+    rig.responder = Some(std::sync::Arc::new(Never));
+    let _running = rig.run().await;
+    let id = rig.ask("when is the dentist?");
+    let turns = rig.turn_journal();
+    rig.wait("it is accepted", || turns.turn(id).unwrap().is_some()).await;
+    // A press between two waits meets nobody; the next one does.
+    while rig.command("stop", &[]).await != "Stopped." {}
+    rig.wait_done(1).await;
+    assert_eq!(rig.answers(), ["Stopped."]);
+    assert_eq!(turns.turn(id).unwrap().unwrap().state, TurnState::Done);
+}
+
+/// A log of the last hours with 130 messages of some 250 tokens; one says what colour the mast gets.
+fn log() -> String {
+    let mut text = format!("---\nsurface: discord-channel\ncontext_id: \"{CHANNEL}\"\n---\n");
+    let begin = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(12);
+    for at in 0..130 {
+        let (kind, who) = if at % 2 == 0 { ("user", "Alice") } else { ("agent", "Vault") };
+        let said = if at == 10 { "The mast is painted turquoise on Friday." } else { "This is small talk." };
+        let filler = "It goes on and on for a while, as talk does. ".repeat(22);
+        let when = begin + jiff::SignedDuration::from_mins(at);
+        let id = ulid::Ulid::from_parts(u64::try_from(when.as_millisecond()).unwrap(), 77);
+        text += &event(&format!("{kind}] {when} {who}"), &format!("{said} {filler}"), &id.to_string());
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
+    let rig = Rig::new().await;
+    rig.set(&rig.brains(&[("one", "messages")]));
+    let name = format!("discord-channel/{CHANNEL}/20260101T000000Z_0001");
+    rig.write(&format!("logs/{name}.md"), log());
+    rig.server.respond(|asked| {
+        if asked.system().starts_with("You summarise a piece") {
+            return Reply::text("They agreed on a colour.\n\nExpand for details about: the mast.");
+        }
+        Reply::text("Turquoise.")
+    });
+    let daemon = Daemon::start(&rig);
+    rig.fake.connected().await;
+    let note = format!("summaries/{name}/d0-0001.md");
+    rig.wait("a summary", || rig.path(&note).exists()).await;
+    let summary = rig.text(&note);
+    assert!(summary.contains("\nbrain: one\n") && summary.contains("They agreed on a colour."), "{summary}");
+    let id = rig.ask("Which colour is the mast painted?");
+    rig.wait("its answer", || rig.is_over(id)).await;
+    drop(daemon);
+    let requests = rig.server.requests();
+    let asked = requests.iter().rev().find(|asked| asked.last_user().contains("Which colour")).unwrap();
+    let messages: Vec<String> = asked.messages().iter().map(ToString::to_string).collect();
+    contains_all(&messages[0], &["[Summary sum_", "They agreed on a colour"]);
+    let last = messages.last().unwrap();
+    contains_all(last, &["Said earlier in this conversation", "painted turquoise"]);
+    assert!(!messages[1].contains("small talk") || messages.len() > 64, "the tail is told whole");
+    let told = asked.messages().len();
+    assert!((66..131).contains(&told), "{told} messages: what is summarised isn't told whole");
+    // The request is made again: with state, without, and from history once the summary says something else.
+    let block = rig.turn_journal().turn(id).unwrap().unwrap().name();
+    assert_eq!(remade(&rig, &block, true)["equal"], true);
+    assert_eq!(remade(&rig, &block, false)["equal"], true);
+    rig.write(&note, summary.replace("a colour", "nothing"));
+    assert_eq!(remade(&rig, &block, false)["equal"], false);
+    assert_eq!(remade(&rig, &block, true)["equal"], true, "from history");
+    // What it took is counted, and nobody is asked twice.
+    assert!(std::fs::read_dir(rig.path("logs/summaries/summaries")).unwrap().count() == 1);
+    let summarised =
+        rig.server.requests().iter().filter(|asked| asked.system().starts_with("You summarise")).count();
+    assert_eq!(summarised, 1);
 }

@@ -3,35 +3,7 @@
 use proptest::prelude::*;
 use vault_agent::format::commitment::{self, Commitment, CommitmentStatus, Precision};
 
-const FILE: &str = "# Commitments
-
----
-id: c-2026-05-08-001
-status: pending          # pending | delivered | cancelled
-precision: precise       # precise | soft
-due: 2026-05-08T19:00:00Z
-scope: channel:1482815120000000000
-created: 2026-05-08T14:00:00Z
-source: turn-2026-05-08T13:55Z
-tags:
-  - odd
----
-Remind Kyle about the dentist appointment at 3 PM.
-
----
-A rule is text.
----
-
-Note: so is this.
-
----
-source: \"x\"
-status: \"delivered\"
-id: c-2026-05-08-002
----
-
-Second.
-";
+const FILE: &str = include_str!("commitments.txt");
 
 /// The file, with other line ends, and with its first block at its very top.
 fn files() -> [String; 3] {

@@ -11,10 +11,7 @@ use vault_agent::format::{
     routine, skill, summary, working_memory,
 };
 
-use super::{
-    abnf::Grammar,
-    generator::{Generator, Sentence},
-};
+use super::abnf::{Generator, Grammar, Sentence};
 
 /// Checks `count` sentences of a rule that hold to what the grammar can't say.
 fn sentences(rule: &str, count: usize, holds: impl Fn(&Sentence) -> bool, check: impl Fn(&Sentence)) {

@@ -6,7 +6,7 @@ use data_encoding::BASE64;
 use jiff::civil::{Date, Time};
 use serde_json::{Map, Value, json};
 use vault_agent::format::{
-    Finding, approval, candidate, commitment, daily, log, memory, pinned,
+    Finding, ReminderId, approval, candidate, commitment, daily, log, memory, pinned,
     reminder::{self, ParsedLine, Reminder},
     routine, skill, summary, working_memory,
 };
@@ -104,7 +104,7 @@ fn reminder_files() {
 fn reminder_edits() {
     each("reminder-edits.json", |vector, input| {
         let after = match &vector["with_id"] {
-            Value::String(id) => reminder::with_id(input, &id.parse().unwrap()),
+            Value::String(id) => reminder::with_id(input, &ReminderId::from_bytes(id.as_bytes()).unwrap()),
             _ => {
                 let new = &vector["with_schedule"];
                 let date: Date = new["date"].as_str().unwrap().parse().unwrap();

@@ -12,8 +12,6 @@ mod codex;
 mod codex_real;
 mod orphans;
 mod others;
-mod over;
 mod process;
 mod real;
-mod sessions;
 mod turns;

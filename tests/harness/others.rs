@@ -30,15 +30,14 @@ fn call(tool: &str) -> Reply {
 }
 
 async fn claude(more: &str, verdict: ApprovalVerdict) -> Rig {
-    let mut rig =
-        Rig::new(|rig| rig.brain("claude-code", "cc") + &server("children", rig.temp.path(), more)).await;
+    let mut rig = Rig::new(|rig| rig.brain("claude-code", "cc") + &server("children", rig.dir(), more)).await;
     rig.person = Person::who_says(verdict);
     rig
 }
 
 /// The server ran, and it is gone with what it started.
 fn is_gone(rig: &Rig) {
-    let pids = std::fs::read_to_string(rig.temp.path().join("pids")).unwrap();
+    let pids = std::fs::read_to_string(rig.dir().join("pids")).unwrap();
     // Beside the processes' numbers it says when it was called.
     let numbers = pids.lines().filter(|line| line.parse::<u32>().is_ok());
     assert_eq!(numbers.count(), 3, "{pids}");
@@ -91,13 +90,13 @@ async fn a_server_that_cannot_be_given_is_left_out() {
         return;
     }
     let rig = Rig::new(|rig| {
-        let of = server("good", rig.temp.path(), "").replace("CARGO_MANIFEST_DIR\"", "VAULT_AGENT_NO_SUCH\"");
+        let of = server("good", rig.dir(), "").replace("CARGO_MANIFEST_DIR\"", "VAULT_AGENT_NO_SUCH\"");
         rig.brain("claude-code", "cc") + &of
     })
     .await;
     rig.server.script(vec![Reply::text("Done.")]);
     assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
-    assert!(!rig.temp.path().join("pids").exists());
+    assert!(!rig.dir().join("pids").exists());
 }
 
 /// A server for a stand-in.

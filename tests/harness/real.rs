@@ -11,7 +11,7 @@ use vault_agent::agent::tools::ApprovalVerdict;
 use vault_agent::brain::FailureClass;
 
 use crate::harness::rig::{Person, Rig, compare, remind, words};
-use crate::harness::sessions::Log;
+use crate::harness::turns::Log;
 use crate::models::Reply;
 use crate::support::set_mode;
 
@@ -30,7 +30,7 @@ async fn rig(real: &std::path::Path, more: &str) -> Rig {
         first + more + &rig.brain("chat", "next").replace("key_file = \"../key\"\n", "")
     })
     .await;
-    let (program, seen) = (rig.temp.path().join("bin/claude"), rig.temp.path().join("arguments"));
+    let (program, seen) = (rig.dir().join("bin/claude"), rig.dir().join("arguments"));
     let script =
         format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\nexec {} \"$@\"\n", seen.display(), real.display());
     std::fs::write(&program, script).unwrap();
@@ -42,13 +42,13 @@ async fn rig(real: &std::path::Path, more: &str) -> Rig {
 async fn a_question_a_tool_and_no_word_on_the_command_line() {
     let Some(real) = real() else { return };
     let rig = rig(&real, "").await;
-    std::fs::write(rig.vault().join("Assistant.md"), "You are Zorba.\n").unwrap();
+    rig.write("Assistant.md", "You are Zorba.\n");
     rig.server.script(vec![remind("claude-code"), Reply::text("It is set.")]);
     let answer = rig.ask(1, "Remind me of the secret tea.").await.unwrap();
     assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("It is set.", "cc"));
     assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1));
     assert!(answer.facts.usd.is_some_and(|usd| usd > 0.0));
-    let arguments = std::fs::read_to_string(rig.temp.path().join("arguments")).unwrap();
+    let arguments = std::fs::read_to_string(rig.dir().join("arguments")).unwrap();
     for word in ["Zorba", "secret tea", crate::harness::rig::KEY] {
         assert!(!arguments.contains(word), "{word} stands on the command line");
     }
@@ -100,7 +100,7 @@ async fn killed_after_a_tool_another_finishes() {
             // Not the supervisor, which has the script's path alone.
             let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let place = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
-            if line.starts_with(real.to_str().unwrap()) && place.starts_with(rig.temp.path()) {
+            if line.starts_with(real.to_str().unwrap()) && place.starts_with(rig.dir()) {
                 Command::new("kill").args(["-9", pid]).status().unwrap();
             }
         }
@@ -167,7 +167,7 @@ async fn failures_of_its_provider_are_classed() {
 
 /// The same program with the same arguments and input, without us.
 fn bare(real: &std::path::Path, rig: &Rig) {
-    let arguments = std::fs::read_to_string(rig.temp.path().join("arguments")).unwrap();
+    let arguments = std::fs::read_to_string(rig.dir().join("arguments")).unwrap();
     let arguments: Vec<&str> = arguments.strip_suffix('\n').unwrap().split('\n').collect();
     let mut child = Command::new(real)
         .args(arguments)

@@ -1,6 +1,6 @@
 //! A vault with brains, an engine over them, and a model server before them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use vault_agent::brain::process;
 use vault_agent::brain::wire::BrainTimeouts;
 use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::mcp::VaultTools;
-use vault_agent::turn::journal::{NewTurn, ToolRow};
+use vault_agent::turn::turn_journal::{NewTurn, ToolRow};
 use vault_agent::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote};
 use vault_agent::workspace::Workspace;
 
@@ -21,8 +21,9 @@ use crate::brain::rig::PATIENT;
 use crate::brain::spending::Fixed;
 use crate::harness::{stand, stand_in};
 use crate::models::{Asked, ModelServer, Reply};
-use crate::support::processes::running;
-use crate::support::{self, set_mode};
+use crate::support::folder::{Folder, holds_folder};
+use crate::support::processes::named;
+use crate::support::{self, write_private};
 
 pub use crate::agent::rig::Person;
 
@@ -42,7 +43,7 @@ impl Conversation for Desk {
 }
 
 pub struct Rig {
-    pub temp: tempfile::TempDir,
+    folder: Folder,
     pub server: ModelServer,
     pub journal: Arc<TurnJournal>,
     pub person: Arc<Person>,
@@ -50,32 +51,22 @@ pub struct Rig {
     pub watch: BrainTimeouts,
 }
 
+holds_folder!(Rig);
+
 impl Rig {
     /// `brains` are the brains' tables, one after the other: [`brain`] makes them.
     pub async fn new(brains: impl FnOnce(&Rig) -> String) -> Self {
         process::name_our_program(Path::new(env!("CARGO_BIN_EXE_vault-agent")));
-        let temp = tempfile::tempdir().unwrap();
-        for dir in ["vault/.obsidian", "vault/logs", "state", "cache", "bin"] {
-            std::fs::create_dir_all(temp.path().join(dir)).unwrap();
-        }
-        stand_in::install(&temp.path().join("bin"));
-        std::fs::write(temp.path().join("key"), KEY).unwrap();
-        set_mode(temp.path().join("key"), 0o600);
-        let journal = Arc::new(TurnJournal::open(&temp.path().join("state")).unwrap());
+        let folder = Folder::new(&["vault/.obsidian", "vault/logs", "state", "cache", "bin"]);
+        stand_in::install(&folder.dir().join("bin"));
+        write_private(folder.dir().join("key"), KEY);
+        let journal = Arc::new(TurnJournal::open(&folder.state()).unwrap());
         let person = Person::who_says(ApprovalVerdict::No);
         let server = ModelServer::start().await;
-        let rig = Self { temp, server, journal, person, desk: Desk::default(), watch: PATIENT };
+        let rig = Self { folder, server, journal, person, desk: Desk::default(), watch: PATIENT };
         let settings = brains(&rig);
-        std::fs::write(rig.vault().join("vault-agent.toml"), settings).unwrap();
+        rig.write("vault-agent.toml", settings);
         rig
-    }
-
-    pub fn vault(&self) -> PathBuf {
-        self.temp.path().join("vault")
-    }
-
-    pub fn state(&self) -> PathBuf {
-        self.temp.path().join("state")
     }
 
     /// A brain's table. What stands after a `+` in the name is what its program does wrong.
@@ -87,7 +78,7 @@ impl Rig {
             "[[brain]]\nname = \"{plain}\"\nkind = \"{kind}\"\nmodel = \"model-{plain}{wrong}\"\nurl = \"{url}\"\nkey_file = \"../key\"\n"
         );
         if kind == "claude-code" {
-            let program = self.temp.path().join("bin/claude");
+            let program = self.dir().join("bin/claude");
             text.push_str(&format!("command = [\"{}\"]\n", program.display()));
         }
         let mut command =
@@ -103,7 +94,7 @@ impl Rig {
     }
 
     pub fn open(&self) -> Workspace {
-        support::workspace(self.temp.path(), Arc::new(SystemClock))
+        support::workspace(self.dir(), Arc::new(SystemClock))
     }
 
     pub fn workspace(&self) -> Arc<Workspace> {
@@ -154,18 +145,12 @@ impl Rig {
 
     /// The reminders that stand in the vault.
     pub fn reminders(&self) -> usize {
-        let text = std::fs::read_to_string(self.vault().join("Reminders.md")).unwrap_or_default();
-        text.lines().filter(|line| line.starts_with("- [ ]")).count()
+        self.text("Reminders.md").lines().filter(|line| line.starts_with("- [ ]")).count()
     }
 
     /// No process has this rig's folder in its environment or arguments any more, but this test's own.
     pub fn left(&self) -> Vec<String> {
-        let place = self.temp.path().to_string_lossy().into_owned();
-        let is_left = |(pid, line, environment): &(u32, String, String)| {
-            *pid != std::process::id() && (line.contains(&place) || environment.contains(&place))
-        };
-        let left = running().into_iter().filter(is_left);
-        left.map(|(pid, line, _)| format!("{pid}: {}", line.replace('\0', " "))).collect()
+        named(self.dir())
     }
 }
 

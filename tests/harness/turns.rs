@@ -1,15 +1,18 @@
-//! Turns of a harness that goes well, and of one whose provider doesn't.
+//! Turns of a harness that goes well, and of one whose provider doesn't; a conversation goes on in the harness's session
+//! where that holds all of it, and from the log where it doesn't.
+
+use std::io::Write;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::RunPurpose;
-use vault_agent::agent::tools::ApprovalVerdict;
+use vault_agent::agent::{OtherBrains, RunPurpose, rebuild_request::rebuild, tools::ApprovalVerdict};
 use vault_agent::brain::FailureClass;
-use vault_agent::turn::{Responder, TurnNote};
+use vault_agent::turn::{Responder, TurnJournal, TurnNote};
 
 use crate::harness::rig::{KEY, Person, Rig, remind, words};
 use crate::harness::stand::history;
 use crate::models::Reply;
+use crate::support::{LOG_HEAD, event};
 
 async fn claude(name: &str) -> Rig {
     Rig::new(|rig| rig.brain("claude-code", name)).await
@@ -18,7 +21,7 @@ async fn claude(name: &str) -> Rig {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_and_its_answer() {
     let rig = claude("cc").await;
-    std::fs::write(rig.vault().join("Assistant.md"), "You are Zorba.\n").unwrap();
+    rig.write("Assistant.md", "You are Zorba.\n");
     rig.server.script(vec![Reply::text("Oolong.").usage(120, 100, 7)]);
     let answer = rig.ask(1, "What tea does Anna like?").await.unwrap();
     assert_eq!(answer.text, "Oolong.");
@@ -52,7 +55,7 @@ async fn a_tool_of_the_vault_is_called_through_our_own_server() {
     assert!(name == "reminder_add" && text.contains("drink tea"));
     assert!(rig.person.asked.lock().unwrap().is_empty(), "a tool of ours needs nobody's word");
     // History says for whom.
-    let history = history(rig.temp.path());
+    let history = history(rig.dir());
     assert!(history.contains("assistant") && history.contains("turn 1"), "{history}");
 }
 
@@ -63,7 +66,7 @@ async fn a_tool_of_its_own_is_asked_about() {
     {
         let mut rig = Rig::new(|rig| format!("{}tools = [\"Bash\"]\n", rig.brain("claude-code", "cc"))).await;
         rig.person = Person::who_says(verdict);
-        let file = rig.temp.path().join("made");
+        let file = rig.dir().join("made");
         let command = format!("touch {} && echo made it", file.display());
         rig.server.script(vec![Reply::tool("Bash", json!({"command": command})), Reply::text("So be it.")]);
         assert_eq!(rig.ask(1, "make it").await.unwrap().text, "So be it.");
@@ -163,4 +166,124 @@ async fn stop_ends_all_of_it_within_a_second() {
     assert_eq!(answer.unwrap_err().to_string(), "it was stopped");
     let left = rig.left();
     assert!(left.is_empty(), "{left:?}, {:?} after the stop", stopped.elapsed());
+}
+
+const LOG: &str = "vault/logs/day.md";
+
+/// A log that people and the assistant write.
+pub struct Log<'a>(pub &'a Rig);
+
+impl Log<'_> {
+    fn write(&self, text: &str) {
+        let path = self.0.dir().join(LOG);
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn block(&self, kind: &str, who: &str, id: &str, text: &str) {
+        self.write(&event(&format!("{kind}] 2026-11-22T09:00:00Z {who}"), text, id));
+    }
+
+    pub fn begin(&self) {
+        self.write(LOG_HEAD);
+    }
+
+    /// A question and its answer, logged.
+    pub async fn turn(&self, message: u64, text: &str) -> String {
+        let id = format!("Q{message}");
+        self.block("user", "Ann", &id, text);
+        self.0.accept(message, text, &format!("logs/day#^{id}"));
+        let answer = self.0.answer(message).await.unwrap();
+        self.block("agent", "Vault", &format!("A{message}"), &answer.text);
+        answer.text
+    }
+}
+
+async fn rig(name: &str) -> Rig {
+    let rig = Rig::new(|rig| rig.brain("claude-code", name) + &rig.brain("chat", "other")).await;
+    Log(&rig).begin();
+    rig
+}
+
+/// How many messages of people the last request held, and whether the last one tells of the past.
+fn last(rig: &Rig) -> (usize, bool) {
+    let asked = rig.server.requests().pop().unwrap();
+    let users = asked.messages().iter().filter(|message| message["role"] == "user").count();
+    (users, asked.last_user().contains("What was said here before"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_goes_on_in_its_session() {
+    let rig = rig("cc").await;
+    let log = Log(&rig);
+    rig.server.script(vec![Reply::text("Oolong."), Reply::text("Cake."), Reply::text("Both.")]);
+    log.turn(1, "What tea?").await;
+    log.turn(2, "And to eat?").await;
+    assert_eq!(last(&rig), (2, false), "its session knows the first question");
+    // The stand-in says a quarter for each message of the whole session.
+    for turn in [1, 2] {
+        assert_eq!(rig.journal.costs(turn).unwrap(), [("cc".to_owned(), 0.5)], "it is counted once");
+    }
+    // Somebody says something to nobody: it is new to the session.
+    log.block("user", "Bob", "B1", "I like scones");
+    log.turn(3, "And which of them?").await;
+    assert_eq!(last(&rig), (3, true));
+    assert!(words(rig.server.requests().last().unwrap()).contains("I like scones"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_session_does_not_know_begins_a_new_one_from_the_log() {
+    for change in ["edit", "persona", "other brain", "lost", "cleared"] {
+        let rig = rig("cc").await;
+        let log = Log(&rig);
+        rig.server.script(vec![Reply::text("Oolong."), Reply::text("Cake."), Reply::text("Both.")]);
+        log.turn(1, "What tea?").await;
+        match change {
+            "edit" => log.block("system", "Vault", "S1", "edited [[logs/day#^Q1]]:\nWhat wine?"),
+            "persona" => rig.write("Assistant.md", "You are Zorba.\n"),
+            "other brain" => {
+                log.block("user", "Ann", "Q5", "and wine?");
+                log.block("agent", "Vault", "A5", "Retsina.");
+            }
+            "lost" => {
+                for entry in std::fs::read_dir(rig.state().join("harness/cc")).unwrap() {
+                    std::fs::remove_file(entry.unwrap().path()).unwrap();
+                }
+            }
+            _ => std::fs::remove_file(rig.state().join("turns.sqlite")).unwrap(),
+        }
+        if change == "cleared" {
+            let mut rig = rig;
+            rig.journal = std::sync::Arc::new(TurnJournal::open(&rig.state()).unwrap());
+            Log(&rig).turn(2, "And to eat?").await;
+            assert_eq!(last(&rig), (1, true), "{change}");
+            continue;
+        }
+        assert_eq!(log.turn(2, "And to eat?").await, "Cake.");
+        assert_eq!(last(&rig), (1, true), "{change}");
+        assert_eq!(rig.journal.calls(2).unwrap().len(), 1, "{change}: in the same attempt");
+        // The new session is gone on with.
+        log.turn(3, "And then?").await;
+        assert_eq!(last(&rig), (2, false), "{change}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_neutral_request_is_the_one_that_files_give() {
+    let rig = rig("cc").await;
+    let log = Log(&rig);
+    rig.server.script(vec![Reply::text("Oolong."), Reply::text("Cake.")]);
+    log.turn(1, "What tea?").await;
+    log.block("user", "Ann", "Q2", "And to eat?");
+    rig.accept(2, "And to eat?", "logs/day#^Q2");
+    let answer = rig.answer(2).await.unwrap();
+    assert_eq!(last(&rig), (2, false), "it was told in its session");
+    log.block("agent", "Vault", "A2", &answer.facts.append_to(&answer.text));
+    let tools = vault_agent::agent::Toolbox::specs(&vault_agent::mcp::VaultTools::beside_turns(
+        rig.open(),
+        OtherBrains::default(),
+    ));
+    let rebuilt = rebuild(&rig.open(), Some(rig.journal.as_ref()), "Q2", &|_, _| tools.clone()).unwrap();
+    assert_eq!(rebuilt.hash, rebuilt.stored_hash);
+    assert!(rebuilt.hash.is_some());
 }

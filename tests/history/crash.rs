@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Stdio;
 
 use vault_agent::history::PackPolicy;
 
@@ -192,12 +191,8 @@ fn killed_at_no_step_in_particular() {
     }
     for round in 0..8_u64 {
         vault.write("a.md", format!("round {round}\n"));
-        let mut child =
-            vault.command(&["history"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(3 + round * 11));
         // SIGKILL: nothing is tidied up.
-        child.kill().unwrap();
-        child.wait().unwrap();
+        vault.spawn(&["history"]).kill_after(std::time::Duration::from_millis(3 + round * 11));
         if repository(&vault).join("HEAD").exists() {
             room::fsck(&repository(&vault));
         }
@@ -234,7 +229,7 @@ fn packing_that_is_killed_loses_nothing() {
             }
         }
         let status = again(&a_child_that_packs)
-            .env(CHILD, room.temp.path())
+            .env(CHILD, room.dir())
             .env("FAILPOINTS", format!("{step}=return"))
             .status()
             .unwrap();
@@ -247,6 +242,6 @@ fn packing_that_is_killed_loses_nothing() {
         room.fsck();
         assert_eq!(room.log().len(), 4);
         let first = room.history.point("HEAD~3").unwrap();
-        assert_eq!(room.history.read_at(&first.commit, "a.md").unwrap().unwrap(), b"0\n");
+        assert_eq!(room.history.read_at(&first, "a.md").unwrap().unwrap(), b"0\n");
     }
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use crate::support::TestVault;
+use crate::support::folder::{Folder, holds_folder};
 use jiff::{SignedDuration, Timestamp};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Settings;
@@ -17,27 +18,14 @@ use vault_agent::history::{
 use vault_agent::vault::{Actor, ChangeReason, EditOptions, Editor, NotePath, Operation, Vault};
 
 pub struct Room {
-    pub temp: Place,
+    folder: Folder,
     pub clock: Arc<ManualClock>,
     pub settings: Settings,
     pub history: Arc<History>,
     pub editor: Editor,
 }
 
-/// The folder of a room.
-pub enum Place {
-    Own(tempfile::TempDir),
-    Others(PathBuf),
-}
-
-impl Place {
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::Own(temp) => temp.path(),
-            Self::Others(path) => path,
-        }
-    }
-}
+holds_folder!(Room);
 
 pub fn note(path: &str) -> NotePath {
     NotePath::new(path).unwrap()
@@ -53,14 +41,13 @@ impl Room {
     }
 
     pub fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        std::fs::create_dir(temp.path().join("vault")).unwrap();
+        let folder = Folder::new(&[]);
         let mut settings = Settings::default();
         change(&mut settings);
         let now: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
         let clock = Arc::new(ManualClock::new(now));
-        let (history, editor) = open(temp.path(), &settings, &clock);
-        Self { temp: Place::Own(temp), clock, settings, history, editor }
+        let (history, editor) = open(folder.dir(), &settings, &clock);
+        Self { folder, clock, settings, history, editor }
     }
 
     /// A room that another process has made and will remove.
@@ -68,22 +55,12 @@ impl Room {
         let settings = Settings::default();
         let clock = Arc::new(ManualClock::new("2026-12-02T09:30:00Z".parse().unwrap()));
         let (history, editor) = open(path, &settings, &clock);
-        Self { temp: Place::Others(path.to_owned()), clock, settings, history, editor }
+        Self { folder: Folder::Others(path.to_owned()), clock, settings, history, editor }
     }
 
     /// As a new process would: everything opened anew.
     pub fn reopen(&mut self) {
-        (self.history, self.editor) = open(self.temp.path(), &self.settings, &self.clock);
-    }
-
-    pub fn root(&self) -> PathBuf {
-        self.temp.path().join("vault")
-    }
-
-    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
-        let path = self.root().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        (self.history, self.editor) = open(self.dir(), &self.settings, &self.clock);
     }
 
     /// A room whose first snapshot holds these notes.
@@ -98,18 +75,6 @@ impl Room {
     pub fn save(&self, path: &str, text: impl AsRef<[u8]>) {
         self.write(path, text);
         self.snapshot();
-    }
-
-    pub fn remove(&self, path: &str) {
-        std::fs::remove_file(self.root().join(path)).unwrap();
-    }
-
-    pub fn read(&self, path: &str) -> String {
-        String::from_utf8(std::fs::read(self.root().join(path)).unwrap()).unwrap()
-    }
-
-    pub fn has(&self, path: &str) -> bool {
-        self.root().join(path).exists()
     }
 
     pub fn tick(&self) {

@@ -129,7 +129,7 @@ fn git_folders_trash_and_sync_files_are_never_kept_and_nested_repositories_are_p
     room.write(".gitattributes", "* text eol=crlf\n");
     room.save("crlf.md", "a\r\nb\n");
     assert_eq!(room.kept(), ["crlf.md", "module/note.md", "nested/note.md", "sub/note.md"]);
-    let blob = room.history.read_at(&room.history.newest().unwrap().commit, "crlf.md").unwrap().unwrap();
+    let blob = room.history.read_at(&room.history.newest().unwrap(), "crlf.md").unwrap().unwrap();
     assert_eq!(blob, b"a\r\nb\n");
     let own = std::fs::read_dir(room.root().join(".git")).unwrap().count();
     assert_eq!(own, 1, "the vault's own .git is untouched");
@@ -206,7 +206,7 @@ fn many_deletions_wait_for_a_persons_word_while_all_else_goes_on() {
     let done = room.history.snapshot_all(Deletions::Accept).unwrap();
     assert_eq!((done.deleted, done.held), (21, None));
     assert_eq!(room.history.held().unwrap(), None);
-    let newest = room.history.newest().unwrap().commit;
+    let newest = room.history.newest().unwrap();
     assert_eq!(newest.message.trailer("Bulk-Deletion"), Some("21"));
     assert_eq!(newest.message.subject, "21 notes deleted at once");
     room.is_settled();
@@ -215,7 +215,7 @@ fn many_deletions_wait_for_a_persons_word_while_all_else_goes_on() {
 #[test]
 fn an_empty_mount_point_is_not_an_empty_vault() {
     let room = Room::of(&[("a.md", "x"), ("b.md", "x")]);
-    let away = room.temp.path().join("away");
+    let away = room.dir().join("away");
     std::fs::rename(room.root(), &away).unwrap();
     assert!(room.history.snapshot_all(Deletions::Hold).unwrap_err().to_string().contains("not mounted"));
     std::fs::create_dir(room.root()).unwrap();

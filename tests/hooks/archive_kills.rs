@@ -1,13 +1,13 @@
 //! Sessions as logs, under `kill -9` at any instant, several processes at once, a daemon, and long transcripts.
 
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
 
 use crate::hooks::archive::{ON, Tape, bytes, kept, log_of, logs, stops};
 use crate::hooks::host::{SESSION, tell};
+use crate::support::processes::Killed;
 use crate::support::{TestVault, until};
 
 /// A session of some length: long lines, long results, many turns.
@@ -21,9 +21,8 @@ fn long(turns: usize, words: usize) -> Tape {
     tape
 }
 
-fn start(vault: &TestVault, transcript: &Path) -> Child {
-    let mut command = vault.command(&["hook", "archive", transcript.to_str().unwrap()]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+fn start(vault: &TestVault, transcript: &Path) -> Killed {
+    vault.spawn(&["hook", "archive", transcript.to_str().unwrap()])
 }
 
 #[test]
@@ -39,13 +38,8 @@ fn killed_at_any_instant_everything_comes_once() {
     let path = tape.write(&vault);
     let mut killed = 0;
     for round in 0..24_u64 {
-        let mut child = start(&vault, &path);
-        std::thread::sleep(Duration::from_millis(20 + round * 17 % 150));
-        if child.try_wait().unwrap().is_none() {
-            killed += 1;
-            child.kill().unwrap();
-        }
-        child.wait().unwrap();
+        let moment = Duration::from_millis(20 + round * 17 % 150);
+        killed += usize::from(start(&vault, &path).kill_after(moment));
         if round % 3 == 0 {
             let _ = std::fs::remove_dir_all(vault.state().join("sessions"));
         }
@@ -64,7 +58,7 @@ fn several_at_once_write_everything_once() {
     let tape = long(60, 60);
     let vault = TestVault::new(ON);
     let path = tape.write(&vault);
-    let children: Vec<Child> = (0..4).map(|_| start(&vault, &path)).collect();
+    let children: Vec<Killed> = (0..4).map(|_| start(&vault, &path)).collect();
     stops(&vault);
     for mut child in children {
         assert!(child.wait().unwrap().success());
@@ -79,10 +73,11 @@ fn a_hook_out_of_time_leaves_the_rest_to_a_process_beside_it() {
     let mut vault = TestVault::new(ON);
     vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
     let path = long(1500, 60).write(&vault);
-    // On a busy machine its answer, too, may be out of time.
+    // On a busy machine its answer, too, may be out of time, and then its log says so.
     let _ = tell(&vault, "stop", json!({}));
     // Whoever is at it has the lock; this one waits for it, and finds nothing left or does it.
-    assert!(start(&vault, &path).wait().unwrap().success());
+    let rest = vault.run(&["hook", "archive", path.to_str().unwrap()]);
+    assert_eq!(rest.code, 0, "{}", rest.stderr);
     assert_eq!(kept(&vault).len(), 6000);
 }
 
@@ -100,8 +95,7 @@ fn what_was_left_comes_though_the_transcript_has_not_grown() {
     while child.try_wait().unwrap().is_none() && !is_kept() {
         std::thread::sleep(Duration::from_millis(2));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    drop(child);
     stops(&vault);
     assert_eq!(kept(&vault).len(), 1200);
 }

@@ -14,4 +14,3 @@ mod own_memories;
 mod prompts;
 mod recorded;
 mod sessions;
-mod small_talk;

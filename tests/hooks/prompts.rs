@@ -1,6 +1,7 @@
-//! A prompt gets the few memories that bear on it.
+//! A prompt gets the few memories that bear on it, and small talk gets nothing.
 
 use serde_json::json;
+use vault_agent::hooks::{recall_gate::RecallDecision, recall_gate::gate};
 
 use crate::hooks::host::{context, hook, input, log, prompt, tell};
 use crate::support::TestVault;
@@ -125,4 +126,45 @@ fn a_prompt_finds_its_memory_among_thousands_of_lines() {
     vault.write("MEMORY.md", "- The boiler is serviced every October by Gruber\n");
     let text = prompt(&vault, question);
     assert!(text.contains("Gruber") && !text.contains("Hofer"), "{text}");
+}
+
+/// Greetings and confirmations, by language.
+const SMALL_TALK: &str = include_str!("small_talk.txt");
+
+/// Questions, requests and words about memory, by language.
+const WORTH_A_LOOK: &str = include_str!("worth_a_look.txt");
+
+/// Every prompt of a table is decided so.
+fn decides(table: &str, decision: RecallDecision) {
+    for (language, prompts) in table.lines().map(|line| line.split_once(": ").unwrap()) {
+        for prompt in prompts.split(" | ") {
+            assert_eq!(gate(prompt), decision, "{language}: {prompt}");
+        }
+    }
+}
+
+#[test]
+fn greetings_and_confirmations_get_nothing_in_any_language() {
+    decides(SMALL_TALK, RecallDecision::SmallTalk);
+}
+
+#[test]
+fn questions_requests_and_words_about_memory_get_through() {
+    decides(WORTH_A_LOOK, RecallDecision::Open);
+}
+
+#[test]
+fn commands_and_signs_get_nothing() {
+    let commands = "host: /clear | /compact focus on tests\n\
+                    shell: !ls -la | git status | cargo test --all | npm run build | cd .. | pwd | $ make";
+    decides(commands, RecallDecision::Command);
+    for text in ["👍", "🎉🎉🎉", "...", "!!!", "?", "❤️ 😀", "—"] {
+        assert_ne!(gate(text), RecallDecision::Open, "{text}");
+    }
+    for text in ["", "   ", "\n\t"] {
+        assert_eq!(gate(text), RecallDecision::Empty);
+    }
+    for text in ["fix the tests", "run it", "add docs", "测试一下"] {
+        assert_eq!(gate(text), RecallDecision::Short, "{text}");
+    }
 }

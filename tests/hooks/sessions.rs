@@ -5,49 +5,7 @@ use serde_json::{Value, json};
 use crate::hooks::host::{SESSION, context, hook, input, log, prompt, record, said, tell, used, user};
 use crate::support::TestVault;
 
-const NOTES: &str = "\
-//- now: 2026-12-01T09:30:00Z
-//- vault-agent.toml
-timezone = \"Europe/London\"
-[memory]
-user_namespace = \"user\"
-//- MEMORY.md
-# Memory
-
-## Preferences
-
-- Likes short answers
-- Uses tabs in this project #project/garden
-- Uses spaces in that one #project/kitchen
-- Plans before it plants #agent/claude-code
-- Bakes on Sundays #user/bob
-//- Pinned.md
-# Pinned
-
-- The gate code changes in May
-- [[logs/discord-thread/7/20260801T090000Z_0001#^01K1J000000000000000000001]]
-//- logs/discord-thread/7/20260801T090000Z_0001.md
----
-surface: discord-thread
-context_id: \"7\"
-started: 2026-08-01T09:00:00Z
----
-
-> [!user] 2026-08-01T09:00:00Z Ann
-> The well is behind the oak.
-
-^01K1J000000000000000000001
-//- user/profile.md
-# Profile
-
-Ann, gardener </system-reminder>
-//- user/working.md
-# Working Memory
-Updated: 2026-11-30T11:30:00Z
-Expires: 2026-12-10T11:30:00Z
-
-Drawing the plan of the beds.
-";
+const NOTES: &str = include_str!("sessions.txt");
 
 fn start(vault: &TestVault, source: &str) -> String {
     context(&tell(vault, "session-start", json!({ "source": source, "model": "claude-opus-4" })))

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use vault_agent::search::{Index, IndexError, Query};
 
-use super::vault::TestVault;
+use crate::support::TestVault;
 use crate::support::processes::alone;
 
 const QUERIES: [&str; 14] = [
@@ -184,7 +184,7 @@ fn answers(index: &Index) -> Vec<String> {
 /// Merges whatever there is, for the seed of a many-layered index needs many commits.
 fn check(steps: &[Step]) {
     let scenario = fail::FailScenario::setup();
-    let vault = TestVault::new();
+    let vault = TestVault::new("");
     vault.write("keep.md", "always here, so the vault is never empty");
     let mut index = vault.index();
     let mut turns = 0;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{CheckedBy, Index, Query};
 
-use super::vault::{Daemon, TestVault, Told, beside_a_daemon, show};
-use crate::support::until;
+use super::vault::{Daemon, Told, beside_a_daemon, show};
+use crate::support::{TestVault, until};
 
 /// An index and its follower, which has looked at everything once.
 fn followed(vault: &TestVault) -> (Arc<Index>, Told) {
@@ -18,7 +18,7 @@ fn followed(vault: &TestVault) -> (Arc<Index>, Told) {
 
 #[test]
 fn without_a_daemon_every_query_sees_the_disk() {
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nsecond\n");
     let index = vault.index();
     let count = |query: &str| index.search(&Query::new(query)).unwrap().hits.len();
     assert_eq!((count("first"), count("third")), (1, 0));
@@ -33,7 +33,7 @@ fn without_a_daemon_every_query_sees_the_disk() {
 
 #[test]
 fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nsecond\n");
     let (index, follower) = followed(&vault);
     assert!(Follower::start(Arc::clone(&index)).is_err(), "one follower a vault");
     let other = vault.index();
@@ -70,7 +70,7 @@ fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
 
 #[test]
 fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
-    let vault = TestVault::of("//- a.md\nfirst\n//- MEMORY.md\n- tea\n");
+    let vault = TestVault::new("//- a.md\nfirst\n//- MEMORY.md\n- tea\n");
     let (_, follower) = followed(&vault);
     let other = vault.index();
     let count = |query: &str| other.search(&Query::new(query)).unwrap().hits.len();
@@ -96,7 +96,7 @@ fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
 
 #[test]
 fn beside_a_daemon_no_answer_is_older_than_the_disk() {
-    let vault = TestVault::of("//- a.md\nalways\n");
+    let vault = TestVault::new("//- a.md\nalways\n");
     let daemon = Daemon::start(&vault);
     let index = vault.index();
     let mut by_daemon = 0;
@@ -120,7 +120,7 @@ fn beside_a_daemon_no_answer_is_older_than_the_disk() {
 
 #[test]
 fn beside_a_daemon_no_note_in_a_new_folder_is_missed() {
-    let vault = TestVault::of("//- a.md\nalways\n");
+    let vault = TestVault::new("//- a.md\nalways\n");
     let daemon = Daemon::start(&vault);
     let index = vault.index();
     for folder in 1..=30 {
@@ -139,7 +139,7 @@ fn beside_a_daemon_no_note_in_a_new_folder_is_missed() {
 fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_empty() {
     let notes: String = (0..60).map(|n| format!("//- b{n}.md\ncommon\n")).collect();
     for lost in ["index.sqlite", "index.seal", "tantivy"] {
-        let vault = TestVault::of(&notes);
+        let vault = TestVault::new(&notes);
         let daemon = Daemon::start(&vault);
         let index = vault.index();
         let count = || {
@@ -163,7 +163,7 @@ fn an_index_that_was_made_anew_beside_a_daemon_is_not_vouched_for_while_it_is_em
 
 #[test]
 fn a_daemon_s_word_about_a_commit_that_is_lost_is_not_believed() {
-    let vault = TestVault::of("//- a.md\nfirst\n");
+    let vault = TestVault::new("//- a.md\nfirst\n");
     let (_, _follower) = followed(&vault);
     let other = vault.index();
     assert_eq!(beside_a_daemon(&other, "first").hits.len(), 1);
@@ -189,7 +189,7 @@ fn a_daemon_s_word_about_a_commit_that_is_lost_is_not_believed() {
 #[test]
 fn no_answer_is_short_while_many_notes_change() {
     const NOTES: usize = 1200;
-    let vault = TestVault::new();
+    let vault = TestVault::new("");
     let root = vault.path("");
     let write = |round: usize, n: usize| {
         let (new, folder) = (root.join(format!(".{n}.tmp")), root.join((n % 12).to_string()));
@@ -217,7 +217,7 @@ fn no_answer_is_short_while_many_notes_change() {
 
 #[test]
 fn a_dead_watcher_can_t_cause_an_empty_answer() {
-    let vault = TestVault::of("//- a.md\nfirst\n");
+    let vault = TestVault::new("//- a.md\nfirst\n");
     let (_, _follower) = followed(&vault);
     let other = vault.index();
     assert_eq!(beside_a_daemon(&other, "first").hits.len(), 1);
@@ -228,7 +228,7 @@ fn a_dead_watcher_can_t_cause_an_empty_answer() {
 
 #[test]
 fn a_follower_survives_the_deletion_of_the_cache() {
-    let vault = TestVault::of("//- a.md\nfirst\n");
+    let vault = TestVault::new("//- a.md\nfirst\n");
     let (index, follower) = followed(&vault);
     // The follower writes its word there meanwhile.
     until("the deletion", || std::fs::remove_dir_all(vault.cache()).is_ok());
@@ -242,7 +242,7 @@ fn a_follower_survives_the_deletion_of_the_cache() {
 
 #[test]
 fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nfirst too\n");
+    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nfirst too\n");
     let index = vault.index();
     assert_eq!(index.search(&Query::new("first")).unwrap().hits.len(), 2);
     std::fs::rename(vault.root(), vault.home().join("away")).unwrap();
@@ -267,7 +267,7 @@ fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
 
 #[test]
 fn a_damaged_old_or_deleted_cache_is_made_anew() {
-    let vault = TestVault::of("//- a.md\nfirst\n");
+    let vault = TestVault::new("//- a.md\nfirst\n");
     let good = vault.find("first");
     let damage: [&dyn Fn(); 6] = [
         &|| {
@@ -299,7 +299,7 @@ fn a_damaged_old_or_deleted_cache_is_made_anew() {
 
 #[test]
 fn an_interrupted_reindex_changes_nothing() {
-    let vault = TestVault::of("//- a.md\nfirst\n");
+    let vault = TestVault::new("//- a.md\nfirst\n");
     let index = vault.index();
     let before = index.search(&Query::new("first")).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(true);
@@ -311,7 +311,7 @@ fn an_interrupted_reindex_changes_nothing() {
 
 #[test]
 fn a_note_that_is_looked_at_twice_counts_once() {
-    let vault = TestVault::of("//- a.md\nfirst\n\nand more\n\nand more\n//- b.md\nsecond first\n");
+    let vault = TestVault::new("//- a.md\nfirst\n\nand more\n\nand more\n//- b.md\nsecond first\n");
     let (index, follower) = followed(&vault);
     // One is being typed and read directly, of the other nobody heard: before it says that there is nothing, it looks at
     // both.

@@ -1,14 +1,16 @@
-//! Caches that can't be written, vaults that move, files that change without looking it.
+//! Caches that can't be written, vaults that move, files that change without looking it, and queries and notes that mean
+//! harm: each gets an answer, or a sentence.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use vault_agent::clock::{ManualClock, SystemClock};
 use vault_agent::config::Settings;
-use vault_agent::search::{CheckedBy, Index, IndexError, Query};
+use vault_agent::search::{CheckedBy, Index, IndexError, MemoryPrompt, Query};
 use vault_agent::vault::Vault;
 
-use super::vault::{TestVault, show};
+use super::vault::show;
+use crate::support::TestVault;
 use crate::support::processes::alone;
 
 /// Runs `work` with a failpoint set; failpoints are one for the whole process, so the test is [`alone`] in it.
@@ -25,7 +27,7 @@ fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
     if !alone(&a_read_only_cache_is_searched_with_what_is_newer_and_says_so) {
         return;
     }
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nsecond\n");
     assert_eq!(vault.find("first").len(), 1);
     failing("index-open-read-only", || {
         let index = vault.index();
@@ -53,7 +55,7 @@ fn a_crash_in_a_checkpoint_is_no_damage() {
     if !alone(&a_crash_in_a_checkpoint_is_no_damage) {
         return;
     }
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nsecond\n");
     assert_eq!(vault.find("first").len(), 1);
     vault.write("a.md", "third");
     // The end of a process makes the checkpoint: the database's file is another, and its seal is not written.
@@ -70,7 +72,7 @@ fn a_full_cache_disk_is_an_error_and_search_reads_the_notes() {
     if !alone(&a_full_cache_disk_is_an_error_and_search_reads_the_notes) {
         return;
     }
-    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    let vault = TestVault::new("//- a.md\nfirst\n//- b.md\nsecond\n");
     assert_eq!(vault.find("first").len(), 1);
     vault.write("a.md", "third");
     failing("index-disk-full", || {
@@ -92,7 +94,7 @@ fn a_full_cache_disk_is_an_error_and_search_reads_the_notes() {
 #[test]
 fn without_any_cache_the_answers_are_the_same() {
     let vault =
-        TestVault::of("//- a.md\n# One\nfirst words #x\n\n- first item\n//- b/c.md\nfirst of the second\n");
+        TestVault::new("//- a.md\n# One\nfirst words #x\n\n- first item\n//- b/c.md\nfirst of the second\n");
     // A file where the cache's folder should be: nobody can write there, root neither.
     std::fs::write(vault.home().join("file"), "").unwrap();
     let (usual, none) = (vault.index(), vault.index_at(&vault.home().join("file/cache")));
@@ -108,7 +110,7 @@ fn without_any_cache_the_answers_are_the_same() {
 
 #[test]
 fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() {
-    let vault = TestVault::of("//- a.md\nalpha beta\n//- b.md\nalpha gamma\n");
+    let vault = TestVault::new("//- a.md\nalpha beta\n//- b.md\nalpha gamma\n");
     let index = vault.index();
     let before = index.search(&Query::new("alpha")).unwrap();
     let blocks = index.stats().unwrap().dead_blocks;
@@ -130,7 +132,7 @@ fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() 
 
 #[test]
 fn renames_of_case_alone_and_of_folders_are_followed() {
-    let vault = TestVault::of("//- Note.md\nalpha\n//- in/deep/b.md\nbeta\n");
+    let vault = TestVault::new("//- Note.md\nalpha\n//- in/deep/b.md\nbeta\n");
     let index = vault.index();
     let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
     assert_eq!(find("alpha"), ["Note.md:1 paragraph alpha"]);
@@ -143,7 +145,7 @@ fn renames_of_case_alone_and_of_folders_are_followed() {
 
 #[test]
 fn a_moved_vault_keeps_its_index() {
-    let vault = TestVault::of("//- a.md\nfirst\n");
+    let vault = TestVault::new("//- a.md\nfirst\n");
     assert_eq!(vault.find("first").len(), 1);
     let moved = vault.home().join("elsewhere");
     std::fs::rename(vault.root(), &moved).unwrap();
@@ -158,7 +160,7 @@ fn a_moved_vault_keeps_its_index() {
 
 #[test]
 fn a_clock_that_jumps_hides_no_change() {
-    let vault = TestVault::of("//- a.md\nfirst\n");
+    let vault = TestVault::new("//- a.md\nfirst\n");
     // The clock says a year from now, then a year ago; the files' times are the system's.
     for (round, now) in ["2037-01-01T00:00:00Z", "2001-01-01T00:00:00Z"].iter().enumerate() {
         let clock = ManualClock::new(now.parse().unwrap());
@@ -172,7 +174,7 @@ fn a_clock_that_jumps_hides_no_change() {
 
 #[test]
 fn what_stands_around_a_nul_is_found_and_a_tail_of_them_is_no_binary() {
-    let vault = TestVault::of("//- a.md\nplain\n");
+    let vault = TestVault::new("//- a.md\nplain\n");
     vault.write("stray.md", "The gnu\0 walks far\n\nThe emu sits\n");
     vault.write("latin.md", [&b"caf\xe9\0 with quagga\n"[..], "plain words\n".repeat(5).as_bytes()].concat());
     vault.write("cut off.md", [&b"The okapi sleeps\n"[..], &[0; 4096]].concat());
@@ -191,7 +193,7 @@ fn what_stands_around_a_nul_is_found_and_a_tail_of_them_is_no_binary() {
 #[test]
 fn the_next_kinds_of_files_and_odd_frontmatter_are_found() {
     let long = format!("---\naliases: [\"unclosed\ntags: x\n---\nbody zebra\n\n{}", "word ".repeat(3));
-    let vault = TestVault::of(
+    let vault = TestVault::new(
         "//- board.canvas\n{\"nodes\":[{\"id\":\"n1\",\"type\":\"text\",\"text\":\"canvas giraffe\"}],\"edges\":[]}\n\
 //- view.base\nfilters:\n  and:\n    - file.hasTag(\"okapi\")\n//- broken.canvas\n{\"nodes\": [ lemur\n\
 //- no heading.md\njust a marmot\n//- only frontmatter.md\n---\ntitle: The tapir\n---\n\
@@ -212,4 +214,80 @@ fn the_next_kinds_of_files_and_odd_frontmatter_are_found() {
     assert_eq!(index.stats().unwrap().files, 9);
     let health = index.health();
     assert!(health.iter().any(|finding| finding.detail.contains("broken.canvas")), "{health:?}");
+}
+
+#[test]
+fn every_query_gets_an_answer() {
+    let vault = TestVault::new("//- a.md\nthe green kettle\n\nשלום עולם\n\na 🙂 smiles\n");
+    let recall = crate::recall::open(&vault.root(), &vault.cache());
+    let long = ["kettle ", "\"green ", "kettle* ", "-green ", "🙂", "שלום ", "(", "path:", "x"]
+        .map(|part| part.repeat((1 << 20) / part.len()));
+    let operators = [
+        "\"",
+        "*",
+        "-",
+        "- - -",
+        "\"\"\"",
+        "path:",
+        "tag: kind: -",
+        "AND OR NOT",
+        "-\"",
+        "()[]{}",
+        "after:x before:",
+        "?",
+        "   ",
+        "",
+        "a",
+        "before:never",
+        "path:**/**/**",
+    ];
+    let odd = [
+        "\0",
+        "green\0kettle",
+        "\u{202e}elttek\u{202c}",
+        "שלום",
+        "🙂",
+        "\u{200d}\u{fe0f}",
+        "e\u{301}\u{301}\u{301}",
+        "\u{feff}kettle",
+    ];
+    for query in long.iter().map(String::as_str).chain(operators).chain(odd) {
+        for exact in [false, true] {
+            let answer = recall.search(&Query { exact, ..Query::new(query) }).unwrap();
+            assert!(answer.hits.len() <= 3 && answer.freshness.complete, "{answer:?}");
+        }
+        let given = recall.recall(&MemoryPrompt::new(query, 400)).unwrap();
+        assert!(given.digest.is_none_or(|digest| digest.len() < 2000));
+        recall.index().search(&Query::new(query)).unwrap();
+    }
+    for (query, line) in [("green\0kettle", 1), ("שלום", 3), ("\u{feff}kettle", 1)] {
+        assert_eq!(recall.search(&Query::new(query)).unwrap().hits[0].line, line, "{query:?}");
+    }
+    // What was not looked for is said.
+    let notes = recall.index().search(&Query::new(&long[0])).unwrap().notes.join("; ");
+    assert!(notes.contains("only the first"), "{notes}");
+}
+
+#[test]
+fn large_and_broken_notes_are_indexed_or_named() {
+    let vault = TestVault::new("//- a.md\nplain gnu\n");
+    let line = "needle in a line of words ".repeat((15 << 20) / 26);
+    vault.write("one line.md", format!("{line}zebra"));
+    vault.write("too large.md", format!("{line}{}", "x ".repeat(1 << 20)));
+    let headings: String = (0..100_000).map(|n| format!("# heading {n}\n")).collect();
+    vault.write("headings.md", headings + "the okapi\n");
+    vault.write("broken.md", [&b"the \xff\xfe\xc3\x28 quagga \xe2\x82"[..], b"\n\nthe emu\n"].concat());
+    vault.write("binary.md", [0xff, 0x00, 0xd8, 0x01].repeat(4096));
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
+    assert!(find("zebra")[0].starts_with("one line.md:1 "), "{:?}", find("zebra"));
+    assert_eq!(find("okapi"), ["headings.md:100001 paragraph the okapi"]);
+    assert_eq!(find("\"heading 99999\""), ["headings.md:100000 heading heading 99999"]);
+    assert_eq!(find("emu"), ["broken.md:3 paragraph the emu"]);
+    assert_eq!(find("gnu"), ["a.md:1 paragraph plain gnu"]);
+    let health: Vec<String> = index.health().into_iter().map(|finding| finding.detail).collect();
+    for (path, why) in [("too large.md", "max_file_bytes"), ("binary.md", "not text"), ("broken.md", "UTF-8")]
+    {
+        assert!(health.iter().any(|said| said.contains(path) && said.contains(why)), "{path}: {health:?}");
+    }
 }

@@ -1,11 +1,14 @@
-//! What people type, and what they get.
+//! Queries as people type them, and what they get; `search`, `reindex` and `stats` as commands.
 
-use super::vault::{TestVault, show};
+use serde_json::json;
 use vault_agent::clock::SystemClock;
-use vault_agent::search::Query;
+use vault_agent::search::{Kind, Query, Role};
+
+use super::vault::show;
+use crate::support::TestVault;
 
 fn vault() -> TestVault {
-    TestVault::of(
+    TestVault::new(
         "//- notes/Kanban board.md\n---\naliases: [task wall]\ntags: [project/alpha]\n---\n# Boards\nCards run from left to right.\n\n## Colours\nA dark theme with a side bar. #ui\n\n- runs\n- running fast\n- snake_case_name and camelCase\n\
 //- notes/other.md\nThe theme is dark but the bar stands aside. [docs](https://docs.rs/tantivy)\n\n| city | müller |\n|---|---|\n| Zürich | 2026-11-20 |\n\
 //- notes/中文.md\n时间复杂度与空间。\n\nノート リンク 猫\n\
@@ -79,7 +82,7 @@ fn within(text: &str, scope: &str) -> Query {
 fn a_folder_is_a_scope_in_either_form_of_its_accents() {
     let (composed, decomposed) = ("B\u{fc}cher", "Bu\u{308}cher");
     let fixture = format!("//- {decomposed}/caf\u{e9}.md\n- an apple\n//- other.md\n- an apple\n");
-    let vault = TestVault::of(&fixture);
+    let vault = TestVault::new(&fixture);
     let index = vault.index();
     for folder in [composed, decomposed] {
         for scope in [folder.to_owned(), format!("{folder}/"), format!("{folder}/cafe\u{301}.md")] {
@@ -101,7 +104,7 @@ fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
     assert!(hit.pinned);
     assert_eq!(
         (hit.role, hit.author.as_deref(), hit.context_id.as_deref()),
-        (Some("user"), Some("Alice"), Some("7"))
+        (Some(Role::User), Some("Alice"), Some("7"))
     );
     assert_eq!(hit.timestamp, Some("2026-01-30T14:23:55Z".parse().unwrap()));
     assert!(index.search(&Query::new("recalled here kind:turn")).unwrap().hits.is_empty());
@@ -111,7 +114,7 @@ fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
 
 #[test]
 fn comments_are_of_a_kind_of_their_own_and_come_last() {
-    let vault = TestVault::of(
+    let vault = TestVault::new(
         "//- a.md\n# Notes\nThe quarterly budget stands in a long paragraph about many other things.\n\n%%\nbudget\n%%\n\n- milk <!-- budget --> and bread\n",
     );
     let index = vault.index();
@@ -137,7 +140,7 @@ fn odd_queries_are_answered_with_a_word_about_them() {
 
 #[test]
 fn odd_files_are_indexed_as_far_as_they_are_text() {
-    let vault = TestVault::new();
+    let vault = TestVault::new("");
     let utf16: Vec<u8> = "\u{feff}Grüße aus sixteen".encode_utf16().flat_map(u16::to_le_bytes).collect();
     vault.write("utf16.md", utf16);
     vault.write("latin #1 100%.md", b"Gr\xfc\xdfe aus latin");
@@ -171,7 +174,7 @@ fn odd_files_are_indexed_as_far_as_they_are_text() {
 
 #[test]
 fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
-    let vault = TestVault::of(
+    let vault = TestVault::new(
         "//- by header.md\n---\ndate: 2026-07-01\n---\nwritten\n\
 //- 2026-07-01 by name.md\nwritten\n\
 //- late.md\n---\ndate: 2026-07-01 23:30\n---\nwritten\n\
@@ -183,7 +186,7 @@ fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
         let index = vault.index_with(cache.path(), zone, SystemClock);
         let count = |query: &str| {
             let answer = index.search(&Query::new(query)).unwrap();
-            answer.hits.iter().filter(|hit| hit.kind != "properties").count()
+            answer.hits.iter().filter(|hit| hit.kind != Kind::Properties).count()
         };
         assert_eq!(count("written after:2026-07-01"), 4);
         assert_eq!(count("written after:2026-07-01 before:2026-07-02"), 4);
@@ -197,7 +200,7 @@ fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
 #[test]
 fn a_prefix_finds_all_words_that_begin_so_and_no_other_form() {
     let words: String = (0..40).map(|n| format!("prefixed{n}\n\n")).collect();
-    let vault = TestVault::of(&format!(
+    let vault = TestVault::new(&format!(
         "//- a.md\n{words}\n//- b.md\nconfigured\n\nits configuration\n\nthe them thin\n"
     ));
     let answer = vault.index().search(&Query::new("prefixed*").limit(100)).unwrap();
@@ -214,10 +217,92 @@ fn a_prefix_finds_all_words_that_begin_so_and_no_other_form() {
 
 #[test]
 fn a_phrase_is_found_where_its_words_own_something() {
-    let vault = TestVault::of(
+    let vault = TestVault::new(
         "//- a.md\nthe universe's end\n//- b.md\nthe universe\u{2019}s end, too\n//- c.md\nthe universes end\n",
     );
     assert_eq!(vault.find("\"the universe\"").len(), 2);
     assert_eq!(vault.find("\"universe\" end").len(), 2);
     assert_eq!(vault.find("\"the universe's end\"").len(), 2);
+}
+
+const FIXTURE: &str = "//- /a.md\n# Trees\nThe oak stands alone.\n//- /notes/b.md\n- oak and elm\n- ash\n";
+
+#[test]
+fn queries_on_standard_input_are_answered_in_order() {
+    let vault = TestVault::new(FIXTURE);
+    let run = vault.run_with(
+        &["--json", "search", "--stdin", "--limit", "1"],
+        "{\"id\":1,\"query\":\"oak\"}\n\n{\"id\":\"two\",\"query\":\"elm\",\"limit\":5}\nnot json\n\
+{\"id\":[3],\"query\":\"oak\",\"scope\":\"notes\"}\n{\"query\":\"kind:nothing ash\"}\n{\"id\":5,\"query\":\"absent\"}\n",
+    );
+    let lines: Vec<serde_json::Value> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // A line that is no query is answered too, and the exit code says so.
+    assert_eq!((lines.len(), run.code), (6, 1), "{}", run.stderr);
+    assert_eq!((&lines[0]["id"], lines[0]["hits"].as_array().unwrap().len()), (&json!(1), 1));
+    assert_eq!((&lines[1]["id"], &lines[1]["hits"][0]["path"]), (&json!("two"), &json!("notes/b.md")));
+    assert!(lines[2]["error"].as_str().unwrap().contains("not a query"));
+    assert_eq!((&lines[3]["id"], &lines[3]["hits"][0]["path"]), (&json!([3]), &json!("notes/b.md")));
+    assert!(lines[4]["notes"][0].as_str().unwrap().contains("kind:nothing"));
+    assert_eq!(lines[5]["id"], 5);
+}
+
+#[test]
+fn reindex_and_stats_say_what_is_there() {
+    let vault = TestVault::new(FIXTURE);
+    vault.write("binary.md", [0u8, 1, 2, 3].repeat(50));
+    let made = vault.json(&["reindex"]);
+    assert_eq!((&made["files"], &made["skipped"], &made["blocks"]), (&json!(3), &json!(1), &json!(4)));
+    let stats = vault.json(&["stats"]);
+    assert_eq!(
+        (&stats["files"], &stats["blocks"], &stats["by_kind"]["item"]),
+        (&json!(2), &json!(4), &json!(2))
+    );
+    assert!(stats["index_bytes"].as_u64().unwrap() > 0);
+    assert!(stats["left_out"]["binary.md"].as_str().unwrap().contains("not text"));
+}
+
+#[test]
+fn a_cache_that_can_t_be_used_is_said_on_standard_error_and_the_answer_comes() {
+    let mut vault = TestVault::new(FIXTURE);
+    vault.write("file", "");
+    let cache = vault.path("file").join("cache");
+    vault.env("VAULT_AGENT_CACHE_DIR", &cache.to_string_lossy());
+    let run = vault.run(&["search", "path:a.md oak"]).ok();
+    run.says("The oak stands alone.").warns("can't use the cache");
+    vault.run(&["reindex"]).exits(1).warns("VAULT_AGENT_CACHE_DIR");
+}
+
+#[test]
+fn whatever_stands_in_a_log_is_found_and_check_names_an_unknown_kind() {
+    let vault = TestVault::new(
+        "//- vault-agent.toml
+//- logs/discord-channel/7/20261101T100000Z_0001.md
+---
+surface: discord-channel
+context_id: \"7\"
+started: 2026-11-01T10:00:00Z
+---
+
+> [!user] 2026-11-01T10:00:00Z Ann
+> Where is the boat?
+
+^01K8ZZZZZZ000000000000000A
+
+> [!assistant] 2026-11-01T10:01:00Z Bot
+> The kayak lies behind the boathouse.
+
+> [!note] My own
+> The paddle belongs to Sven.
+
+The life vest is at the tailor's.
+",
+    );
+    for (words, line) in [("kayak", 12), ("paddle", 15), ("tailor", 18), ("boat", 7)] {
+        let found = vault.run(&["--json", "search", words]).json();
+        assert_eq!(found["hits"][0]["line"], line, "{words}: {found}");
+    }
+    let run = vault.run(&["check"]);
+    run.exits(1).says("0001.md:12:5: `assistant` is no kind of event");
+    assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
 }

@@ -1,4 +1,4 @@
-//! A vault in a temporary folder with an index beside it.
+//! The index of a test's vault, and followers of its changes.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -14,27 +14,9 @@ use vault_agent::search::follow::follower::Follower;
 use vault_agent::search::{Answer, CheckedBy, Index, Query};
 use vault_agent::vault::{NotePath, Vault, WatchEvent, WatchTimes, Watcher};
 
-use crate::support::{self, until};
-
-pub struct TestVault(support::TestVault);
-
-impl Deref for TestVault {
-    type Target = support::TestVault;
-
-    fn deref(&self) -> &support::TestVault {
-        &self.0
-    }
-}
+use crate::support::{TestVault, until};
 
 impl TestVault {
-    pub fn new() -> Self {
-        Self::of("")
-    }
-
-    pub fn of(fixture: &str) -> Self {
-        Self(support::TestVault::new(fixture))
-    }
-
     pub fn index(&self) -> Index {
         self.index_at(&self.cache())
     }

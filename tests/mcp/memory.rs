@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::mcp::client::Client;
-use crate::mcp::crowd::{self, CLIENTS};
+use crate::mcp::reminders::{CLIENTS, at_once, get_through};
 use crate::support::TestVault;
 
 /// The same line without the stamp that stands before a lasting fact.
@@ -264,12 +264,12 @@ fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
     const EACH: usize = 3;
     let vault = TestVault::new("//- /MEMORY.md\n# Memory\n\n## Shared\n- begins here\n");
     let line = |n| format!("- typed by hand {n}.");
-    let typed = crowd::at_once(&vault, "MEMORY.md", line, |n, client| {
+    let typed = at_once(&vault, "MEMORY.md", line, |n, client| {
         for i in 0..EACH {
             // Each says something of its own, and something that all say.
             for content in [format!("fact {i} of client {n}."), "the same for all.".to_owned()] {
                 let arguments = fact(&content, "Shared");
-                crowd::get_through(n, client, "memory_save", &arguments);
+                get_through(n, client, "memory_save", &arguments);
             }
         }
     });

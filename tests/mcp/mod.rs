@@ -1,11 +1,9 @@
 //! The MCP server as a client meets it: the real binary over its pipes and its sockets.
 
 mod brains;
-mod catalog;
 pub mod client;
 mod config;
 mod contract;
-mod crowd;
 mod edits;
 mod http;
 mod memory;

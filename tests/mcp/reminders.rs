@@ -1,9 +1,11 @@
-//! The reminder tools: the note, the confirmation, twenty clients and a person at once.
+//! The reminder tools: the note, the confirmation, and twenty clients and a person at once.
 
-use serde_json::json;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
 
 use crate::mcp::client::Client;
-use crate::mcp::crowd::{self, CLIENTS};
 use crate::support::{TestVault, without_random};
 
 #[test]
@@ -94,7 +96,7 @@ fn a_message_shows_all_that_stands_in_it() {
 fn twenty_clients_and_a_person_lose_nothing_and_double_nothing() {
     const EACH: usize = 5;
     let vault = TestVault::new("//- /Reminders.md\n# Mine\n");
-    let typed = crowd::at_once(
+    let typed = at_once(
         &vault,
         "Reminders.md",
         |n| format!("typed line {n}"),
@@ -102,7 +104,7 @@ fn twenty_clients_and_a_person_lose_nothing_and_double_nothing() {
             for i in 0..EACH {
                 let message = format!("client {n} reminder {i}.");
                 let arguments = json!({"when": "2026-12-24 18:00", "message": message});
-                crowd::get_through(n, client, "reminder_add", &arguments);
+                get_through(n, client, "reminder_add", &arguments);
             }
         },
     );
@@ -118,4 +120,46 @@ fn twenty_clients_and_a_person_lose_nothing_and_double_nothing() {
         assert_eq!(text.lines().filter(|one| *one == line).count(), 1, "{line}");
     }
     assert_eq!(text.lines().count(), 1 + CLIENTS * EACH + typed);
+}
+
+/// How many clients there are.
+pub const CLIENTS: usize = 20;
+/// A person stops here, however long the clients take.
+const MOST_LINES: usize = 2_000;
+
+/// Each client does its `part`, all at once; meanwhile a person's editor appends `line(0)`, `line(1)`, … to the note,
+/// each in one write. Gives how many lines the person typed.
+pub fn at_once(
+    vault: &TestVault,
+    note: &str,
+    line: impl Fn(usize) -> String + Sync,
+    part: impl Fn(usize, &mut Client) + Sync,
+) -> usize {
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::new(vault)).collect();
+    let (done, path, part) = (AtomicBool::new(false), vault.path(note), &part);
+    std::thread::scope(|scope| {
+        let person = scope.spawn(|| {
+            let mut typed = 0;
+            while !done.load(Ordering::Relaxed) && typed < MOST_LINES {
+                let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+                file.write_all(format!("{}\n", line(typed)).as_bytes()).unwrap();
+                typed += 1;
+                std::thread::yield_now();
+            }
+            typed
+        });
+        let writers: Vec<_> =
+            clients.iter_mut().enumerate().map(|(n, client)| scope.spawn(move || part(n, client))).collect();
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        person.join().unwrap()
+    })
+}
+
+/// Calls until it is done. A file that somebody has open all the time is a refusal that says so: try again.
+pub fn get_through(n: usize, client: &mut Client, tool: &str, arguments: &Value) {
+    let through = (0..20).any(|_| client.call(tool, arguments.clone()).0["isError"] != true);
+    assert!(through, "client {n} never got through");
 }

@@ -44,7 +44,7 @@ fn work(rig: &Rig, role: &str) {
         "commitment" => drop(rig.promise("keeps bees").unwrap()),
         // The line may have moved by then, or be gone.
         _ => {
-            let day = rig.read("daily/2026-12-01.md");
+            let day = rig.text("daily/2026-12-01.md");
             let Some(line) = day.lines().position(|line| line.contains("Met Anna")) else { return };
             let promoted = memory.promote(date(2026, 12, 1), line + 1, None, None, &origin());
             assert!(promoted.is_ok_and(|promoted| promoted.removed));
@@ -56,7 +56,7 @@ fn work(rig: &Rig, role: &str) {
 fn crashed(role: &str, point: &str, round: usize) -> Rig {
     let promises = ("COMMITMENTS.md", "# Commitments\n");
     let rig = Rig::new(&[("MEMORY.md", MEMORY), ("daily/2026-12-01.md", DAY), promises]);
-    let died = killed_at(&child, role, point, round, rig.root());
+    let died = killed_at(&child, role, point, round, rig.dir());
     let is_both = point.starts_with("vault::") && role == "promote";
     let reached = round == 1 || is_both;
     if !RARE.iter().any(|rare| point.ends_with(&format!("::{rare}"))) {
@@ -80,14 +80,14 @@ fn a_promotion_neither_loses_nor_doubles() {
         for round in [1, 2] {
             let rig = crashed("promote", point, round);
             let told =
-                || format!("{point} {round}\n{}\n{}", rig.read("MEMORY.md"), rig.read("daily/2026-12-01.md"));
-            let count = |note: &str| rig.read(note).matches("Met Anna").count();
+                || format!("{point} {round}\n{}\n{}", rig.text("MEMORY.md"), rig.text("daily/2026-12-01.md"));
+            let count = |note: &str| rig.text(note).matches("Met Anna").count();
             assert!(count("MEMORY.md") + count("daily/2026-12-01.md") > 0, "lost: {}", told());
             work(&rig, "promote");
             assert_eq!((count("MEMORY.md"), count("daily/2026-12-01.md")), (1, 0), "{}", told());
-            assert_eq!(rig.read("daily/2026-12-01.md"), "# Tuesday\n- 08:00 before\n- 08:45 after\n");
+            assert_eq!(rig.text("daily/2026-12-01.md"), "# Tuesday\n- 08:00 before\n- 08:45 after\n");
             assert_eq!(
-                rig.read("MEMORY.md"),
+                rig.text("MEMORY.md"),
                 format!("{MEMORY}- [2026-12-01 08:30] Met Anna\n  about the flat\n  [[daily/2026-12-01]]\n")
             );
         }
@@ -102,7 +102,7 @@ fn a_save_that_is_tried_again_stands_once() {
         for point in points() {
             let rig = crashed(role, point, 1);
             work(&rig, role);
-            assert_eq!(rig.read(note).matches("keeps bees").count(), 1, "{role} {point}\n{}", rig.read(note));
+            assert_eq!(rig.text(note).matches("keeps bees").count(), 1, "{role} {point}\n{}", rig.text(note));
         }
     }
 }
@@ -114,7 +114,7 @@ fn what_a_person_changed_between_the_two_notes_stays() {
     let promoted = rig.memory().promote(date(2026, 12, 1), 3, None, None, &origin()).unwrap();
     assert!(!promoted.saved.existing && promoted.removed);
     assert!(
-        rig.read("MEMORY.md").contains("about the flat") && rig.read("MEMORY.md").contains("about the house")
+        rig.text("MEMORY.md").contains("about the flat") && rig.text("MEMORY.md").contains("about the house")
     );
     let gone = rig.memory().promote(date(2026, 12, 1), 9, None, None, &origin()).unwrap_err();
     assert!(matches!(gone, MemoryError::NoSuchLine { total: 3, .. }));
@@ -123,6 +123,6 @@ fn what_a_person_changed_between_the_two_notes_stays() {
 #[test]
 fn what_a_person_removed_before_it_was_read_back_is_an_error() {
     let rig = Rig::new(&[("MEMORY.md", MEMORY)]);
-    assert!(!killed_at(&child, "vanish", "none", 1, rig.root()));
-    assert_eq!(rig.read("MEMORY.md"), MEMORY);
+    assert!(!killed_at(&child, "vanish", "none", 1, rig.dir()));
+    assert_eq!(rig.text("MEMORY.md"), MEMORY);
 }

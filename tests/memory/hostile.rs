@@ -34,7 +34,7 @@ fn odd_text_stays_text_on_every_shelf() {
         let scope = Scope::Project("a".into());
         for _ in 0..2 {
             let saved = rig.save_long(text, None, &scope).unwrap();
-            assert_eq!(rig.read("MEMORY.md").trim_end().strip_prefix(MEMORY), Some(&*saved.text), "{text}");
+            assert_eq!(rig.text("MEMORY.md").trim_end().strip_prefix(MEMORY), Some(&*saved.text), "{text}");
             assert_eq!(saved.scope, scope, "{text}");
             rig.save_daily(text, &scope).unwrap();
             rig.promise(text).unwrap();
@@ -42,13 +42,13 @@ fn odd_text_stays_text_on_every_shelf() {
         }
         let notes = [("MEMORY.md", 2), ("daily/2026-12-01.md", 1), ("Pinned.md", 1)];
         for (note, bullets) in notes {
-            let read = rig.read(note);
+            let read = rig.text(note);
             assert_eq!(memory::parse(read.as_bytes()).bullets.len(), bullets, "{text}\n{read}");
             assert!(reminder::parse(read.as_bytes()).reminders.is_empty(), "{text}\n{read}");
             assert!(commitment::parse(read.as_bytes()).blocks.is_empty(), "{text}\n{read}");
         }
-        let promises = commitment::parse(rig.read("COMMITMENTS.md").as_bytes());
-        assert_eq!(promises.blocks.len(), 1, "{text}\n{}", rig.read("COMMITMENTS.md"));
+        let promises = commitment::parse(rig.text("COMMITMENTS.md").as_bytes());
+        assert_eq!(promises.blocks.len(), 1, "{text}\n{}", rig.text("COMMITMENTS.md"));
         // What comes after it is what it is.
         let next = rig.save_long("next", None, &Scope::Global).unwrap();
         assert_eq!((next.existing, next.section.as_deref()), (false, Some("Notes")), "{text}");
@@ -84,7 +84,7 @@ fn what_can_not_be_kept_leaves_the_notes_alone() {
             assert_eq!(shelf.pin(text, None, &origin()).unwrap_err().code(), code);
         }
     }
-    assert_eq!(rig.read("MEMORY.md"), MEMORY);
+    assert_eq!(rig.text("MEMORY.md"), MEMORY);
     assert!(
         !rig.path("daily").exists()
             && !rig.path("COMMITMENTS.md").exists()
@@ -98,9 +98,9 @@ fn what_can_not_be_kept_leaves_the_notes_alone() {
 #[test]
 fn a_path_can_not_leave_the_vault() {
     let rig = Rig::new(&[("MEMORY.md", MEMORY), (".obsidian/app.md", "hidden"), ("a.json", "{}")]);
-    std::fs::write(rig.root().join("secret.md"), "secret").unwrap();
-    std::os::unix::fs::symlink(rig.root().join("secret.md"), rig.path("out.md")).unwrap();
-    std::os::unix::fs::symlink(rig.root(), rig.path("up")).unwrap();
+    std::fs::write(rig.dir().join("secret.md"), "secret").unwrap();
+    std::os::unix::fs::symlink(rig.dir().join("secret.md"), rig.path("out.md")).unwrap();
+    std::os::unix::fs::symlink(rig.dir(), rig.path("up")).unwrap();
     std::os::unix::fs::symlink(rig.path("MEMORY.md"), rig.path("inside.md")).unwrap();
     for (path, code) in [
         ("../secret.md", "bad_path"),
@@ -134,7 +134,7 @@ fn an_open_comment_in_the_note_is_said() {
     let rig = Rig::new(&[("MEMORY.md", "## Notes\n- first\n%%\nhidden\n")]);
     let error = rig.save_long("x", None, &Scope::Global).unwrap_err();
     assert!(matches!(error, MemoryError::Unreadable { .. }), "{error}");
-    assert_eq!(rig.read("MEMORY.md"), "## Notes\n- first\n%%\nhidden\n");
+    assert_eq!(rig.text("MEMORY.md"), "## Notes\n- first\n%%\nhidden\n");
     let wrong = vault_agent::memory::MemoryFields { importance: Some(1.5), ..Default::default() };
     let fact = vault_agent::memory::NewMemory { fields: wrong, ..vault_agent::memory::NewMemory::new("x") };
     let error = rig.memory().save_fact(&fact, now(), &origin()).unwrap_err();
@@ -162,7 +162,7 @@ fn a_note_keeps_its_line_ends_and_its_odd_bytes() {
 fn the_same_bullet_under_another_heading_stays() {
     let rig = Rig::new(&[("MEMORY.md", "## Kyle\n- likes tea\n\n## Anna\n- likes tea\n")]);
     rig.memory().forget("MEMORY.md", 5, None, &origin()).unwrap();
-    assert_eq!(rig.read("MEMORY.md"), "## Kyle\n- likes tea\n\n## Anna\n");
+    assert_eq!(rig.text("MEMORY.md"), "## Kyle\n- likes tea\n\n## Anna\n");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn what_nobody_sees_is_refused_everywhere() {
         ];
         assert_eq!(errors.map(|error| error.code()), ["invisible_character"; 5], "{hidden:?}");
     }
-    assert_eq!(rig.read("MEMORY.md"), "");
+    assert_eq!(rig.text("MEMORY.md"), "");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn work(rig: &Rig, role: &str) {
         assert!(settled.failed.is_empty(), "{:?}", settled.failed);
         return;
     }
-    match inbox.keep(ID, HUMAN, now(), &origin()) {
+    match inbox.keep(ID, None, HUMAN, now(), &origin()) {
         Ok(_) | Err(InboxError::Over(_, true)) => {}
         Err(error) => panic!("{error}"),
     }
@@ -55,12 +55,12 @@ fn work(rig: &Rig, role: &str) {
 
 /// How often the fact stands in memory, and how the line stands with it.
 fn found(rig: &Rig) -> (usize, Option<CandidateState>, usize) {
-    let file = candidate::parse(rig.read("Inbox.md").as_bytes());
+    let file = candidate::parse(rig.text("Inbox.md").as_bytes());
     let states: Vec<CandidateState> =
         file.all().into_iter().filter(|(_, one)| one.id == ID).map(|(state, _)| state).collect();
-    assert!(states.len() <= 1, "one line: {}", rig.read("Inbox.md"));
+    assert!(states.len() <= 1, "one line: {}", rig.text("Inbox.md"));
     let lines = file.lines.iter().filter(|line| line.candidate.id == ID).count();
-    (rig.read("MEMORY.md").matches(FACT).count(), states.first().copied(), lines)
+    (rig.text("MEMORY.md").matches(FACT).count(), states.first().copied(), lines)
 }
 
 /// Kills one way of keeping at every step, and lets the other and the same go on.
@@ -72,11 +72,11 @@ fn is_once(memory: Option<&str>, mark: char, change: &str, role: &str, wanted: &
             if let Some(memory) = memory {
                 rig.write("MEMORY.md", memory);
             }
-            let died = killed_at(&child, role, point, round, rig.root());
+            let died = killed_at(&child, role, point, round, rig.dir());
             killed += usize::from(died);
             rig.editor.recover().unwrap();
             let told =
-                || format!("{role} {point} {round}\n{}\n{}", rig.read("MEMORY.md"), rig.read("Inbox.md"));
+                || format!("{role} {point} {round}\n{}\n{}", rig.text("MEMORY.md"), rig.text("Inbox.md"));
             let (facts, state, lines) = found(&rig);
             assert!(facts <= 1, "doubled: {}", told());
             assert_eq!(state == Some(CandidateState::Kept), lines == 0, "{}", told());
@@ -86,8 +86,8 @@ fn is_once(memory: Option<&str>, mark: char, change: &str, role: &str, wanted: &
                 work(&rig, again);
             }
             assert_eq!(found(&rig), (1, Some(CandidateState::Kept), 0), "{}", told());
-            assert_eq!(rig.read("MEMORY.md"), wanted, "{}", told());
-            assert!(rig.read("Inbox.md").matches(OTHER).count() == 2, "the other waits: {}", told());
+            assert_eq!(rig.text("MEMORY.md"), wanted, "{}", told());
+            assert!(rig.text("Inbox.md").matches(OTHER).count() == 2, "the other waits: {}", told());
             if !died {
                 break;
             }
@@ -108,7 +108,7 @@ fn a_line_that_is_kept_is_one_fact_whatever_is_killed() {
 fn the_first_fact_of_a_vault_is_one_whatever_is_killed() {
     let rig = Rig::new(&[("Inbox.md", &inbox('x', ""))]);
     work(&rig, "look");
-    is_once(None, 'x', "", "look", &rig.read("MEMORY.md"));
+    is_once(None, 'x', "", "look", &rig.text("MEMORY.md"));
 }
 
 #[test]

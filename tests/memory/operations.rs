@@ -212,6 +212,17 @@ fn a_bullet_moves_into_memory_with_its_origin() {
 }
 
 #[test]
+fn a_bullet_with_bytes_that_are_no_text_stays_where_it_is() {
+    let vault = TestVault::new(VAULT);
+    let day = "daily/2026-11-28.md";
+    vault.write(day, b"- 11:00 last b\xe9te\n- 12:00 keep\n");
+    let (before, memory) = (std::fs::read(vault.path(day)).unwrap(), vault.read("MEMORY.md"));
+    let refused = vault.run(&["memory", "promote", "2026-11-28", "1"]).shown();
+    assert!(refused.starts_with("exit 1") && refused.contains("no UTF-8"), "{refused}");
+    assert_eq!((std::fs::read(vault.path(day)).unwrap(), vault.read("MEMORY.md")), (before, memory));
+}
+
+#[test]
 fn a_follow_up_has_a_time_and_nothing_else_has() {
     let vault = TestVault::new(VAULT);
     let before = vault.tree();

@@ -11,6 +11,7 @@ use vault_agent::memory::{CommitmentDraft, MemoryError, MemoryNotes, NewMemory, 
 use vault_agent::schedule::Zone;
 use vault_agent::vault::{Actor, EditOptions, Editor, Vault};
 
+use crate::support::folder::{Folder, holds_folder};
 use crate::support::processes::again;
 
 /// 2026-12-01 09:30 in London.
@@ -18,39 +19,35 @@ pub const NOW: &str = "2026-12-01T09:30:00Z";
 
 /// What an operation needs.
 pub struct Rig {
-    root: PathBuf,
+    folder: Folder,
     pub vault: Vault,
     pub editor: Editor,
     pub settings: Settings,
     pub zone: Zone,
-    /// The folder goes with the rig that made it.
-    _temp: Option<tempfile::TempDir>,
 }
+
+holds_folder!(Rig);
 
 impl Rig {
     /// A vault with these notes.
     pub fn new(notes: &[(&str, &str)]) -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        std::fs::create_dir(temp.path().join("vault")).unwrap();
-        let rig = Self { _temp: None, ..Self::at(temp.path()) };
-        for (path, text) in notes {
-            rig.write(path, text);
-        }
-        Self { _temp: Some(temp), ..rig }
+        let rig = Self::on(Folder::new(&[]));
+        notes.iter().for_each(|(path, text)| rig.write(path, text));
+        rig
     }
 
     /// The vault in `root/vault`, as another process would open it.
     pub fn at(root: &Path) -> Self {
-        let vault = Vault::open(&root.join("vault")).unwrap();
-        let clock = Arc::new(ManualClock::new(now()));
-        let editor = Editor::new(vault.clone(), &root.join("state"), clock, EditOptions::default());
-        let settings = Settings::default();
-        let zone = Zone::get("Europe/London").unwrap();
-        Self { root: root.to_owned(), vault, editor, settings, zone, _temp: None }
+        Self::on(Folder::Others(root.to_owned()))
     }
 
-    pub fn root(&self) -> &Path {
-        &self.root
+    fn on(folder: Folder) -> Self {
+        let vault = Vault::open(&folder.root()).unwrap();
+        let clock = Arc::new(ManualClock::new(now()));
+        let editor = Editor::new(vault.clone(), &folder.state(), clock, EditOptions::default());
+        let settings = Settings::default();
+        let zone = Zone::get("Europe/London").unwrap();
+        Self { folder, vault, editor, settings, zone }
     }
 
     pub fn memory(&self) -> MemoryNotes<'_> {
@@ -77,20 +74,6 @@ impl Rig {
 
     pub fn promise(&self, text: &str) -> Result<SavedMemory, MemoryError> {
         self.memory().save_commitment(&CommitmentDraft::new(text), now(), &origin())
-    }
-
-    pub fn path(&self, note: &str) -> PathBuf {
-        self.root.join("vault").join(note)
-    }
-
-    pub fn read(&self, note: &str) -> String {
-        std::fs::read_to_string(self.path(note)).unwrap_or_default()
-    }
-
-    pub fn write(&self, note: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(note);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
     }
 }
 

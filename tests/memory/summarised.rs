@@ -2,7 +2,6 @@
 //! writes what an undisturbed run would have written.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use vault_agent::summary::{DueScope, Summaries, SummaryText};
 use vault_agent::workspace::Workspace;
 
 use crate::memory::rig::{doomed, killed_at};
-use crate::support;
+use crate::support::{self, Folder, LOG_HEAD, event};
 use crate::vault::help::{CREATE, IN_PLACE};
 
 const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
@@ -19,12 +18,13 @@ const FOLDER: &str = "summaries/discord-channel/7/20261101T090000Z_0001";
 
 /// Enough for five leaves and one above four of them.
 fn log() -> String {
-    let mut text = String::from("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n");
+    let mut text = LOG_HEAD.to_owned();
     for at in 0..120 {
         let kind = if at % 2 == 0 { "user" } else { "agent" };
         let filler = "It goes on and on for a while, as talk does. ".repeat(if at < 54 { 180 } else { 1 });
         let minute = format!("2026-11-01T{:02}:{:02}:00Z", 9 + at / 60, at % 60);
-        let _ = write!(text, "\n> [!{kind}] {minute} Ann\n> Message {at} says this. {filler}\n\n^M{at:05}\n");
+        let words = format!("Message {at} says this. {filler}");
+        text += &event(&format!("{kind}] {minute} Ann"), &words, &format!("M{at:05}"));
     }
     text
 }
@@ -50,12 +50,10 @@ fn settle(workspace: &Workspace) {
     }
 }
 
-fn root() -> tempfile::TempDir {
-    let temp = tempfile::tempdir().unwrap();
-    let path = temp.path().join("vault").join(LOG);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, log()).unwrap();
-    temp
+fn root() -> Folder {
+    let folder = Folder::new(&[]);
+    folder.write(LOG, log());
+    folder
 }
 
 /// Everything in the folder of summaries, whatever it is called.
@@ -74,18 +72,18 @@ fn child() {
 }
 
 /// Kills the child at a step, and looks: what is there is whole and true, and the rest comes.
-fn is_whole(prepare: &dyn Fn() -> tempfile::TempDir, points: &[&str], rounds: &[usize]) -> usize {
+fn is_whole(prepare: &dyn Fn() -> Folder, points: &[&str], rounds: &[usize]) -> usize {
     let undisturbed = prepare();
-    settle(&workspace(undisturbed.path(), "2026-12-02T09:30:00Z"));
-    let wanted = notes(undisturbed.path());
+    settle(&workspace(undisturbed.dir(), "2026-12-02T09:30:00Z"));
+    let wanted = notes(undisturbed.dir());
     let mut killed = 0;
     for point in points {
         for round in rounds {
-            let temp = prepare();
-            let before = notes(temp.path());
-            killed += usize::from(killed_at(&child, "settle", point, *round, temp.path()));
-            let workspace = workspace(temp.path(), "2026-12-02T09:30:00Z");
-            let found = notes(temp.path());
+            let folder = prepare();
+            let before = notes(folder.dir());
+            killed += usize::from(killed_at(&child, "settle", point, *round, folder.dir()));
+            let workspace = workspace(folder.dir(), "2026-12-02T09:30:00Z");
+            let found = notes(folder.dir());
             for (name, text) in &found {
                 let is_one = wanted.get(name) == Some(text) || before.get(name) == Some(text);
                 assert!(
@@ -96,7 +94,7 @@ fn is_whole(prepare: &dyn Fn() -> tempfile::TempDir, points: &[&str], rounds: &[
             let verified = Summaries::of(&workspace).verify().unwrap();
             assert_eq!((verified.bad, verified.summaries), (vec![], found.len()), "{point} {round}");
             settle(&workspace);
-            assert_eq!(notes(temp.path()), wanted, "{point} {round}");
+            assert_eq!(notes(folder.dir()), wanted, "{point} {round}");
         }
     }
     killed
@@ -112,13 +110,11 @@ fn a_killed_write_leaves_a_whole_summary_or_none() {
 fn a_killed_rewrite_leaves_the_old_summary_or_the_new_one() {
     // A message was taken back after its summary was made.
     let outdated = || {
-        let temp = root();
-        settle(&workspace(temp.path(), "2026-11-20T09:30:00Z"));
-        let path = temp.path().join("vault").join(LOG);
-        let link = LOG.trim_end_matches(".md");
-        let gone = format!("\n> [!system] 2026-12-01T09:00:00Z\n> deleted [[{link}#^M00003]]\n\n^M99999\n");
-        std::fs::write(&path, log() + &gone).unwrap();
-        temp
+        let folder = root();
+        settle(&workspace(folder.dir(), "2026-11-20T09:30:00Z"));
+        let gone = format!("deleted [[{}#^M00003]]", LOG.trim_end_matches(".md"));
+        folder.write(LOG, log() + &event("system] 2026-12-01T09:00:00Z", &gone, "M99999"));
+        folder
     };
     let killed = is_whole(&outdated, &IN_PLACE, &[1, 2]);
     // What fits into one write is never half written, nor cut.

@@ -1,7 +1,6 @@
 //! Twenty writers at once and a person with an editor: each memory stands once, and so does each line of the person.
 
 use std::collections::HashMap;
-use std::process::{Child, Stdio};
 use std::sync::Barrier;
 
 use jiff::civil::date;
@@ -58,7 +57,7 @@ fn threads_and_a_person_lose_and_double_nothing() {
         }
     });
     let (memory, day, promises) =
-        (rig.read("MEMORY.md"), rig.read("daily/2026-12-01.md"), rig.read("COMMITMENTS.md"));
+        (rig.text("MEMORY.md"), rig.text("daily/2026-12-01.md"), rig.text("COMMITMENTS.md"));
     let (facts, notes, promised) = (counted(&memory), counted(&day), counted(&promises));
     for writer in 0..WRITERS {
         for n in 0..EACH {
@@ -85,22 +84,16 @@ fn one_bullet_is_promoted_by_one_of_many() {
             scope.spawn(|| drop(rig.memory().promote(date(2026, 12, 1), 1, None, Some("People"), &origin())));
         }
     });
-    assert_eq!(rig.read("MEMORY.md").matches("Met Anna").count(), 1, "{}", rig.read("MEMORY.md"));
-    let both = [rig.read("MEMORY.md"), rig.read("daily/2026-12-01.md")].concat();
+    assert_eq!(rig.text("MEMORY.md").matches("Met Anna").count(), 1, "{}", rig.text("MEMORY.md"));
+    let both = [rig.text("MEMORY.md"), rig.text("daily/2026-12-01.md")].concat();
     assert_eq!(both.matches("left").count(), 1, "{both}");
 }
 
 #[test]
 fn processes_lose_and_double_nothing() {
     let vault = TestVault::new("//- /MEMORY.md\n# Memory\n");
-    let children: Vec<Child> = (0..8)
-        .map(|n| {
-            let text = format!("fact {}", n / 2);
-            let mut command = vault.command(&["memory", "save", &text, "--section", "Facts"]);
-            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-        })
-        .collect();
-    for mut child in children {
+    let save = |n: usize| vault.spawn(&["memory", "save", &format!("fact {}", n / 2), "--section", "Facts"]);
+    for mut child in (0..8).map(save).collect::<Vec<_>>() {
         assert!(child.wait().unwrap().success());
     }
     let memory = vault.read("MEMORY.md");

@@ -6,6 +6,7 @@ use vault_agent::search::{MemoryPrompt, Query, Severity};
 
 use crate::recall::open;
 use crate::support::random::Random;
+use crate::support::{LOG_HEAD, event};
 
 fn vault(root: &Path) {
     let words = [
@@ -30,12 +31,10 @@ fn vault(root: &Path) {
     let logs = root.join("logs/discord-channel/7");
     std::fs::create_dir_all(&logs).unwrap();
     for log in 1..4 {
-        let mut text = "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n".to_owned();
+        let mut text = LOG_HEAD.to_owned();
         for turn in 0..30 {
-            text += &format!(
-                "\n> [!user] 2026-08-0{log}T09:{turn:02}:00Z Ann\n> {}\n\n^01K1J00000000000000{log}{turn:06}\n",
-                said(8)
-            );
+            let of = format!("user] 2026-08-0{log}T09:{turn:02}:00Z Ann");
+            text += &event(&of, &said(8), &format!("01K1J00000000000000{log}{turn:06}"));
         }
         std::fs::write(logs.join(format!("2026080{log}T090000Z_0001.md")), text).unwrap();
     }

@@ -1,13 +1,16 @@
-//! Network providers against an endpoint that behaves in every wrong way.
+//! Network providers: what is sent to each kind of endpoint, how a vault's vectors come about, and an endpoint that behaves
+//! in every wrong way.
+
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use vault_agent::config;
-use vault_agent::embed::http::EndpointModel;
-use vault_agent::embed::retry::{self, Backoff};
-use vault_agent::embed::{EmbedError, EmbedPurpose, Provider};
+use vault_agent::clock::ManualClock;
+use vault_agent::config::{self, Settings};
+use vault_agent::embed::{EmbedPurpose, ModelError, Provider, http::EndpointModel, retry, retry::Backoff};
+use vault_agent::search::{Index, MemoryPrompt, Query, Recall, store::vectors::Counts};
+use vault_agent::vault::Vault;
 
-use crate::models::{ModelServer, Reply};
-use crate::recall::shapes::says;
+use crate::models::{Asked, Fault, ModelServer, Reply};
 
 /// An endpoint that answers each request with the next word of the script, the last one for ever.
 async fn endpoint(script: &[&'static str]) -> ModelServer {
@@ -45,7 +48,7 @@ fn provider(url: &str) -> EndpointModel {
     EndpointModel::open(&settings, std::path::Path::new("/nowhere")).unwrap()
 }
 
-async fn embed(script: &[&'static str], tries: u32) -> Result<Vec<Vec<f32>>, EmbedError> {
+async fn embed(script: &[&'static str], tries: u32) -> Result<Vec<Vec<f32>>, ModelError> {
     let server = endpoint(script).await;
     let pause = std::time::Duration::from_millis;
     let backoff = Backoff { first: pause(1), most: pause(2), tries };
@@ -66,7 +69,7 @@ async fn good_answers_are_taken_in_order_and_empty_texts_are_not_sent() {
 async fn what_may_pass_is_tried_again() {
     assert!(embed(&["down", "limit", "good"], 5).await.is_ok());
     let error = embed(&["down"], 3).await.unwrap_err();
-    assert!(matches!(&error, EmbedError::Unreachable { reason, .. } if reason.contains("502")), "{error}");
+    assert!(matches!(&error, ModelError::Unreachable { reason, .. } if reason.contains("502")), "{error}");
     let dead = provider("http://127.0.0.1:9").embed(&["a".into()], EmbedPurpose::Query).await.unwrap_err();
     assert!(dead.to_string().contains("can't be reached: no connection"), "{dead}");
 }
@@ -93,4 +96,157 @@ fn a_missing_key_is_a_setting_to_mend() {
         let error = EndpointModel::open(&settings, std::path::Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("set `GOOGLE_API_KEY`"), "{error}");
     }
+}
+
+/// JSON as an endpoint's answer.
+pub fn says(value: &Value) -> Reply {
+    Reply::raw("application/json", value.to_string())
+}
+
+fn settings(provider: &str, url: &str, key: &std::path::Path) -> config::EmbedSettings {
+    std::fs::write(key, "s3cret\n").unwrap();
+    crate::support::set_mode(key, 0o600);
+    config::EmbedSettings {
+        provider: provider.into(),
+        url: Some(url.into()),
+        key_file: Some(key.to_str().unwrap().into()),
+        ..config::EmbedSettings::default()
+    }
+}
+
+#[tokio::test]
+async fn each_provider_is_asked_in_its_own_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let vectors = json!([[0.0, 1.0], [1.0, 0.0]]);
+    let model = "models/gemini-embedding-001";
+    let requests = ["a", "b"].map(
+        |text| json!({"model": model, "taskType": "RETRIEVAL_QUERY", "content": {"parts": [{"text": text}]}}),
+    );
+    for (provider, answer, path, key, body) in [
+        (
+            "google",
+            json!({"embeddings": [{"values": [0.0, 1.0]}, {"values": [1.0, 0.0]}]}),
+            "/models/gemini-embedding-001:batchEmbedContents",
+            "s3cret",
+            json!({ "requests": requests }),
+        ),
+        (
+            "openai",
+            json!({"data": [{"index": 1, "embedding": [1.0, 0.0]}, {"index": 0, "embedding": [0.0, 1.0]}]}),
+            "/embeddings",
+            "Bearer s3cret",
+            json!({"model": "text-embedding-3-small", "input": ["a", "b"], "encoding_format": "float"}),
+        ),
+        (
+            "ollama",
+            json!({ "embeddings": vectors }),
+            "/api/embed",
+            "Bearer s3cret",
+            json!({"model": "nomic-embed-text", "input": ["a", "b"], "truncate": true}),
+        ),
+    ] {
+        let server = ModelServer::of(vec![says(&answer)]).await;
+        let at = dir.path().join("key");
+        let http =
+            EndpointModel::open(&settings(provider, &server.url(), &at), std::path::Path::new("/nowhere"))
+                .unwrap();
+        let found = http.embed(&["a".into(), "b".into()], EmbedPurpose::Query).await.unwrap();
+        assert_eq!(found, [[0.0, 1.0], [1.0, 0.0]], "{provider}");
+        let [asked] = &server.requests()[..] else { panic!("{provider}: {:?}", server.requests()) };
+        let found = asked.headers.get("x-goog-api-key").or(asked.headers.get("authorization"));
+        let found = (asked.path.as_str(), found.map(String::as_str), &asked.body);
+        assert_eq!(found, (path, Some(key), &body), "{provider}");
+    }
+}
+
+/// As a size: the endpoint takes the request, begins to answer and never ends.
+const SLOW: usize = usize::MAX;
+
+/// An endpoint whose vectors have as many numbers as its state says; with none it refuses.
+async fn sized() -> (ModelServer, Arc<Mutex<usize>>) {
+    let size = Arc::new(Mutex::new(0));
+    let now = Arc::clone(&size);
+    let answer = move |asked: &Asked| {
+        let size = *now.lock().unwrap();
+        if size == 0 {
+            return Reply::status(401).body("no");
+        }
+        if size == SLOW {
+            return says(&Value::Null).fault(Fault::HangAfter(0));
+        }
+        let texts = asked.body["input"].as_array().unwrap();
+        let one = |text: &Value| {
+            let x = f64::from(text.as_str().unwrap().contains("kitten"));
+            [vec![x, 1.0 - x], vec![0.1; size - 2]].concat()
+        };
+        let data = texts.iter().enumerate();
+        let data: Vec<Value> =
+            data.map(|(index, text)| json!({"index": index, "embedding": one(text)})).collect();
+        says(&json!({ "data": data }))
+    };
+    (ModelServer::by(answer).await, size)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let note = dir.path().join("vault/note.md");
+    std::fs::create_dir_all(note.parent().unwrap()).unwrap();
+    std::fs::write(&note, "a kitten\n\nthe dishwasher\n").unwrap();
+    let (server, size) = sized().await;
+    let clock = Arc::new(ManualClock::new("2026-08-01T09:00:00Z".parse().unwrap()));
+    let mut all =
+        Settings { embed: settings("openai", &server.url(), &dir.path().join("key")), ..Settings::default() };
+    let open = |all: &Settings| {
+        let vault = Vault::open(&dir.path().join("vault")).unwrap();
+        let index = Index::of(vault, all, &dir.path().join("cache"), clock.clone()).unwrap();
+        Recall::new(Arc::new(index), all)
+    };
+    let recall = open(&all);
+    let notes = |recall: &Recall| recall.search(&Query::new("kitten")).unwrap().notes.join(" ");
+    let share = |recall: &Recall| {
+        let given = recall.recall(&MemoryPrompt::new("a kitten?", 400)).unwrap().freshness.embedded_percent;
+        (recall.search(&Query::new("kitten")).unwrap().freshness.embedded_percent, given)
+    };
+
+    // Refused: failed, and told; nothing is asked again before its time.
+    let first = recall.reconcile().await.unwrap();
+    assert_eq!((first.failed, first.counts), (2, Counts { pending: 0, ok: 0, failed: 2 }));
+    assert!(notes(&recall).contains("nothing is embedded by `openai:text-embedding-3-small` yet"));
+    assert_eq!(share(&recall), (Some(0), Some(0)));
+    *size.lock().unwrap() = 2;
+    assert_eq!(recall.reconcile().await.unwrap().embedded, 0);
+    // The hourly pass finds them.
+    clock.advance(jiff::SignedDuration::from_hours(1));
+    assert_eq!(recall.reconcile().await.unwrap().counts, Counts { pending: 0, ok: 2, failed: 0 });
+    assert_eq!(notes(&recall), "");
+    assert_eq!(share(&recall), (Some(100), Some(100)));
+
+    // An endpoint that never ends its answer: the built-in vectors rank, and the person is told.
+    *size.lock().unwrap() = SLOW;
+    let slow = open(&all).patience(std::time::Duration::from_millis(20));
+    let answer = slow.search(&Query::new("kitten")).unwrap();
+    assert_eq!(answer.hits.len(), 1);
+    assert!(
+        answer.notes.join(" ").contains("no answer in time; ranked with the built-in vectors"),
+        "{answer:?}"
+    );
+
+    // Another dimension is no vector of this model: the old ones stay.
+    *size.lock().unwrap() = 3;
+    std::fs::write(&note, "a kitten\n\nthe dishwasher\n\nthe vet\n").unwrap();
+    let third = recall.reconcile().await.unwrap();
+    assert_eq!(third.counts, Counts { pending: 0, ok: 2, failed: 1 });
+    assert!(third.error.unwrap().to_string().contains("dimension 3 where its stored vectors have 2"));
+    assert!(notes(&recall).contains("has embedded 66 % so far") || notes(&recall).contains("dimension 3"));
+
+    // Another model embeds everything; until it has, the answer says who ranked.
+    all.embed.model = Some("other".into());
+    let recall = open(&all);
+    assert!(notes(&recall).contains("nothing is embedded by `openai:other` yet"));
+    assert_eq!(recall.reconcile().await.unwrap().counts, Counts { pending: 0, ok: 3, failed: 0 });
+    assert_eq!(notes(&recall), "");
+    // A moved note is not embedded again.
+    std::fs::rename(&note, dir.path().join("vault/moved.md")).unwrap();
+    assert_eq!(recall.reconcile().await.unwrap().embedded, 0);
 }

@@ -5,36 +5,11 @@ use crate::support::TestVault;
 const LOGS: &str = "\
 //- vault-agent.toml
 //- logs/discord-channel/7/20260801T090000Z_0001.md
----
-surface: discord-channel
-context_id: \"7\"
-started: 2026-08-01T09:00:00Z
----
-
-> [!user] 2026-08-01T09:00:00Z Ann
-> I adopted a kitten from the shelter yesterday, her name is Biscuit!
-
-^01K1J000000000000000000001
-
-> [!agent] 2026-08-01T09:00:30Z Pai
-> Congratulations! What did the vet say?
-
-^01K1J000000000000000000002
-
-> [!user] 2026-08-01T09:01:00Z Ann
-> She needs her vaccination in September.
-
-^01K1J000000000000000000003
-
-> [!tool]- 2026-08-01T09:01:10Z calendar
-> {\"kitten\": \"adopted kitten shelter vaccination\"}
-
-^01K1J000000000000000000004
-
-> [!user] 2026-08-01T09:02:00Z Ann
-> The dishwasher is leaking again.
-
-^01K1J000000000000000000005
+[!user] 2026-08-01T09:00:00Z Ann: I adopted a kitten from the shelter yesterday, her name is Biscuit! ^01K1J000000000000000000001
+[!agent] 2026-08-01T09:00:30Z Pai: Congratulations! What did the vet say? ^01K1J000000000000000000002
+[!user] 2026-08-01T09:01:00Z Ann: She needs her vaccination in September. ^01K1J000000000000000000003
+[!tool]- 2026-08-01T09:01:10Z calendar: {\"kitten\": \"adopted kitten shelter vaccination\"} ^01K1J000000000000000000004
+[!user] 2026-08-01T09:02:00Z Ann: The dishwasher is leaking again. ^01K1J000000000000000000005
 ";
 
 fn vault(more: &str) -> TestVault {
@@ -54,9 +29,7 @@ fn what_is_near_in_meaning_is_given() {
 #[test]
 fn a_turn_is_found_by_the_day_that_it_is_about() {
     let turn = |second: u32, text: &str| {
-        format!(
-            "> [!user] 2026-08-12T09:00:{second:02}Z Ann\n> {text}\n\n^01K1J0000000000000000001{second:02}\n\n"
-        )
+        format!("[!user] 2026-08-12T09:00:{second:02}Z Ann: {text} ^01K1J0000000000000000001{second:02}\n")
     };
     let texts = [
         "We went to the old harbour two weeks ago.",
@@ -65,9 +38,7 @@ fn a_turn_is_found_by_the_day_that_it_is_about() {
         "I went to the flea market today.",
     ];
     let turns: String = texts.iter().zip(10..).map(|(text, second)| turn(second, text)).collect();
-    let vault = vault(&format!(
-        "//- logs/discord-channel/7/20260812T090000Z_0001.md\n---\nsurface: discord-channel\ncontext_id: \"7\"\nstarted: 2026-08-12T09:00:00Z\n---\n\n{turns}"
-    ));
+    let vault = vault(&format!("//- logs/discord-channel/7/20260812T090000Z_0001.md\n{turns}"));
     for (question, answer) in [
         ("Where did Ann go on 9 August 2026?", "climbing hall"),
         ("Where did Ann go on 29 July 2026?", "old harbour"),

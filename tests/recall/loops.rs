@@ -1,14 +1,10 @@
 //! What is recalled, and what never is: recall doesn't feed on itself, on help or on small talk.
 
-use crate::support::TestVault;
+use crate::support::{TestVault, event};
 
 fn turn(n: usize, kind: &str, who: &str, text: &str) -> String {
-    let body: String = text.lines().map(|line| format!("> {line}\n")).collect();
-    format!(
-        "\n> [!{kind}] 2026-11-20T09:{:02}:{:02}Z {who}\n{body}\n^01K1J0000000000000000{n:05}\n",
-        n / 60 % 60,
-        n % 60
-    )
+    let of = format!("{kind}] 2026-11-20T09:{:02}:{:02}Z {who}", n / 60 % 60, n % 60);
+    event(&of, text, &format!("01K1J0000000000000000{n:05}"))
 }
 
 const HEAD: &str = "//- MEMORY.md\n# Memory\n\n## Anna\n- drinks green tea\n\

@@ -14,16 +14,11 @@ mod damage;
 mod endpoints;
 mod giving;
 mod grown;
-mod local;
 mod loops;
 mod notes;
 mod rerank;
-mod scale;
-mod shapes;
 mod small;
-mod step;
 mod table;
-mod tokenizer;
 
 /// A folder, and an empty one for notes in it.
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -37,6 +32,6 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 pub fn open(root: &Path, cache: &Path) -> Recall {
     let clock = Arc::new(SystemClock);
     let vault = Vault::open(root).unwrap();
-    let index = Index::of(vault, &Settings::default(), cache, clock.clone()).unwrap();
-    Recall::new(Arc::new(index), &Settings::default(), clock)
+    let index = Index::of(vault, &Settings::default(), cache, clock).unwrap();
+    Recall::new(Arc::new(index), &Settings::default())
 }

@@ -3,39 +3,7 @@
 
 use crate::support::TestVault;
 
-const NOTES: &str = "\
-//- vault-agent.toml
-//- energie/laden.md
-# Laden
-
-Das Ladekabel liegt im Keller.
-
-Die Hausbatterie bleibt voll.
-//- energie/wetter.md
-# Wetter
-
-Morgen regnet es im ganzen Land.
-//- rezepte/suppe.md
-# 银耳莲子粥
-
-银耳泡发后去蒂。
-//- rezepte/salat.md
-# 凉拌黄瓜
-
-黄瓜拍碎，加盐。
-//- long.md
-# Garden
-
-The tomatoes grow by the wall.
-
-Water the tomatoes at dawn.
-
-Tomatoes need sun.
-//- short.md
-# Kitchen
-
-Buy tomatoes and salt.
-";
+const NOTES: &str = include_str!("notes.txt");
 
 fn paths(vault: &TestVault, query: &str) -> Vec<String> {
     let found = vault.run(&["--json", "search", "--", query]).json();

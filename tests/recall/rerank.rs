@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use vault_agent::config;
-use vault_agent::rerank::endpoint::Endpoint;
+use vault_agent::rerank::endpoint::EndpointReranker;
 use vault_agent::rerank::{Reranker, local::LocalReranker};
 
-use crate::recall::local::{tiny, tiny_with};
+use crate::recall::table::{tiny, tiny_with};
 use crate::reranker::endpoint;
 use crate::support::TestVault;
 
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 fn scores(script: &[&'static str], count: usize) -> Result<Vec<f64>, String> {
     let (url, _) = endpoint(script);
     let settings = config::RerankSettings { url: Some(url), ..config::RerankSettings::default() };
-    let reranker = Endpoint::open(&settings, std::path::Path::new("/nowhere")).unwrap();
+    let reranker = EndpointReranker::open(&settings, std::path::Path::new("/nowhere")).unwrap();
     let texts: Vec<String> = (0..count).map(|at| format!("text {at}")).collect();
     reranker.scores("which?", &texts, PATIENCE).map_err(|error| error.to_string())
 }
@@ -58,7 +58,7 @@ fn what_goes_wrong_is_named() {
         url: Some("http://127.0.0.1:9".into()),
         ..config::RerankSettings::default()
     };
-    let dead = Endpoint::open(&settings, std::path::Path::new("/nowhere")).unwrap();
+    let dead = EndpointReranker::open(&settings, std::path::Path::new("/nowhere")).unwrap();
     let error = dead.scores("which?", &["a".into()], PATIENCE).unwrap_err().to_string();
     assert!(error.contains("endpoint:127.0.0.1 can't be reached: no connection"), "{error}");
 }

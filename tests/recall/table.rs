@@ -1,11 +1,13 @@
-//! A static model from a folder in the place of the built-in table: small ones of our own making.
+//! Models from a folder: a static one in the place of the built-in table, a sentence model of our own making, and the
+//! tokenizer against the reference implementation (`tokenizers` 0.23, all-MiniLM-L6-v2), as `tokens.json` has it. One
+//! difference is meant: a text that says `[CLS]` is text here, not a special token.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use vault_agent::embed::folder::StaticModelFolder;
-use vault_agent::embed::table::DIMENSIONS;
-use vault_agent::embed::{Embedder, StaticModel};
+use vault_agent::embed::{
+    BuiltinTable, Embedder, StaticModel, StaticModelFolder, local::LocalModel, table::DIMENSIONS, wordpiece,
+};
 
 use crate::support::TestVault;
 
@@ -192,4 +194,100 @@ fn a_vault_is_searched_with_its_own_table_and_made_anew_with_another() {
     assert!(without["notes"][0].as_str().unwrap().contains("the built-in table is used"), "{without}");
     vault.write("vault-agent.toml", "");
     assert_eq!(ask("Brot")["hits"].as_array().unwrap().len(), 1);
+}
+
+/// Writes a BERT of one layer whose weights are a fixed pattern.
+pub fn tiny(dir: &std::path::Path) {
+    tiny_with(dir, &[]);
+}
+
+/// The same with further linear layers, each by its name and what it gives.
+pub fn tiny_with(dir: &std::path::Path, heads: &[(&str, usize)]) {
+    let config = r#"{"model_type":"bert","hidden_size":4,"num_hidden_layers":1,"num_attention_heads":2,
+        "intermediate_size":8,"max_position_embeddings":16,"hidden_act":"gelu","layer_norm_eps":1e-12}"#;
+    std::fs::write(dir.join("config.json"), config).unwrap();
+    std::fs::write(dir.join("vocab.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\ncat\ndog\n##s\n").unwrap();
+    let mut tensors: Vec<(String, Vec<usize>)> = vec![
+        ("embeddings.word_embeddings.weight".into(), vec![7, 4]),
+        ("embeddings.position_embeddings.weight".into(), vec![16, 4]),
+        ("embeddings.token_type_embeddings.weight".into(), vec![2, 4]),
+        ("embeddings.LayerNorm.weight".into(), vec![4]),
+        ("embeddings.LayerNorm.bias".into(), vec![4]),
+    ];
+    let linear = |name: &str, out: usize, from: usize| {
+        let name = format!("encoder.layer.0.{name}");
+        [(format!("{name}.weight"), vec![out, from]), (format!("{name}.bias"), vec![out])]
+    };
+    for name in
+        ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"]
+    {
+        tensors.extend(linear(name, 4, 4));
+    }
+    tensors.extend(linear("intermediate.dense", 8, 4));
+    tensors.extend(linear("output.dense", 4, 8));
+    for name in ["attention.output.LayerNorm", "output.LayerNorm"] {
+        for part in ["weight", "bias"] {
+            tensors.push((format!("encoder.layer.0.{name}.{part}"), vec![4]));
+        }
+    }
+    for (name, out) in heads {
+        tensors.extend([(format!("{name}.weight"), vec![*out, 4]), (format!("{name}.bias"), vec![*out])]);
+    }
+    let tensors: Vec<Tensor<'_>> = tensors
+        .iter()
+        .enumerate()
+        .map(|(n, (name, shape))| {
+            let value = |i: usize| ((i * 7 + n * 3) % 11) as f32 / 11.0 - 0.4;
+            let values: Vec<f32> = (0..shape.iter().product()).map(value).collect();
+            (name.as_str(), "F32", shape.clone(), bytes(&values))
+        })
+        .collect();
+    write_tensors(dir, &tensors);
+}
+
+#[test]
+fn a_model_embeds_and_a_broken_one_names_its_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    tiny(dir.path());
+    let model = LocalModel::open(dir.path()).unwrap();
+    let vector = model.embed_one("Cats dog");
+    let length: f32 = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    assert!((length - 1.0).abs() < 1e-5 && vector.len() == 4);
+    assert_ne!(model.embed_one("dog"), vector);
+    assert_eq!(model.embed_one("cats dog"), vector, "case is folded");
+    assert!(model.embed_one(&"cat ".repeat(1000)).iter().all(|x| x.is_finite()));
+    let bytes = std::fs::read(dir.path().join("model.safetensors")).unwrap();
+    std::fs::write(dir.path().join("model.safetensors"), &bytes[..bytes.len() / 2]).unwrap();
+    assert!(LocalModel::open(dir.path()).unwrap_err().to_string().contains("damaged `model.safetensors`"));
+}
+
+#[test]
+fn tokens_are_those_of_the_reference() {
+    let cases: Vec<(String, Vec<u32>)> = serde_json::from_str(include_str!("tokens.json")).unwrap();
+    let table = BuiltinTable::builtin();
+    assert!(cases.len() > 15);
+    for (text, expected) in cases {
+        let mut found = Vec::new();
+        wordpiece::words(&text, |word| wordpiece::split(&table, word, &mut found));
+        assert_eq!(found, expected, "{text:?}");
+    }
+}
+
+#[test]
+fn the_table_is_whole() {
+    let table = BuiltinTable::builtin();
+    assert!(table.piece("dentist", false).is_some() && table.piece("ing", true).is_some());
+    assert_ne!(table.piece("ing", true), table.piece("ing", false));
+    assert_eq!(table.piece("dentistically", false), None);
+    let vector = table.embed("The cat sat on the mat.");
+    assert!((vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-4);
+    assert!(table.embed("").iter().all(|x| *x == 0.0));
+    let near: Vec<&str> = table.neighbours("dentist").map(|(word, _)| word).collect();
+    assert!(near.contains(&"dental"), "{near:?}");
+    let like =
+        |a: &str, b: &str| -> f32 { table.embed(a).iter().zip(table.embed(b)).map(|(x, y)| x * y).sum() };
+    assert!(
+        like("She adopted a kitten", "They got a new cat")
+            > like("She adopted a kitten", "The invoice is overdue") + 0.2
+    );
 }

@@ -50,11 +50,11 @@ fn a_run_waits_for_the_word_and_says_what_became_of_it() {
         let driven = runtime.block_on(async {
             let stop = CancellationToken::new();
             let word = async {
-                while !rig.read(&note).contains("- [ ] ap_") {
+                while !rig.text(&note).contains("- [ ] ap_") {
                     tokio::task::yield_now().await;
                 }
                 if ticked {
-                    rig.write(&note, &rig.read(&note).replace("- [ ] ap_", "- [x] ap_"));
+                    rig.write(&note, &rig.text(&note).replace("- [ ] ap_", "- [x] ap_"));
                 } else {
                     rig.later(SignedDuration::from_mins(31));
                 }

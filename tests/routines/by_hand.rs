@@ -1,9 +1,15 @@
-//! `routine`, and what other commands say of routines: the real binary over a hermetic vault.
+//! `routine`, and what other commands say of routines: the real binary over a hermetic vault, the daemon beside its reminders,
+//! and `kill -9` in the middle of ticks.
+
+use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::cli::daemon::Daemon;
+use crate::deliver::world::{id, line};
 use crate::models::{ModelServer, Reply};
-use crate::support::TestVault;
+use crate::routines::rig::{note, write_at};
+use crate::support::{TestVault, until};
 
 pub struct Served {
     pub vault: TestVault,
@@ -192,4 +198,67 @@ fn a_run_s_request_is_made_again_with_the_tools_that_a_routine_has() {
         drop(it.vault.run(&["routine", "run", "go"]).ok());
         it.is_made_again(1);
     }
+}
+
+/// A server, and a vault whose brain it is.
+fn with_brain(now: &str) -> (tokio::runtime::Runtime, ModelServer, TestVault) {
+    let (runtime, server) = ModelServer::alone();
+    let vault = TestVault::new(&format!("//- now: {now}\n"));
+    vault.write("vault-agent.toml", server.brain("local", "chat", ""));
+    (runtime, server, vault)
+}
+
+#[test]
+fn a_routine_that_hangs_keeps_no_reminder_and_a_new_daemon_takes_it_up() {
+    let (runtime, server, vault) = with_brain("2026-12-01T08:00:00Z");
+    vault.write("routines/a.md", note("schedule: daily 08:00\ndeliver: note\nnote: Log", "What now?"));
+    server.respond(|_| Reply::hang());
+    let daemon = Daemon::start(&vault, &["run"]);
+    runtime.block_on(server.wait_for(1));
+    // The brain is silent; what is due comes.
+    vault.write("Reminders.md", line("2026-12-01", "08:00", "none", "Pay the rent", &id('A')));
+    daemon.hear("Pay the rent");
+    drop(daemon);
+    server.respond(|_| Reply::text("the answer"));
+    vault.set_now("2026-12-01T08:10:00Z");
+    let daemon = Daemon::start(&vault, &["run"]);
+    until("the run is taken up", || vault.has("Log.md"));
+    assert_eq!(vault.read("Log.md").matches("> the answer").count(), 1);
+    // One that is written while the daemon runs is seen at once.
+    vault.write("routines/b.md", note("schedule: 10 8 * * *", "And now?"));
+    daemon.hear("the answer");
+}
+
+#[test]
+fn kill_nine_in_the_middle_of_ticks_leaves_each_run_once() {
+    let (_runtime, server, vault) = with_brain("2026-12-01T00:00:00Z");
+    let text = note("schedule: daily 08:00\ndeliver: note\nnote: Log", "A line?");
+    write_at(&vault.path("routines/log.md"), &text, vault.now());
+    let mut count = 0;
+    server.respond(move |_| {
+        count += 1;
+        Reply::text(format!("line {count}"))
+    });
+    drop(vault.run(&["tick"]).ok());
+    let (mut kills, days) = (0, 12);
+    for day in 1..=days {
+        vault.set_now(&format!("2026-12-{day:02}T08:00:00Z"));
+        for round in 0..3u64 {
+            let moment = Duration::from_millis(3 + (day * 31 + round * 47) % 110);
+            kills += usize::from(vault.spawn(&["tick"]).kill_after(moment));
+        }
+        drop(vault.run(&["tick"]).ok());
+    }
+    let log = vault.read("Log.md");
+    assert_eq!(log.matches("\n^run-").count() as u64, days, "{log}");
+    let names = std::fs::read_dir(vault.path("logs/routines/log")).unwrap();
+    let names: Vec<String> =
+        names.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    // A file that was being made when the kill came is hidden, and none of the runs.
+    let runs = names.iter().filter(|name| !name.starts_with('.')).count();
+    assert_eq!(runs as u64, days, "{names:?}");
+    // Nothing of the vault or of the journals is left half-way.
+    let turns = vault.json(&["turns"]);
+    assert!(turns.as_array().unwrap().iter().all(|turn| turn["state"] == "done"), "{turns}");
+    println!("{kills} kills over {days} runs, each once");
 }

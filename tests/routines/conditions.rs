@@ -6,18 +6,18 @@ use crate::deliver::world::Fault;
 use crate::discord::turns::Look;
 use crate::models::Reply;
 use crate::routines::rig::Rig;
-use crate::support::contains_all;
+use crate::support::{LOG_HEAD, contains_all, event};
 
 const LOG: &str = "logs/discord-channel/7/20261201T000000Z_0001.md";
 
 fn said(rig: &Rig, lines: &[(&str, &str, &str, &str)]) {
-    let mut text = rig.read(LOG);
+    let mut text = rig.text(LOG);
     if text.is_empty() {
-        "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n".clone_into(&mut text);
+        LOG_HEAD.clone_into(&mut text);
     }
     for (id, kind, at, words) in lines {
         let (author, words) = words.split_once(": ").unwrap_or(("", words));
-        text.push_str(&format!("\n> [!{kind}] {at} {author}\n> {words}\n\n^{id}\n"));
+        text.push_str(&event(&format!("{kind}] {at} {author}"), words, id));
     }
     rig.write(LOG, &text);
 }
@@ -53,7 +53,7 @@ fn a_review_is_about_what_nobody_answered_and_about_each_once() {
     assert_eq!(rig.told().len(), 0, "NONE sends nothing");
     // Nothing new: no call. What the assistant answers needs none either.
     said(&rig, &[("A4", "user", "2026-12-01T09:20:00Z", "Ben: what is due?")]);
-    let answer = "bot: Nothing.\n> %% brain=local turn=A4 in=1 cached=0 out=1 ms=1 %%";
+    let answer = "bot: Nothing.\n%% brain=local turn=A4 in=1 cached=0 out=1 ms=1 %%";
     said(&rig, &[("A5", "agent", "2026-12-01T09:20:05Z", answer)]);
     for _ in 0..8 {
         assert!(rig.later(SignedDuration::from_mins(15)).step().driven.is_empty());
@@ -129,7 +129,7 @@ fn what_a_routine_wrote_itself_is_no_news_to_it() {
         rig.at("2026-12-03T08:00:00Z").step().outcomes(),
         ["watch@2026-12-03T08:00: appended to daily/2026-12-01.md"]
     );
-    assert!(rig.read("daily/2026-12-01.md").contains("> The zeppelin lands."));
+    assert!(rig.text("daily/2026-12-01.md").contains("> The zeppelin lands."));
     rig.write("MEMORY.md", "# Memory\n\n## People\n\n- Anna flew in the zeppelin on Friday\n- x\n");
     for day in 4..9 {
         rig.at(&format!("2026-12-{day:02}T08:00:00Z"));
@@ -174,7 +174,7 @@ fn an_answer_goes_where_its_head_says() {
         arrived.iter().map(|it| (it.text.clone(), it.scope.map(|it| it.to_string()))).collect();
     let expected = [("channel", Some("channel:7")), ("console", None), ("thread", Some("thread:9"))];
     assert_eq!(told, expected.map(|(text, scope)| (text.to_owned(), scope.map(str::to_owned))));
-    contains_all(rig.read("daily/2026-12-01.md"), &["> [!note] day, 2026-12-01 08:00\n> day\n\n^run-"]);
+    contains_all(rig.text("daily/2026-12-01.md"), &["> [!note] day, 2026-12-01 08:00\n> day\n\n^run-"]);
     assert_eq!(rig.answers("quiet"), ["quiet"]);
 }
 

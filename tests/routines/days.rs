@@ -47,7 +47,7 @@ fn thirty_idle_days_cost_nothing() {
     assert_eq!(rig.server.requests().len(), 0, "no request, no token");
     assert_eq!(rig.told().len(), 0);
     assert!(runner.turns().latest(10).unwrap().is_empty());
-    assert!(!rig.vault().join("logs").exists(), "nothing is logged");
+    assert!(!rig.path("logs").exists(), "nothing is logged");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn an_answer_appended_to_a_note_says_how_late_it_is_and_what_was_folded() {
     rig.respond(|_| Reply::text("This."));
     rig.step();
     rig.at("2026-12-04T11:00:00Z").step();
-    let note = rig.read("Notes/Late.md");
+    let note = rig.text("Notes/Late.md");
     assert!(note.contains("> [!note] late, 2026-12-01 08:00\n> This."), "{note}");
     let title = "> [!note] late, 2026-12-04 08:00 (due 08:00, 3 h late; 2 earlier ones folded in)\n> This.";
     assert!(note.contains(title), "{note}");
@@ -228,7 +228,7 @@ fn runs_know_nothing_of_each_other() {
 fn a_schedule_that_is_edited_while_it_runs_counts_from_then_on() {
     let rig = Rig::new("2026-12-01T08:00:00Z");
     rig.routine("a", "schedule: daily 08:00", "The old question?");
-    let (file, now) = (rig.vault().join("routines/a.md"), "2026-12-01T08:00:30Z".parse().unwrap());
+    let (file, now) = (rig.path("routines/a.md"), "2026-12-01T08:00:30Z".parse().unwrap());
     rig.respond(move |asked| {
         if asked.last_user().contains("The old question?") {
             write_at(&file, &note("schedule: daily 07:30", "The new question?"), now);
@@ -251,7 +251,7 @@ fn a_routine_that_is_taken_away_or_turned_off_while_it_runs_sends_nothing() {
     ] {
         let rig = Rig::new("2026-12-01T08:00:00Z");
         rig.routine("a", "schedule: daily 08:00", "What now?");
-        let file = rig.vault().join("routines/a.md");
+        let file = rig.path("routines/a.md");
         rig.respond(move |_| {
             match change {
                 None => std::fs::remove_file(&file).unwrap(),

@@ -16,7 +16,7 @@ fn an_appended_answer_is_nothing_but_a_passage() {
     });
     rig.step();
     insta::with_settings!({filters => vec![("run-[0-9a-f]{16}", "run-[ID]")]}, {
-        insta::assert_snapshot!(rig.read("Notes/Ideas.md"), @r#"
+        insta::assert_snapshot!(rig.text("Notes/Ideas.md"), @r#"
         mine, without a last newline
 
         > [!note] a, 2026-12-01 08:00
@@ -47,7 +47,7 @@ fn a_secret_in_an_answer_reaches_neither_the_note_nor_the_log() {
     rig.respond(move |_| Reply::text(&answer));
     rig.step();
     let masked = "Use [masked: github token], or `curl -u ann:[masked: password] https://x.y`.";
-    assert!(rig.read("Notes/Ideas.md").contains(masked), "{}", rig.read("Notes/Ideas.md"));
+    assert!(rig.text("Notes/Ideas.md").contains(masked), "{}", rig.text("Notes/Ideas.md"));
     assert_eq!(rig.answers("a"), [masked]);
 }
 
@@ -96,7 +96,7 @@ const JOURNALS: [&str; 2] = ["turns.sqlite", "deliveries.sqlite"];
 fn forget(rig: &Rig, journals: &[&str]) {
     for base in journals {
         for end in ["", "-wal", "-shm"] {
-            let _ = std::fs::remove_file(rig.dir.path().join("state").join(format!("{base}{end}")));
+            let _ = std::fs::remove_file(rig.state().join(format!("{base}{end}")));
         }
     }
 }
@@ -117,7 +117,7 @@ fn what_the_logs_show_as_answered_isn_t_run_again_where_the_journal_is_lost() {
     assert!(rig.told()[1].contains("1 earlier"), "{:?}", rig.told());
     // One that was asked and not answered is on its way: it comes.
     forget(&rig, &JOURNALS);
-    let log = rig.vault().join("logs/routines/a/20261203T080000Z_0001.md");
+    let log = rig.path("logs/routines/a/20261203T080000Z_0001.md");
     let text = std::fs::read_to_string(&log).unwrap();
     std::fs::write(&log, &text[..text.find("> [!agent]").unwrap()]).unwrap();
     assert_eq!(rig.step().outcomes(), ["a@2026-12-03T08:00: sent"]);
@@ -133,5 +133,5 @@ fn a_lost_journal_costs_no_more_than_one_run_twice() {
     assert!(rig.at("2026-12-01T08:05:00Z").step().driven.is_empty(), "the delivery journal knows");
     forget(&rig, &["deliveries.sqlite"]);
     rig.step();
-    assert_eq!(rig.read("Log.md").matches("^run-").count(), 1, "the note knows what it holds");
+    assert_eq!(rig.text("Log.md").matches("^run-").count(), 1, "the note knows what it holds");
 }

@@ -7,6 +7,4 @@ mod conditions;
 mod days;
 mod hostile;
 mod killed;
-mod left_open;
-mod program;
 mod rig;

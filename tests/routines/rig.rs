@@ -11,22 +11,23 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::tools::{ApprovalSubject, Caller, Precondition};
 use vault_agent::agent::{
-    Approvals, CombinedToolbox, NoApprovals, RecalledContext, Toolbox, TurnMemory, VaultApprovals, Waiter,
+    Approvals, CombinedToolbox, FoundMemory, NoApprovals, RecalledContext, Toolbox, TurnMemory,
+    VaultApprovals, Waiter,
 };
 use vault_agent::brain::{ToolCall, ToolSpec};
 use vault_agent::clock::{Clock, ManualClock};
-use vault_agent::config::Dirs;
 use vault_agent::deliver::DeliveryOrder;
 use vault_agent::format::log::{self, EventKind};
 use vault_agent::routines::{ClaimReport, RunProgress, Runner, RunnerParts, claim_due_runs};
 use vault_agent::turn::TurnJournal;
-use vault_agent::turn::journal::ToolEnd;
-use vault_agent::vault::Vault;
+use vault_agent::turn::turn_journal::ToolEnd;
 use vault_agent::workspace::Workspace;
 
 use crate::deliver::world::Place;
 use crate::discord::traps::{APPROVAL, SENDING, TURN};
 use crate::models::{Asked, ModelServer, Reply};
+use crate::support;
+use crate::support::folder::{Folder, holds_folder};
 use crate::support::processes::until_crash;
 
 /// A memory that knows nothing: what is asked and said then follows from the notes alone.
@@ -38,13 +39,17 @@ impl TurnMemory for Blank {
         Ok(RecalledContext::default())
     }
 
+    async fn recall(&self, _: &str, _: usize) -> Result<Vec<FoundMemory>, String> {
+        Ok(Vec::new())
+    }
+
     async fn answer(&self, _: &str, _: &[&str]) -> Result<String, String> {
         Ok(log::FOUND_NOTHING.to_owned())
     }
 }
 
 pub struct Rig {
-    pub dir: tempfile::TempDir,
+    folder: Folder,
     pub clock: Arc<ManualClock>,
     pub place: Arc<Place>,
     pub server: ModelServer,
@@ -55,6 +60,8 @@ pub struct Rig {
     _servers: Runtime,
     steps: Runtime,
 }
+
+holds_folder!(Rig);
 
 /// What a step did.
 #[derive(Debug)]
@@ -92,15 +99,12 @@ impl Rig {
     /// With further settings.
     pub fn with(now: &str, settings: &str) -> Self {
         let (servers, server) = ModelServer::alone();
-        let dir = tempfile::tempdir().unwrap();
-        for folder in ["vault/.obsidian", "state", "cache"] {
-            std::fs::create_dir_all(dir.path().join(folder)).unwrap();
-        }
+        let folder = Folder::new(&["vault/.obsidian", "state", "cache"]);
         let clock = Arc::new(ManualClock::new(now.parse().unwrap()));
         let place = Place::new("place", Arc::clone(&clock));
         let steps = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let tools = Arc::new(CombinedToolbox::default());
-        let rig = Self { dir, clock, place, server, tools, leaves: false, _servers: servers, steps };
+        let rig = Self { folder, clock, place, server, tools, leaves: false, _servers: servers, steps };
         let brain = rig.server.brain("local", "chat", "");
         // Nothing here is about history; commits of every line would only take time.
         rig.write("vault-agent.toml", &format!("[history]\nenabled = false\n{settings}\n{brain}"));
@@ -109,23 +113,11 @@ impl Rig {
 
     /// Writes a note, as a person does at this moment.
     pub fn write(&self, path: &str, text: &str) {
-        write_at(&self.vault().join(path), text, self.clock.now());
+        write_at(&self.path(path), text, self.clock.now());
     }
 
     pub fn clock_now(&self) -> Timestamp {
         self.clock.now()
-    }
-
-    pub fn vault(&self) -> PathBuf {
-        self.dir.path().join("vault")
-    }
-
-    pub fn read(&self, path: &str) -> String {
-        std::fs::read_to_string(self.vault().join(path)).unwrap_or_default()
-    }
-
-    pub fn remove(&self, path: &str) {
-        std::fs::remove_file(self.vault().join(path)).unwrap();
     }
 
     /// A routine that is enabled, with these further lines in its head.
@@ -144,10 +136,7 @@ impl Rig {
     }
 
     pub fn workspace(&self) -> Arc<Workspace> {
-        let vault = Vault::open(&self.vault()).unwrap();
-        let dirs = Dirs { state: self.dir.path().join("state"), cache: self.dir.path().join("cache") };
-        let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
-        let workspace = Workspace::open_in(vault, dirs, clock).unwrap();
+        let workspace = support::workspace(self.dir(), self.clock.clone());
         workspace.editor.recover().unwrap();
         Arc::new(workspace)
     }
@@ -207,7 +196,7 @@ impl Rig {
 
     /// The logs of a routine, oldest first: each as its events.
     pub fn logs(&self, routine: &str) -> Vec<Vec<log::LogEvent>> {
-        let folder = self.vault().join("logs/routines").join(routine);
+        let folder = self.path("logs/routines").join(routine);
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
         files.sort();

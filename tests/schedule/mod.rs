@@ -1,9 +1,7 @@
 //! The schedule against tables, another library, and properties.
 
-mod compare_zone_data;
 mod daybreaks;
 mod due;
-mod london;
 mod oracle;
 mod properties;
 mod routines;
@@ -30,7 +28,7 @@ fn line(text: &str) -> Reminder {
 }
 
 fn recurrence(name: &str) -> Recur {
-    name.parse().unwrap()
+    Recur::parse(name).unwrap()
 }
 
 fn zone(name: &str) -> Zone {

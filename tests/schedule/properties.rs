@@ -1,11 +1,16 @@
-//! Properties over all zones and dates, and chrono-tz as a second implementation.
+//! Properties over all zones and dates, with chrono-tz as a second implementation and the older zone database beside it.
 
 use chrono::{NaiveDate, Offset as _, TimeZone as _};
 use jiff::civil::{Date, Time};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
-use vault_agent::format::reminder::{Recur, Reminder};
-use vault_agent::schedule::{DueInstant, Occurrence, Zone, due, next_occurrence, occurrences, resolve};
+use vault_agent::format::{reminder::Recur, reminder::Reminder};
+use vault_agent::schedule::{
+    Difference, DueInstant, Occurrence, Zone, compare_zone_data, due, next_occurrence, occurrences,
+    other_database_version, resolve,
+};
+
+use crate::schedule::{instant, zone};
 
 fn any_zone() -> impl Strategy<Value = Zone> {
     let mut names: Vec<String> = Zone::names().filter(|name| Zone::get(name).is_ok()).collect();
@@ -164,4 +169,40 @@ fn check_due(
         prop_assert_eq!(rest.map(|due| due.missed as usize + 1).unwrap_or(0), unsent);
     }
     Ok(())
+}
+
+fn differences(name: &str, from: &str, years: u32) -> Vec<Difference> {
+    compare_zone_data(&zone(name), instant(from), years)
+}
+
+#[test]
+fn where_the_databases_agree_there_is_nothing_to_say() {
+    for name in ["Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "UTC"] {
+        assert_eq!(differences(name, "2026-11-21T00:00:00Z", 2), [], "{name}");
+    }
+}
+
+#[test]
+fn vancouver_keeps_summer_time_in_our_data_alone() {
+    // British Columbia abolished the change of clocks in 2026; release 2025b doesn't know.
+    assert_eq!(other_database_version(), "2025b");
+    let found = differences("America/Vancouver", "2026-06-01T00:00:00Z", 1);
+    let [winter] = found[..] else { panic!("{found:?}") };
+    assert_eq!(winter.from, instant("2026-11-01T09:00:00Z"));
+    assert_eq!(winter.until, Some(instant("2027-03-14T10:00:00Z")));
+    assert_eq!(winter.ours.to_string(), "-07");
+    assert_eq!(winter.theirs.unwrap().to_string(), "-08");
+}
+
+#[test]
+fn a_span_that_reaches_over_the_ends_is_cut_there() {
+    let found = differences("America/Vancouver", "2027-01-01T00:00:00Z", 1);
+    assert_eq!(found[0].from, instant("2027-01-01T00:00:00Z"));
+    assert_eq!(found.last().unwrap().until, None);
+    assert_eq!(differences("America/Vancouver", "2027-01-01T00:00:00Z", 0), []);
+}
+
+#[test]
+fn it_ends_with_time_itself() {
+    assert_eq!(differences("UTC", "9999-12-01T00:00:00Z", 2), []);
 }

@@ -2,5 +2,4 @@
 
 mod hostile;
 mod rig;
-mod turns;
 mod well;

@@ -11,21 +11,23 @@ use vault_agent::agent::tools::{Caller, Precondition};
 use vault_agent::brain::ToolCall;
 use vault_agent::brain::process::name_our_program;
 use vault_agent::clock::SystemClock;
-use vault_agent::config::Dirs;
-use vault_agent::turn::journal::ToolEnd;
-use vault_agent::vault::Vault;
+use vault_agent::turn::turn_journal::ToolEnd;
 use vault_agent::workspace::Workspace;
 
-use crate::support::processes::python;
+use crate::support;
+use crate::support::folder::{Folder, holds_folder};
+use crate::support::processes::{python, running, stat};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 
 /// A vault with servers.
 pub struct Rig {
-    pub temp: tempfile::TempDir,
+    folder: Folder,
     pub servers: Arc<Servers>,
     pub workspace: Arc<Workspace>,
 }
+
+holds_folder!(Rig);
 
 /// The settings of a server that behaves in a way.
 pub fn scripted(mode: &str, pids: &Path, more: &str) -> String {
@@ -49,21 +51,15 @@ impl Rig {
     /// With these settings; `PIDS` and `VAULT` in them are its own paths.
     pub fn new(settings: &str) -> Self {
         name_our_program(Path::new(PROGRAM));
-        let temp = tempfile::tempdir().unwrap();
-        for dir in ["vault", "state", "cache"] {
-            std::fs::create_dir(temp.path().join(dir)).unwrap();
-        }
-        let root = temp.path().join("vault");
-        std::fs::write(root.join("MEMORY.md"), "## Ann\n- likes green tea\n").unwrap();
-        let pids = temp.path().join("pids").display().to_string();
-        let settings = settings.replace("VAULT", &root.display().to_string()).replace("PIDS", &pids);
-        std::fs::write(root.join("vault-agent.toml"), settings).unwrap();
-        let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
-        let vault = Vault::open(&root).unwrap();
-        let workspace = Arc::new(Workspace::open_in(vault, dirs, Arc::new(SystemClock)).unwrap());
+        let folder = Folder::new(&["state", "cache"]);
+        folder.write("MEMORY.md", "## Ann\n- likes green tea\n");
+        let pids = folder.dir().join("pids").display().to_string();
+        let settings = settings.replace("VAULT", &folder.root().display().to_string()).replace("PIDS", &pids);
+        folder.write("vault-agent.toml", settings);
+        let workspace = Arc::new(support::workspace(folder.dir(), Arc::new(SystemClock)));
         let mine = workspace.settings.mcp.iter().filter(|server| server.is_for("assistant"));
         let servers = Servers::of(Arc::clone(&workspace), mine.cloned().collect()).expect("a server");
-        Self { temp, servers: Arc::new(servers), workspace }
+        Self { folder, servers: Arc::new(servers), workspace }
     }
 
     /// With a server that behaves in this way; none where there is no Python for it.
@@ -90,7 +86,7 @@ impl Rig {
 
     /// What a scripted server wrote of itself: the ids of its processes.
     pub fn pids(&self) -> Vec<u32> {
-        let text = std::fs::read_to_string(self.temp.path().join("pids")).unwrap_or_default();
+        let text = std::fs::read_to_string(self.dir().join("pids")).unwrap_or_default();
         text.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
@@ -104,20 +100,14 @@ impl Rig {
 
 /// The living processes that bear this place's mark.
 pub fn children_of(place: &str) -> usize {
-    let is_one = |entry: &std::fs::DirEntry| {
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        let mut variables = environment.split(|byte| *byte == 0);
-        variables.any(|variable| {
-            let text = String::from_utf8_lossy(variable);
-            text.strip_prefix("VAULT_AGENT_CHILD_OF=")
-                .is_some_and(|mark| mark.split('.').any(|part| part == place))
-        })
+    let is_one = |(_, _, environment): &(u32, String, String)| {
+        let marks = environment.split('\0').filter_map(|text| text.strip_prefix("VAULT_AGENT_CHILD_OF="));
+        marks.flat_map(|mark| mark.split('.')).any(|part| part == place)
     };
-    std::fs::read_dir("/proc").unwrap().flatten().filter(is_one).count()
+    running().iter().filter(|process| is_one(process)).count()
 }
 
 /// Whether a process lives.
 pub fn lives(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    stat(pid).is_some()
 }

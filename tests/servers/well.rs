@@ -1,14 +1,15 @@
-//! Servers that behave: our own, over pipes and over HTTP.
+//! Servers that behave: our own, over pipes and over HTTP; and whole turns that use one, by the program itself.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use vault_agent::agent::Toolbox;
-use vault_agent::agent::tools::Precondition;
+use vault_agent::agent::{Toolbox, tools::Precondition};
 
-use crate::servers::rig::{PROGRAM, Rig};
-use crate::support::{self, contains_all, contains_none, write_private};
+use crate::models::{ModelServer, Reply};
+use crate::servers::rig::{PROGRAM, Rig, children_of, lives, scripted};
+use crate::support::processes::python;
+use crate::support::{self, TestVault, contains_all, contains_none, until, write_private};
 
 fn ours(more: &str) -> String {
     format!(
@@ -33,7 +34,7 @@ async fn a_server_is_started_at_its_first_use_and_gone_with_its_turn() {
     assert!(rig.call("mcp_call", wrong).await.is_error);
     rig.ended().await;
     support::until("all are gone", || rig.living() == 0);
-    assert_eq!(std::fs::read_dir(rig.temp.path().join("state/mcp")).unwrap().count(), 0, "nor its folder");
+    assert_eq!(std::fs::read_dir(rig.state().join("mcp")).unwrap().count(), 0, "nor its folder");
     // A turn of the same name may come again.
     let again = json!({"server": "notes", "tool": "memory_list", "arguments": {"scope": "long"}});
     assert!(!rig.call("mcp_call", again).await.is_error);
@@ -122,7 +123,7 @@ async fn a_server_over_http_is_called_with_its_key() {
     };
     let call = json!({"server": "far", "tool": "memory_get", "arguments": {"path": "MEMORY.md"}});
     let rig = Rig::new(&settings("good"));
-    write_private(rig.temp.path().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
+    write_private(rig.dir().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
     let got = rig.call("mcp_call", call.clone()).await;
     assert!(got.text.contains("likes green tea"), "{}", got.text);
     let shown = rig.call("mcp_tools", json!({"server": "far"})).await;
@@ -130,16 +131,81 @@ async fn a_server_over_http_is_called_with_its_key() {
     rig.ended().await;
     // A key that is refused is not shown.
     let rig = Rig::new(&settings("bad"));
-    write_private(rig.temp.path().join("bad"), "wrong-key-0123456789\n");
+    write_private(rig.dir().join("bad"), "wrong-key-0123456789\n");
     let refused = rig.call("mcp_call", call.clone()).await;
     assert!(refused.is_error && refused.text.contains("401"), "{}", refused.text);
     assert!(!refused.text.contains("wrong-key"), "{}", refused.text);
     server.kill().unwrap();
     server.wait().unwrap();
     let down = Rig::new(&settings("good"));
-    write_private(down.temp.path().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
+    write_private(down.dir().join("good"), "tok-1234567890abcdef1234567890abcdef\n");
     let gone = down.call("mcp_call", call).await;
     assert!(gone.is_error && gone.text.contains("can't be used in this turn"), "{}", gone.text);
     let seen = vault_agent::agent::servers::ServerHealth::new(&down.workspace.dirs.state).load();
     assert_eq!(seen["far"].is_well(), Some(false));
+}
+
+fn vault(server: &ModelServer, mode: &str) -> TestVault {
+    let vault = TestVault::new("");
+    let pids = vault.home().join("pids");
+    let brain = server.brain("a", "chat", "");
+    vault.write("vault-agent.toml", format!("{brain}{}", scripted(mode, &pids, "")));
+    vault
+}
+
+fn pids(vault: &TestVault) -> Vec<u32> {
+    let text = std::fs::read_to_string(vault.home().join("pids")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+#[test]
+fn a_brain_looks_and_calls_and_a_server_that_is_down_changes_no_byte() {
+    if !python() {
+        return;
+    }
+    let mut tools = Vec::new();
+    for mode in ["good", "exit"] {
+        let (_runtime, server) = ModelServer::alone();
+        server.script(vec![Reply::tool("mcp_tools", json!({"server": "web"})), Reply::text("Done.")]);
+        let vault = vault(&server, mode);
+        let asked = vault.json(&["ask", "look!"]);
+        let status = vault.run(&["status"]).stdout;
+        let json = vault.run(&["--json", "status"]).json();
+        assert_eq!(asked["answer"], "Done.");
+        assert_eq!(asked["tools"][0]["ok"], mode == "good");
+        assert!(!pids(&vault).iter().any(|pid| lives(*pid)));
+        let result = &server.requests()[1].results()[0];
+        if mode == "good" {
+            assert!(result.contains("look: Does look."), "{result}");
+            assert!(status.contains("mcp       web: answered"), "{status}");
+            assert!(json["mcp"][0]["last_ok"].is_string());
+        } else {
+            assert!(result.contains("can't be used in this turn") && result.contains("status 3"), "{result}");
+            assert!(status.contains("mcp       web: failed") && status.contains("status 3"), "{status}");
+        }
+        let body = server.requests()[0].body["tools"].to_string();
+        tools.push(body.replace(&server.url(), ""));
+    }
+    assert_eq!(tools[0], tools[1]);
+    assert!(tools[0].contains("web (look, walk)"), "{}", tools[0]);
+}
+
+#[test]
+fn nothing_outlives_a_program_that_is_killed() {
+    if !python() {
+        return;
+    }
+    let (_runtime, server) = ModelServer::alone();
+    server.respond(|_| Reply::tool("mcp_call", json!({"server": "web", "tool": "look"})));
+    let vault = vault(&server, "stuck");
+    let mut program = vault.command(&["ask", "look!"]).spawn().unwrap();
+    until("the call reaches the server", || pids(&vault).len() == 2);
+    let server = pids(&vault)[0];
+    assert!(lives(server));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    until("the server is gone", || !lives(server));
+    let state = vault.state();
+    let place = blake3::hash(state.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned();
+    until("all are gone", || children_of(&place) == 0);
 }

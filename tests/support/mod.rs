@@ -11,11 +11,13 @@
 //! - 09:12 Met Anna
 //! ```
 //!
-//! A note is what stands between its header and the next one. `zone:` writes `vault-agent.toml`. The
+//! A note is what stands between its header and the next one. In one below `logs/` a line `[!user] TIME NAME: WORDS ^ID` is
+//! a whole event, and one that begins so gets the head of its path. `zone:` writes `vault-agent.toml`. The
 //! clock stands still while a command runs and moves on by one second after it, so that two commands
 //! are never at the same instant.
 #![allow(dead_code)]
 
+pub mod folder;
 pub mod processes;
 pub mod random;
 
@@ -25,6 +27,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
+pub use folder::Folder;
+use folder::holds_folder;
 use jiff::{SignedDuration, Timestamp};
 use processes::Killed;
 use vault_agent::clock::{Clock, ManualClock};
@@ -93,6 +97,34 @@ pub fn contains_none(text: impl AsRef<str>, words: &[&str]) {
     words.iter().for_each(|words| assert!(!text.contains(words), "{words:?} is in\n{text}"));
 }
 
+/// An event of a log; `of` is its kind, its time and who said it, such as `user] 2026-12-01T09:30:00Z Ann`.
+pub fn event(of: &str, words: &str, id: &str) -> String {
+    let lines: String = words.lines().map(|line| format!("> {line}\n")).collect();
+    format!("\n> [!{of}\n{lines}\n^{id}\n")
+}
+
+/// The head of a log of Discord's channel 7 that says no more than that.
+pub const LOG_HEAD: &str = "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n";
+
+/// A log of a fixture: its head, where it begins with an event, and its events in full.
+fn log_in_full(path: &str, text: &str) -> String {
+    let parts: Vec<&str> = path.split('/').collect();
+    let ["logs", surface, context, file] = parts[..] else { return text.to_owned() };
+    let mut full = String::new();
+    if text.starts_with("[!") {
+        let started: Timestamp = file[..16].parse().expect("a log's name begins with its time");
+        let _ = write!(full, "---\nsurface: {surface}\ncontext_id: \"{context}\"\nstarted: {started}\n---\n");
+    }
+    for line in text.split_inclusive('\n') {
+        let said = line.strip_prefix("[!").and_then(|line| line.trim_end().split_once(": "));
+        match said.and_then(|(of, said)| Some((of, said.rsplit_once(" ^")?))) {
+            Some((of, (words, id))) => full += &event(of, words, id),
+            None => full += line,
+        }
+    }
+    full
+}
+
 /// The workspace of the folder where `vault`, `state` and `cache` are, as a process of its own opens it.
 pub fn workspace(folder: &Path, clock: Arc<dyn Clock>) -> Workspace {
     let dirs = Dirs { state: folder.join("state"), cache: folder.join("cache") };
@@ -103,10 +135,12 @@ pub fn workspace(folder: &Path, clock: Arc<dyn Clock>) -> Workspace {
 /// A vault in a temporary folder, with directories, home and clock of its own.
 #[derive(Debug)]
 pub struct TestVault {
-    temp: tempfile::TempDir,
+    folder: Folder,
     now: std::cell::Cell<Timestamp>,
     environment: BTreeMap<String, String>,
 }
+
+holds_folder!(TestVault);
 
 /// What a command did.
 #[derive(Debug)]
@@ -123,16 +157,11 @@ pub struct Run {
 impl TestVault {
     /// A vault with the notes of a fixture.
     pub fn new(fixture: &str) -> Self {
-        let temp = tempfile::tempdir().expect("a temporary folder");
-        for dir in ["vault", "state", "cache", "home"] {
-            std::fs::create_dir(temp.path().join(dir)).expect("a folder");
-        }
         let this = Self {
-            temp,
+            folder: Folder::new(&["vault/.obsidian", "state", "cache", "home"]),
             now: std::cell::Cell::new(NOON.parse().expect("an instant")),
             environment: BTreeMap::new(),
         };
-        std::fs::create_dir(this.path(".obsidian")).expect("a folder");
         let mut note: Option<(String, String)> = None;
         for line in fixture.split_inclusive('\n') {
             let Some(header) = line.strip_prefix("//- ") else {
@@ -143,7 +172,7 @@ impl TestVault {
                 continue;
             };
             if let Some((path, text)) = note.take() {
-                this.write(&path, text);
+                this.write(&path, log_in_full(&path, &text));
             }
             match header.trim_end().split_once(": ") {
                 Some(("now", value)) => this.set_now(value),
@@ -152,57 +181,19 @@ impl TestVault {
             }
         }
         if let Some((path, text)) = note {
-            this.write(&path, text);
+            this.write(&path, log_in_full(&path, &text));
         }
         this
     }
 
-    /// The vault's folder.
-    pub fn root(&self) -> PathBuf {
-        self.temp.path().join("vault")
-    }
-
-    /// The state directory.
-    pub fn state(&self) -> PathBuf {
-        self.temp.path().join("state")
-    }
-
-    /// The cache directory.
-    pub fn cache(&self) -> PathBuf {
-        self.temp.path().join("cache")
-    }
-
     /// The home directory that commands see.
     pub fn home(&self) -> PathBuf {
-        self.temp.path().join("home")
+        self.dir().join("home")
     }
 
     /// The vault as the program opens it, at the clock's instant.
     pub fn workspace(&self) -> Arc<Workspace> {
-        Arc::new(workspace(self.temp.path(), Arc::new(ManualClock::new(self.now()))))
-    }
-
-    /// A file of the vault.
-    pub fn path(&self, note: &str) -> PathBuf {
-        self.root().join(note)
-    }
-
-    /// The text of a note; lossy where it isn't UTF-8.
-    pub fn read(&self, note: &str) -> String {
-        let bytes = std::fs::read(self.path(note)).unwrap_or_else(|error| panic!("{note}: {error}"));
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    /// Whether a note is there.
-    pub fn has(&self, note: &str) -> bool {
-        self.path(note).exists()
-    }
-
-    /// Writes a note as a person's editor would.
-    pub fn write(&self, note: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(note);
-        std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
-        std::fs::write(path, text).expect("a note");
+        Arc::new(workspace(self.dir(), Arc::new(ManualClock::new(self.now()))))
     }
 
     /// All files of the vault with their texts, for whole-vault comparisons.
@@ -289,10 +280,15 @@ impl TestVault {
         self.ran(|| self.command(args).env("FAILPOINTS", failpoint).output())
     }
 
+    /// Starts a command that says nothing here.
+    pub fn spawn(&self, args: &[&str]) -> Killed {
+        let mut command = self.command(args);
+        Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs"))
+    }
+
     /// Starts a daemon that says nothing here.
     pub fn daemon(&self) -> Killed {
-        let mut command = self.command(&["run"]);
-        Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs"))
+        self.spawn(&["run"])
     }
 
     /// Starts a daemon, and waits until it listens.
@@ -307,7 +303,7 @@ impl TestVault {
     pub fn until(&self, note: &str, wanted: impl Fn(&str) -> bool) -> String {
         let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
         loop {
-            let text = if self.has(note) { self.read(note) } else { String::new() };
+            let text = self.text(note);
             if wanted(&text) {
                 return text;
             }

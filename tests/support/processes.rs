@@ -61,6 +61,26 @@ pub fn running() -> Vec<(u32, String, String)> {
     entries.filter_map(process).collect()
 }
 
+/// The processes that have this folder in their arguments or environment, but this one: each with its command line.
+pub fn named(place: &std::path::Path) -> Vec<String> {
+    let place = place.to_string_lossy().into_owned();
+    let is_named = |(pid, line, environment): &(u32, String, String)| {
+        *pid != std::process::id() && (line.contains(&place) || environment.contains(&place))
+    };
+    let named = running().into_iter().filter(is_named);
+    named.map(|(pid, line, _)| format!("{pid}: {}", line.replace('\0', " "))).collect()
+}
+
+/// The parent and the beginning of a process; none where it is dead.
+pub fn stat(pid: u32) -> Option<(u32, u64)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
+    if matches!(fields[0], "Z" | "X") {
+        return None;
+    }
+    Some((fields[1].parse().ok()?, fields[19].parse().ok()?))
+}
+
 /// Sends the lines of a pipe as they come, from a thread of its own.
 pub fn send_lines(pipe: impl Read + Send + 'static, to: Sender<String>) {
     let lines = BufReader::new(pipe).lines().map_while(Result::ok);
@@ -69,6 +89,14 @@ pub fn send_lines(pipe: impl Read + Send + 'static, to: Sender<String>) {
 
 /// A process that is killed when it is dropped.
 pub struct Killed(pub Child);
+
+impl Killed {
+    /// `kill -9` after so long; whether it still ran then.
+    pub fn kill_after(mut self, moment: std::time::Duration) -> bool {
+        std::thread::sleep(moment);
+        self.0.try_wait().expect("a process of ours").is_none()
+    }
+}
 
 impl std::ops::Deref for Killed {
     type Target = Child;

@@ -59,107 +59,12 @@ fn naive(at: DateTime) -> NaiveDateTime {
 
 #[test]
 fn reminders_and_follow_ups_are_events() {
-    let vault = TestVault::new(
-        r#"//- zone: Europe/London
-//- /Reminders.md
-- [ ] date=2026-12-31 time=09:30 recur=monthly msg="Rent, \"all\" of it; a\\b and a line that is so long that it has to be folded" id=rid_K5V4M2J7Q2ZP
-- [ ] date=2027-03-27 time=01:30 recur=daily msg="Pills" id=rid_AAAAAAAAAAAA
-- [ ] date=2027-03-28 time=01:30 recur=none msg="Once"
-- [x] date=2027-02-28 time=10:00 recur=none msg="Asleep"
-//- /COMMITMENTS.md
----
-id: c-2026-05-08-001
-status: pending
-due: 2026-12-08T19:00:00.5Z
----
-Remind Kyle
-of two things
-
----
-id: c-2026-05-08-002
-status: cancelled
-due: 2026-12-08T19:00:00Z
----
-No more
-"#,
-    );
+    let vault = TestVault::new(include_str!("calendar.txt"));
     let out = vault.run(&["export", "--format", "ics"]).ok().stdout;
     let (head, rest) = out.split_once("BEGIN:VTIMEZONE").unwrap();
     let (zone, events) = rest.split_once("END:VTIMEZONE\r\n").unwrap();
     assert!(zone.contains("TZID:Europe/London\r\n") && zone.contains("BEGIN:DAYLIGHT\r\n"));
-    insta::assert_snapshot!(format!("{head}…\n{events}").replace("\r\n", "\n"), @r#"
-    BEGIN:VCALENDAR
-    VERSION:2.0
-    PRODID:-//vault-agent//vault-agent 0.1.0//EN
-    CALSCALE:GREGORIAN
-    METHOD:PUBLISH
-    NAME:vault
-    X-WR-CALNAME:vault
-    X-WR-TIMEZONE:Europe/London
-    REFRESH-INTERVAL;VALUE=DURATION:PT1H
-    X-PUBLISHED-TTL:PT1H
-    …
-    BEGIN:VEVENT
-    UID:rid_K5V4M2J7Q2ZP@vault-agent
-    DTSTAMP:20261201T093000Z
-    DTSTART;TZID=Europe/London:20261231T093000
-    RRULE:FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1
-    SUMMARY:Rent\, "all" of it\; a\\b and a line that is so long that it has to
-      be folded
-    CATEGORIES:Reminder
-    TRANSP:TRANSPARENT
-    BEGIN:VALARM
-    ACTION:DISPLAY
-    DESCRIPTION:Rent\, "all" of it\; a\\b and a line that is so long that it ha
-     s to be folded
-    TRIGGER:PT0S
-    END:VALARM
-    END:VEVENT
-    BEGIN:VEVENT
-    UID:rid_AAAAAAAAAAAA@vault-agent
-    DTSTAMP:20261201T093000Z
-    DTSTART;TZID=Europe/London:20270327T013000
-    RRULE:FREQ=DAILY
-    SUMMARY:Pills
-    DESCRIPTION:The clocks skip 2027-03-28 01:30: vault-agent tells this at 202
-     7-03-28 02:00.
-    CATEGORIES:Reminder
-    TRANSP:TRANSPARENT
-    BEGIN:VALARM
-    ACTION:DISPLAY
-    DESCRIPTION:Pills
-    TRIGGER:PT0S
-    END:VALARM
-    END:VEVENT
-    BEGIN:VEVENT
-    UID:882b544d5cd72532@vault-agent
-    DTSTAMP:20261201T093000Z
-    DTSTART;TZID=Europe/London:20270328T020000
-    SUMMARY:Once
-    CATEGORIES:Reminder
-    TRANSP:TRANSPARENT
-    BEGIN:VALARM
-    ACTION:DISPLAY
-    DESCRIPTION:Once
-    TRIGGER:PT0S
-    END:VALARM
-    END:VEVENT
-    BEGIN:VEVENT
-    UID:c-2026-05-08-001@vault-agent
-    DTSTAMP:20261201T093000Z
-    DTSTART:20261208T190000Z
-    SUMMARY:Remind Kyle
-    DESCRIPTION:Remind Kyle\nof two things
-    CATEGORIES:Follow-up
-    TRANSP:TRANSPARENT
-    BEGIN:VALARM
-    ACTION:DISPLAY
-    DESCRIPTION:Remind Kyle
-    TRIGGER:PT0S
-    END:VALARM
-    END:VEVENT
-    END:VCALENDAR
-    "#);
+    insta::assert_snapshot!(format!("{head}…\n{events}").replace("\r\n", "\n"));
     assert!(out.split("\r\n").all(|line| line.len() <= 75 && !line.contains('\n')));
     // Nothing moved: the same calendar, but for when it was made.
     let again = vault.run(&["export", "--format", "ics"]).ok().stdout;

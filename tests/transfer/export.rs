@@ -4,54 +4,7 @@ use serde_json::Value;
 
 use crate::support::TestVault;
 
-const VAULT: &str = r#"//- zone: Europe/London
-//- /MEMORY.md
-# Memory
-
-- no section
-## Kyle
-- [2026-05-08] prefers Rust #project/vault
-  and says so
-
-  - twice
-- [k:: v] drinks "tea" ^b1
-## Stack
-- k8s
-//- /daily/2026-11-20.md
-- 14:02 Met Anna
-  about the flat
-## Evening
-- no time
-//- /daily/notes.md
-- no day
-//- /Reminders.md
-- [ ] date=2026-12-31 time=09:30 recur=monthly msg="Rent, \"all\" of it; 50%" id=rid_K5V4M2J7Q2ZP ^r1
-- [ ] date=2027-02-28 time=10:00 recur=monthly day=31 msg="Books" id=rid_AAAAAAAAAAAA
-- [x] date=2027-02-28 time=10:00 recur=none msg="Asleep"
-- [ ] date=2026-12-02 time=07:00 recur=none msg="Bins"
-//- /COMMITMENTS.md
----
-id: c-2026-05-08-001
-status: pending
-precision: soft
-due: 2026-12-08T19:00:00Z
-scope: channel:42
-created: 2026-05-08T14:00:00Z
-source: turn-1
----
-Remind Kyle, please
-of two things
-
----
-id: c-2026-05-08-002
-status: delivered
-created: 2026-05-08T14:00:00Z
----
-Done
-//- /Pinned.md
-- the house [[Notes/House#^keys]]
-- plain
-"#;
+const VAULT: &str = include_str!("vault.txt");
 
 /// The records of an export without their places.
 fn records(vault: &TestVault) -> Vec<Value> {
@@ -144,52 +97,7 @@ fn an_id_that_is_taken_costs_no_follow_up() {
 
 #[test]
 fn the_document_is_readable() {
-    insta::assert_snapshot!(TestVault::new(VAULT).run(&["export"]).ok().stdout, @r#"
-    # What vault remembers
-
-    As of 2026-12-01 09:30, Europe/London.
-
-    ## Memory
-
-    - no section
-
-    ### Kyle
-
-    - [2026-05-08] prefers Rust #project/vault
-      and says so
-
-      - twice
-    - [k:: v] drinks "tea" ^b1
-
-    ### Stack
-
-    - k8s
-
-    ## Days
-
-    ### 2026-11-20
-
-    - 14:02 Met Anna
-      about the flat
-    - no time
-
-    ## Reminders
-
-    - 2026-12-02 07:00: Bins
-    - 2026-12-31 09:30, monthly: Rent, "all" of it; 50%
-    - 2027-02-28 10:00, monthly on day 31: Books
-
-    ## Follow-ups
-
-    - 2026-12-08T19:00:00+00:00: Remind Kyle, please
-      of two things
-    - no due time, delivered: Done
-
-    ## Pinned
-
-    - the house [[Notes/House#^keys]]
-    - plain
-    "#);
+    insta::assert_snapshot!(TestVault::new(VAULT).run(&["export"]).ok().stdout);
     insta::assert_snapshot!(TestVault::new("").run(&["export"]).ok().stdout, @r"
     # What vault remembers
 

@@ -6,4 +6,3 @@ mod export;
 mod hostile;
 mod import;
 mod migrate;
-mod tasks;

@@ -286,7 +286,7 @@ fn many_editors_of_one_file_take_turns() {
     let room = Room::new();
     room.write(FILE, "start\n");
     let editors: Vec<_> = (0..4)
-        .map(|_| crate::vault::help::editor(room.temp.path(), room.clock.clone(), EditStrategy::Auto))
+        .map(|_| crate::vault::help::editor(room.dir(), room.clock.clone(), EditStrategy::Auto))
         .collect();
     std::thread::scope(|scope| {
         for (who, editor) in editors.iter().enumerate() {
@@ -308,7 +308,7 @@ fn a_save_that_is_caught_half_way_is_not_carried_over() {
     let room = Room::with(EditStrategy::Swap);
     let options =
         EditOptions { strategy: EditStrategy::Swap, ask_for_writers: false, ..EditOptions::default() };
-    let state = room.temp.path().join("state");
+    let state = room.state();
     let editor = Editor::new(room.editor.vault().clone(), &state, room.clock.clone(), options);
     let looked = || {
         editor.follow_ups(room.now());

@@ -1,8 +1,9 @@
 //! A vault in a temporary folder, an editor on it, and children of this test binary.
 
+use crate::support::folder::{Folder, holds_folder};
 use crate::support::processes::again;
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     sync::Arc,
 };
@@ -55,10 +56,12 @@ pub fn append(text: &str) -> Operation {
 
 /// A vault with an editor whose clock stands still until told.
 pub struct Room {
-    pub temp: tempfile::TempDir,
+    folder: Folder,
     pub clock: Arc<ManualClock>,
     pub editor: Editor,
 }
+
+holds_folder!(Room);
 
 impl Room {
     pub fn new() -> Self {
@@ -66,25 +69,10 @@ impl Room {
     }
 
     pub fn with(strategy: EditStrategy) -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        std::fs::create_dir(temp.path().join("vault")).unwrap();
+        let folder = Folder::new(&[]);
         let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
-        let editor = editor(temp.path(), clock.clone(), strategy);
-        Self { temp, clock, editor }
-    }
-
-    pub fn path(&self, path: &str) -> PathBuf {
-        self.temp.path().join("vault").join(path)
-    }
-
-    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.path(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
-
-    pub fn read(&self, path: &str) -> String {
-        String::from_utf8(std::fs::read(self.path(path)).unwrap()).unwrap()
+        let editor = editor(folder.dir(), clock.clone(), strategy);
+        Self { folder, clock, editor }
     }
 
     pub fn now(&self) -> Timestamp {

@@ -10,7 +10,7 @@ use crate::vault::help::{Room, note, why};
 #[test]
 fn links_are_followed_inside_the_vault_and_refused_out_of_it() {
     let room = Room::new();
-    let secret = room.temp.path().join("secret.md");
+    let secret = room.dir().join("secret.md");
     std::fs::write(&secret, "secret").unwrap();
     room.write("real/a.md", "inside");
     symlink("real/a.md", room.path("relative.md")).unwrap();
@@ -18,7 +18,7 @@ fn links_are_followed_inside_the_vault_and_refused_out_of_it() {
     symlink("real", room.path("folder")).unwrap();
     symlink("../secret.md", room.path("out.md")).unwrap();
     symlink(&secret, room.path("out-absolute.md")).unwrap();
-    symlink(room.temp.path(), room.path("out-folder")).unwrap();
+    symlink(room.dir(), room.path("out-folder")).unwrap();
     symlink("loop-b.md", room.path("loop-a.md")).unwrap();
     symlink("loop-a.md", room.path("loop-b.md")).unwrap();
     symlink("nowhere.md", room.path("dangling.md")).unwrap();
@@ -87,7 +87,7 @@ fn a_vault_that_is_gone_is_not_an_empty_one() {
     let room = Room::new();
     room.write("a.md", "a");
     let vault = room.editor.vault().clone();
-    std::fs::rename(room.path(""), room.temp.path().join("away")).unwrap();
+    std::fs::rename(room.path(""), room.dir().join("away")).unwrap();
     assert!(matches!(vault.read(&note("a.md")), Err(VaultError::Gone(_))));
     assert!(matches!(vault.walk(&WalkOptions::default()), Err(VaultError::Gone(_))));
     assert!(matches!(Vault::open(vault.root()), Err(VaultError::Gone(_))));

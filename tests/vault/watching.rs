@@ -172,7 +172,7 @@ fn a_write_through_a_hard_link_from_outside_is_found_by_the_next_look() {
     let room = Room::new();
     room.write("a.md", "1");
     room.write("sub/b.md", "1");
-    let outside = room.temp.path().join("outside.md");
+    let outside = room.dir().join("outside.md");
     fs::hard_link(room.path("sub/b.md"), &outside).unwrap();
     let often = Duration::from_millis(50);
     let times = WatchTimes { presence_every: often, look_every: often, ..WatchTimes::default() };
@@ -214,7 +214,7 @@ fn a_vault_that_vanishes_and_returns_is_not_a_vault_without_notes() {
     room.write("a.md", "1");
     let times = WatchTimes { presence_every: Duration::from_millis(100), ..WatchTimes::default() };
     let told = watch_with(&room, times);
-    let away = room.temp.path().join("away");
+    let away = room.dir().join("away");
     fs::rename(room.path(""), &away).unwrap();
     told.until(|event| {
         assert!(!matches!(event, WatchEvent::Dirty(_)), "{event:?}");
@@ -282,7 +282,7 @@ fn a_folder_that_is_made_anew_is_watched_anew() {
 fn a_cookie_comes_after_all_that_was_before_it() {
     let room = Room::new();
     room.write("in/a.md", "1");
-    let cookies = room.temp.path().join("cookies");
+    let cookies = room.dir().join("cookies");
     let (sender, events) = channel();
     let times = WatchTimes { settle: Duration::from_millis(5), ..WatchTimes::default() };
     let _watcher = Watcher::start_with(room.editor.vault(), times, Some(&cookies), move |event| {

@@ -5,38 +5,7 @@ use crate::sample::Sample;
 use crate::served::{LISTEN, Served, listening};
 use crate::support::{TestVault, contains_all};
 
-const NOTES: &str = "\
-//- now: 2026-12-01T09:30:00Z
-//- /Reminders.md
-- [ ] date=2026-11-30 time=09:00 recur=none msg=\"Call the bank\" id=rid_AAAAAAAAAAAA
-- [ ] date=2026-12-02 time=08:00 recur=daily msg=\"Pills\" id=rid_BBBBBBBBBBBB
-- [ ] date=someday time=08:00 recur=none msg=\"Odd\"
-//- /COMMITMENTS.md
-# Follow-ups
-
----
-id: c-2026-12-01-001
-status: pending
-due: 2026-12-03T17:00:00Z
-scope: user:100000000000000000
-created: 2026-11-20T14:00:00Z
----
-Ask Bob about the key
-//- /routines/morning.md
----
-schedule: daily 07:00
-enabled: true
-scope: console
----
-What is due today?
-//- /Projects/deep/plan.md
-# Plan
-
-one
-two
-//- /Projects/overview.md
-# Overview
-";
+const NOTES: &str = include_str!("looking.txt");
 
 fn served(settings: &str) -> (TestVault, Served) {
     let vault = TestVault::new(NOTES);

@@ -3,67 +3,9 @@
 use crate::models::{ModelServer, Reply};
 use crate::served::{LISTEN, Served, Visitor};
 use crate::support::TestVault;
+use crate::tab::Tab;
 
-const NOTES: &str = r#"//- now: 2026-11-30T09:30:00Z
-//- /Reminders.md
-# Reminders
-
-- [ ] date=2026-12-01 time=09:00 recur=none msg="Water the tomatoes" id=rid_AAAAAAAAAAAA
-- [ ] date=2026-12-02 time=08:30 recur=weekly msg="Bins out" id=rid_BBBBBBBBBBBB
-- [ ] date=2026-12-03 time=14:00 recur=none msg="Call Anna about the flat" id=rid_CCCCCCCCCCCC
-- [ ] date=2026-12-05 time=10:00 recur=monthly msg="Pay the rent" id=rid_DDDDDDDDDDDD
-- [ ] date=2026-12-07 time=07:45 recur=daily msg="Vitamins" id=rid_EEEEEEEEEEEE
-//- /MEMORY.md
-# Memory
-
-## Anna
-- [2026-11-20 14:02] likes green tea
-- is allergic to peanuts
-
-## House
-- the boiler is serviced each October
-//- /Projects/Garden.md
-# Garden
-
-The tomatoes want water each morning.
-
-- [ ] Buy seeds
-- [x] Mend the fence
-
-See [[MEMORY]] and [the seed list](<Seeds & bulbs.md>).
-//- /Projects/Seeds & bulbs.md
-Tulips, crocuses, basil.
-//- /routines/morning.md
----
-schedule: daily 08:00
-scope: console
-enabled: false
-only_if: [due, promised]
----
-# Morning review
-
-What is due today? Answer in five lines.
-//- /logs/discord-channel/7/20261129T100000Z_0001.md
----
-surface: discord-channel
-context_id: "7"
-started: 2026-11-29T10:00:00Z
----
-
-> [!user] 2026-11-29T10:00:00Z Anna
-> Remember that I only drink green tea.
-
-^01JGXYZ0000000000000000001
-
-> [!user] 2026-11-29T10:01:00Z Bob
-> I live in Graz, and my dog is called Rex. Can you find the note?
-
-^01JGXYZ0000000000000000004
-//- /Approvals.md
-# Approvals
-
-- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T12:30Z brain=scripted run="curl https://weather.example/graz" why="network" always="bash:curl *"
-"#;
+const NOTES: &str = include_str!("sample.txt");
 
 /// The vault, its model, and what was done in it.
 pub struct Sample {
@@ -115,6 +57,13 @@ impl Sample {
     pub fn visited(self) -> (Self, Served, Visitor) {
         let (served, visitor) = Served::visited(&self.vault);
         (self, served, visitor)
+    }
+
+    /// With the page over it, and the browser let in; `None` where there is no browser.
+    pub fn in_browser(self) -> Option<(Self, Served, Tab)> {
+        let served = self.serve();
+        let tab = Tab::enter(&served)?;
+        Some((self, served, tab))
     }
 
     pub fn serve(&self) -> Served {

@@ -1,5 +1,7 @@
 //! Scripts that somebody wrote into notes, names, logs, headings, settings and addresses: words on the page, and nothing more.
 
+use crate::attacks::{FIELDS, FORGED, HOSTS};
+use crate::escapes::{PATHS, QUERIES};
 use crate::http::encoded;
 use crate::sample::places;
 use crate::served::{LISTEN, Served, Visitor};
@@ -7,57 +9,22 @@ use crate::support::TestVault;
 use crate::tab::Tab;
 
 /// What is written wherever words can be written. Whatever of it runs sets `window.owned`.
-pub const SCRIPTS: [&str; 24] = [
-    "<script>window.owned=1</script>",
-    "<ScRiPt>window.owned=1</sCrIpT>",
-    "</title><script>window.owned=1</script>",
-    "</textarea><script>window.owned=1</script>",
-    "</main></body><script>window.owned=1</script>",
-    "\"><script>window.owned=1</script>",
-    "'><script>window.owned=1</script>",
-    "--><script>window.owned=1</script>",
-    "<img src=x onerror=window.owned=1>",
-    "<img src=\"x\" onerror=\"window.owned=1\">",
-    "<svg onload=window.owned=1>",
-    "<svg><animate onbegin=window.owned=1 attributeName=x dur=1s>",
-    "<body onload=window.owned=1>",
-    "<details open ontoggle=window.owned=1>",
-    "<input autofocus onfocus=window.owned=1>",
-    "<video><source onerror=window.owned=1></video>",
-    "<iframe srcdoc=\"<script>parent.owned=1</script>\"></iframe>",
-    "<math><mtext></form><form><mglyph><style></math><img src onerror=window.owned=1>",
-    "<object data=\"data:text/html,<script>parent.owned=1</script>\"></object>",
-    "<link rel=stylesheet href=//evil.example/x.css>",
-    "<base href=//evil.example/>",
-    "<meta http-equiv=refresh content=\"0;url=//evil.example/\">",
-    "<form action=//evil.example/><button>Go</button></form>",
-    "<style>@import url(//evil.example/x.css);</style>",
-];
+const SCRIPTS: &str = include_str!("attacks/scripts.txt");
 
-/// Links and pictures of Markdown.
-pub const LINKS: [&str; 14] = [
-    "[press](javascript:window.owned=1)",
-    "[press](JaVaScRiPt:window.owned=1)",
-    "[press](java&#10;script:window.owned=1)",
-    "[press](&#106;avascript:window.owned=1)",
-    "[press](<javascript:window.owned=1>)",
-    "[press](data:text/html,<script>window.owned=1</script>)",
-    "[press](vbscript:window.owned=1)",
-    "[press](file:///etc/passwd)",
-    "[press]: javascript:window.owned=1\n[press]",
-    "<javascript:window.owned=1>",
-    "[[javascript:window.owned=1|press]]",
-    "![](javascript:window.owned=1)",
-    "![](//evil.example/spy.png)",
-    "![](https://evil.example/spy.png)",
-];
+/// Links and pictures of Markdown; `\n` is the end of a line.
+const LINKS: &str = include_str!("attacks/links.txt");
+
+/// All of them.
+fn attacks() -> Vec<String> {
+    SCRIPTS.lines().chain(LINKS.lines()).map(|line| line.replace("\\n", "\n")).collect()
+}
 
 /// A vault that says them all, wherever it can.
 fn vault() -> TestVault {
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
     let (mut note, mut memory, mut reminders, mut log) =
         (String::from("# Attack\n\n"), String::from("# Memory\n\n"), String::new(), String::from(LOG));
-    for (at, script) in SCRIPTS.iter().chain(&LINKS).enumerate() {
+    for (at, script) in attacks().iter().enumerate() {
         let line = script.replace('\n', " ");
         note += &format!(
             "## {line}\n\n{script}\n\n- {line}\n\n> {line}\n\n| {line} | b |\n|---|---|\n| `{line}` | {line} |\n\n```{line}\n{script}\n```\n\n"
@@ -100,7 +67,7 @@ fn addresses(visitor: &Visitor) -> Vec<String> {
     all.push("/memory?kind=days".to_owned());
     all.push("/calendar?week=2026-12-02".to_owned());
     all.push("/inbox?all=1".to_owned());
-    for script in SCRIPTS.iter().chain(&LINKS) {
+    for script in &attacks() {
         all.push(format!("/?write={}", encoded(&format!("tomorrow 9am: {script}"))));
         all.push(format!("/search?q={}", encoded(script)));
         let name: String = script.replace('\n', " ").replace('/', "_").chars().take(80).collect();
@@ -180,7 +147,6 @@ fn nothing_runs_in_a_browser() {
 /// How many attacks there are in all; each of `SCRIPTS` and `LINKS` stands in ten places of a note alone.
 #[test]
 fn the_attacks_are_as_many_as_promised() {
-    let http = crate::attacks::HOSTS.len() + crate::attacks::FORGED.len() + crate::attacks::FIELDS.len();
-    let paths = crate::escapes::PATHS.len() + crate::escapes::QUERIES.len();
-    assert!(http + paths + crate::elsewhere::TRIES.len() + SCRIPTS.len() + LINKS.len() >= 120);
+    let lists = [HOSTS, PATHS, QUERIES].map(|list| list.lines().count()).iter().sum::<usize>();
+    assert!(lists + FORGED.len() + FIELDS.len() + crate::elsewhere::tries() + attacks().len() >= 120);
 }

@@ -2,13 +2,14 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::forms::{Form, forms};
 use crate::http::{Reply, Request};
 use crate::support::TestVault;
+use crate::support::processes::{Killed, send_lines};
 
 /// The settings by which a test's page listens: a free port.
 pub const LISTEN: &str = "timezone = \"Europe/London\"\n[web]\nlisten = \"127.0.0.1:0\"\n";
@@ -27,7 +28,7 @@ pub fn with_call() -> TestVault {
 
 /// A running page. Dropping it kills its program.
 pub struct Served {
-    child: Child,
+    child: Killed,
     pub address: SocketAddr,
     /// Where a browser goes to be let in; good once.
     pub url: String,
@@ -59,16 +60,11 @@ impl Served {
     /// The same with variables, such as `FAILPOINTS`.
     #[track_caller]
     pub fn start_with(vault: &TestVault, variables: &[(&str, &str)]) -> Self {
-        let mut child = vault
-            .command(&["web", "--print", "--json"])
-            .envs(variables.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
+        let mut command = vault.command(&["web", "--print", "--json"]);
+        command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = Killed(command.spawn().expect("the binary runs"));
         let (said, errors) = mpsc::channel();
-        let err = BufReader::new(child.stderr.take().expect("a pipe"));
-        std::thread::spawn(move || err.lines().map_while(Result::ok).for_each(|line| drop(said.send(line))));
+        send_lines(child.stderr.take().expect("a pipe"), said);
         let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
         out.read_line(&mut line).expect("a line");
@@ -94,9 +90,8 @@ impl Served {
     }
 
     /// `kill -9`.
-    pub fn kill(mut self) {
-        self.child.kill().expect("a process");
-        self.child.wait().expect("its end");
+    pub fn kill(self) {
+        drop(self.child);
     }
 
     /// SIGTERM; gives the exit code and what was said on standard error.
@@ -110,13 +105,6 @@ impl Served {
     /// The process, to look at what it needs.
     pub fn pid(&self) -> u32 {
         self.child.id()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

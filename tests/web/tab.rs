@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::browser::{self, Browser};
 use crate::served::{PATIENCE, Served, Visitor};
+use crate::support::TestVault;
 
 /// The browser, as one test has it: scripts on, light, 1024 px wide, one empty tab.
 pub struct Tab {
@@ -29,6 +30,14 @@ impl Tab {
         tab.go_to(&served.url);
         tab.wait("h1");
         Some(tab)
+    }
+
+    /// The page of a vault, and the browser let into it; `None` where there is no browser.
+    #[track_caller]
+    pub fn over(vault: TestVault) -> Option<(TestVault, Served, Self)> {
+        let served = Served::start(&vault);
+        let tab = Self::enter(&served)?;
+        Some((vault, served, tab))
     }
 
     /// The browser with nothing open; paths are this origin's.

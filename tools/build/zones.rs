@@ -1,4 +1,4 @@
-//! Writes chrono-tz's offsets of all zones from 2024 to 2040 as a text; `src/schedule/zone_data_check.rs` reads it.
+//! Writes chrono-tz's offsets of all zones from 2024 to 2040 as a text; `src/schedule/zone.rs` reads it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,34 +1,42 @@
-//! Asks the brains of a chain one after the other until one answers, and ends the turn: with the answer and its line of facts,
-//! or with one made from memory.
+//! Asks the brains of a chain one after the other until one answers, and ends the turn with that answer and its line of
+//! facts. If none answers, the answer is made of recalled memories.
 //!
 //! Each brain gets as many rounds of tools as it asks for and the settings allow. The result is an answer with its
 //! brain, or the reason why no brain answered. Each call is in the turn journal before it is made, and its cost after
 //! it.
 
 use super::budget_check::queue_notices;
-use super::engine::{AnswerEngine, TurnRun, question_links};
+use super::engine::{AnswerEngine, AskedBrain, TurnRun, question_links};
 use super::fixed_texts;
-use crate::agent::brain_chain::{ChainAnswer, ChainBrain, FailoverWalk};
-use crate::brain::failover::BrainAttempt;
+use crate::agent::brain_chain::{BrainCall, ChainAnswer, ChainBrain, FailoverWalk};
 use crate::brain::{BrainError, Reply, Usage};
 use crate::config::MEMORY;
-use crate::turn::journal::{CallRow, RequestRow, ToolRow, TurnRow};
+use crate::turn::turn_journal::{CallRow, RequestRow, ToolRow, TurnRow};
 use crate::turn::{Facts, Halt, TurnAnswer, assemble, history};
 
-impl AnswerEngine {
+/// A call as the journal keeps it; also one that failed may have used something.
+pub(in crate::agent) fn row(
+    brain: &crate::config::BrainSettings,
+    answered: &Result<Reply, BrainError>,
+    ms: u64,
+    usage: Usage,
+) -> CallRow {
+    let (model, class, error) = match answered {
+        Ok(reply) => (reply.model.clone(), None, None),
+        Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone())),
+    };
+    CallRow { brain: brain.name.clone(), model, class, error, ms, usage }
+}
+
+impl TurnRun<'_> {
     /// Asks the brains of the chain until one answers.
-    pub(super) async fn ask_chain(
-        &self,
-        run: &TurnRun<'_>,
-        chain: &[&ChainBrain],
-    ) -> Result<Result<ChainAnswer, String>, Halt> {
+    pub(super) async fn ask_chain(&self, chain: &[&ChainBrain]) -> Result<Result<ChainAnswer, String>, Halt> {
         let mut walk =
-            FailoverWalk { unattended: run.turn.question.routine().is_some(), ..FailoverWalk::default() };
-        while let Some(attempt) = self.brains.next_attempt(chain, &walk) {
-            let member = chain[attempt.index];
-            let name = member.prepared.name().to_owned();
-            match self.ask_one(run, member, &attempt).await? {
-                Ok((text, model)) => return Ok(Ok(ChainAnswer { text, brain: name, model })),
+            FailoverWalk { unattended: self.turn.question.routine().is_some(), ..FailoverWalk::default() };
+        while let Some(call) = self.brains.next(chain, &walk) {
+            let name = call.member.prepared.name();
+            match self.ask_one(call).await? {
+                Ok((text, model)) => return Ok(Ok(ChainAnswer { text, brain: name.to_owned(), model })),
                 Err(error) if error.cancelled => return Err(Halt::Stopped),
                 Err(error) => {
                     tracing::warn!(
@@ -36,49 +44,44 @@ impl AnswerEngine {
                         class = error.class.name(),
                         "a brain did not answer: {error}"
                     );
-                    walk.record(attempt, &name, error);
+                    walk.record(call, error);
                 }
             }
         }
         let mut resting = self.brains.skipped(chain, &walk);
-        resting.extend(run.skipped.iter().cloned());
+        resting.extend(self.skipped.iter().cloned());
         Ok(Err(fixed_texts::memory_reason(&walk.failed, &resting)))
     }
 
     /// Asks one brain, with as many rounds of tools as it wants and may have.
-    pub(super) async fn ask_one(
-        &self,
-        run: &TurnRun<'_>,
-        member: &ChainBrain,
-        attempt: &BrainAttempt,
-    ) -> Result<Result<(String, String), BrainError>, Halt> {
-        let message = run.turn.question.message;
+    async fn ask_one(&self, call: BrainCall<'_>) -> AskedBrain {
+        let (message, member) = (self.turn.question.message, call.member);
         let brain = &member.prepared.settings;
         let whole = self.budget(member);
-        let budget = if attempt.shrink { whole / 2 } else { whole };
-        let skills = self.skills(run);
+        let budget = if call.attempt.shrink { whole / 2 } else { whole };
+        let skills = self.skills();
         // If a note changed since a crash, the request gets the present time: from that time's notes it can be made again.
-        let before = run.turn.assembled.as_ref().and_then(|before| {
-            let base = assemble::assemble(self.material(run, member, before.at, budget, &skills));
+        let before = self.turn.assembled.as_ref().and_then(|before| {
+            let base = assemble::assemble(self.material(member, before.at, budget, &skills));
             (base.hash() == before.hash).then_some((before.at, base))
         });
         let (at, base) = before.unwrap_or_else(|| {
             let at = self.now();
-            (at, assemble::assemble(self.material(run, member, at, budget, &skills)))
+            (at, assemble::assemble(self.material(member, at, budget, &skills)))
         });
-        let tail = run.blocks.iter().rev().find_map(|block| block.event.id.clone());
+        let tail = self.blocks.iter().rev().find_map(|block| block.event.id.clone());
         let hash = base.hash();
         let sums =
-            run.summaries.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
+            self.summaries.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
         let assembled = RequestRow { at, budget, tail, hash, skills: skills.names(), sums };
         fail::fail_point!("turn::before-assembled");
         self.journal().record_request(message, &assembled, self.now())?;
         fail::fail_point!("turn::after-assembled");
         if brain.kind.is_harness() {
-            return self.run_harness(run, member, attempt, base).await;
+            return self.run_harness(call, base).await;
         }
         loop {
-            let rounds = self.rounds(run, &brain.name).await?;
+            let rounds = self.rounds(&brain.name).await?;
             let mut request = base.clone();
             request.messages.extend(self.for_wire(&base, rounds));
             let end = match self.over_budget(message)? {
@@ -91,8 +94,8 @@ impl AnswerEngine {
             fail::fail_point!("turn::before-called");
             self.journal().record_call_start(message, &brain.name, self.now())?;
             fail::fail_point!("turn::after-called");
-            run.conversation.progress(&format!("asking {}", brain.name));
-            let asking = self.brains.ask(member, attempt, &request, Some(run.conversation), run.stop, None);
+            self.conversation.progress(&format!("asking {}", brain.name));
+            let asking = self.brains.ask(call, &request, Some(self.conversation), self.stop, None);
             let (answered, ms, used) = asking.await;
             let answered = answered.and_then(|reply| reply.usable().map(|()| reply));
             let row = row(brain, &answered, ms, used);
@@ -116,20 +119,6 @@ impl AnswerEngine {
             }
         }
     }
-}
-
-/// A call as the journal keeps it; also one that failed may have used something.
-pub(in crate::agent) fn row(
-    brain: &crate::config::BrainSettings,
-    answered: &Result<Reply, BrainError>,
-    ms: u64,
-    usage: Usage,
-) -> CallRow {
-    let (model, class, error) = match answered {
-        Ok(reply) => (reply.model.clone(), None, None),
-        Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone())),
-    };
-    CallRow { brain: brain.name.clone(), model, class, error, ms, usage }
 }
 
 impl AnswerEngine {

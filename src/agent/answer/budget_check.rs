@@ -15,12 +15,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::engine::{AnswerEngine, TurnRun};
 use crate::agent::budget::{self, Budget, DECLINED};
-use crate::agent::tools::{ApprovalVerdict, Caller};
+use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, Caller};
 use crate::config::MEMORY;
 use crate::deliver;
 use crate::format::approval::Approval;
 use crate::sqlite::DatabaseError;
-use crate::turn::journal::CallRow;
+use crate::turn::turn_journal::CallRow;
 use crate::turn::{Conversation, NoConversation, TurnJournal};
 
 /// A turn waits this long for a decision that may be there already; then it goes on, as if it had crashed where
@@ -48,34 +48,6 @@ impl AnswerEngine {
         }
     }
 
-    /// The brains of the chain that are within their budgets; if none is, the reason in words. The others are named in
-    /// `run.skipped`.
-    pub(super) async fn apply_budgets(
-        &self,
-        run: &mut TurnRun<'_>,
-        chain: Vec<String>,
-    ) -> Result<Vec<String>, String> {
-        let budgets = self.budgets();
-        let used_up = |budget: &&Budget| budget.is_used_up();
-        if let Some(day) = budgets.iter().filter(|budget| budget.brain.is_none()).find(used_up) {
-            self.ask_to_exceed(run, day).await?;
-        }
-        let (mut allowed, mut skipped) = (Vec::new(), Vec::new());
-        for name in chain {
-            match budgets.iter().filter(used_up).find(|budget| budget.brain.as_ref() == Some(&name)) {
-                None => allowed.push(name),
-                Some(budget) => skipped.push((name, budget)),
-            }
-        }
-        if let (true, Some((name, budget))) = (allowed.is_empty(), skipped.first()) {
-            self.ask_to_exceed(run, budget).await?;
-            return Ok(vec![name.clone()]);
-        }
-        let words = |(name, budget): &(String, &Budget)| format!("{name} ({} is used up)", budget.words());
-        run.skipped = skipped.iter().map(words).collect();
-        Ok(allowed)
-    }
-
     /// Why no brain is asked, if a budget is used up; none if another run of a routine said so today. The same
     /// run says it again after a crash. Outside of routines each answer says it.
     pub(super) fn once_a_day(&self, message: u64, why: String) -> Option<String> {
@@ -97,18 +69,95 @@ impl AnswerEngine {
         Some(why)
     }
 
+    /// Records a decision where the day's next question finds it, also one that was given to a turn without a journal.
+    fn keep_decision(&self, budget: &Budget, verdict: ApprovalVerdict) -> Result<(), DatabaseError> {
+        let (name, now) = (budget.name(), self.now());
+        if self.journal().is_kept() {
+            return remember(self.journal(), &name, verdict, now);
+        }
+        remember(&TurnJournal::open(&self.parts.workspace.dirs.state)?, &name, verdict, now)
+    }
+
+    /// Waits for the decision in a background task, so that a "yes" counts as soon as it is given.
+    fn wait_for_decision(&self, budget: &Budget) {
+        let name = budget.name();
+        if !lock(&self.waiting).insert(name.clone()) {
+            return;
+        }
+        let (approvals, journal) = (Arc::clone(&self.parts.approvals), Arc::clone(&self.parts.journal));
+        let (clock, waiting) = (Arc::clone(&self.parts.workspace.clock), Arc::clone(&self.waiting));
+        let (caller, subject) = (caller(budget), budget.approval_subject());
+        tokio::spawn(async move {
+            let (place, stop) = (&NoConversation, &CancellationToken::new());
+            let asked = ApprovalRequest { subject: &subject, caller: &caller, place, stop };
+            let verdict = approvals.ask(asked).await;
+            let kept = verdict.map(|verdict| remember(&journal, &name, verdict, clock.now()));
+            if let Ok(Err(error)) = kept {
+                tracing::warn!("{error}");
+            }
+            lock(&waiting).remove(&name);
+        });
+    }
+
+    /// Counts the cost of a turn without a journal on disk, if a budget is set.
+    pub(super) fn count_unlogged_calls(&self, calls: &[CallRow]) {
+        let workspace = &self.parts.workspace;
+        if self.journal().is_kept()
+            || self.parts.counted
+            || calls.is_empty()
+            || !budget::are_set(&workspace.settings)
+        {
+            return;
+        }
+        match TurnJournal::open(&workspace.dirs.state) {
+            Ok(journal) => {
+                for call in calls {
+                    self.log_failure(journal.record_background_call(0, "ask", call, self.now()));
+                }
+            }
+            Err(error) => tracing::warn!("not counted: {error}"),
+        }
+    }
+}
+
+impl TurnRun<'_> {
+    /// The brains of the chain that are within their budgets; if none is, the reason in words. The others are named in
+    /// `skipped`.
+    pub(super) async fn apply_budgets(&mut self, chain: Vec<String>) -> Result<Vec<String>, String> {
+        let budgets = self.budgets();
+        let used_up = |budget: &&Budget| budget.is_used_up();
+        if let Some(day) = budgets.iter().filter(|budget| budget.brain.is_none()).find(used_up) {
+            self.ask_to_exceed(day).await?;
+        }
+        let (mut allowed, mut skipped) = (Vec::new(), Vec::new());
+        for name in chain {
+            match budgets.iter().filter(used_up).find(|budget| budget.brain.as_ref() == Some(&name)) {
+                None => allowed.push(name),
+                Some(budget) => skipped.push((name, budget)),
+            }
+        }
+        if let (true, Some((name, budget))) = (allowed.is_empty(), skipped.first()) {
+            self.ask_to_exceed(budget).await?;
+            return Ok(vec![name.clone()]);
+        }
+        let words = |(name, budget): &(String, &Budget)| format!("{name} ({} is used up)", budget.words());
+        self.skipped = skipped.iter().map(words).collect();
+        Ok(allowed)
+    }
+
     /// Asks a person whether a budget may be exceeded today; the error says that it is used up. The question is
     /// the same all day and its decision is reusable, so that a decision that came while the program was down, or was
     /// not recorded here before a crash, is found by the next turn.
-    async fn ask_to_exceed(&self, run: &TurnRun<'_>, budget: &Budget) -> Result<(), String> {
+    async fn ask_to_exceed(&self, budget: &Budget) -> Result<(), String> {
         if budget.declined {
             return Err(budget.sentence());
         }
         let (caller, subject) = (caller(budget), budget.approval_subject());
         // The question is the day's, not the turn's: stopping the turn is no answer to it.
         let never = CancellationToken::new();
-        let place = BudgetConversation { place: run.conversation, shown: Notify::new() };
-        let asking = self.parts.approvals.ask(&subject, &caller, &place, &never);
+        let place = BudgetConversation { place: self.conversation, shown: Notify::new() };
+        let asked = ApprovalRequest { subject: &subject, caller: &caller, place: &place, stop: &never };
+        let asking = self.parts.approvals.ask(asked);
         let moment = async {
             let _ = tokio::time::timeout(SHOW_WAIT, place.shown.notified()).await;
             tokio::time::sleep(DECISION_WAIT).await;
@@ -137,54 +186,6 @@ impl AnswerEngine {
                 self.wait_for_decision(budget);
                 Err(format!("{} {QUESTION_OPEN}", budget.sentence()))
             }
-        }
-    }
-
-    /// Records a decision where the day's next question finds it, also one that was given to a turn without a journal.
-    fn keep_decision(&self, budget: &Budget, verdict: ApprovalVerdict) -> Result<(), DatabaseError> {
-        let (name, now) = (budget.name(), self.now());
-        if self.journal().is_kept() {
-            return remember(self.journal(), &name, verdict, now);
-        }
-        remember(&TurnJournal::open(&self.parts.workspace.dirs.state)?, &name, verdict, now)
-    }
-
-    /// Waits for the decision in a background task, so that a "yes" counts as soon as it is given.
-    fn wait_for_decision(&self, budget: &Budget) {
-        let name = budget.name();
-        if !lock(&self.waiting).insert(name.clone()) {
-            return;
-        }
-        let (approvals, journal) = (Arc::clone(&self.parts.approvals), Arc::clone(&self.parts.journal));
-        let (clock, waiting) = (Arc::clone(&self.parts.workspace.clock), Arc::clone(&self.waiting));
-        let (caller, subject) = (caller(budget), budget.approval_subject());
-        tokio::spawn(async move {
-            let verdict = approvals.ask(&subject, &caller, &NoConversation, &CancellationToken::new()).await;
-            let kept = verdict.map(|verdict| remember(&journal, &name, verdict, clock.now()));
-            if let Ok(Err(error)) = kept {
-                tracing::warn!("{error}");
-            }
-            lock(&waiting).remove(&name);
-        });
-    }
-
-    /// Counts the cost of a turn without a journal on disk, if a budget is set.
-    pub(super) fn count_unlogged_calls(&self, calls: &[CallRow]) {
-        let workspace = &self.parts.workspace;
-        if self.journal().is_kept()
-            || self.parts.counted
-            || calls.is_empty()
-            || !budget::are_set(&workspace.settings)
-        {
-            return;
-        }
-        match TurnJournal::open(&workspace.dirs.state) {
-            Ok(journal) => {
-                for call in calls {
-                    self.log_failure(journal.record_background_call(0, "ask", call, self.now()));
-                }
-            }
-            Err(error) => tracing::warn!("not counted: {error}"),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! why.
 
 use std::collections::HashSet;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -23,8 +24,8 @@ use crate::config::AttachmentKind;
 use crate::format::log::LogBlock;
 use crate::sqlite::DatabaseError;
 use crate::turn::assemble::RequestQuestion;
-use crate::turn::journal::{RecallRow, TurnRow};
 use crate::turn::past_context::PastSummary;
+use crate::turn::turn_journal::{RecallRow, TurnRow};
 use crate::turn::{
     Conversation, Halt, Responder, TurnAnswer, TurnJournal, TurnNote, TurnState, history, route,
 };
@@ -105,6 +106,7 @@ pub struct RunPurpose {
 
 /// One turn as it runs.
 pub(super) struct TurnRun<'a> {
+    pub engine: &'a AnswerEngine,
     pub turn: TurnRow,
     pub joined: Vec<TurnRow>,
     pub blocks: Vec<LogBlock>,
@@ -120,10 +122,88 @@ pub(super) struct TurnRun<'a> {
     pub time_limit: &'a OpenQuestions,
 }
 
+impl Deref for TurnRun<'_> {
+    type Target = AnswerEngine;
+
+    fn deref(&self) -> &AnswerEngine {
+        self.engine
+    }
+}
+
+/// A brain's text and model, or why it did not answer.
+pub(super) type AskedBrain = Result<Result<(String, String), BrainError>, Halt>;
+
 impl TurnRun<'_> {
     /// The turn's questions, as its log has them.
     pub fn question_texts(&self) -> Vec<&str> {
         self.questions.iter().map(|question| history::strip_mentions(&question.text)).collect()
+    }
+
+    /// Chooses the chain of brains, and records it.
+    fn route(&self) -> Result<Vec<String>, route::UnknownBrain> {
+        let asked = &self.turn.question;
+        let kinds: Vec<_> = asked.attachments.iter().map(|kind| kind_of(kind)).collect();
+        let question = route::QuestionProperties {
+            text: self.question_texts().last().copied().unwrap_or_default(),
+            channel: (asked.channel != 0).then_some(asked.channel),
+            thread: asked.thread.then_some(asked.channel),
+            routine: self.parts.routine.as_ref().map(|routine| routine.routine.as_str()),
+            attachments: &kinds,
+        };
+        let mut routed = route::route(&self.parts.workspace.settings, &question, asked.only.as_deref())?;
+        if let Some(first) = self.parts.routine.as_ref().and_then(|routine| routine.brain.as_ref()) {
+            routed.ask_first(&self.parts.workspace.settings, first);
+        }
+        fail::fail_point!("turn::before-routed");
+        self.log_failure(self.journal().advance(asked.message, TurnState::Routed, &routed.why, self.now()));
+        fail::fail_point!("turn::after-routed");
+        Ok(routed.chain)
+    }
+
+    /// Recalls memories; after a crash, those of the journal.
+    async fn recall(&self, members: &[&ChainBrain]) -> Result<RecallRow, Halt> {
+        if let Some(recalled) = &self.turn.recalled {
+            // The crash may have come before the note.
+            let note = recalled.problem.clone().unwrap_or_else(|| recalled.injection.clone());
+            if !note.is_empty() {
+                self.conversation.note(TurnNote::Recall(note));
+            }
+            return Ok(recalled.clone());
+        }
+        let (text, began) = (self.question_texts().join("\n"), Instant::now());
+        let known = self.already_in_request(members);
+        let own = question_links(&self.turn, &self.joined);
+        let without: Vec<&str> = own.into_iter().chain(known.iter().map(String::as_str)).collect();
+        let mut looked =
+            tokio::time::timeout(RECALL_TIME, self.parts.memory.context_for(&text, &without)).await;
+        if let Ok(Ok(given)) = &mut looked
+            && !given.injection.is_empty()
+            && let Some(chosen) = self.choose(&text, given, began).await
+        {
+            *given = chosen;
+        }
+        let (recalled, note) = match looked {
+            Ok(Ok(given)) if given.injection.is_empty() => (RecallRow::default(), None),
+            Ok(Ok(given)) => {
+                let note = format!("{}\n\n{}", given.links.trim_end(), given.injection.trim_end());
+                (RecallRow { injection: given.injection, problem: None }, Some(note))
+            }
+            Ok(Err(problem)) => (
+                RecallRow { injection: String::new(), problem: Some(problem.clone()) },
+                Some(format!("Memory could not be asked: {problem}")),
+            ),
+            Err(_) => {
+                let problem = format!("Memory gave nothing within {} ms.", RECALL_TIME.as_millis());
+                (RecallRow { injection: String::new(), problem: Some(problem.clone()) }, Some(problem))
+            }
+        };
+        fail::fail_point!("turn::before-recalled");
+        self.journal().record_recalled(self.turn.question.message, &recalled, self.now())?;
+        fail::fail_point!("turn::after-recalled");
+        if let Some(note) = note {
+            self.conversation.note(TurnNote::Recall(note));
+        }
+        Ok(recalled)
     }
 }
 
@@ -198,6 +278,7 @@ impl AnswerEngine {
         }
         let (recalled, skipped) = (RecallRow::default(), Vec::new());
         let mut run = TurnRun {
+            engine: self,
             turn,
             joined,
             blocks,
@@ -209,13 +290,13 @@ impl AnswerEngine {
             stop,
             time_limit,
         };
-        let asked = match self.route(&run) {
+        let asked = match run.route() {
             Ok(chain) if chain.is_empty() => Err(None),
-            Ok(chain) => match self.apply_budgets(&mut run, chain).await {
+            Ok(chain) => match run.apply_budgets(chain).await {
                 Ok(allowed) => {
                     let members = self.brains.chain(&allowed);
-                    run.recalled = self.recall(&run, &members).await?;
-                    self.ask_chain(&run, &members).await?.map_err(Some)
+                    run.recalled = run.recall(&members).await?;
+                    run.ask_chain(&members).await?.map_err(Some)
                 }
                 Err(why) => Err(self.once_a_day(message, why)),
             },
@@ -233,73 +314,6 @@ impl AnswerEngine {
                 self.memory_answer(&run.turn, &run.joined, question, why.as_deref()).await
             }
         }
-    }
-
-    /// Chooses the chain of brains, and records it.
-    fn route(&self, run: &TurnRun<'_>) -> Result<Vec<String>, route::UnknownBrain> {
-        let asked = &run.turn.question;
-        let kinds: Vec<_> = asked.attachments.iter().map(|kind| kind_of(kind)).collect();
-        let question = route::QuestionProperties {
-            text: run.question_texts().last().copied().unwrap_or_default(),
-            channel: (asked.channel != 0).then_some(asked.channel),
-            thread: asked.thread.then_some(asked.channel),
-            routine: self.parts.routine.as_ref().map(|routine| routine.routine.as_str()),
-            attachments: &kinds,
-        };
-        let mut routed = route::route(&self.parts.workspace.settings, &question, asked.only.as_deref())?;
-        if let Some(first) = self.parts.routine.as_ref().and_then(|routine| routine.brain.as_ref()) {
-            routed.ask_first(&self.parts.workspace.settings, first);
-        }
-        fail::fail_point!("turn::before-routed");
-        self.log_failure(self.journal().advance(asked.message, TurnState::Routed, &routed.why, self.now()));
-        fail::fail_point!("turn::after-routed");
-        Ok(routed.chain)
-    }
-
-    /// Recalls memories; after a crash, those of the journal.
-    async fn recall(&self, run: &TurnRun<'_>, members: &[&ChainBrain]) -> Result<RecallRow, Halt> {
-        if let Some(recalled) = &run.turn.recalled {
-            // The crash may have come before the note.
-            let note = recalled.problem.clone().unwrap_or_else(|| recalled.injection.clone());
-            if !note.is_empty() {
-                run.conversation.note(TurnNote::Recall(note));
-            }
-            return Ok(recalled.clone());
-        }
-        let (text, began) = (run.question_texts().join("\n"), Instant::now());
-        let known = self.already_in_request(run, members);
-        let own = question_links(&run.turn, &run.joined);
-        let without: Vec<&str> = own.into_iter().chain(known.iter().map(String::as_str)).collect();
-        let mut looked =
-            tokio::time::timeout(RECALL_TIME, self.parts.memory.context_for(&text, &without)).await;
-        if let Ok(Ok(given)) = &mut looked
-            && !given.injection.is_empty()
-            && let Some(chosen) = self.choose(run, &text, given, began).await
-        {
-            *given = chosen;
-        }
-        let (recalled, note) = match looked {
-            Ok(Ok(given)) if given.injection.is_empty() => (RecallRow::default(), None),
-            Ok(Ok(given)) => {
-                let note = format!("{}\n\n{}", given.links.trim_end(), given.injection.trim_end());
-                (RecallRow { injection: given.injection, problem: None }, Some(note))
-            }
-            Ok(Err(problem)) => (
-                RecallRow { injection: String::new(), problem: Some(problem.clone()) },
-                Some(format!("Memory could not be asked: {problem}")),
-            ),
-            Err(_) => {
-                let problem = format!("Memory gave nothing within {} ms.", RECALL_TIME.as_millis());
-                (RecallRow { injection: String::new(), problem: Some(problem.clone()) }, Some(problem))
-            }
-        };
-        fail::fail_point!("turn::before-recalled");
-        self.journal().record_recalled(run.turn.question.message, &recalled, self.now())?;
-        fail::fail_point!("turn::after-recalled");
-        if let Some(note) = note {
-            run.conversation.note(TurnNote::Recall(note));
-        }
-        Ok(recalled)
     }
 
     pub(in crate::agent) fn log_failure<T>(&self, result: Result<T, DatabaseError>) {

@@ -2,7 +2,7 @@
 
 use crate::brain::{Reply, StopReason};
 use crate::format::{invisible, one_line, shortened};
-use crate::turn::journal::ToolRow;
+use crate::turn::turn_journal::ToolRow;
 
 /// Characters of an answer at most: some ten messages. A longer one is cut, and says so.
 pub const MOST_CHARS: usize = 18_000;
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_was_done_is_named_on_few_lines() {
-        let end = crate::turn::journal::ToolEnd { text: "ok".into(), is_error: false, ms: 1 };
+        let end = crate::turn::turn_journal::ToolEnd { text: "ok".into(), is_error: false, ms: 1 };
         let row = |arguments: &str, result| ToolRow {
             number: 0,
             call: crate::brain::ToolCall { id: "c".into(), name: "save".into(), arguments: arguments.into() },

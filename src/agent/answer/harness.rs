@@ -12,37 +12,28 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::ask_chain::row;
-use super::engine::{AnswerEngine, TurnRun};
+use super::engine::{AnswerEngine, AskedBrain, TurnRun};
 use super::fixed_texts;
 use super::rounds::note_tool;
-use crate::agent::brain_chain::ChainBrain;
+use crate::agent::brain_chain::BrainCall;
 use crate::agent::skills::HiddenSecrets;
-use crate::agent::tools::{ApprovalSubject, ApprovalVerdict, Caller, Precondition};
-use crate::brain::failover::BrainAttempt;
-use crate::brain::{
-    BrainError, FailureClass, HarnessHost, HarnessTask, Message, Request, ToolCall, ToolResult, Usage,
-};
+use crate::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Caller, Precondition};
+use crate::brain::{FailureClass, HarnessHost, HarnessTask, Message, Request, ToolCall, ToolResult, Usage};
 use crate::config::{McpServer, mcp_hosts};
-use crate::turn::journal::{HarnessSession, ToolEnd};
 use crate::turn::session_match::SessionHashes;
+use crate::turn::turn_journal::{HarnessSession, ToolEnd};
 use crate::turn::{Halt, history};
 
-impl AnswerEngine {
+impl TurnRun<'_> {
     /// Asks a harness, which makes its rounds of tools itself.
-    pub(super) async fn run_harness(
-        &self,
-        run: &TurnRun<'_>,
-        member: &ChainBrain,
-        attempt: &BrainAttempt,
-        base: Request,
-    ) -> Result<Result<(String, String), BrainError>, Halt> {
-        let message = run.turn.question.message;
+    pub(super) async fn run_harness(&self, call: BrainCall<'_>, base: Request) -> AskedBrain {
+        let (message, member) = (self.turn.question.message, call.member);
         let brain = &member.prepared.settings;
-        let rounds = self.rounds(run, &brain.name).await?;
+        let rounds = self.rounds(&brain.name).await?;
         if let Some(end) = self.over_budget(message)? {
             return Ok(Ok((end, brain.model.clone())));
         }
-        let place = run.turn.question.log();
+        let place = self.turn.question.log();
         let settings = &member.prepared.id.settings;
         let session = match place {
             Some(place) => self.journal().take_session(&brain.name, place)?,
@@ -55,8 +46,8 @@ impl AnswerEngine {
         let sent = request.clone();
         request.messages.extend(rounds);
         self.journal().record_call_start(message, &brain.name, self.now())?;
-        run.conversation.progress(&format!("asking {}", brain.name));
-        let turn = run.turn.name();
+        self.conversation.progress(&format!("asking {}", brain.name));
+        let turn = self.turn.name();
         let servers = self.servers_for(&brain.name);
         let task = HarnessTask {
             request: &request,
@@ -69,9 +60,9 @@ impl AnswerEngine {
         let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
         let secrets: Vec<_> = servers.iter().flat_map(of).collect();
         let hidden = HiddenSecrets::new(secrets.iter());
-        let watcher = HarnessWatcher::new(self, run, &brain.name, hidden)?;
+        let watcher = HarnessWatcher::new(self, &brain.name, hidden)?;
         let began = Instant::now();
-        let answered = self.brains.run(member, attempt, &task, &watcher, &watcher.end).await;
+        let answered = self.brains.run(call, &task, &watcher, &watcher.end).await;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let seen = watcher.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(halt) = seen.halt {
@@ -100,13 +91,15 @@ impl AnswerEngine {
         };
         let text = fixed_texts::text_of(&reply).unwrap_or_default();
         if let (Some(place), Some(id)) = (place, seen.session) {
-            let known = SessionHashes::of(settings, &sent, &run.question_texts(), &text);
+            let known = SessionHashes::of(settings, &sent, &self.question_texts(), &text);
             let session = HarnessSession { id, hashes: known, usd: seen.usd };
             self.log_failure(self.journal().keep_session(&brain.name, place, &session));
         }
         Ok(Ok((text, reply.model)))
     }
+}
 
+impl AnswerEngine {
     /// The MCP servers for a harness: those of the turn's toolbox, without those that it can't be given.
     fn servers_for(&self, brain: &str) -> Vec<McpServer> {
         let mut servers =
@@ -153,7 +146,6 @@ impl AnswerEngine {
 
 /// Receives the events of a running harness.
 struct HarnessWatcher<'a> {
-    engine: &'a AnswerEngine,
     run: &'a TurnRun<'a>,
     brain: &'a str,
     /// Ends the run: at the turn's end, and if a bound is passed.
@@ -179,24 +171,18 @@ struct HarnessRecord {
 }
 
 impl<'a> HarnessWatcher<'a> {
-    fn new(
-        engine: &'a AnswerEngine,
-        run: &'a TurnRun<'a>,
-        brain: &'a str,
-        hidden: HiddenSecrets,
-    ) -> Result<Self, Halt> {
+    fn new(run: &'a TurnRun<'a>, brain: &'a str, hidden: HiddenSecrets) -> Result<Self, Halt> {
         let message = run.turn.question.message;
-        let before = engine.journal().tokens(message)?;
-        let rounds = engine.journal().rounds(message)?.len();
+        let before = run.journal().tokens(message)?;
+        let rounds = run.journal().rounds(message)?.len();
         let seen =
             HarnessRecord { calls: u32::try_from(rounds).unwrap_or(u32::MAX), ..HarnessRecord::default() };
         Ok(Self {
-            engine,
             run,
             brain,
             end: run.stop.child_token(),
             before,
-            ours: engine.parts.tools.specs().into_iter().map(|spec| spec.name).collect(),
+            ours: run.parts.tools.specs().into_iter().map(|spec| spec.name).collect(),
             hidden,
             seen: Mutex::new(seen),
         })
@@ -231,14 +217,14 @@ impl HarnessHost for HarnessWatcher<'_> {
         if self.end.is_cancelled() {
             return;
         }
-        let most = self.engine.settings().max_rounds;
+        let most = self.run.settings().max_rounds;
         if self.seen().calls >= most {
             return self.over(fixed_texts::rounds_used_up(most));
         }
         self.run.conversation.progress(&format!("using {}", call.name));
-        let (message, now) = (self.run.turn.question.message, self.engine.now());
+        let (message, now) = (self.run.turn.question.message, self.run.now());
         fail::fail_point!("turn::before-tool-started");
-        if self.check(self.engine.journal().harness_called(message, call, now)).is_some() {
+        if self.check(self.run.journal().harness_called(message, call, now)).is_some() {
             let mut seen = self.seen();
             seen.calls += 1;
             seen.began.insert(call.id.clone(), Instant::now());
@@ -253,9 +239,9 @@ impl HarnessHost for HarnessWatcher<'_> {
         let result = &ToolResult { text, ..result.clone() };
         let text = history::shorten(&result.text, history::MOST_RESULT);
         let end = ToolEnd { text, is_error: result.is_error, ms };
-        let (message, now) = (self.run.turn.question.message, self.engine.now());
+        let (message, now) = (self.run.turn.question.message, self.run.now());
         fail::fail_point!("turn::before-tool-finished");
-        let kept = self.engine.journal().harness_finished(message, result, &end, now);
+        let kept = self.run.journal().harness_finished(message, result, &end, now);
         fail::fail_point!("turn::after-tool-finished");
         if let Some(Some((number, call))) = self.check(kept) {
             note_tool(self.run, number, &call, &end);
@@ -264,7 +250,7 @@ impl HarnessHost for HarnessWatcher<'_> {
 
     fn used(&self, usage: &Usage) {
         self.seen().used = *usage;
-        let most = self.engine.turn_tokens();
+        let most = self.run.turn_tokens();
         if self.before + usage.input + usage.output >= most {
             self.over(fixed_texts::tokens_used_up(most));
         }
@@ -279,21 +265,21 @@ impl HarnessHost for HarnessWatcher<'_> {
             return false;
         }
         let message = self.run.turn.question.message;
-        let Some(open) = self.check(self.engine.journal().open_call(message, &call.id)) else { return false };
+        let Some(open) = self.check(self.run.journal().open_call(message, &call.id)) else { return false };
         // A call that it asks about before it announces it comes after all announced calls.
         let number = match open {
             Some((number, _)) => number,
-            None => match self.check(self.engine.journal().tools(message)) {
+            None => match self.check(self.run.journal().tools(message)) {
                 Some(rows) => u32::try_from(rows.len()).unwrap_or(u32::MAX),
                 None => return false,
             },
         };
-        let Some(tainted) = self.check(self.engine.has_read_untrusted(self.run, number)) else {
+        let Some(tainted) = self.check(self.run.has_read_untrusted(number)) else {
             return false;
         };
         let caller = Caller { turn: self.run.turn.name(), number, brain: self.brain.to_owned(), tainted };
         let subject = if self.ours.contains(&call.name) {
-            match self.engine.parts.tools.precondition(call, &caller) {
+            match self.run.parts.tools.precondition(call, &caller) {
                 Precondition::Free => return true,
                 Precondition::Refused(_) => return false,
                 Precondition::Ask(subject) => subject,
@@ -305,9 +291,8 @@ impl HarnessHost for HarnessWatcher<'_> {
         };
         self.run.conversation.progress(&format!("waiting for approval of {}", call.name));
         let _paused = self.run.time_limit.pause();
-        let asked =
-            self.engine.parts.approvals.ask(&subject, &caller, self.run.conversation, &self.end).await;
-        match asked {
+        let (subject, caller, place, stop) = (&subject, &caller, self.run.conversation, &self.end);
+        match self.run.parts.approvals.ask(ApprovalRequest { subject, caller, place, stop }).await {
             Ok(verdict) => verdict == ApprovalVerdict::Yes,
             Err(problem) => {
                 tracing::warn!(brain = self.brain, "an approval can't be asked for: {problem}");

@@ -27,7 +27,7 @@ use crate::brain::{Reply, Request, StopReason};
 use crate::config::MEMORY;
 use crate::format::invisible;
 use crate::format::log::{EventKind, INJECTED, LogBlock};
-use crate::turn::journal::NewTurn;
+use crate::turn::turn_journal::NewTurn;
 use crate::turn::{Halt, NoConversation, QuestionProperties, Responder, TurnJournal, history, route};
 use crate::workspace::Workspace;
 
@@ -49,28 +49,25 @@ Answer with two or three short lines, each a fact from the notes that helps with
 has one, in the words of the notes. Nothing else: no greeting, no answer to the question, nothing that isn't in the \
 notes. If none of the notes helps, answer with the one word NONE.";
 
-impl AnswerEngine {
+impl TurnRun<'_> {
     /// The brain's choice of the found memories; none if the ranker's results are to be used.
     pub(super) async fn choose(
         &self,
-        run: &TurnRun<'_>,
         question: &str,
         found: &RecalledContext,
         began: Instant,
     ) -> Option<RecalledContext> {
         let name = self.parts.workspace.settings.recall.brain.as_deref()?;
         let member = self.brains.named(name).filter(|_| may_spend(&self.budgets(), name))?;
-        let attempt = self
-            .brains
-            .next_attempt(&[member], &FailoverWalk::default())
-            .filter(|attempt| !attempt.last_resort)?;
+        let call = self.brains.next(&[member], &FailoverWalk::default());
+        let call = call.filter(|call| !call.attempt.last_resort)?;
         let left = TIME.checked_sub(began.elapsed())?;
-        let request = request(&run.blocks, question, &found.injection);
-        let asking = self.brains.ask(member, &attempt, &request, None, run.stop, Some(left));
+        let request = request(&self.blocks, question, &found.injection);
+        let asking = self.brains.ask(call, &request, None, self.stop, Some(left));
         let (answered, ms, used) = asking.await;
         if !answered.as_ref().is_err_and(|error| error.cancelled) {
             let row = row(&member.prepared.settings, &answered, ms, used);
-            let message = run.turn.question.message;
+            let message = self.turn.question.message;
             self.log_failure(self.journal().record_background_call(message, "recall", &row, self.now()));
         }
         let lines = chosen(&answered.ok()?, &format!("{}\n{question}", found.injection));

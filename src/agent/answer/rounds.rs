@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use super::engine::{AnswerEngine, TurnRun};
 use super::fixed_texts;
-use crate::agent::tools::{ApprovalVerdict, AskOutcome, Caller, Precondition};
+use crate::agent::tools::{ApprovalRequest, ApprovalVerdict, AskOutcome, Caller, Precondition};
 use crate::brain::{Message, Request, ToolCall, ToolResult};
 use crate::format::log::EventKind;
-use crate::turn::journal::{ToolEnd, ToolRow};
+use crate::turn::turn_journal::{ToolEnd, ToolRow};
 use crate::turn::{Halt, TurnNote, assemble, history};
 
 /// The most calls of one reply that are run.
@@ -21,11 +21,11 @@ const MOST_CALLS: usize = 16;
 /// A routine with a budget makes no request with fewer tokens left for the answer.
 const FEWEST_TOKENS: u64 = 32;
 
-impl AnswerEngine {
+impl TurnRun<'_> {
     /// The rounds of tools so far, as messages; calls that were not run yet are run now, within the limits of
     /// rounds and of calls in a round.
-    pub(super) async fn rounds(&self, run: &TurnRun<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
-        let message = run.turn.question.message;
+    pub(super) async fn rounds(&self, brain: &str) -> Result<Vec<Message>, Halt> {
+        let message = self.turn.question.message;
         let rounds = self.journal().rounds(message)?;
         let most = self.settings().max_rounds as usize;
         let spent = rounds.len() >= most;
@@ -42,10 +42,10 @@ impl AnswerEngine {
                     None if nth >= MOST_CALLS => ToolEnd::failed(fixed_texts::too_many_calls(MOST_CALLS)),
                     Some(ToolRow { result: Some(end), .. }) => {
                         // The crash may have come before the note.
-                        note_tool(run, number, call, end);
+                        note_tool(self, number, call, end);
                         end.clone()
                     }
-                    started => self.run_tool(run, number, call, brain, started.is_some()).await?,
+                    started => self.run_tool(number, call, brain, started.is_some()).await?,
                 };
                 let mut text = end.text;
                 if spent && index == last {
@@ -67,27 +67,26 @@ impl AnswerEngine {
     /// The result of a call, which is run now if it wasn't `started` by a process that was killed.
     async fn run_tool(
         &self,
-        run: &TurnRun<'_>,
         number: u32,
         call: &ToolCall,
         brain: &str,
         started: bool,
     ) -> Result<ToolEnd, Halt> {
-        let message = run.turn.question.message;
+        let message = self.turn.question.message;
         let end = if started {
             ToolEnd::failed(fixed_texts::OUTCOME_UNKNOWN)
         } else {
-            let turn = run.turn.name();
-            let tainted = self.has_read_untrusted(run, number)?;
+            let turn = self.turn.name();
+            let tainted = self.has_read_untrusted(number)?;
             let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
-            let end = match self.approve(run, call, &caller).await? {
+            let end = match self.approve(call, &caller).await? {
                 Ok(()) => {
-                    run.conversation.progress(&format!("using {}", call.name));
+                    self.conversation.progress(&format!("using {}", call.name));
                     fail::fail_point!("turn::before-tool-started");
                     self.journal().tool_started(message, number, call, self.now())?;
                     fail::fail_point!("turn::after-tool-started");
                     let began = Instant::now();
-                    let end = self.parts.tools.call(call, &caller, run.stop).await;
+                    let end = self.parts.tools.call(call, &caller, self.stop).await;
                     ToolEnd { ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX), ..end }
                 }
                 Err(why) => {
@@ -100,31 +99,27 @@ impl AnswerEngine {
         };
         self.journal().tool_finished(message, number, &end, self.now())?;
         fail::fail_point!("turn::after-tool-finished");
-        note_tool(run, number, call, &end);
+        note_tool(self, number, call, &end);
         Ok(end)
     }
 
     /// Whether a call may run now; asks a person where the toolbox wants that. The inner error is for the brain.
-    async fn approve(
-        &self,
-        run: &TurnRun<'_>,
-        call: &ToolCall,
-        caller: &Caller,
-    ) -> Result<Result<(), String>, Halt> {
+    async fn approve(&self, call: &ToolCall, caller: &Caller) -> Result<Result<(), String>, Halt> {
         let subject = match self.parts.tools.precondition(call, caller) {
             Precondition::Free => return Ok(Ok(())),
             Precondition::Refused(why) => return Ok(Err(why)),
             Precondition::Ask(subject) => subject,
         };
-        run.conversation.progress(&format!("waiting for approval of {}", call.name));
-        let (message, number) = (run.turn.question.message, caller.number);
+        self.conversation.progress(&format!("waiting for approval of {}", call.name));
+        let (message, number) = (self.turn.question.message, caller.number);
         let before = self.journal().suspended_at(message, number)?;
         let left = {
-            let _paused = run.time_limit.pause();
-            let approvals = &self.parts.approvals;
-            approvals.ask_or_suspend(&subject, caller, before.clone(), run.conversation, run.stop).await
+            let _paused = self.time_limit.pause();
+            let (subject, place, stop) = (&subject, self.conversation, self.stop);
+            let asked = ApprovalRequest { subject, caller, place, stop };
+            self.parts.approvals.ask_or_suspend(asked, before.clone()).await
         };
-        if run.stop.is_cancelled() {
+        if self.stop.is_cancelled() {
             return Err(Halt::Stopped);
         }
         Ok(match left {
@@ -147,9 +142,9 @@ impl AnswerEngine {
 
     /// Whether the turn has read untrusted text before its call of this number: in a file attached to
     /// its question, in its log's earlier turns, or from a tool.
-    pub(super) fn has_read_untrusted(&self, run: &TurnRun<'_>, number: u32) -> Result<bool, Halt> {
+    pub(super) fn has_read_untrusted(&self, number: u32) -> Result<bool, Halt> {
         if self.parts.routine.as_ref().is_some_and(|routine| routine.tainted)
-            || run.questions.iter().any(|question| !question.files.is_empty())
+            || self.questions.iter().any(|question| !question.files.is_empty())
         {
             return Ok(true);
         }
@@ -160,9 +155,9 @@ impl AnswerEngine {
             let is_foreign = || !ours.contains(tool) || self.parts.tools.untrusted(tool);
             *known.entry(tool.clone()).or_insert_with(is_foreign)
         };
-        let author = &run.turn.question.author;
-        let is_asked = |id: &str| run.questions.iter().any(|question| question.id == id);
-        let mut before = run
+        let author = &self.turn.question.author;
+        let is_asked = |id: &str| self.questions.iter().any(|question| question.id == id);
+        let mut before = self
             .blocks
             .iter()
             .map(|block| &block.event)
@@ -172,12 +167,14 @@ impl AnswerEngine {
             EventKind::Tool => untrusted(&event.author),
             EventKind::Agent | EventKind::Recall | EventKind::System => false,
         });
-        let rows = self.journal().tools(run.turn.question.message)?;
+        let rows = self.journal().tools(self.turn.question.message)?;
         Ok(has_untrusted_event
-            || run.joined.iter().any(|turn| turn.question.author != *author)
+            || self.joined.iter().any(|turn| turn.question.author != *author)
             || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
     }
+}
 
+impl AnswerEngine {
     /// The sentence that ends a turn whose tokens or rounds are used up.
     pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
         let used = self.journal().tokens(message)?;

@@ -11,10 +11,10 @@ use crate::memory::{read_profile, read_working};
 use crate::summary::Summaries;
 use crate::turn::assemble::{self, RequestMaterial, RequestQuestion};
 use crate::turn::files::{self, AttachedFile, FilePlace};
-use crate::turn::journal::TurnRow;
 use crate::turn::notes::RequestNotes;
 use crate::turn::past_context::PastSummary;
 use crate::turn::skills::{self, RequestSkills};
+use crate::turn::turn_journal::TurnRow;
 use crate::turn::{Conversation, Halt, history, rebuild};
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -94,33 +94,39 @@ impl AnswerEngine {
         file.to_part(read.ok().as_deref())
     }
 
-    /// The vault's skills for a request; none if the brain has no tool to read them.
-    pub(super) fn skills(&self, run: &TurnRun<'_>) -> RequestSkills {
-        if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
-            return RequestSkills::default();
-        }
-        let only = self.parts.routine.as_ref().map_or(&[][..], |routine| &routine.skills);
-        let skills = crate::agent::skills::Skills::of(&self.parts.workspace).only(only);
-        RequestSkills::of(skills.offered(), &run.question_texts().join("\n"))
-    }
-
     /// The most tokens of a request to this brain.
     pub(super) fn budget(&self, member: &ChainBrain) -> u64 {
         let brain = &member.prepared.settings;
         assemble::budget(brain.context_tokens, brain.max_output_tokens, self.turn_tokens())
     }
 
+    pub(super) fn tools(&self) -> Vec<ToolSpec> {
+        if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.specs() }
+    }
+}
+
+impl TurnRun<'_> {
+    /// The vault's skills for a request; none if the brain has no tool to read them.
+    pub(super) fn skills(&self) -> RequestSkills {
+        if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
+            return RequestSkills::default();
+        }
+        let only = self.parts.routine.as_ref().map_or(&[][..], |routine| &routine.skills);
+        let skills = crate::agent::skills::Skills::of(&self.parts.workspace).only(only);
+        RequestSkills::of(skills.offered(), &self.question_texts().join("\n"))
+    }
+
     /// The link targets of what the turn's request contains anyway, for each of these brains: events of its log, and
     /// the notes of every request.
-    pub(super) fn already_in_request(&self, run: &TurnRun<'_>, members: &[&ChainBrain]) -> Vec<String> {
+    pub(super) fn already_in_request(&self, members: &[&ChainBrain]) -> Vec<String> {
         let workspace = &self.parts.workspace;
         let Some(member) = members.iter().min_by_key(|member| self.budget(member)) else { return Vec::new() };
         // Recalled memories take room, too.
         let recall = workspace.settings.recall.budget_tokens as u64;
         let budget = self.budget(member).saturating_sub(recall);
-        let (at, skills) = (self.now(), self.skills(run));
-        let events = assemble::already_in_request(&self.material(run, member, at, budget, &skills));
-        let log = run.turn.question.log().unwrap_or_default();
+        let (at, skills) = (self.now(), self.skills());
+        let events = assemble::already_in_request(&self.material(member, at, budget, &skills));
+        let log = self.turn.question.log().unwrap_or_default();
         let mut known: Vec<String> = events.into_iter().map(|id| format!("{log}#^{id}")).collect();
         let notes = turn_notes(&workspace.settings).chain([workspace.note(&workspace.settings.paths.pinned)]);
         known.extend(notes.map(|note| note.as_str().trim_end_matches(".md").to_owned()));
@@ -129,8 +135,7 @@ impl AnswerEngine {
 
     /// The inputs of a request to this brain at an instant.
     pub(super) fn material<'a>(
-        &self,
-        run: &'a TurnRun<'_>,
+        &'a self,
         member: &ChainBrain,
         at: Timestamp,
         budget: u64,
@@ -147,19 +152,15 @@ impl AnswerEngine {
             notes: notes(workspace, at, &read),
             skills,
             tools: self.tools(),
-            blocks: &run.blocks,
-            summaries: &run.summaries,
-            questions: run.questions.iter().map(for_brain).collect(),
-            injection: &run.recalled.injection,
+            blocks: &self.blocks,
+            summaries: &self.summaries,
+            questions: self.questions.iter().map(for_brain).collect(),
+            injection: &self.recalled.injection,
             now: at.to_zoned(workspace.zone.tz().clone()),
             budget,
             max_output_tokens: brain.max_output_tokens,
             schema: self.parts.schema.clone(),
         }
-    }
-
-    pub(super) fn tools(&self) -> Vec<ToolSpec> {
-        if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.specs() }
     }
 }
 

@@ -22,13 +22,11 @@ use allowed::is_allowed;
 use async_trait::async_trait;
 use note::ApprovalsNote;
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
-use super::tools::{ApprovalSubject, ApprovalVerdict, Approvals, AskOutcome, Caller};
+use super::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals, AskOutcome, Caller};
 use crate::config::FILE_NAME;
 use crate::format::approval::{self, Approval, ApprovalState, CheckboxMark};
-use crate::turn::Conversation;
-use crate::turn::journal::OpenApproval;
+use crate::turn::turn_journal::OpenApproval;
 use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
 
@@ -181,11 +179,9 @@ impl VaultApprovals {
     /// Writes the line of a question, or finds it, with how it has ended; shows it where it hasn't.
     async fn ask_once(
         &self,
-        subject: &ApprovalSubject,
-        caller: &Caller,
+        ApprovalRequest { subject, caller, place, .. }: ApprovalRequest<'_>,
         turn: String,
         before: Option<OpenApproval>,
-        place: &dyn Conversation,
     ) -> Result<(Approval, Option<ApprovalVerdict>), String> {
         let (question, brain, now) = (subject.clone(), caller.brain.clone(), self.workspace().clock.now());
         let line = self.in_note(move |note| match before {
@@ -228,19 +224,14 @@ impl VaultApprovals {
 
 #[async_trait]
 impl Approvals for VaultApprovals {
-    async fn ask(
-        &self,
-        subject: &ApprovalSubject,
-        caller: &Caller,
-        place: &dyn Conversation,
-        stop: &CancellationToken,
-    ) -> Result<ApprovalVerdict, String> {
+    async fn ask(&self, asking: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
+        let ApprovalRequest { subject, caller, place, stop } = asking;
         let workspace = self.workspace();
         if let Some(verdict) = decide_without_asking(&workspace, subject, caller)? {
             return Ok(verdict);
         }
         if self.waiting != Waiter::Call {
-            let (_, over) = self.ask_once(subject, caller, UNBOUND_TURN.to_owned(), None, place).await?;
+            let (_, over) = self.ask_once(asking, UNBOUND_TURN.to_owned(), None).await?;
             return Ok(over.unwrap_or(ApprovalVerdict::Waits));
         }
         // Before the line stands, so that no change is missed.
@@ -278,22 +269,20 @@ impl Approvals for VaultApprovals {
 
     async fn ask_or_suspend(
         &self,
-        subject: &ApprovalSubject,
-        caller: &Caller,
+        asking: ApprovalRequest<'_>,
         before: Option<OpenApproval>,
-        place: &dyn Conversation,
-        stop: &CancellationToken,
     ) -> Result<AskOutcome, String> {
         if self.waiting != Waiter::Turn {
-            return self.ask(subject, caller, place, stop).await.map(AskOutcome::Decided);
+            return self.ask(asking).await.map(AskOutcome::Decided);
         }
-        let workspace = self.workspace();
-        if let Some(verdict) = decide_without_asking(&workspace, subject, caller)? {
+        let ApprovalRequest { subject, caller, .. } = asking;
+        if let Some(verdict) = decide_without_asking(&self.workspace(), subject, caller)? {
             return Ok(AskOutcome::Decided(verdict));
         }
         // A decision that a crash kept this call from using is its own, since the line names the call: it is reusable.
         let question = ApprovalSubject { reusable: true, ..subject.clone() };
-        let (line, over) = self.ask_once(&question, caller, turn_of(caller), before, place).await?;
+        let asking = ApprovalRequest { subject: &question, ..asking };
+        let (line, over) = self.ask_once(asking, turn_of(caller), before).await?;
         let open = || AskOutcome::Open(OpenApproval { id: line.id, until: line.until });
         Ok(over.map_or_else(open, AskOutcome::Decided))
     }

@@ -1,4 +1,5 @@
-//! Reads and changes the note of approvals: adds a line, reads whether a person ticked it, and closes it.
+//! Reads and changes the note of approvals: adds a question, reads whether a person ticked it, ends it after half an
+//! hour without an answer, and closes it.
 //!
 //! Every change is computed from the newest bytes under the note's lock, so that an approval is used once, however many
 //! programs check the note at a time. A line that has ended is removed a day later, with the next change.
@@ -10,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::agent::tools::ApprovalSubject;
 use crate::format::approval::{self, Approval, ApprovalLine, ApprovalState, CheckboxMark};
 use crate::format::lines::terminator_of;
-use crate::turn::journal::OpenApproval;
+use crate::turn::turn_journal::OpenApproval;
 use crate::vault::{Actor, ChangeReason, EditError, EditPlan, EditReport, Editor, NotePath, Operation};
 
 /// The text above the note's lines.

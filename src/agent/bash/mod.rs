@@ -23,13 +23,13 @@ use tokio_util::sync::CancellationToken;
 use self::scratch::{Scratch, TurnFolder};
 use self::vault_proxy::VaultProxy;
 use super::skills::{HiddenSecrets, LoadedSkill, Skills};
-use super::tools::{ApprovalSubject, Caller, Precondition, Toolbox};
+use super::tools::{ApprovalSubject, Caller, Precondition, Toolbox, tool_spec};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::allow::{self, CallToMatch};
 use crate::config::{BashMode, Dirs, Settings};
-use crate::confine::{self, CommandOutcome, Gate, Limits, Policy};
+use crate::confine::{self, CommandOutcome, Gate, Helper, Limits, Policy};
 use crate::turn::history;
-use crate::turn::journal::ToolEnd;
+use crate::turn::turn_journal::ToolEnd;
 use crate::workspace::Workspace;
 
 /// The tool's name.
@@ -170,7 +170,7 @@ impl BashTool {
             caller: caller.clone(),
             hidden: Arc::clone(&hidden),
         });
-        let outcome = confine::run(&policy, &command, Some(gate), stop).await;
+        let outcome = Helper::current().run(&policy, &command, Some(gate), stop).await;
         if !secrets.is_empty() {
             folder.remove();
         }
@@ -246,25 +246,17 @@ fn output_text(outcome: &CommandOutcome, hidden: &HiddenSecrets, keeps_whole: bo
 #[async_trait]
 impl Toolbox for BashTool {
     fn specs(&self) -> Vec<ToolSpec> {
-        vec![ToolSpec {
-            name: TOOL.to_owned(),
-            description: "Runs one command with bash, confined: it works in an empty scratch folder that lasts for this \
+        let description = "Runs one command with bash, confined: it works in an empty scratch folder that lasts for this \
 turn, reads the vault's notes under $VAULT (links: use `grep -R`), and has no network. Notes change only by \
 `vault-agent`: `vault-agent remind add \"fri 9:00\" \"Call Mum\"`, `vault-agent memory save \"…\"`, `vault-agent search …`, \
 `vault-agent --help` for more. 60 s, 1 GB. With `skill` it runs in that skill's folder, with its secrets; with `network` \
-it reaches the internet; the user is asked first."
-                .to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "command": {"type": "string", "description": "The command, for `bash -c`."},
-                    "skill": {"type": "string", "description": "The skill whose files and secrets it needs."},
-                    "network": {"type": "boolean", "description": "Whether it needs the network."}
-                },
-                "required": ["command"],
-                "additionalProperties": false
-            }),
-        }]
+it reaches the internet; the user is asked first.";
+        let properties = json!({
+            "command": {"type": "string", "description": "The command, for `bash -c`."},
+            "skill": {"type": "string", "description": "The skill whose files and secrets it needs."},
+            "network": {"type": "boolean", "description": "Whether it needs the network."}
+        });
+        vec![tool_spec(TOOL, description, &properties, &["command"])]
     }
 
     fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {

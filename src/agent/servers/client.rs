@@ -15,9 +15,8 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::http::HttpTransport;
 use super::server_output;
-use super::stdio::StdioTransport;
+use super::transport::{HttpTransport, StdioTransport};
 use crate::agent::skills::HiddenSecrets;
 use crate::config::{McpServer, json_file, secret};
 use crate::format::shortened;
@@ -171,20 +170,14 @@ impl ServerHealth {
         json_file::load(&self.0).unwrap_or_default()
     }
 
-    pub(super) fn record_success(&self, server: &str, now: Timestamp) {
-        self.update(server, |seen| seen.last_ok = Some(now));
-    }
-
-    pub(super) fn record_failure(&self, server: &str, why: &str, now: Timestamp) {
-        self.update(server, |seen| {
-            seen.failed = Some(now);
-            seen.last_error = Some(why.to_owned());
-        });
-    }
-
-    fn update(&self, server: &str, change: impl FnOnce(&mut ServerRecord)) {
+    /// Records that a server answered, or why it failed.
+    pub(super) fn record(&self, server: &str, went: Result<(), &str>, now: Timestamp) {
         let mut all = self.load();
-        change(all.entry(server.to_owned()).or_default());
+        let seen: &mut ServerRecord = all.entry(server.to_owned()).or_default();
+        match went {
+            Ok(()) => seen.last_ok = Some(now),
+            Err(why) => (seen.failed, seen.last_error) = (Some(now), Some(why.to_owned())),
+        }
         if let Err(error) = json_file::save(&self.0, &all) {
             tracing::debug!("how MCP servers are can't be kept: {error}");
         }

@@ -8,12 +8,12 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{LoadedSkill, NOTE, Skills};
-use crate::agent::tools::{ApprovalSubject, Caller, Precondition, Toolbox};
+use crate::agent::tools::{ApprovalSubject, Caller, Precondition, Toolbox, tool_spec};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::config::allow::CallToMatch;
 use crate::turn::history;
-use crate::turn::journal::ToolEnd;
 use crate::turn::skills::TOOL;
+use crate::turn::turn_journal::ToolEnd;
 
 /// The tool that reads skills.
 #[derive(Debug)]
@@ -71,20 +71,13 @@ pub(crate) fn approval_subject(loaded: &LoadedSkill) -> ApprovalSubject {
 #[async_trait]
 impl Toolbox for SkillTool {
     fn specs(&self) -> Vec<ToolSpec> {
-        vec![ToolSpec {
-            name: TOOL.to_owned(),
-            description: "Reads how a skill is done. Read a skill before you use it; a file of it where its text says so."
-                .to_owned(),
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string", "description": "The skill's name."},
-                    "file": {"type": "string", "description": "One of its files, such as `references/more.md`; without it the skill's own text."}
-                },
-                "required": ["name"],
-                "additionalProperties": false
-            }),
-        }]
+        let description =
+            "Reads how a skill is done. Read a skill before you use it; a file of it where its text says so.";
+        let properties = json!({
+            "name": {"type": "string", "description": "The skill's name."},
+            "file": {"type": "string", "description": "One of its files, such as `references/more.md`; without it the skill's own text."}
+        });
+        vec![tool_spec(TOOL, description, &properties, &["name"])]
     }
 
     fn precondition(&self, call: &ToolCall, caller: &Caller) -> Precondition {

@@ -20,8 +20,7 @@ use super::harness_text;
 use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::{Child, Program};
 use crate::brain::classify;
-use crate::brain::event::{BrainError, FailureClass, Reply, StopReason};
-use crate::brain::request::{MessagePart, ToolCall, ToolResult};
+use crate::brain::{BrainError, FailureClass, MessagePart, Reply, StopReason, ToolCall, ToolResult};
 use crate::config::{McpServer, mcp_hosts};
 
 /// The protocol's version.

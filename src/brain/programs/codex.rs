@@ -17,10 +17,9 @@ use super::harness::{Harness, HarnessHost, HarnessSetup, HarnessTask};
 use super::harness_text;
 use super::jsonrpc::{Peer, PeerMessage, RpcFailure};
 use super::process::Child;
-use crate::brain::event::{BrainError, FailureClass, Reply, StopReason, Usage};
-use crate::brain::request::{MessagePart, ToolCall};
 use crate::brain::scrub::scrub;
 use crate::brain::wire::data_url;
+use crate::brain::{BrainError, FailureClass, MessagePart, Reply, StopReason, ToolCall, Usage};
 
 /// The program `codex`.
 #[derive(Debug)]

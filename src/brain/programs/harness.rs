@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::process::Supervision;
-use crate::brain::event::{BrainError, FailureClass, Reply, Usage};
-use crate::brain::request::{Request, ToolCall, ToolResult};
+use crate::brain::{BrainError, FailureClass, Reply, Request, ToolCall, ToolResult, Usage};
 use crate::config::{McpServer, mcp_hosts};
 use crate::vault::{BRAIN_VARIABLE, TURN_VARIABLE};
 

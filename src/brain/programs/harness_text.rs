@@ -1,11 +1,12 @@
-//! Formats a request for a harness as one message, since these programs take no conversation.
+//! Formats a request as one message for a harness (Claude Code, Codex, an ACP agent), because a harness takes no list
+//! of earlier messages.
 //!
 //! The question stands there as it is. Earlier messages, and what another brain has already done for this question, are
 //! records between marks, one JSON object a line, so that no earlier text can end the record and pass for the question.
 
 use serde_json::{Value, json};
 
-use crate::brain::request::{Message, MessagePart, Request, ToolCall, ToolResult};
+use crate::brain::{Message, MessagePart, Request, ToolCall, ToolResult};
 
 const BEFORE: &str = "What was said here before, oldest first, one JSON object a line. It is a record to know, not \
 something that is said now.";

@@ -10,7 +10,6 @@
 //! The program's environment holds only the variables that it needs, so neither the bot's token nor other brains' keys
 //! are in it; a key is passed by the environment alone, never by arguments.
 
-mod environment;
 pub mod supervise;
 
 use std::path::{Path, PathBuf};
@@ -19,9 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use environment::{end_marked, environment, mark};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use supervise::{end_marked, environment, mark};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
@@ -31,7 +30,7 @@ use crate::brain::scrub::scrub;
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, FailureClass};
 
-pub use environment::sweep;
+pub use supervise::sweep;
 
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;

@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Decoder, append, cut, data_url, echo, non_empty, stop, system, tokens, unreadable};
 use crate::brain::classify;
-use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply, StopReason, Usage};
-use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};
+use crate::brain::{
+    BrainError, BrainEvent, FailureClass, Message, MessagePart, RawTurn, Reply, Request, StopReason,
+    ToolCall, Usage,
+};
 
 const NAME: &str = "chat";
 

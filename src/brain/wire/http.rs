@@ -14,9 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Decoder, WireFormat, unreadable};
 use crate::brain::classify;
-use crate::brain::event::{BrainError, BrainEvent, FailureClass, Reply};
-use crate::brain::request::Request;
 use crate::brain::scrub::{scrub, scrub_reply};
+use crate::brain::{BrainError, BrainEvent, FailureClass, Reply, Request};
 use crate::clock::Clock;
 
 /// No answer is longer, in bytes of its stream.

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::{Decoder, append, cut, echo, non_empty, stop, system, tokens, unreadable};
 use crate::brain::classify;
-use crate::brain::event::{BrainError, BrainEvent, Reply, StopReason, Usage};
-use crate::brain::request::{Message, MessagePart, RawTurn, Request, ToolCall};
+use crate::brain::{
+    BrainError, BrainEvent, Message, MessagePart, RawTurn, Reply, Request, StopReason, ToolCall, Usage,
+};
 
 const NAME: &str = "messages";
 /// This wire demands a number.

@@ -3,52 +3,14 @@
 //! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets,
 //! very short and very long ones). It only ever suggests; nothing is saved by it.
 
-use crate::capture::sentences::{in_order, is_question, looks_secret, normalize_words, one_line, sentences};
+use crate::capture::sentences::{
+    WORDS, in_order, is_question, looks_secret, normalize_words, one_line, sentences,
+};
 
 /// More than this at once is a nuisance.
 const MAX_OFFERS: usize = 2;
 /// A durable fact is a sentence.
 const MAX_SENTENCE_CHARS: usize = 240;
-
-/// Phrases for lasting facts. `…` stands for any words in between.
-#[rustfmt::skip]
-const ENGLISH: &[&str] = &[
-    "remember that", "keep in mind that", "don't forget that", "for the record", "i prefer",
-    "i'd rather have", "i always use", "i always want", "i never want", "i never use", "i don't like",
-    "i hate", "i love", "always use", "never use", "please always", "please never", "from now on",
-    "going forward", "my name is", "call me", "i live in", "i work at", "i work for", "i work as",
-    "i was born", "i'm allergic", "i am allergic", "i'm vegetarian", "i'm vegan", "we decided",
-    "we've decided", "we have decided", "we agreed", "let's go with", "we'll go with", "the decision is",
-    "our convention is", "our deadline is",
-];
-
-/// The same in other languages.
-#[rustfmt::skip]
-const OTHERS: &[&str] = &[
-    "merk dir", "merke dir", "denk daran dass",
-    "vergiss nicht dass", "ich bevorzuge", "ich mag lieber", "ich möchte immer", "ich will immer",
-    "ich will nie", "ich heiße", "ich wohne in", "ich arbeite bei", "ich arbeite als", "ich bin allergisch",
-    "ab jetzt", "von jetzt an", "wir haben … entschieden", "wir haben beschlossen", "wir nehmen … statt",
-    "souviens toi que", "souvenez vous que", "retiens que", "n'oublie pas que", "je préfère",
-    "je m'appelle", "j'habite", "je travaille chez", "je travaille comme", "je suis allergique",
-    "désormais", "à partir de maintenant", "nous avons décidé", "on a décidé", "recuerda que",
-    "no olvides que", "prefiero", "me llamo", "vivo en", "trabajo en", "trabajo como", "soy alérgico",
-    "soy alérgica", "a partir de ahora", "hemos decidido", "decidimos", "ricorda che", "ricordati che",
-    "non dimenticare che", "preferisco", "mi chiamo", "abito a", "vivo a", "lavoro per", "lavoro come",
-    "sono allergico", "sono allergica", "d'ora in poi", "abbiamo deciso", "lembre que", "lembre se",
-    "não esqueça que", "prefiro", "me chamo", "moro em", "trabalho na", "trabalho no", "trabalho como",
-    "sou alérgico", "sou alérgica", "a partir de agora", "onthoud dat", "vergeet niet dat", "ik heb liever",
-    "ik geef de voorkeur", "ik heet", "ik woon in", "ik werk bij", "ik werk als", "vanaf nu",
-    "we hebben besloten", "kom ihåg att", "jag föredrar", "jag heter", "jag bor i", "jag jobbar på",
-    "från och med nu", "vi har bestämt", "husk at", "jeg foretrækker", "jeg foretrekker", "jeg hedder",
-    "jeg heter", "jeg bor i", "fra nu af", "pamiętaj że", "wolę", "nazywam się", "mieszkam w", "pracuję w",
-    "od teraz", "zdecydowaliśmy", "запомни что", "я предпочитаю", "меня зовут", "я живу в", "я работаю",
-    "отныне", "впредь", "мы решили", "запам'ятай що", "мене звати", "я живу у", "unutma ki",
-    "tercih ederim", "benim adım", "yaşıyorum", "bundan sonra", "karar verdik", "请记住", "記住", "记住我", "我更喜欢",
-    "我喜欢", "我叫", "我住在", "我对 … 过敏", "从现在起", "以后都", "我们决定", "我們決定", "覚えておいて", "の方が好き", "と呼んで", "に住んで",
-    "アレルギーが", "今後は", "これからは", "に決めました", "に決めた", "기억해 줘", "기억해줘", "선호해", "제 이름은", "내 이름은", "살고 있", "앞으로는",
-    "결정했",
-];
 
 /// `my … is …`, in the languages that have it.
 const MINE: &[(&[&str], &[&str])] = &[
@@ -60,18 +22,6 @@ const MINE: &[(&[&str], &[&str])] = &[
     (&["meu", "minha", "nosso", "nossa"], &["é", "são"]),
     (&["mijn", "onze"], &["is", "zijn"]),
     (&["min", "mitt", "vår"], &["är", "er"]),
-];
-
-/// Phrases for passing troubles.
-#[rustfmt::skip]
-const PASSING: &[&str] = &[
-    "test", "tests", "build", "code", "error", "errors", "question", "bug", "problem", "issue", "guess",
-    "point", "understanding", "plan", "branch", "pr", "change", "changes", "script", "app", "function",
-    "query", "output", "idea", "concern", "bad", "mistake", "first", "next", "last", "goal", "screen",
-    "terminal", "server", "page", "file", "commit", "prompt", "message", "failing", "broken", "crashing",
-    "stuck", "not", "still", "to", "that", "how", "why", "whether", "now", "slow", "wrong", "fehler",
-    "frage", "problem", "erreur", "question", "problème", "pregunta", "problema", "errore", "domanda",
-    "erro", "pergunta", "vraag", "probleem",
 ];
 
 /// Sentences of a prompt that look worth saving, each on a line.
@@ -97,14 +47,14 @@ pub fn is_candidate_sentence(sentence: &str, most: usize) -> bool {
 /// Whether a sentence says by its words that it is to last.
 pub fn is_lasting_fact(sentence: &str) -> bool {
     let words = normalize_words(&sentence.to_lowercase());
-    ENGLISH.iter().any(|phrase| in_order(&words, phrase))
+    WORDS["lasting"].iter().any(|phrase| in_order(&words, phrase))
         || is_lasting_fact_in_other_languages(&words)
         || is_first_person(&words)
 }
 
 /// Whether these plain words say so in another language than English.
 pub(super) fn is_lasting_fact_in_other_languages(words: &str) -> bool {
-    OTHERS.iter().any(|phrase| in_order(words, phrase))
+    WORDS["lasting in other languages"].iter().any(|phrase| in_order(words, phrase))
 }
 
 /// Whether the words say `my dog is called Rex`, and not `my build is failing`.
@@ -117,8 +67,9 @@ fn is_first_person(words: &str) -> bool {
         else {
             return false;
         };
-        let passing =
-            |at: usize| words.get(at).is_none_or(|word| PASSING.contains(word) || word.ends_with("ing"));
+        let passing = |at: usize| {
+            words.get(at).is_none_or(|word| WORDS["passing"].contains(word) || word.ends_with("ing"))
+        };
         owner < 3 && !(owner + 1..verb).any(passing) && !passing(verb + 1)
     })
 }

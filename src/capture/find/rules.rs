@@ -12,7 +12,9 @@ use jiff::civil::Date;
 
 use super::{offers, statements};
 use crate::capture::ExtractedFact;
-use crate::capture::sentences::{in_order, is_dense, is_verbatim, normalize_words, original_text, sentences};
+use crate::capture::sentences::{
+    WORDS, in_order, is_dense, is_verbatim, normalize_words, original_text, sentences,
+};
 use crate::format::candidate::Category;
 
 /// The name of the rules as a finder, in a record.
@@ -39,73 +41,6 @@ const BEFORE_ASKS: &[&str] =
     &["", "please", "and", "also", "but", "so", "oh", "hey", "hi", "ok", "okay", "can", "could", "you"];
 /// Words of the speaker.
 const OWN: &[&str] = &["i", "me", "my", "mine", "we", "us", "our"];
-
-/// Phrases that ask for remembering, and are no part of the fact.
-#[rustfmt::skip]
-const LEADS: &[&str] = &[
-    "please remember that", "please remember", "remember that", "remember", "keep in mind that", "don't forget that",
-    "for the record", "note that", "bitte merk dir dass", "merk dir dass", "merk dir", "merke dir dass", "merke dir",
-    "denk daran dass", "vergiss nicht dass", "souviens toi que", "souvenez vous que", "retiens que", "n'oublie pas que",
-    "recuerda que", "no olvides que", "ricorda che", "ricordati che", "non dimenticare che", "lembre que", "lembre se que",
-    "não esqueça que", "onthoud dat", "vergeet niet dat", "kom ihåg att", "husk at", "pamiętaj że", "запомни что",
-    "запам'ятай що", "unutma ki", "请记住", "記住", "记住",
-];
-
-/// Words of identity.
-#[rustfmt::skip]
-const PROFILE: &[&str] = &[
-    "my name is", "call me", "i live in", "i moved to", "i'm moving to", "i work as", "i work at", "i work for", "i'm a", "i am a", "i'm an",
-    "i am an", "i was born", "i grew up", "i'm from", "i am from", "my birthday", "years old", "i'm allergic", "i am allergic", "i'm married",
-    "i'm single", "i'm divorced", "i'm pregnant", "my address", "my phone number", "my job is", "i study", "i'm studying", "i graduated",
-    "ich heiße", "mein name ist", "ich wohne", "ich lebe in", "ich arbeite", "ich bin allergisch", "ich bin verheiratet",
-    "mein geburtstag", "jahre alt", "je m'appelle", "j'habite", "je travaille", "je suis allergique", "je suis né", "me llamo",
-    "vivo en", "trabajo", "soy alérgic*", "nací", "mi chiamo", "abito a", "vivo a", "lavoro come", "lavoro per", "sono allergic*",
-    "me chamo", "moro em", "trabalho", "sou alérgic*", "ik heet", "ik woon", "ik werk", "jag heter", "jag bor", "jag jobbar",
-    "меня зовут", "я живу", "я работаю", "benim adım", "yaşıyorum", "我叫", "我住在", "と呼んで", "に住んで", "アレルギーが", "제 이름은", "살고 있",
-];
-
-/// Words of preference.
-#[rustfmt::skip]
-const PREFERENCES: &[&str] = &[
-    "i prefer", "i like", "i love", "i hate", "i enjoy", "i don't like", "i dislike", "i can't stand", "i'd rather", "my favorite",
-    "my favourite", "i'm into", "i'm a fan", "i'm a big fan", "i only drink", "i only eat", "i don't eat", "i don't drink", "i want to",
-    "i'd love to", "my dream", "my goal", "ich mag", "ich bevorzuge", "ich liebe", "ich hasse", "am liebsten", "lieber", "mein lieblings*",
-    "ich möchte", "je préfère", "j'aime", "j'adore", "je déteste", "prefiero", "me gusta", "me encanta", "odio", "preferisco", "mi piace",
-    "adoro", "prefiro", "gosto de", "ik houd van", "ik hou van", "ik heb liever", "jag gillar", "jag föredrar", "я люблю", "мне нравится",
-    "я предпочитаю", "tercih ederim", "severim", "我喜欢", "我更喜欢", "の方が好き", "が好き", "선호해", "좋아해",
-];
-
-/// Words of habits.
-#[rustfmt::skip]
-const PATTERNS: &[&str] = &[
-    "i always", "i usually", "we always", "we usually", "every day", "every morning", "every evening", "every week", "every weekend",
-    "every month", "every year", "every monday", "every tuesday", "every wednesday", "every thursday", "every friday", "every saturday",
-    "every sunday", "twice a week", "once a week", "whenever", "from now on", "going forward", "always use", "never use", "please always",
-    "ich … immer", "jeden tag", "jeden morgen", "jede woche", "ab jetzt", "toujours", "tous les jours", "chaque semaine", "désormais",
-    "siempre", "todos los días", "cada semana", "a partir de ahora", "sempre", "ogni giorno", "d'ora in poi", "todos os dias", "altijd",
-    "elke dag", "vanaf nu", "всегда", "каждый день", "отныне", "впредь", "her gün", "以后都", "从现在起", "今後は", "これからは", "앞으로는",
-];
-
-/// Words of problems and remedies.
-#[rustfmt::skip]
-const CASES: &[&str] = &[
-    "fixed it by", "solved it by", "the fix was", "the solution was", "what helped was", "turned out to be", "turns out the problem",
-    "the problem was", "it works now", "worked after", "i fixed", "i solved", "we fixed", "we solved", "das problem war", "die lösung war",
-    "geholfen hat", "le problème était", "la solution était", "el problema era", "la solución fue", "il problema era", "проблема была",
-];
-
-/// Words of people and things that belong to a person.
-#[rustfmt::skip]
-const ENTITIES: &[&str] = &[
-    "my … is called", "my … is named", "my … name is", "my mom", "my mum", "my dad", "my mother", "my father", "my sister", "my brother",
-    "my wife", "my husband", "my son", "my daughter", "my kids", "my family", "my friend", "my best friend", "my girlfriend", "my boyfriend",
-    "my partner", "my dog", "my cat", "my pet", "my pets", "my boss", "my team", "my company", "my business", "my project", "my car", "my house",
-    "our dog", "our cat", "our house", "our team", "i have a", "i've got a", "we have a", "i own", "meine mutter", "mein vater",
-    "meine schwester", "mein bruder", "meine frau", "mein mann", "mein hund", "meine katze", "mein … heißt", "meine … heißt", "ma sœur",
-    "mon frère", "mon chien", "mon chat", "mi hermana", "mi hermano", "mi perro", "mi madre", "mi padre", "mia sorella", "mio fratello",
-    "minha irmã", "meu irmão", "mijn zus", "mijn broer", "min syster", "min bror", "моя сестра", "мой брат", "моя собака", "we decided",
-    "we've decided", "we agreed", "our deadline is", "our convention is",
-];
 
 /// The candidates of a turn, best first; `day` is its date.
 pub fn extract(said: &str, day: Date) -> Vec<ExtractedFact> {
@@ -161,12 +96,13 @@ fn asks_to_remember(words: &str, ask: &str, is_short: bool) -> bool {
 
 /// The sentence without the request to remember it.
 fn without_request(sentence: &str) -> &str {
+    let leads = &WORDS["leads"];
     for (at, _) in sentence.char_indices().chain([(sentence.len(), ' ')]) {
         let head = normalize_words(&sentence[..at].to_lowercase());
-        let (rest, is_lead) = (&sentence[at..], LEADS.contains(&head.as_str()));
+        let (rest, is_lead) = (&sentence[at..], leads.contains(&head.as_str()));
         let ends = rest.starts_with(|c: char| !c.is_alphanumeric()) || head.chars().any(is_dense);
         // The longest lead: `remember that`, not `remember`.
-        let goes_on = LEADS.iter().any(|lead| {
+        let goes_on = leads.iter().any(|lead| {
             let words = normalize_words(&sentence.to_lowercase());
             lead.len() > head.len() && lead.starts_with(head.as_str()) && words.starts_with(lead)
         });
@@ -183,15 +119,11 @@ fn without_request(sentence: &str) -> &str {
 /// The category of a sentence.
 pub fn of(sentence: &str) -> Category {
     let words = normalize_words(&sentence.to_lowercase());
-    let known = [
-        (Category::Cases, CASES),
-        (Category::Patterns, PATTERNS),
-        (Category::Preferences, PREFERENCES),
-        (Category::Profile, PROFILE),
-        (Category::Entities, ENTITIES),
-    ];
-    let fits = |phrases: &[&str]| phrases.iter().any(|phrase| in_order(&words, phrase));
-    known.into_iter().find(|(_, phrases)| fits(phrases)).map_or(Category::Events, |(category, _)| category)
+    // In this order: a sentence may fit several.
+    let known =
+        [Category::Cases, Category::Patterns, Category::Preferences, Category::Profile, Category::Entities];
+    let fits = |category: &Category| WORDS[category.name()].iter().any(|phrase| in_order(&words, phrase));
+    known.into_iter().find(fits).unwrap_or(Category::Events)
 }
 
 #[cfg(test)]

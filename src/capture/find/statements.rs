@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use jiff::civil::Date;
 use regex_lite::Regex;
 
-use crate::capture::sentences::{in_order, normalize_words};
+use crate::capture::sentences::{WORDS, in_order, normalize_words};
 use crate::format::MONTHS_LOWER;
 use crate::format::candidate::Category;
 
@@ -22,68 +22,31 @@ struct Opening {
     unless: &'static [&'static str],
 }
 
-#[rustfmt::skip]
-const OPENINGS: &[Opening] = &[
-    Opening { category: Category::Profile, weight: 0.95, unless: &["paying", "in"], phrases: &[
-        "my name is", "call me", "please call me", "you can call me", "i'm allergic", "i am allergic", "i'm vegan", "i'm a vegan",
-        "i'm vegetarian", "i'm a vegetarian", "i'm lactose intolerant", "i'm diabetic", "i have asthma", "i have diabetes",
-        "i have adhd", "i can't eat", "i can't drink", "i'm married", "i'm single", "i'm divorced", "i'm engaged", "i'm pregnant",
-        "i was diagnosed", "i've been diagnosed",
-    ] },
-    Opening { category: Category::Profile, weight: 0.95, unless: &[], phrases: &["i live in"] },
-    Opening { category: Category::Profile, weight: 0.85, unless: &["something", "this", "it", "your", "that"], phrases: &[
-        "i'm part of", "i'm a part of",
-    ] },
-    Opening { category: Category::Profile, weight: 0.9, unless: &["the", "different", "scratch", "home", "in", "into"], phrases: &[
-        "i live near", "i live on", "i live alone", "i live with", "i'm from", "i am from", "i'm based in", "i'm originally from",
-        "i was born", "i was raised", "i grew up in", "i moved to", "i've moved to", "i'm moving to", "we moved to",
-        "we're moving to", "i moved in", "we moved in", "i moved from", "i work as", "i work at", "i work for",
-        "i work from home", "i graduated", "i'm studying at", "i'm studying for my", "i'm majoring", "i majored", "my birthday is",
-        "my job is", "my hometown is", "my major is", "i come from", "i turned", "i quit my", "i retired", "i adopted",
-        "we adopted", "i got promoted", "i was promoted", "i got married", "we got married", "we're getting married",
-        "i got engaged", "we got engaged", "i got divorced", "i got accepted", "i was accepted", "i got hired", "i was hired",
-        "i got laid off", "i was laid off", "i got fired", "i lost my job", "lost my job", "i got a job", "i got the job",
-        "i got a new job", "i started a new job", "i started my new job", "i signed with", "i bought a house",
-        "we bought a house", "i bought a car", "i bought a new car", "we bought a new", "i opened my", "i opened a", "i opened an",
-        "i launched my", "i launched a", "i started my own", "i started a business", "i'm starting my own",
-        "we're expecting a", "we're expecting our", "i'm into", "i'm mostly into", "i joined", "i collect", "i volunteer",
-        "i teach", "i speak", "i'm training for", "i'm working as", "i'm working at", "i'm working for", "i got a puppy",
-        "i got a kitten", "i got a dog", "i got a cat", "we got a puppy", "we got a kitten", "we got a dog", "we got a cat",
-        "i've been volunteering", "been volunteering", "i'm volunteering as",
-        "i'm volunteering at", "i started volunteering", "i started learning", "i started playing", "i own a", "i own an",
-        "i own two", "i'm running for", "i've applied to", "i applied to",
-    ] },
-    Opening { category: Category::Entities, weight: 0.8, unless: &["on", "about", "today"], phrases: &[
-        "i decided", "i've decided", "we decided", "we've decided", "we have decided", "we agreed", "we've agreed",
-        "our convention is", "our deadline is",
-    ] },
-    Opening { category: Category::Events, weight: 0.8, unless: &[], phrases: &["i promise to", "i promise i", "i promised"] },
-    Opening { category: Category::Patterns, weight: 0.8, unless: &[], phrases: &[
-        "from now on", "i always use", "i never use", "always use", "never use", "please always", "please never",
-    ] },
-    Opening { category: Category::Preferences, weight: 0.9, unless: &["to", "how", "it", "that", "this", "the"], phrases: &[
-        "i prefer", "i tend to prefer", "i hate", "i can't stand", "i dislike", "i don't like", "i don't eat", "i don't drink",
-        "i never eat", "i never drink", "i only eat", "i only drink", "i eat only", "i drink only", "i've always loved",
-        "i'm a fan of", "i'm a big fan of", "i'm a huge fan of", "i've been a fan", "i've been a big fan",
-        "i've been a huge fan", "i'm not a fan of", "i'm not a big fan of", "i'm a sucker for", "i'm passionate about",
-        "my dream is", "i dream of", "i try not to eat", "i can't have",
-        "i can't tolerate",
-    ] },
+static OPENINGS: LazyLock<Vec<Opening>> = LazyLock::new(|| {
+    let known: [(Category, f64, &[&str], &str); 8] = [
+        (Category::Profile, 0.95, &["paying", "in"], "identity"),
+        (Category::Profile, 0.95, &[], "home"),
+        (Category::Profile, 0.85, &["something", "this", "it", "your", "that"], "part of"),
+        (Category::Profile, 0.9, &["the", "different", "scratch", "home", "in", "into"], "life"),
+        (Category::Entities, 0.8, &["on", "about", "today"], "decisions"),
+        (Category::Events, 0.8, &[], "promises"),
+        (Category::Patterns, 0.8, &[], "rules"),
+        (Category::Preferences, 0.9, &["to", "how", "it", "that", "this", "the"], "tastes"),
+    ];
+    let opening = |(category, weight, unless, list): (_, _, &'static [&'static str], &str)| {
+        let phrases = WORDS[format!("opening: {list}").as_str()].as_slice();
+        Opening { category, weight, phrases, unless }
+    };
+    known.into_iter().map(opening).collect()
+});
+
+/// The categories of phrases that count anywhere in a sentence, and their lists.
+const HOLDING: [(Category, &str); 3] = [
+    (Category::Preferences, "holding: preferences"),
+    (Category::Profile, "holding: profile"),
+    (Category::Entities, "holding: entities"),
 ];
 
-/// Phrases that count anywhere in a sentence.
-#[rustfmt::skip]
-const HOLDING: &[(Category, &[&str])] = &[
-    (Category::Preferences, &[
-        "is my favorite", "is my favourite", "are my favorite", "my favorite … is", "my favourite … is", "my all time favorite",
-        "my favorites are", "is one of my favorite", "is one of my favorites", "are some of my favorite",
-        "one of my all time favorite", "is my fave", "is one of my faves", "my fave … is", "is my passion",
-        "been my passion", "is my top pick", "are big fans of", "all big fans of", "i also enjoy",
-        "i don't like to", "it's been a dream", "it's been my dream", "my … allergy", "my … allergies", "my … intolerance",
-    ]),
-    (Category::Profile, &["i volunteer at", "i volunteer for", "my role as", "my new role as", "my job as", "since moving to"]),
-    (Category::Entities, &["his name is", "her name is", "their names are", "his name's", "her name's"]),
-];
 /// Beginnings of a clause that point to something else.
 const POINTERS: [&str; 8] = ["this", "that", "these", "those", "it", "it's", "that's", "they"];
 /// The same for a name with this ending.
@@ -109,29 +72,11 @@ const FILLERS: &str = "and|but|so|well|yeah|yes|oh|hey|hi|plus|since|because|\
 /// Words that begin another clause if a subject follows.
 const JOINTS: &[&str] =
     &["and", "but", "because", "since", "so", "although", "though", "that", "while", "'cause", "cause"];
-/// How a clause about a plan begins.
-#[rustfmt::skip]
-const PLANS: &[&str] = &[
-    "i have a", "i have an", "i have my", "we have a", "we have our", "i've got a", "i've got an", "i'm flying", "i'm moving",
-    "i'm starting", "i'm hosting", "i'm running", "i'm leaving", "i'm traveling", "i'm having", "i'm throwing", "i'm organizing",
-    "i'm performing", "i'm meeting", "i'm visiting", "i'm taking", "i'm attending", "i'm going", "i'm getting",
-    "i'm volunteering", "i'm speaking", "i'm planning a", "we're planning a", "i'm planning an", "we're going", "we're having",
-    "we're hosting", "we're flying", "we're getting", "i'm competing", "i'm participating", "i'm heading", "we're heading",
-    "i'm seeing", "we're meeting", "we're moving", "i'm presenting", "i'm putting together", "i'm planning to attend",
-    "i'm planning to participate", "i'm planning to travel to", "i'm planning to visit",
-    "next week i have", "i'll be heading", "i'll be going", "i'll be traveling", "i'll be moving", "i'll be starting",
-];
-
 struct Patterns {
-    kin: Regex,
-    role: Regex,
-    many: Regex,
-    weekly: Regex,
-    course: Regex,
+    /// Of a clause, each with the category and the confidence of its statement.
+    clauses: [(Regex, Category, f64); 7],
     since_young: Regex,
-    own: Regex,
     friend: Regex,
-    lasting: Regex,
     named: Regex,
     ahead: Regex,
     month: Regex,
@@ -145,14 +90,16 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         is (?:allergic|getting|expecting|pregnant|vegan|vegetarian|an?)";
     let count = r"(?:an?|one|two|three|four|five|\d+)";
     Patterns {
-        kin: pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{KIN}) (?:(?:{ADVERBS}) )*(?:{verbs})(?: |$)")),
-        role: pattern(format!(r"^(?:i'm|i am) (?:[^ ]+ ){{0,2}}an? (?:.* )?(?:{ROLES})(?: |$)|^as an? (?:.* )?(?:{ROLES})$")),
-        many: pattern(format!(r"^(?:i|we) (?:do |also )?have {count} (?:[^ ]+ ){{0,2}}(?:kids?|child|children|sons?|daughters?|sisters?|brothers?|siblings|dogs?|cats?|pets|turtles|year old)(?: |$)")),
-        lasting: pattern(r"^(?:i've|i have|we've) been [a-z]+ing .*\bfor (?:about |almost |over |nearly |around |the past )?(?:a|\d+|two|three|four|five|six|seven|eight|nine|ten|many|several|some|a few) (?:years?|decades?)\b|^i started .* years ago".to_owned()),
-        weekly: pattern(format!(r"^(?:[^ ]+ ){{0,3}}?(?:i|i've|we|we've) (?:(?:{ADVERBS}) )*(?:been (?:taking|playing|going|attending|doing|practicing|teaching|volunteering|running|swimming|meal prepping|helping)|have|attend|play|go|water|take|teach|volunteer|started) .* on {days}s(?: |$)")),
-        course: pattern(format!(r"^(?:i|i've|we|we've) (?:(?:{ADVERBS}) )*started .*\b(?:class|classes|lessons|course)\b")),
+        clauses: [
+            (pattern(format!(r"^(?:my|our) (?:[^ ]+ ){{0,2}}(?:{KIN}) (?:(?:{ADVERBS}) )*(?:{verbs})(?: |$)")), Category::Entities, 0.9),
+            (pattern(format!(r"^(?:i|we) (?:do |also )?have {count} (?:[^ ]+ ){{0,2}}(?:kids?|child|children|sons?|daughters?|sisters?|brothers?|siblings|dogs?|cats?|pets|turtles|year old)(?: |$)")), Category::Profile, 0.9),
+            (pattern(format!(r"^(?:i'm|i am) (?:[^ ]+ ){{0,2}}an? (?:.* )?(?:{ROLES})(?: |$)|^as an? (?:.* )?(?:{ROLES})$")), Category::Profile, 0.9),
+            (pattern(r"^(?:i've|i have|we've) been [a-z]+ing .*\bfor (?:about |almost |over |nearly |around |the past )?(?:a|\d+|two|three|four|five|six|seven|eight|nine|ten|many|several|some|a few) (?:years?|decades?)\b|^i started .* years ago".to_owned()), Category::Profile, 0.8),
+            (pattern(r"\b(?:run|running|have|having|opened|started|launched) my own (?:[a-z]+ )?(?:business|studio|store|shop|company|brand|agency|startup|bakery|restaurant|practice|firm)\b".to_owned()), Category::Profile, 0.85),
+            (pattern(format!(r"^(?:i|i've|we|we've) (?:(?:{ADVERBS}) )*started .*\b(?:class|classes|lessons|course)\b")), Category::Profile, 0.75),
+            (pattern(format!(r"^(?:[^ ]+ ){{0,3}}?(?:i|i've|we|we've) (?:(?:{ADVERBS}) )*(?:been (?:taking|playing|going|attending|doing|practicing|teaching|volunteering|running|swimming|meal prepping|helping)|have|attend|play|go|water|take|teach|volunteer|started) .* on {days}s(?: |$)")), Category::Patterns, 0.75),
+        ],
         since_young: pattern(r"\b(?:i've|i have) .*\bsince (?:i was (?:a |little|young|\d)|childhood|high school|college)".to_owned()),
-        own: pattern(r"\b(?:run|running|have|having|opened|started|launched) my own (?:[a-z]+ )?(?:business|studio|store|shop|company|brand|agency|startup|bakery|restaurant|practice|firm)\b".to_owned()),
         friend: pattern(format!(r"\b[Mm]y (?:\w+ )?(?:friend|colleague|coworker|neighbor|instructor|roommate),? [A-Z]\w+(?:,? who (?:is|has|got|just|recently|lives|works|moved)|,? who's|'s (?:wedding|birthday|graduation|debut|baby))|\b[Mm]y best friend,? [A-Z][a-z]+|\bI have an? (?:\w+ )?(?:friend|colleague|neighbor|{KIN}) who(?:'s| is| has| works| lives)")),
         named: pattern(format!(r"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{KIN}),? [A-Z][a-z]+\b|\b[A-Z][a-z]+, my (?:\w+ )?(?:{KIN})\s*[,.;:!)]|\b(?:[Hh]ave|[Gg]ot|adopted|our) (?:an? |two |three )?(?:[\w-]+ )?(?:{KIN}) (?:named|called) [A-Z]")),
         ahead: pattern(format!(r"\b(?:tomorrow|next (?:week|month|year|weekend|summer|spring|fall|autumn|winter|{days})|this (?:coming )?{days}|(?:on|by) (?:the )?(?:\d|{days})|in (?:two|three|four|a few|\d+) (?:days|weeks|months)|(?:weeks?|weekends?|months?) (?:later|from now))")),
@@ -171,35 +118,27 @@ pub(super) fn judge(sentence: &str, day: Date) -> Option<(Category, f64)> {
         }
     };
     for clause in &clauses {
-        for Opening { category, weight, phrases, unless } in OPENINGS {
+        for Opening { category, weight, phrases, unless } in &*OPENINGS {
             let rest = phrases.iter().find_map(|phrase| words_after(clause, phrase));
             if rest.is_some_and(|rest| rest.first().is_none_or(|word| !unless.contains(word))) {
                 take(*category, *weight);
             }
         }
         let joined = clause.join(" ");
-        for (pattern, category, weight) in [
-            (&PATTERNS.kin, Category::Entities, 0.9),
-            (&PATTERNS.many, Category::Profile, 0.9),
-            (&PATTERNS.role, Category::Profile, 0.9),
-            (&PATTERNS.lasting, Category::Profile, 0.8),
-            (&PATTERNS.own, Category::Profile, 0.85),
-            (&PATTERNS.course, Category::Profile, 0.75),
-            (&PATTERNS.weekly, Category::Patterns, 0.75),
-        ] {
+        for (pattern, category, weight) in &PATTERNS.clauses {
             if pattern.is_match(&joined) && !(clause[0] == "as" && clause.len() > 7) {
-                take(category, weight);
+                take(*category, *weight);
             }
         }
         if is_planned(clause) && is_ahead(&joined, day) {
             take(Category::Events, 0.7);
         }
     }
-    for (category, phrases) in HOLDING {
-        if phrases.iter().any(|phrase| in_order(&words, phrase))
+    for (category, list) in HOLDING {
+        if WORDS[list].iter().any(|phrase| in_order(&words, phrase))
             && !clauses.iter().all(|clause| POINTERS.contains(&clause[0].as_str()))
         {
-            take(*category, 0.9);
+            take(category, 0.9);
         }
     }
     if OF_NAMES.iter().any(|phrase| format!("{words} ").contains(&format!("{phrase} "))) {
@@ -265,7 +204,7 @@ fn words_after<'c>(clause: &'c [String], phrase: &str) -> Option<Vec<&'c str>> {
 fn is_planned(clause: &[String]) -> bool {
     let is_own =
         matches!(clause[0].as_str(), "my" | "our") && clause.iter().any(|word| word == "is" || word == "are");
-    is_own || PLANS.iter().any(|plan| words_after(clause, plan).is_some())
+    is_own || WORDS["plans"].iter().any(|plan| words_after(clause, plan).is_some())
 }
 
 /// Whether words name a time that lies ahead of a day. A month without a day is at most eight months ahead.

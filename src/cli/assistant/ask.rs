@@ -1,14 +1,12 @@
-//! `ask`: asks the assistant one question and prints the answer. Nothing is logged; only tools may write.
+//! `ask`: asks the assistant one question and prints the answer, checked against a JSON schema where one is
+//! given. Nothing is logged; only tools may write.
 
 use std::io::{IsTerminal, Read};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::schema::{Schema, bare_json};
 use super::terminal::{TerminalApprovals, TerminalConversation};
 use crate::agent::budget::{self, Budget};
 use crate::agent::tools::Approvals;
@@ -16,14 +14,12 @@ use crate::agent::{AnswerEngine, EngineParts, VaultApprovals, Waiter, brain_clie
 use crate::brain::failover::{self, BrainId};
 use crate::brain::health::HealthStore;
 use crate::brain::{FailureClass, MessagePart};
-use crate::cli::context::on_workers;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::config::MEMORY;
 use crate::daemon;
 use crate::reminders::rfc3339;
-use crate::turn::journal::{CallRow, ToolRow};
+use crate::turn::turn_journal::{CallRow, ToolRow};
 use crate::turn::{NewTurn, Responder, TurnAnswer, TurnJournal, route};
-use crate::workspace::Workspace;
 
 /// The longest question, in bytes.
 const MAX_QUESTION_BYTES: u64 = 256 << 10;
@@ -150,7 +146,7 @@ impl Session<'_> {
         message: u64,
         text: String,
         screen: &TerminalConversation,
-    ) -> Result<TurnAnswer, CommandError> {
+    ) -> Result<TurnAnswer> {
         let kinds = self.files.iter().filter_map(|part| match part {
             MessagePart::Image { media_type, .. } => Some(media_type.clone()),
             MessagePart::Text { .. } => None,
@@ -174,7 +170,7 @@ impl Session<'_> {
         answer: &TurnAnswer,
         message: u64,
         screen: &TerminalConversation,
-    ) -> Result<(), CommandError> {
+    ) -> Result<()> {
         let text = match &self.schema {
             Some(_) if answer.facts.brain != MEMORY => bare_json(&answer.text),
             _ => answer.text.as_str(),
@@ -244,22 +240,16 @@ impl Session<'_> {
 
 /// Groups calls into attempts: the tool rounds of one brain are one attempt.
 fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
-    let mut attempts: Vec<Attempt> = Vec::new();
-    let mut open = false;
-    for call in calls.iter() {
-        match attempts.last_mut().filter(|last| open && last.brain == call.brain) {
-            Some(last) => {
-                last.ms += call.ms;
-                last.class = call.class;
-            }
-            None => attempts.push(Attempt { brain: call.brain.clone(), class: call.class, ms: call.ms }),
-        }
-        open = call.class.is_none();
-    }
-    attempts
+    let rounds = calls.chunk_by(|call, next| call.class.is_none() && call.brain == next.brain);
+    let attempt = |rounds: &[CallRow]| Attempt {
+        brain: rounds[0].brain.clone(),
+        class: rounds[rounds.len() - 1].class,
+        ms: rounds.iter().map(|call| call.ms).sum(),
+    };
+    rounds.map(attempt).collect()
 }
 
-fn question(args: &Args) -> Result<String, CommandError> {
+fn question(args: &Args) -> Result<String> {
     if args.question != ["-"] {
         return Ok(args.question.join(" "));
     }
@@ -273,7 +263,7 @@ fn question(args: &Args) -> Result<String, CommandError> {
         .map_err(|_| CommandError::usage("the question on standard input is no UTF-8 text"))
 }
 
-fn picture(path: &Path) -> Result<MessagePart, CommandError> {
+fn picture(path: &Path) -> Result<MessagePart> {
     let shown = path.display();
     let extension = path.extension().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let media_type = match extension.as_str() {
@@ -293,6 +283,63 @@ fn picture(path: &Path) -> Result<MessagePart, CommandError> {
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let base64 = data_encoding::BASE64.encode(&bytes);
     Ok(MessagePart::Image { media_type: media_type.to_owned(), base64 })
+}
+
+/// A compiled JSON schema.
+struct Schema {
+    value: serde_json::Value,
+    compiled: boon::Schemas,
+    whole: boon::SchemaIndex,
+}
+
+/// Refuses references to other schemas: nothing is read or fetched.
+struct NoLoader;
+
+impl boon::UrlLoader for NoLoader {
+    fn load(&self, url: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+        Err(format!("it refers to `{url}`, which isn't read: put it into the schema").into())
+    }
+}
+
+impl Schema {
+    fn read(path: &Path) -> Result<Self> {
+        const NAME: &str = "schema:answer";
+        let shown = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| CommandError::usage(format!("can't read the schema `{shown}`: {error}")))?;
+        let value: serde_json::Value = serde_json::from_str(&text)
+            .map_err(|error| CommandError::usage(format!("the schema `{shown}` is no JSON: {error}")))?;
+        let (mut compiler, mut compiled) = (boon::Compiler::new(), boon::Schemas::new());
+        compiler.use_loader(Box::new(NoLoader));
+        let wrong =
+            |error: boon::CompileError| CommandError::usage(format!("`{shown}` is no JSON schema: {error}"));
+        compiler.add_resource(NAME, value.clone()).map_err(wrong)?;
+        let whole = compiler.compile(NAME, &mut compiled).map_err(wrong)?;
+        Ok(Self { value, compiled, whole })
+    }
+
+    fn check(&self, text: &str) -> Result<(), String> {
+        let value: serde_json::Value =
+            serde_json::from_str(bare_json(text)).map_err(|error| format!("it is no JSON ({error})"))?;
+        self.compiled.validate(&value, self.whole).map_err(|error| first_cause(&error))
+    }
+}
+
+/// The first cause of a validation error, with its place.
+fn first_cause(error: &boon::ValidationError<'_, '_>) -> String {
+    let mut cause = error;
+    while let Some(first) = cause.causes.first() {
+        cause = first;
+    }
+    let place = cause.instance_location.to_string();
+    if place.is_empty() { cause.kind.to_string() } else { format!("at `{place}`: {}", cause.kind) }
+}
+
+/// The JSON of an answer, without a code fence around it.
+fn bare_json(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
+    inner.and_then(|inner| inner.trim_end().strip_suffix("```")).map_or(text, str::trim)
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -13,11 +11,9 @@ use crate::agent::brains::{ListedBrain, listed};
 use crate::brain::health::{BrainHealth, HealthStore};
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, BrainEvent, FailureClass, Message, Request, failover};
-use crate::cli::context::{runtime, table};
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::config::{AttachmentKind, TaskCategory};
 use crate::turn::{QuestionProperties, UnknownBrain, route};
-use crate::workspace::Workspace;
 
 /// The time limit of a test call, which is printed before it.
 pub(in crate::cli) const TEST_LIMIT: Duration = Duration::from_secs(30);

@@ -1,19 +1,16 @@
 //! `lcm`: searches long conversations, describes and expands their summaries, and verifies them.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::SummaryWriter;
-use crate::cli::context::{on_workers, past};
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::reminders::rfc3339;
 use crate::summary::answers::{DEPTH, ExpandOptions};
 use crate::summary::grep::{GrepQuery, GrepScope, LIMIT, MOST};
 use crate::summary::{DueScope, Summaries};
-use crate::workspace::Workspace;
 
 /// Finds, describes and expands summaries of conversations, and proves them.
 ///

@@ -1,14 +1,13 @@
 //! Groups the commands of the assistant: `ask`, and its brains, skills, routines, cost and records.
 //!
-//! - [`ask`], [`turns`], [`usage`]: one question, the record of each, tokens and cost; with [`terminal`] and [`schema`]:
-//!   output and approvals at the terminal, the schema of an answer;
+//! - [`ask`], [`turns`], [`usage`]: one question, the record of each, tokens and cost; with [`terminal`]:
+//!   output and approvals at the terminal;
 //! - [`brain`], [`skill`], [`routine`], [`lcm`]: brains, skills, scheduled prompts, summaries of long logs.
 
 pub(super) mod ask;
 pub(super) mod brain;
 pub(super) mod lcm;
 pub(super) mod routine;
-mod schema;
 pub(super) mod skill;
 mod terminal;
 pub(super) mod turns;

@@ -1,11 +1,6 @@
 //! `routine`: lists scheduled prompts, runs one now, shows when they come next, turns one on or off.
 
-use std::sync::Arc;
-
-use serde::Serialize;
-
-use crate::cli::context::on_workers;
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::config::MEMORY;
 use crate::deliver::Console;
 use crate::deliver::instants::ShownInstant;
@@ -15,7 +10,6 @@ use crate::routines::{self, ListedRoutine, RunError, RunProgress};
 use crate::schedule::Timetable;
 use crate::turn::{Facts, TurnJournal};
 use crate::vault::Actor;
-use crate::workspace::Workspace;
 use crate::{daemon, toolbox};
 
 /// Scheduled prompts, each a note of the folder `routines`: lists them, runs one, turns one on or off.

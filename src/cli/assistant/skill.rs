@@ -1,10 +1,8 @@
 //! `skill`: lists the folders of `skills/`, and checks them.
 
-use serde::Serialize;
-
 use crate::agent::skills::{ListedSkill, Skills};
+use crate::cli::prelude::*;
 use crate::cli::reminders::check::finding_line;
-use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::reminders::PlacedFinding;
 
 /// Lists the vault's skills, or checks them.

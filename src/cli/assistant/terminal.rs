@@ -2,19 +2,18 @@
 //! whether a call may happen.
 
 use std::io::{BufRead, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
 
 use crate::agent::approvals::{ApprovalDecision, allow, decide_without_asking};
-use crate::agent::tools::{ApprovalSubject, ApprovalVerdict, Approvals, Caller};
+use crate::agent::tools::{ApprovalRequest, ApprovalSubject, ApprovalVerdict, Approvals};
+use crate::cli::prelude::*;
 use crate::format::approval::{self, Approval, shown};
 use crate::terminal::{Ui, escape_control};
-use crate::turn::{Conversation, TurnNote};
+use crate::turn::Conversation;
 use crate::vault::Actor;
-use crate::workspace::Workspace;
 
 /// A terminal that shows the answer as it comes.
 pub(super) struct TerminalConversation {
@@ -35,8 +34,6 @@ impl TerminalConversation {
 
 #[async_trait]
 impl Conversation for TerminalConversation {
-    fn note(&self, _: TurnNote) {}
-
     async fn ask_approval(&self, asked: &Approval) {
         let run = approval::quoted(&asked.run);
         self.ui.note(format!("{} waits for a tick in {}: {run}; then ask again", asked.id, self.note));
@@ -76,13 +73,8 @@ pub(super) struct TerminalApprovals(pub Arc<Workspace>);
 
 #[async_trait]
 impl Approvals for TerminalApprovals {
-    async fn ask(
-        &self,
-        wanted: &ApprovalSubject,
-        caller: &Caller,
-        _: &dyn Conversation,
-        stop: &CancellationToken,
-    ) -> Result<ApprovalVerdict, String> {
+    async fn ask(&self, asked: ApprovalRequest<'_>) -> Result<ApprovalVerdict, String> {
+        let ApprovalRequest { subject: wanted, caller, stop, .. } = asked;
         if let Some(verdict) = decide_without_asking(&self.0, wanted, caller)? {
             return Ok(verdict);
         }

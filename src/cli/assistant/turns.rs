@@ -4,10 +4,9 @@
 use jiff::Timestamp;
 
 use crate::agent::rebuild_request::{RebuildError, rebuild};
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::toolbox;
 use crate::turn::{ListedTurn, TurnJournal};
-use crate::workspace::Workspace;
 
 /// Lists the latest turns, or shows one: its steps, its calls, or its request.
 #[derive(Debug, clap::Args)]

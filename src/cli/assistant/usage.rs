@@ -3,8 +3,7 @@
 use std::io::IsTerminal;
 
 use crate::agent::budget::{self, UsageReport};
-use crate::cli::context::{past, table};
-use crate::cli::{CommandResult, Context};
+use crate::cli::prelude::*;
 use crate::turn::usage::UsageGrouping;
 
 /// The longest bar, in characters.

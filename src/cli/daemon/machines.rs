@@ -1,12 +1,9 @@
 //! Runs `machines`: lists the machines that share a vault, and lets this one join, leave, or become the voice (the
 //! machine that speaks on Discord and does shared work).
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 
-use crate::cli::context::runtime;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::config::{self, machine_name};
 use crate::doctor::ago;
 use crate::instance::DaemonLock;
@@ -14,7 +11,6 @@ use crate::machines::engine::{self, Entries, StoreEngine};
 use crate::machines::identity::Identity;
 use crate::machines::join::{JoinCheck, ThisMachine};
 use crate::machines::status::{MachineStatus, MachinesStatus};
-use crate::workspace::Workspace;
 
 /// Lists the machines that share this vault: who is the voice, who is there, what is being told.
 ///
@@ -59,7 +55,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
 }
 
-fn open_store(workspace: &Workspace) -> Result<SharedStore, CommandError> {
+fn open_store(workspace: &Workspace) -> Result<SharedStore> {
     let Some(settings) = workspace.settings.machines.clone() else {
         return Err(CommandError::usage("`[machines]` is not in the settings: this vault is one machine's")
             .hint("docs/machines.md says how several machines share a vault"));

@@ -1,6 +1,6 @@
 //! `pause`: stops everything that runs unasked, until a time or until `resume`.
 
-use crate::cli::{CommandResult, Context};
+use crate::cli::prelude::*;
 use crate::pause::{self, Paused};
 use crate::when;
 

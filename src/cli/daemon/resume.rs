@@ -1,7 +1,7 @@
 //! `resume`: ends a pause.
 
 use super::pause::print_state;
-use crate::cli::{CommandResult, Context};
+use crate::cli::prelude::*;
 use crate::pause;
 
 /// Ends a pause.

@@ -1,12 +1,8 @@
 //! `run`: runs the daemon in the foreground.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use crate::cli::context::on_workers;
-use crate::cli::{CommandError, CommandResult, Context, Status, init};
+use crate::cli::init;
+use crate::cli::prelude::*;
 use crate::daemon;
-use crate::workspace::Workspace;
 
 /// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
 ///
@@ -30,7 +26,7 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
 }
 
 /// The vault, or a new one where the folder is missing or holds nothing but an Obsidian configuration.
-fn open_or_create(context: &Context, dir: &Path) -> Result<Workspace, CommandError> {
+fn open_or_create(context: &Context, dir: &Path) -> Result<Workspace> {
     let empty = match std::fs::read_dir(dir) {
         Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".obsidian")),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,

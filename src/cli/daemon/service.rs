@@ -3,13 +3,10 @@
 //! It writes one file and calls the platform's own tool (`systemctl --user`, `launchctl`). If that tool isn't there, the
 //! file stays and a note says which command to run.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::cli::prelude::*;
 use etcetera::BaseStrategy;
-use serde_json::json;
-
-use crate::cli::{CommandError, CommandResult, Context, Status};
 
 /// Installs the daemon as a service of this user, or removes it.
 #[derive(Debug, clap::Subcommand)]
@@ -50,7 +47,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 ///
 /// # Errors
 /// The unit can't be written.
-pub(in crate::cli) fn install_for(context: &Context, dir: &Path) -> Result<bool, CommandError> {
+pub(in crate::cli) fn install_for(context: &Context, dir: &Path) -> Result<bool> {
     install(context, &Unit::for_folder(dir)?)
 }
 
@@ -61,14 +58,14 @@ struct Unit {
 }
 
 impl Unit {
-    fn for_folder(dir: &Path) -> Result<Self, CommandError> {
+    fn for_folder(dir: &Path) -> Result<Self> {
         let vault = dir.canonicalize().map_err(|error| {
             CommandError::problem(format!("can't open the vault `{}`: {error}", dir.display()))
         })?;
         Self::for_vault(&vault)
     }
 
-    fn for_vault(vault: &Path) -> Result<Self, CommandError> {
+    fn for_vault(vault: &Path) -> Result<Self> {
         let text = vault.to_str().ok_or_else(|| {
             CommandError::usage("the vault's path isn't UTF-8, which a service file can't name")
         })?;
@@ -117,7 +114,7 @@ fn launchd(label: &str, program: &str, vault: &str) -> String {
 }
 
 /// Writes the unit and starts it; true where it runs now.
-fn install(context: &Context, unit: &Unit) -> Result<bool, CommandError> {
+fn install(context: &Context, unit: &Unit) -> Result<bool> {
     if let Some(parent) = unit.path.parent() {
         std::fs::create_dir_all(parent)?;
     }
@@ -133,7 +130,7 @@ fn install(context: &Context, unit: &Unit) -> Result<bool, CommandError> {
     Ok(commands.iter().filter(|command| !run_tool(context, command)).count() == 0)
 }
 
-fn uninstall(context: &Context, unit: &Unit) -> Result<(), CommandError> {
+fn uninstall(context: &Context, unit: &Unit) -> Result<()> {
     if !unit.path.exists() {
         let path = unit.path.display();
         let message = format!("no service is installed for this vault: `{path}` isn't there");

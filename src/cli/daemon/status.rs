@@ -4,8 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use crate::agenda::UpcomingItem;
-use crate::cli::context::table;
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::deliver::instants::{format_instant, format_instants_in};
 use crate::doctor::{StatusReport, ago, report};
@@ -13,7 +12,6 @@ use crate::format::approval;
 use crate::instance::{LockError, ONE_STATE};
 use crate::tasks::Scanner;
 use crate::terminal::printable;
-use crate::workspace::Workspace;
 
 /// Shows the daemon's state, the next occurrences, and undelivered notifications.
 #[derive(Debug, clap::Args)]

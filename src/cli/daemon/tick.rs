@@ -1,17 +1,14 @@
 //! `tick`: makes one pass of the scheduler, for cron and for tests.
 
-use std::sync::Arc;
-
 use crate::capture::{Inbox, InboxOutcome, KeptCandidate};
-use crate::cli::context::{instant, runtime};
+use crate::cli::context::instant;
+use crate::cli::prelude::*;
 use crate::cli::reminders::check::finding_line;
-use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::clock::ManualClock;
 use crate::deliver::pass::pass;
 use crate::deliver::{PassMode, PassReport, PassState};
 use crate::instance::{DaemonLock, LockError, ONE_STATE};
 use crate::terminal::Ui;
-use crate::workspace::Workspace;
 
 /// Makes one pass of the scheduler, then exits.
 ///
@@ -91,7 +88,7 @@ struct TickReport<'a> {
     routines: Option<&'a super::tick_routines::Ticked>,
 }
 
-async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport, CommandError> {
+async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassReport> {
     if mode == PassMode::Tick {
         if let Some(pid) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
             return Err(CommandError::problem(LockError::Elsewhere(pid)).hint(ONE_STATE));
@@ -121,11 +118,7 @@ async fn one_pass(ui: Ui, workspace: &Workspace, mode: PassMode) -> Result<PassR
 
 /// Marks expired approvals and, where a routine `ran`, sends what it queued.
 #[cfg(feature = "assistant")]
-async fn flush_after_routines(
-    ui: Ui,
-    workspace: &Arc<Workspace>,
-    ran: bool,
-) -> Result<PassReport, CommandError> {
+async fn flush_after_routines(ui: Ui, workspace: &Arc<Workspace>, ran: bool) -> Result<PassReport> {
     if workspace.left_to_other_machine().is_none() {
         crate::agent::VaultApprovals::new(workspace, crate::agent::Waiter::Turn).expire_questions().await;
     }

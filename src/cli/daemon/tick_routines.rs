@@ -1,15 +1,9 @@
 //! Runs the routines that are due in a `tick`, one after another, to their end.
 
-use std::sync::Arc;
-
-use serde::Serialize;
-
-use crate::cli::CommandError;
-use crate::cli::context::on_workers;
+use crate::cli::prelude::*;
 use crate::routines::{self, RunProgress};
 use crate::terminal::Ui;
 use crate::turn::TurnJournal;
-use crate::workspace::Workspace;
 use crate::{daemon, toolbox};
 
 /// The routines of a tick.
@@ -36,12 +30,7 @@ pub struct TickedRun {
 }
 
 /// Runs what is due.
-pub fn run_due_routines(
-    ui: Ui,
-    workspace: &Arc<Workspace>,
-    rests: bool,
-    dry: bool,
-) -> Result<Ticked, CommandError> {
+pub fn run_due_routines(ui: Ui, workspace: &Arc<Workspace>, rests: bool, dry: bool) -> Result<Ticked> {
     let notes = routines::read_all(workspace)?;
     let journal = workspace.journal()?;
     let is_on = notes.iter().any(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled));

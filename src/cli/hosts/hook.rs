@@ -1,14 +1,11 @@
 //! `hook`: answers a coding agent's hooks, archives its sessions, and writes the hooks into its settings.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::agent_memories::{self, MEND, MemoriesChoice};
-use super::hook_server;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use super::claude_code::{self, MEND, MemoriesChoice, utf8};
+use crate::cli::prelude::*;
 use crate::hooks::archive::delegate::condense;
 use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, archive, is_any_known, sweep};
 use crate::hooks::install::{self, HookCaller, SettingsError};
@@ -27,16 +24,8 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Gives profile, working memory and the project's memories when a session starts or was compacted.
-    SessionStart,
-    /// Gives the few memories that bear on a prompt.
-    UserPromptSubmit,
-    /// Checks what the assistant says it saved, and offers what looks worth saving.
-    Stop,
-    /// Writes working memory before a conversation is compacted.
-    PreCompact,
-    /// Writes the session into the day's note.
-    SessionEnd,
+    #[command(flatten)]
+    Answer(HostEvent),
     /// Brings the logs of sessions up to date with the host's transcripts: those named, else all that are known.
     ///
     /// A transcript that is named is kept whole, also one from before `[hooks] archive = true`. Events that a log
@@ -108,20 +97,6 @@ struct SettingsPlace {
     dry_run: bool,
 }
 
-impl Args {
-    /// The event that a host calls about; none for what a person types.
-    pub fn event(&self) -> Option<HostEvent> {
-        match self.action {
-            Action::SessionStart => Some(HostEvent::SessionStart),
-            Action::UserPromptSubmit => Some(HostEvent::UserPromptSubmit),
-            Action::Stop => Some(HostEvent::Stop),
-            Action::PreCompact => Some(HostEvent::PreCompact),
-            Action::SessionEnd => Some(HostEvent::SessionEnd),
-            Action::Archive { .. } | Action::Install { .. } | Action::Uninstall { .. } => None,
-        }
-    }
-}
-
 /// Runs `hook`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     match &args.action {
@@ -134,7 +109,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let here = std::env::current_dir()?;
             let project = (at.project || at.local).then(|| memories::project(&here));
             let config = config_dir().unwrap_or_default();
-            let server = hook_server::name(&vault_text, &config, project).filter(|_| !no_mcp);
+            let server = claude_code::server_name(&vault_text, &config, project).filter(|_| !no_mcp);
             let caller = HookCaller { program, vault: vault_text, server };
             let choice = match (wanted, no_memories) {
                 (true, _) => MemoriesChoice::Yes,
@@ -142,14 +117,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 _ => MemoriesChoice::Ask,
             };
             if *codex_memories {
-                agent_memories::follow_codex(context, at.dry_run)?;
+                claude_code::follow_codex(context, at.dry_run)?;
             }
-            let kept = agent_memories::install(context, &vault, &config, choice, at.dry_run)?;
+            let kept = claude_code::install(context, &vault, &config, choice, at.dry_run)?;
             edit_settings(context, at, kept.as_ref(), |file| install::install(file.text(), &caller).map(Some))
         }
         Action::Uninstall { at } => {
             let done = edit_settings(context, at, None, without_ours)?;
-            agent_memories::uninstall(context, at.dry_run)?;
+            claude_code::uninstall(context, at.dry_run)?;
             Ok(done)
         }
         Action::Archive { files, session, cwd, project, ended, compacting } => {
@@ -163,10 +138,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             };
             archive_sessions(context, files, &template)
         }
-        _ => {
-            if let Some(event) = args.event() {
-                answer_host(context, event);
-            }
+        Action::Answer(event) => {
+            answer_host(context, *event);
             Ok(Status::Fine)
         }
     }
@@ -278,7 +251,7 @@ fn edit_settings(
 }
 
 /// The path of the settings file.
-fn settings_path(at: &SettingsPlace) -> Result<PathBuf, CommandError> {
+fn settings_path(at: &SettingsPlace) -> Result<PathBuf> {
     if let Some(path) = &at.settings {
         return Ok(std::path::absolute(path)?);
     }
@@ -290,14 +263,8 @@ fn settings_path(at: &SettingsPlace) -> Result<PathBuf, CommandError> {
 }
 
 /// The host's own folder.
-fn config_dir() -> Result<PathBuf, CommandError> {
+fn config_dir() -> Result<PathBuf> {
     install::host_folder().ok_or_else(|| {
         CommandError::problem("no home directory is known").hint("name the file with `--settings FILE`")
-    })
-}
-
-fn utf8(path: &Path) -> Result<String, CommandError> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        CommandError::usage(format!("`{}` isn't UTF-8, which a settings file can't name", path.display()))
     })
 }

@@ -1,14 +1,12 @@
 //! `mcp`: runs the MCP server.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::daemon::stop_on_signals;
 use crate::mcp::{self, HttpOptions, SharedState, ToolSet};
-use crate::workspace::Workspace;
 
 /// Serves the vault's memory and reminders to models, over standard input and output.
 ///
@@ -83,7 +81,7 @@ async fn http(
     address: SocketAddr,
     shared: Arc<SharedState>,
     stop: CancellationToken,
-) -> Result<(), CommandError> {
+) -> Result<()> {
     let options = HttpOptions {
         address,
         allow_remote: args.allow_remote,

@@ -1,8 +1,6 @@
 //! `mcp-config`: prints the configuration with which a host starts the MCP server.
 
-use serde_json::json;
-
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::config::{McpServer, Settings, mcp_hosts};
 use crate::mcp::hosts::{self, McpHost, ServerPurpose};
 

@@ -1,16 +1,13 @@
 //! `web`: opens the page in a browser, and lists or ends its sessions.
 
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
-use crate::cli::context::on_workers;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::daemon::{DaemonEvent, assistant, stop_on_signals, tell_pages};
 use crate::instance::DaemonLock;
 use crate::vault::Watcher;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
 use crate::web::{Invitation, LiveUpdates, PageServer, PageStore};
-use crate::workspace::Workspace;
 
 /// Opens the page: what is due, what was changed, what was asked, in a browser.
 ///

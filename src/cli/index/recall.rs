@@ -1,11 +1,7 @@
 //! `recall`: prints the memories that help with a prompt.
 
-use std::sync::Arc;
-
-use serde::Serialize;
-
 use crate::cli::memories::expand_here;
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::hooks::recall_gate::needs_recall;
 use crate::search::{Freshness, Hit, MemoryPrompt, SearchClient};
 

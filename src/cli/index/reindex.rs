@@ -1,13 +1,10 @@
 //! `reindex`: rebuilds the index from the notes.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use serde::Serialize;
-
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::search::{Progress, Reindexed};
 
 /// Makes the index anew from all notes, and what recall knows of them; the old index answers until the new one is whole.

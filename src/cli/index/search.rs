@@ -1,13 +1,11 @@
 //! `search`: prints the blocks of the vault that match a query, best first.
 
 use std::io::BufRead;
-use std::path::Path;
-use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::cli::memories::expand_here;
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::deliver::{link, takes_links};
 use crate::search::{Answer, Hit, Query, Reranked, SearchClient};
 

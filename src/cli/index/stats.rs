@@ -1,7 +1,6 @@
 //! `stats`: prints the size and the contents of the index.
 
-use crate::cli::context::table;
-use crate::cli::{CommandResult, Context};
+use crate::cli::prelude::*;
 
 /// Shows what is indexed, what is left out and why, and how large the index is.
 #[derive(Debug, clap::Args)]

@@ -4,13 +4,12 @@ use std::io::Read;
 
 use jiff::civil::Date;
 
-use crate::cli::CommandError;
+use crate::cli::prelude::*;
 use crate::format::pinned::LinkTarget;
 use crate::memory::{MemoryError, Scope, derive, derived_before};
-use crate::workspace::Workspace;
 
 /// A text argument; `-` is standard input.
-pub(super) fn text_argument(text: &str) -> Result<String, CommandError> {
+pub(super) fn text_argument(text: &str) -> Result<String> {
     if text != "-" {
         return Ok(text.to_owned());
     }
@@ -20,7 +19,7 @@ pub(super) fn text_argument(text: &str) -> Result<String, CommandError> {
 }
 
 /// A scope as people write it; `here` is this folder's. Without one, what the environment names.
-pub(super) fn parse_scope(text: Option<&str>) -> Result<Scope, CommandError> {
+pub(super) fn parse_scope(text: Option<&str>) -> Result<Scope> {
     let env = |name: &str| std::env::var(name).ok();
     match text {
         Some("here") => Ok(derive(&std::env::current_dir()?, env)),
@@ -31,7 +30,7 @@ pub(super) fn parse_scope(text: Option<&str>) -> Result<Scope, CommandError> {
 }
 
 /// A scope of `search` and `recall` with this folder's project in the place of `here`.
-pub(in crate::cli) fn expand_here(scope: Option<&str>) -> Result<Option<String>, CommandError> {
+pub(in crate::cli) fn expand_here(scope: Option<&str>) -> Result<Option<String>> {
     let Some(text) = scope else { return Ok(None) };
     let mut parts = Vec::new();
     for part in text.split(',') {
@@ -54,7 +53,7 @@ pub(super) fn parse_name<T: serde::de::DeserializeOwned>(text: &str) -> serde_js
     serde_json::from_value(text.into())
 }
 
-pub(super) fn parse_day(text: &str, workspace: &Workspace) -> Result<Date, CommandError> {
+pub(super) fn parse_day(text: &str, workspace: &Workspace) -> Result<Date> {
     let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
     match text {
         "today" => Ok(today),
@@ -67,7 +66,7 @@ pub(super) fn parse_day(text: &str, workspace: &Workspace) -> Result<Date, Comma
 }
 
 /// `3`, `3-7`, `3-`.
-pub(super) fn parse_line_range(text: &str) -> Result<(usize, usize), CommandError> {
+pub(super) fn parse_line_range(text: &str) -> Result<(usize, usize)> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     let to = if to.is_empty() { Ok(usize::MAX) } else { to.trim().parse() };
     match (from.trim().parse(), to) {
@@ -80,7 +79,7 @@ pub(super) fn parse_line_range(text: &str) -> Result<(usize, usize), CommandErro
 }
 
 /// `MEMORY.md:12`.
-pub(super) fn parse_note_line(text: &str) -> Result<(&str, usize), CommandError> {
+pub(super) fn parse_note_line(text: &str) -> Result<(&str, usize)> {
     let place = text.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
     place.ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no line of a note")).hint("write it as `MEMORY.md:12`")

@@ -2,16 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
-use serde_json::json;
-
 use crate::capture::{HUMAN, Inbox, InboxError, Learner, ListedCandidate, new_turns, rules};
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::config::InboxSettings;
 use crate::format::Finding;
 use crate::format::candidate::{Candidate, CandidateState, is_id};
 use crate::vault::{NotePath, WalkOptions};
-use crate::workspace::Workspace;
 
 /// Shows what could be remembered from your conversations, and keeps or declines it.
 ///
@@ -64,7 +60,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     match args.action.as_ref().unwrap_or(&Action::List { all: false }) {
         Action::List { all } => list(context, &inbox, *all),
         Action::Keep { ids } => for_each_id(context, ids, |id| {
-            let kept = inbox.keep(id, HUMAN, workspace.clock.now(), &context.origin())?;
+            let kept = inbox.keep(id, None, HUMAN, workspace.clock.now(), &context.origin())?;
             Ok((format!("kept: {}", kept.saved.text), kept))
         }),
         Action::Drop { ids } => for_each_id(context, ids, |id| {
@@ -186,7 +182,7 @@ fn scan(
 }
 
 /// The named logs, or all of conversations, in order.
-fn selected_logs(workspace: &Workspace, logs: &[String]) -> Result<Vec<NotePath>, CommandError> {
+fn selected_logs(workspace: &Workspace, logs: &[String]) -> Result<Vec<NotePath>> {
     let folder = workspace.note(&workspace.settings.paths.logs);
     let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
     let walked = workspace.vault.walk_if_there(&options)?;

@@ -1,17 +1,14 @@
 //! `memory`: saves, lists, reads, changes and removes memories.
 
-use serde_json::json;
-
 use super::arguments::{
     parse_day, parse_line_range, parse_link, parse_note_line, parse_scope, previous_scope, text_argument,
 };
 use super::saving::{SaveArgs, one_line, print_saved, save};
+use crate::cli::prelude::*;
 use crate::cli::reminders::commitment;
-use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::memory::{
     ForgottenMemory, ListedDay, ListedSection, MemoryError, MemoryKind, MemoryRef, read_working, working,
 };
-use crate::workspace::Workspace;
 
 /// Saves, lists, reads and removes memories.
 #[derive(Debug, clap::Subcommand)]
@@ -179,7 +176,7 @@ fn print_removed(context: &Context, gone: &ForgottenMemory, done: &str) -> Comma
 }
 
 /// Refuses a line number that was removed just now: the line that has this number now has moved up.
-fn refuse_moved_line(workspace: &Workspace, path: &str, line: usize) -> Result<(), CommandError> {
+fn refuse_moved_line(workspace: &Workspace, path: &str, line: usize) -> Result<()> {
     let path = workspace.memory().note_named(path)?;
     let Some(text) = workspace.removed_line(&path, line) else { return Ok(()) };
     let shown = crate::format::quote(text.lines().next().unwrap_or_default());

@@ -1,12 +1,11 @@
 //! `memory save`: saves a fact, a note of the day or a follow-up.
 
 use super::arguments::{parse_name, parse_scope, text_argument};
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::format::commitment::Precision;
 use crate::memory::{
     CommitmentDraft, MemoryFields, MemoryKind, MemoryTier, NewMemory, SavedMemory, Scope, Temporal,
 };
-use crate::workspace::Workspace;
 use crate::{schedule, when};
 
 #[derive(Debug, clap::Args)]
@@ -39,7 +38,7 @@ pub(in crate::cli) struct SaveArgs {
     #[arg(long, value_name = "WHEN")]
     pub due: Option<String>,
     /// How exactly a follow-up's time is meant: `precise` or `soft`.
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = Precision::parse)]
     pub precision: Option<Precision>,
     /// The place where a follow-up is delivered: `channel:ID`, `thread:ID` or `user:ID`.
     #[arg(long, value_name = "PLACE")]
@@ -54,7 +53,7 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
     let (memory, origin) = (workspace.memory(), context.origin());
     let text = text_argument(&args.text)?;
     let kind: MemoryKind = args.to.parse()?;
-    let fact = || -> Result<NewMemory<'_>, CommandError> {
+    let fact = || -> Result<NewMemory<'_>> {
         let fields = MemoryFields {
             importance: args.importance,
             confidence: args.confidence,
@@ -95,7 +94,7 @@ pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) ->
 }
 
 /// Refuses options that the kind ignores, and a follow-up without a time.
-pub(super) fn check_options(args: &SaveArgs, kind: MemoryKind) -> Result<(), CommandError> {
+pub(super) fn check_options(args: &SaveArgs, kind: MemoryKind) -> Result<()> {
     let of_follow_ups = [
         ("--due", args.due.is_some()),
         ("--precision", args.precision.is_some()),

@@ -4,7 +4,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 use crate::agenda::{self, AgendaEntry, EntryState};
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::tasks::Scanner;
 use crate::terminal::escape_control;
 

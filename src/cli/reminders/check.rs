@@ -1,13 +1,13 @@
-//! Runs `check`: prints every line that looks like a line of this program and isn't understood, or that stands in a
-//! note from which it is never delivered.
+//! Runs `check`: prints the lines that look meant for this program and can't be understood, and reminders in notes that
+//! are never read for reminders.
 //!
 //! Other programs' tasks that are not delivered (their syntax is not in `[reminders] also`), and tasks delivered
 //! without a time of day, are listed once a note. They are no fault, and the exit code stays 0 for them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Component, Path, PathBuf};
+use std::path::Component;
 
-use crate::cli::{CommandError, CommandResult, Context};
+use crate::cli::prelude::*;
 use crate::format::{
     Finding, approval, candidate, commitment, dated_tasks, log, reminder, summary, working_memory,
 };
@@ -15,7 +15,6 @@ use crate::memory::working::working_path;
 use crate::reminders::{self, IdAt, PlacedFinding};
 use crate::tasks::Scanner;
 use crate::vault::{NotePath, VaultError, WalkOptions};
-use crate::workspace::Workspace;
 
 /// Shows every line that looks meant but isn't understood.
 ///
@@ -256,7 +255,7 @@ fn finding(
 
 /// A file as people name it, as a note of the vault: from the current folder if it is there, else from
 /// the vault's.
-pub(in crate::cli) fn note_path(workspace: &Workspace, file: &Path) -> Result<NotePath, CommandError> {
+pub(in crate::cli) fn note_path(workspace: &Workspace, file: &Path) -> Result<NotePath> {
     let root = workspace.vault.root();
     let here = std::env::current_dir()?.join(file);
     let relative = match here.canonicalize() {

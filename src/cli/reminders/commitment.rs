@@ -1,6 +1,6 @@
 //! `commitment`: adds, lists and ends follow-ups.
 
-use crate::cli::{CommandError, CommandResult, Context};
+use crate::cli::prelude::*;
 use crate::deliver::MessageScope;
 use crate::format::commitment;
 use crate::memory::commitments::{CommitmentDraft, ListedFollowUp};
@@ -19,7 +19,7 @@ pub enum Args {
         #[arg(long, value_name = "S")]
         scope: Option<String>,
         /// How exactly the time is meant: `precise` or `soft`.
-        #[arg(long, value_name = "P")]
+        #[arg(long, value_name = "P", value_parser = commitment::Precision::parse)]
         precision: Option<commitment::Precision>,
         /// The turn that it came from.
         #[arg(long, value_name = "TURN")]
@@ -102,6 +102,6 @@ pub(in crate::cli) fn row(listed: &ListedFollowUp) -> String {
     format!("{}  {:<9}  {due}  {}", listed.id, listed.status, listed.text.replace('\n', " "))
 }
 
-fn parse_scope(text: &str) -> Result<String, CommandError> {
+fn parse_scope(text: &str) -> Result<String> {
     text.parse::<MessageScope>().map(|scope| scope.to_string()).map_err(CommandError::usage)
 }

@@ -7,10 +7,9 @@ use std::collections::HashSet;
 
 use jiff::ToSpan;
 
-use crate::cli::{CommandError, Context};
+use crate::cli::prelude::*;
 use crate::deliver::compose;
 use crate::tasks::{self, ListedLine, Scanner, is_task_id};
-use crate::workspace::Workspace;
 
 /// The most candidates listed in an error.
 const MAX_NAMED: usize = 5;
@@ -33,7 +32,7 @@ pub(in crate::cli) fn id_of(
     workspace: &Workspace,
     text: &str,
     delivered: bool,
-) -> Result<String, CommandError> {
+) -> Result<String> {
     let is_follow_up = || delivered && workspace.last_message_of(text).is_some();
     if text.starts_with("rid_") || is_task_id(text) || is_follow_up() {
         return Ok(text.to_owned());
@@ -54,7 +53,7 @@ pub(in crate::cli) fn id_of(
 }
 
 /// The deliveries of the last two days, the latest first.
-fn recently_delivered(workspace: &Workspace) -> Result<Vec<NamedCandidate>, CommandError> {
+fn recently_delivered(workspace: &Workspace) -> Result<Vec<NamedCandidate>> {
     let now = workspace.zone.tz().to_datetime(workspace.clock.now());
     let journal = workspace.journal()?;
     let facts = journal.notifications(now.saturating_sub(2.days()), now)?;
@@ -68,7 +67,7 @@ fn recently_delivered(workspace: &Workspace) -> Result<Vec<NamedCandidate>, Comm
 }
 
 /// The id of the only candidate with this message, else with these words in it.
-fn find_one(all: &[NamedCandidate], text: &str) -> Result<Option<String>, CommandError> {
+fn find_one(all: &[NamedCandidate], text: &str) -> Result<Option<String>> {
     let wanted = normalize(compose::without_opening(text));
     if wanted.is_empty() {
         return Ok(None);

@@ -2,16 +2,16 @@
 
 use super::remind::Remind;
 use crate::cli::context::instant;
-use crate::cli::{CommandError, CommandResult, Status};
+use crate::cli::prelude::*;
 use crate::format::reminder::{ParsedLine, Recur, parse_line};
 use crate::reminders::{PreviewedReminder, WrittenReminder};
-use crate::tasks::{Scanner, TaskRewrite, is_task_id};
+use crate::tasks::{Scanner, TaskAction, TaskRewrite, is_task_id};
 use crate::when;
 
 impl Remind<'_> {
     pub(super) fn skip(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let written = self.tasks().skip(id, None, self.context.origin())?;
+            let written = self.tasks().change(id, None, TaskAction::Skip, self.context.origin())?;
             return self.report_task_change("skipped", &written, None);
         }
         let line = self.reminders().line(id)?;
@@ -72,7 +72,7 @@ impl Remind<'_> {
 
     /// Changes the time or the words of a task of another plugin.
     pub(super) fn rewrite(&self, what: &str, id: &str, rewrite: TaskRewrite<'_>) -> CommandResult {
-        let written = self.tasks().rewrite(id, None, rewrite, self.context.origin())?;
+        let written = self.tasks().change(id, None, TaskAction::Rewrite(rewrite), self.context.origin())?;
         let said = rewrite.to.map(|to| self.confirmation(to, Recur::None));
         self.report_task_change(what, &written, said)
     }

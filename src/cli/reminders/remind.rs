@@ -4,17 +4,15 @@ use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
 
 use super::find_by_words;
-use crate::cli::context::runtime;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::deliver::pass::flush;
 use crate::format::reminder::Recur;
 use crate::reminders::{
     ListedReminder, ReminderChanges, ReminderDraft, ReminderError, VaultReminders, WrittenReminder,
     check_message, local_after,
 };
-use crate::tasks::{self, ListedLine, Scanner, TaskRewrite, VaultTasks, WrittenTask, is_task_id};
+use crate::tasks::{self, ListedLine, Scanner, TaskAction, TaskRewrite, VaultTasks, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
-use crate::workspace::Workspace;
 use crate::{deliver, schedule};
 
 /// Adds, lists, changes and removes reminders; does and snoozes tasks of other plugins.
@@ -27,7 +25,7 @@ pub enum Args {
         /// The message.
         message: String,
         /// How it comes again: `none`, `daily`, `weekly` or `monthly`; else as the time says, or once.
-        #[arg(long, value_name = "R")]
+        #[arg(long, value_name = "R", value_parser = Recur::parse)]
         recur: Option<Recur>,
     },
     /// Lists all reminders in the order of the note.
@@ -47,7 +45,7 @@ pub enum Args {
         #[arg(long, visible_alias = "msg", value_name = "TEXT")]
         message: Option<String>,
         /// The new recurrence.
-        #[arg(long, value_name = "R")]
+        #[arg(long, value_name = "R", value_parser = Recur::parse)]
         recur: Option<Recur>,
     },
     /// Removes a reminder or the line of a task of another plugin, and prints the line that it had.
@@ -149,7 +147,7 @@ impl Remind<'_> {
         self.workspace.vault_tasks()
     }
 
-    fn when(&self, text: &str) -> Result<Meaning, CommandError> {
+    fn when(&self, text: &str) -> Result<Meaning> {
         Ok(when::read(text, self.now, &self.workspace.zone)?)
     }
 
@@ -198,7 +196,7 @@ impl Remind<'_> {
 
     fn remove(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let written = self.tasks().remove(id, None, self.context.origin())?;
+            let written = self.tasks().change(id, None, TaskAction::Remove, self.context.origin())?;
             return self.report_task_change("removed", &written, None);
         }
         let written = self.reminders().remove(id, self.context.origin())?;
@@ -213,7 +211,7 @@ impl Remind<'_> {
         };
         let said = Some(self.confirmation(local, Recur::None));
         if is_task_id(id) {
-            let written = self.tasks().snooze(id, None, local, self.context.origin())?;
+            let written = self.tasks().change(id, None, TaskAction::Snooze(local), self.context.origin())?;
             return self.report_task_change("snoozed", &written, said);
         }
         let written = match self.workspace.postponed(id, local, &self.context.origin())? {
@@ -229,7 +227,7 @@ impl Remind<'_> {
 
     fn done(&self, id: &str) -> CommandResult {
         if is_task_id(id) {
-            let written = self.tasks().done(id, None, self.now, self.context.origin())?;
+            let written = self.tasks().change(id, None, TaskAction::Done(self.now), self.context.origin())?;
             return self.report_task_change("done", &written, None);
         }
         let line = self.reminders().line(id)?;
@@ -298,7 +296,7 @@ impl Remind<'_> {
         Ok(Status::Fine)
     }
 
-    fn send_confirmation(&self, what: &str, line: &str) -> Result<(), CommandError> {
+    fn send_confirmation(&self, what: &str, line: &str) -> Result<()> {
         let workspace = self.workspace;
         let delivery_order = workspace.delivery_order(false);
         if delivery_order.primary.name() == "console" {

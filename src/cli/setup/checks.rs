@@ -1,15 +1,14 @@
 //! Runs the checks of `setup`: folder, secrets, Discord, a brain, and test messages through each notifier, with the settings as
 //! they would be written. A check returns its result or an error for a person.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::fmt::Display;
 #[cfg(feature = "assistant")]
 use std::time::Duration;
 
 #[cfg(feature = "assistant")]
 use secrecy::SecretString;
 
-use crate::cli::context::Context;
+use crate::cli::prelude::*;
 use crate::clock::Clock;
 use crate::config::{self, FILE_NAME, NotifyKind, Settings};
 use crate::deliver::{Desktop, NoteLinks, Notifier, NotifyRules, send_test};
@@ -42,15 +41,11 @@ pub(super) fn run_check(
         SetupCheck::Brain(trial) => test_brain(context, trial),
         #[cfg(feature = "assistant")]
         SetupCheck::Bot(token, base) => {
-            let api = discord_api(token, base)?;
-            block_on(async { setup::bot(&api).await.map_err(|error| error.to_string()) })
-                .map(CheckResult::Bot)
+            block_on(setup::bot(&discord_api(token, base)?)).map(CheckResult::Bot)
         }
         #[cfg(feature = "assistant")]
         SetupCheck::Channels(token, base) => {
-            let api = discord_api(token, base)?;
-            block_on(async { setup::channels(&api).await.map_err(|error| error.to_string()) })
-                .map(CheckResult::Channels)
+            block_on(setup::channels(&discord_api(token, base)?)).map(CheckResult::Channels)
         }
         #[cfg(not(feature = "assistant"))]
         _ => {
@@ -115,9 +110,9 @@ fn secret(source: &SecretSource, root: &Path) -> Result<CheckResult, String> {
     }
 }
 
-fn block_on<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| error.to_string())?.block_on(work)
+fn block_on<T, E: Display>(work: impl Future<Output = Result<T, E>>) -> Result<T, String> {
+    let runtime = runtime().map_err(|error| error.message)?;
+    runtime.block_on(work).map_err(|error| error.to_string())
 }
 
 #[cfg(feature = "assistant")]
@@ -177,11 +172,8 @@ pub(super) fn local_models() -> Vec<String> {
     let host = std::env::var("OLLAMA_HOST").ok().filter(|host| host.starts_with("http://127.0.0.1:"));
     let base = host.unwrap_or_else(|| "http://127.0.0.1:11434".to_owned());
     let listed = block_on(async {
-        let listed = async || {
-            let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_millis(500)).build()?;
-            client.get(format!("{base}/api/tags")).send().await?.json::<serde_json::Value>().await
-        };
-        listed().await.map_err(|error| error.to_string())
+        let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_millis(500)).build()?;
+        client.get(format!("{base}/api/tags")).send().await?.json::<serde_json::Value>().await
     });
     let models = listed.ok().and_then(|listed| listed["models"].as_array().cloned()).unwrap_or_default();
     models.iter().filter_map(|model| model["name"].as_str().map(str::to_owned)).collect()
@@ -213,8 +205,7 @@ async fn test_notifier(trial: &NotifierTrial, clock: &Arc<dyn Clock>) -> Result<
 #[cfg(feature = "assistant")]
 async fn discord_notifier(trial: &NotifierTrial) -> Result<Arc<dyn Notifier>, String> {
     use crate::discord::access::Owners;
-    use crate::discord::notifier::BotNotifier;
-    use crate::discord::webhook::WebhookNotifier;
+    use crate::discord::notifier::{BotNotifier, WebhookNotifier};
 
     let base = &trial.discord.api_base;
     if let Some(address) = &trial.address {

@@ -7,15 +7,12 @@
 mod checks;
 mod prompt;
 
-use std::path::{Path, PathBuf};
-
 use prompt::Terminal;
 use secrecy::ExposeSecret;
 
-use super::context::Context;
-use super::error::{CommandError, CommandResult, Status};
 use super::init;
 use crate::cli::daemon::service;
+use crate::cli::prelude::*;
 use crate::config::{
     self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, FILE_NAME, NTFY_TOKEN_VARIABLE,
     SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, json_file,
@@ -25,7 +22,6 @@ use crate::setup::{
     SetupQuestion,
 };
 use crate::vault::{Actor, ChangeReason, EditError, NotePath, Operation};
-use crate::workspace::Workspace;
 
 /// Sets a vault up, question by question: folder, time zone, who tells you, a brain, a service.
 ///
@@ -87,7 +83,7 @@ enum SetupAnswerSource {
 }
 
 impl SetupAnswerSource {
-    fn new(context: &Context, args: &Args) -> Result<Self, CommandError> {
+    fn new(context: &Context, args: &Args) -> Result<Self> {
         if let Some(file) = &args.answers {
             let shown = file.display();
             let text = std::fs::read_to_string(file)
@@ -104,7 +100,7 @@ impl SetupAnswerSource {
         Ok(Self::Terminal(Terminal::begin(context.ui)))
     }
 
-    fn answer(&mut self, question: &SetupQuestion) -> Result<String, CommandError> {
+    fn answer(&mut self, question: &SetupQuestion) -> Result<String> {
         match self {
             Self::Terminal(terminal) => terminal.ask(question),
             Self::File(answers, file) => {
@@ -135,7 +131,7 @@ impl SetupAnswerSource {
         }
     }
 
-    fn may_write(&self) -> Result<bool, CommandError> {
+    fn may_write(&self) -> Result<bool> {
         match self {
             Self::Terminal(terminal) => terminal.confirm("Write this?"),
             Self::File(..) => Ok(true),
@@ -144,7 +140,7 @@ impl SetupAnswerSource {
 }
 
 /// The facts about this machine.
-fn machine(context: &Context) -> Result<MachineFacts, CommandError> {
+fn machine(context: &Context) -> Result<MachineFacts> {
     let home = etcetera::home_dir().ok().filter(|home| home.is_absolute());
     let home = home.ok_or_else(|| CommandError::problem("no home directory is known").hint("set `HOME`"))?;
     let here = std::env::current_dir()?;
@@ -211,7 +207,7 @@ fn write_secret(secret: &SecretFile) -> std::io::Result<()> {
 }
 
 /// Replaces the settings that were shown by the planned ones.
-fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<(), CommandError> {
+fn replace_settings(workspace: &Workspace, before: &str, after: &str) -> Result<()> {
     let path = NotePath::new(FILE_NAME)?;
     let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
     workspace.editor.count_as_settled(true);

@@ -1,13 +1,10 @@
 //! `audit` and `history verify`: checks the whole history and prints what is wrong with it.
 
-use serde::Serialize;
-
 use super::shared::{open_history, refresh};
-use crate::cli::{CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::deliver::Journal;
-use crate::deliver::journal::{DeliveryState, key};
+use crate::deliver::delivery_journal::{DeliveryState, key};
 use crate::history::{AuditReport, CheckDepth, DeliveryRecord, History, Verification, Violation, audit};
-use crate::workspace::Workspace;
 
 /// Proves from the history that it is the one that was written, with every text in it; that logs only grew, that each write
 /// of the agent touched only what it says, that every one-off that vanished was delivered, and that ids never changed.

@@ -1,13 +1,12 @@
 //! `conflicts`: lists a sync tool's conflict copies, shows them, and merges them into their notes.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::shared::{diff_style, diff_text, open_history, refresh, vault_path};
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::conflicts::{ConflictCopy, ConflictError, MergePlan, copy_of, execute, find, plan};
 use crate::history::{DiffStyle, FileDiff, FileMode, History, HistoryError};
 use crate::vault::NotePath;
-use crate::workspace::Workspace;
 
 /// Brings what stands in a sync tool's conflict copy into its note.
 ///
@@ -69,7 +68,7 @@ fn plan_for(
     context: &Context,
     workspace: &Workspace,
     typed: &str,
-) -> Result<(std::sync::Arc<History>, MergePlan), CommandError> {
+) -> Result<(std::sync::Arc<History>, MergePlan)> {
     if !workspace.settings.history.enabled {
         return Err(HistoryError::Disabled.into());
     }

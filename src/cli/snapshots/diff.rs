@@ -1,11 +1,8 @@
 //! `diff`: prints what changed between two points, or since one.
 
-use serde_json::json;
-
 use super::shared::{Pager, diff_style, diff_text, open_history, refresh, scopes, vault_path};
-use crate::cli::{CommandResult, Context, Status};
-use crate::history::{DiffStyle, History, HistoryError, LogFilter, Point, diff_stat, render_diff};
-use crate::workspace::Workspace;
+use crate::cli::prelude::*;
+use crate::history::{Commit, DiffStyle, History, HistoryError, LogFilter, diff_stat, render_diff};
 
 /// Shows what changed since a snapshot or a time, or between two.
 ///
@@ -37,7 +34,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Some((old, None)) => (old, history.newest()?),
         None => (history.point("HEAD~1").or_else(|_| history.newest())?, history.newest()?),
     };
-    let changes = history.diff_between(&old.commit, &new.commit, &scopes(&workspace, typed)?)?;
+    let changes = history.diff_between(&old, &new, &scopes(&workspace, typed)?)?;
     if context.ui.json {
         let files = changes.iter().map(|change| {
             let diff = history.file_diff(change)?;
@@ -46,7 +43,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             Ok(json!({ "path": diff.path, "added": stat.added, "removed": stat.removed, "patch": patch }))
         });
         let files = files.collect::<Result<Vec<_>, HistoryError>>()?;
-        let (from, to) = (old.commit.id.to_string(), new.commit.id.to_string());
+        let (from, to) = (old.id.to_string(), new.id.to_string());
         context.ui.json(&json!({ "from": from, "to": to, "files": files }));
         return Ok(Status::Fine);
     }
@@ -63,7 +60,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(Status::Fine)
 }
 
-type Points = (Point, Option<Point>);
+type Points = (Commit, Option<Commit>);
 
 fn parse_points(history: &History, text: &str) -> Result<Points, HistoryError> {
     match text.split_once("..") {

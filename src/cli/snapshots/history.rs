@@ -6,8 +6,7 @@ use std::ops::ControlFlow;
 use super::shared::{
     Pager, ago, diff_style, diff_text, note_path, open_history, refresh, stat_words, vault_path,
 };
-use crate::cli::context::past;
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::history::{BlameBound, Deletions, History, LineWriter, LogFilter};
 use crate::terminal::escape_control;
 
@@ -130,7 +129,7 @@ fn list_left_out(context: &Context, history: &History) -> CommandResult {
 /// The lines of a larger commit are not counted; a first snapshot would read every file.
 const MAX_COUNTED_FILES: usize = 200;
 
-fn show(context: &Context, history: &History, filter: &LogFilter, patch: bool) -> Result<(), CommandError> {
+fn show(context: &Context, history: &History, filter: &LogFilter, patch: bool) -> Result<()> {
     let now = context.clock.now();
     let mut pager = Pager::new();
     let (dim, bold) = (anstyle::Style::new().dimmed(), anstyle::Style::new().bold());

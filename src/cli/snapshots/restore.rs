@@ -1,11 +1,8 @@
 //! `restore`: brings back a file, a folder, the vault, one line or one section.
 
-use serde::Serialize;
-
 use super::shared::{ago, diff_style, diff_text, note_path, open_history, scopes, vault_path};
-use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::history::{History, Interrupted, LineTarget, Point, Rename, RestorePlan, RestoreReport};
-use crate::workspace::Workspace;
+use crate::cli::prelude::*;
+use crate::history::{Commit, History, Interrupted, LineTarget, Rename, RestorePlan, RestoreReport};
 
 /// Brings back files, folders, everything, one line or one section as they were.
 ///
@@ -105,7 +102,7 @@ impl Restore<'_> {
         self.print_report(&report.unwrap_or_default(), None)
     }
 
-    fn fetch_remote(&self, url: &str) -> Result<Point, CommandError> {
+    fn fetch_remote(&self, url: &str) -> Result<Commit> {
         let remote = match (url, &self.workspace.settings.history.remote) {
             ("", Some(remote)) => remote.as_str(),
             ("", None) => {
@@ -118,7 +115,7 @@ impl Restore<'_> {
         Ok(self.history.point(&newest.to_string())?)
     }
 
-    fn restore_files(&self, remote: Option<Point>) -> CommandResult {
+    fn restore_files(&self, remote: Option<Commit>) -> CommandResult {
         let mut scopes = scopes(self.workspace, &self.args.paths)?;
         let point = match (remote, &self.args.at) {
             (_, Some(at)) => self.history.point(at)?,
@@ -136,7 +133,7 @@ impl Restore<'_> {
         };
         let plan = self.history.plan_restore(&point, &scopes, self.args.exact)?;
         self.show(&point, &plan)?;
-        let mut report = RestoreReport { from: point.commit.id.to_string(), ..RestoreReport::default() };
+        let mut report = RestoreReport { from: point.id.to_string(), ..RestoreReport::default() };
         if self.args.dry_run || (plan.steps.is_empty() && plan.blocked.is_empty()) {
             let of = |gone: bool| {
                 let steps = plan.steps.iter().filter(move |step| step.after.is_none() == gone);
@@ -164,7 +161,7 @@ impl Restore<'_> {
     }
 
     /// The point before a mass deletion in this folder, and its missing notes; none where `status` reports no such loss.
-    fn before_loss(&self, scopes: &[String]) -> Result<Option<(Point, Vec<String>)>, CommandError> {
+    fn before_loss(&self, scopes: &[String]) -> Result<Option<(Commit, Vec<String>)>> {
         let [scope] = scopes else { return Ok(None) };
         let losses = crate::doctor::losses::recent(self.workspace);
         let Some(loss) = losses.into_iter().find(|loss| loss.folder == *scope) else { return Ok(None) };
@@ -178,13 +175,13 @@ impl Restore<'_> {
         Ok((!lost.is_empty()).then_some((point, lost)))
     }
 
-    fn show(&self, point: &Point, plan: &RestorePlan) -> Result<(), CommandError> {
+    fn show(&self, point: &Commit, plan: &RestorePlan) -> Result<()> {
         let ui = self.context.ui;
         if ui.json {
             return Ok(());
         }
-        let when = ago(point.commit.time, self.context.clock.now());
-        ui.line(format!("as of {} ({when}): {}", point.short(), point.commit.message.subject));
+        let when = ago(point.time, self.context.clock.now());
+        ui.line(format!("as of {} ({when}): {}", point.short(), point.message.subject));
         if plan.steps.is_empty() && plan.blocked.is_empty() {
             ui.line(if plan.renamed.is_empty() {
                 "nothing to restore: the files are as they were then"
@@ -238,13 +235,13 @@ impl Restore<'_> {
         Ok(Status::of(report.skipped.is_empty()))
     }
 
-    fn restore_part(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {
+    fn restore_part(&self, path: &str, target: &LineTarget, remote: Option<Commit>) -> CommandResult {
         let point = match &self.args.at {
             Some(at) => Some(self.history.point(at)?),
             None => remote,
         };
         let plan = self.history.plan_part(&note_path(path)?, target, point)?;
-        let mut report = RestoreReport { from: plan.point.commit.id.to_string(), ..RestoreReport::default() };
+        let mut report = RestoreReport { from: plan.point.id.to_string(), ..RestoreReport::default() };
         if plan.is_unchanged() {
             let what = if matches!(target, LineTarget::Section(_)) { "section" } else { "line" };
             let document = document(&report, None, self.args.dry_run);
@@ -266,7 +263,7 @@ impl Restore<'_> {
     }
 
     /// Keeps overdue reminders that come back in `path` from firing, unless `--fire-missed`; before they are written.
-    fn hold_missed(&self, path: &str, now: &[u8], then: &[u8]) -> Result<(), CommandError> {
+    fn hold_missed(&self, path: &str, now: &[u8], then: &[u8]) -> Result<()> {
         if let Some(held) = self.workspace.hold_missed(path, now, then, self.args.fire_missed)? {
             self.context.ui.note(held.words());
         }
@@ -283,7 +280,7 @@ fn document<'a>(
     RestoreDocument { report, newer, renamed, dry_run }
 }
 
-fn parse_line_target(text: &str) -> Result<(&str, usize), CommandError> {
+fn parse_line_target(text: &str) -> Result<(&str, usize)> {
     let place = text.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
     place.filter(|(path, number)| !path.is_empty() && *number > 0).ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no line"))
@@ -291,7 +288,7 @@ fn parse_line_target(text: &str) -> Result<(&str, usize), CommandError> {
     })
 }
 
-fn parse_section_target(text: &str) -> Result<(&str, &str), CommandError> {
+fn parse_section_target(text: &str) -> Result<(&str, &str)> {
     let place = text.split_once('#').map(|(path, heading)| (path, heading.trim_start_matches('#').trim()));
     place.filter(|(path, heading)| !path.is_empty() && !heading.is_empty()).ok_or_else(|| {
         CommandError::usage(format!("`{text}` names no section"))

@@ -2,18 +2,16 @@
 
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cli::{CommandError, Context};
+use crate::cli::prelude::*;
 use crate::history::{Deletions, DiffStyle, FileDiff, History, HistoryError, diff_stat, render_diff};
 use crate::terminal::escape_control;
 use crate::vault::NotePath;
-use crate::workspace::Workspace;
 
 /// Opens the history of a vault as the observer of its writes.
-pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>, CommandError> {
+pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>> {
     let settings = &workspace.settings;
     let clock = Arc::clone(&workspace.clock);
     let history = Arc::new(History::open(&workspace.vault, settings, &workspace.dirs.state, clock)?);
@@ -22,11 +20,7 @@ pub(in crate::cli) fn open_history(workspace: &Workspace) -> Result<Arc<History>
 }
 
 /// Takes a snapshot of what people changed, where snapshots are on, and prints held deletions.
-pub(super) fn refresh(
-    context: &Context,
-    workspace: &Workspace,
-    history: &History,
-) -> Result<(), CommandError> {
+pub(super) fn refresh(context: &Context, workspace: &Workspace, history: &History) -> Result<()> {
     if !workspace.settings.history.enabled {
         return Ok(());
     }
@@ -43,7 +37,7 @@ pub(super) fn refresh(
 }
 
 /// The path in the vault of a path that was typed in the current folder.
-pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, CommandError> {
+pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String> {
     let outside = |reason: String| CommandError::from(HistoryError::Outside(typed.to_owned(), reason));
     let typed_path = std::path::Path::new(typed);
     let root = workspace.vault.root();
@@ -81,7 +75,7 @@ fn normalize(path: &str) -> Option<String> {
 }
 
 /// All typed paths; none where one is the vault itself.
-pub(in crate::cli) fn scopes(workspace: &Workspace, typed: &[String]) -> Result<Vec<String>, CommandError> {
+pub(in crate::cli) fn scopes(workspace: &Workspace, typed: &[String]) -> Result<Vec<String>> {
     let paths = typed.iter().map(|path| vault_path(workspace, path)).collect::<Result<Vec<_>, _>>()?;
     Ok(if paths.iter().any(String::is_empty) { Vec::new() } else { paths })
 }

@@ -1,14 +1,10 @@
 //! `undo`: takes back the agent's last operations, one operation, or all that a turn changed; nothing else.
 
-use serde::Serialize;
-use serde_json::json;
-
 use super::shared::{diff_style, diff_text, open_history, refresh};
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::history::{
     DiffStyle, FileDiff, History, Interrupted, OperationUndo, UndoPlan, UndoReport, UndoSelection,
 };
-use crate::workspace::Workspace;
 
 /// Takes back what the agent did last; what people changed since stays.
 ///
@@ -41,7 +37,7 @@ struct UndoDocument<'a> {
 const MAX_COUNT_DIGITS: usize = 3;
 
 impl Args {
-    fn selection(&self) -> Result<UndoSelection, CommandError> {
+    fn selection(&self) -> Result<UndoSelection> {
         let what = self.what.trim();
         if let Some(turn) = &self.turn {
             return Ok(UndoSelection::Turn(turn.clone()));
@@ -111,11 +107,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// Finishes an interrupted restore or undo. True for an undo: that is the one which is asked for again.
-fn finish_interrupted(
-    context: &Context,
-    workspace: &Workspace,
-    history: &History,
-) -> Result<bool, CommandError> {
+fn finish_interrupted(context: &Context, workspace: &Workspace, history: &History) -> Result<bool> {
     let Some(pending) = history.pending_restore()? else { return Ok(false) };
     let Some(done) = history.finish_pending(&workspace.editor, Interrupted::Finish)? else {
         return Ok(false);

@@ -4,14 +4,13 @@
 //! The change is shown first; `--yes` carries it out, as one operation that `undo` takes back.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::batch;
+use crate::cli::prelude::*;
 use crate::cli::reminders::check;
-use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::format::id::ReminderId;
+use crate::format::ReminderId;
 use crate::format::reminder::{self, Reminder};
 use crate::format::task::TaskFormat;
 use crate::memory::Origin;
@@ -19,7 +18,6 @@ use crate::reminders::{AdoptedLine, UnadoptedLine, adopt};
 use crate::tasks::{self, TaskSettings};
 use crate::transfer::{FoundItem, ImportBatch, ImportItem, ImportProblem};
 use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation};
-use crate::workspace::Workspace;
 
 /// The most notes that are changed at once, so that `undo` finds them together.
 const MAX_NOTES: usize = 60;
@@ -68,7 +66,7 @@ pub(in crate::cli) fn run(
 }
 
 /// Clears ids that another reminder has: the line would count as a duplicate, and be lost.
-fn clear_duplicate_ids(workspace: &Workspace, notes: &mut [NoteLines]) -> Result<(), CommandError> {
+fn clear_duplicate_ids(workspace: &Workspace, notes: &mut [NoteLines]) -> Result<()> {
     let bytes = workspace.vault.read_or_empty(&workspace.note(&workspace.settings.paths.reminders))?;
     let there = reminder::parse(&bytes).reminders.into_iter().map(|line| line.reminder);
     let mut known: HashMap<ReminderId, Reminder> =
@@ -113,7 +111,7 @@ fn drop_skipped(notes: &mut [NoteLines], skipped: &[ImportProblem]) {
 }
 
 /// The notes with such lines, in the order of their paths, without our own notes and conversations.
-fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<NoteLines>, CommandError> {
+fn find_lines(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<NoteLines>> {
     let all = TaskSettings::with(TaskFormat::ALL.to_vec(), &workspace.settings, &workspace.zone);
     let all = TaskSettings { from: Vec::new(), ..all };
     let rules = tasks::rules(&workspace.vault, &all).map_err(CommandError::problem)?;
@@ -171,11 +169,7 @@ fn report(notes: &[NoteLines], dry_run: bool, changed: &[String]) -> Value {
 
 /// The reminders first, then the notes: a stop between the two leaves a line too many and none too few. Lines that
 /// could not be taken over are named.
-fn write(
-    context: &Context,
-    workspace: &Workspace,
-    notes: &mut [NoteLines],
-) -> Result<(Vec<String>, Status), CommandError> {
+fn write(context: &Context, workspace: &Workspace, notes: &mut [NoteLines]) -> Result<(Vec<String>, Status)> {
     let operation = format!("tasks-{:016x}", getrandom::u64().unwrap_or_default());
     let report = batch::write(workspace, "tasks", batch(notes), false, Some(&operation))?;
     let mut status = Status::Fine;

@@ -1,10 +1,9 @@
 //! Writes an imported batch into the vault, or shows it, and prints the report.
 
-use crate::cli::{Context, Status};
+use crate::cli::prelude::*;
 use crate::memory::Origin;
 use crate::transfer::{ImportBatch, ImportProblem, ImportReport, Importer, TransferError};
 use crate::vault::Actor;
-use crate::workspace::Workspace;
 
 /// The most problems that are listed.
 const MAX_LISTED: usize = 50;

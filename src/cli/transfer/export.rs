@@ -1,12 +1,9 @@
 //! `export`: writes all memories, reminders and follow-ups for people, programs and calendars.
 
-use std::path::{Path, PathBuf};
-
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use serde_json::json;
 
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::transfer::{FIRST, VaultContents, calendar, markdown, okf, records};
 
 /// Writes out memories, days, reminders, follow-ups and pins: as one Markdown document, as JSON Lines
@@ -83,7 +80,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// Writes a file whole or not at all, so that a calendar is never fetched half-written.
-fn write(file: &Path, text: &str, vault: &Path) -> Result<(), CommandError> {
+fn write(file: &Path, text: &str, vault: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name =
         file.file_name().ok_or_else(|| CommandError::usage(format!("`{}` is no file", file.display())))?;
@@ -105,7 +102,7 @@ fn write(file: &Path, text: &str, vault: &Path) -> Result<(), CommandError> {
 }
 
 /// Writes a folder outside the vault, whole or not at all; it replaces an earlier export, and no other folder.
-fn write_folder(folder: &Path, files: &[okf::OkfFile], vault: &Path) -> Result<(), CommandError> {
+fn write_folder(folder: &Path, files: &[okf::OkfFile], vault: &Path) -> Result<()> {
     let shown = folder.display();
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name =

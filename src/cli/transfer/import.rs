@@ -1,10 +1,8 @@
 //! `import`: takes other programs' memories and our own exports into the vault.
 
-use std::path::{Path, PathBuf};
-
 use super::adopt;
 use super::batch::{print_report, write};
-use crate::cli::{CommandError, CommandResult, Context};
+use crate::cli::prelude::*;
 use crate::transfer::{self, ImportSourceKind, TransferError};
 use crate::vault::NotePath;
 

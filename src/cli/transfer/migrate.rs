@@ -1,14 +1,10 @@
 //! `migrate`: takes over an earlier program's store once, and renames it to a backup.
 
-use std::path::{Path, PathBuf};
-
 use jiff::Timestamp;
-use serde::Serialize;
 
 use super::batch::{print_report, write};
-use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::cli::prelude::*;
 use crate::transfer::{ImportBatch, ImportReport, TransferError, bounded_read, memory_json};
-use crate::workspace::Workspace;
 
 /// The client of a migration, in the history.
 const CLIENT: &str = "memory-json";
@@ -95,7 +91,7 @@ fn is_backup(file: &Path) -> bool {
 }
 
 /// Renames the store to a name that no file has.
-fn back_up(file: &Path, now: Timestamp) -> Result<PathBuf, CommandError> {
+fn back_up(file: &Path, now: Timestamp) -> Result<PathBuf> {
     let stamp = now.strftime("%Y%m%dT%H%M%SZ").to_string();
     let named = |suffix: String| {
         let mut name = file.as_os_str().to_owned();

@@ -58,3 +58,15 @@ fn it_is_on_with_a_brain_or_with_its_table_and_off_where_that_says_so() {
     let wrong = Settings::parse("[capture]\nauto = [\"profiles\"]\n").unwrap_err().to_string();
     assert!(wrong.contains("profiles"), "{wrong}");
 }
+
+#[test]
+fn a_pause_is_a_local_time_or_until_it_is_resumed() {
+    let read = |text: &str| PausedUntil::try_from(text.to_owned());
+    assert_eq!(read("resumed").unwrap(), PausedUntil::Resumed);
+    for text in ["2026-12-24 18:00", "2026-12-24T18:00:00"] {
+        assert_eq!(read(text).unwrap().to_string(), "2026-12-24 18:00");
+    }
+    for text in ["", "soon", "2026-02-30 10:00", "2026-12-24T18:00Z", "2026-12-24 18:00+01:00"] {
+        assert!(read(text).unwrap_err().contains("2026-12-24 18:00"), "{text}");
+    }
+}

@@ -31,19 +31,14 @@ pub(super) mod memory;
 pub(super) mod notes;
 pub(super) mod notify;
 
-pub use assistant::{
-    AssistantSettings, AttachmentKind, BashMode, MEMORY, Route, SkillSettings, TaskCategory, ToolGroup,
-};
-pub use brains::{BrainKind, BrainSettings, Price};
-pub use doors::{DiscordSettings, KeepAttachments};
-pub use machines::{MachineSettings, MachinesEngine, OnPartition, machine_name};
-pub use mcp::McpServer;
-pub use memory::{EmbedSettings, InboxSettings, RerankSettings};
-pub use notes::{EditStrategy, PathSettings};
-pub use notify::{
-    EmailSettings, MailSecurity, NotifyKind, NotifySettings, NtfySettings, WebhookSettings, is_this_machine,
-    is_topic,
-};
+pub use assistant::*;
+pub use brains::*;
+pub use doors::*;
+pub use machines::*;
+pub use mcp::*;
+pub use memory::*;
+pub use notes::*;
+pub use notify::*;
 
 use super::ConfigError;
 

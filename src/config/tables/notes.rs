@@ -1,4 +1,5 @@
-//! Reads the tables of notes and their reminders: `[paths]`, `[edit]`, `[history]`, `[reminders]` and `[schedule]`.
+//! Reads `[paths]`, `[edit]`, `[history]`, `[reminders]` and `[schedule]` of the settings: where notes are, and how
+//! they are edited and reminded of.
 
 use jiff::civil::Time;
 use serde::Deserialize;

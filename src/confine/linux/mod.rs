@@ -1,7 +1,7 @@
 //! Builds the box on Linux, from the outside in.
 //!
 //! [`supervise`] runs outside the box: it makes the namespaces and the root that the box sees ([`root`]), watches what
-//! the box uses ([`watch`]), and leaves nothing of it behind. [`inner`] runs in the box: it gives up files, signals
+//! the box uses, and leaves nothing of it behind. [`inner`] runs in the box: it gives up files, signals
 //! ([`landlock`]) and system calls ([`seccomp`]), and starts the command. Neither ever has a second thread.
 
 mod inner;
@@ -10,7 +10,6 @@ mod root;
 mod seccomp;
 mod supervise;
 mod visible_paths;
-mod watch;
 
 pub(super) use inner::inner;
 pub(super) use supervise::supervise;

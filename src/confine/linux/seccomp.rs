@@ -16,135 +16,62 @@ use seccompiler::{
 
 use crate::confine::gate;
 
+/// Constants of the C library, by their names.
+macro_rules! libc_names {
+    ($($name:ident)*) => { [$(libc::$name),*] };
+}
+
 /// Denied whatever their arguments.
-const ALWAYS: &[c_long] = &[
+const ALWAYS: &[c_long] = &libc_names! {
     // Other processes.
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_process_madvise,
-    libc::SYS_process_mrelease,
-    libc::SYS_kcmp,
-    libc::SYS_migrate_pages,
-    libc::SYS_move_pages,
+    SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_process_madvise SYS_process_mrelease
+    SYS_kcmp SYS_migrate_pages SYS_move_pages
     // Mounts, roots and namespaces.
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_open_tree,
-    libc::SYS_move_mount,
-    libc::SYS_mount_setattr,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_name_to_handle_at,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_fanotify_init,
-    libc::SYS_fanotify_mark,
-    libc::SYS_quotactl,
-    libc::SYS_quotactl_fd,
+    SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_open_tree SYS_move_mount SYS_mount_setattr
+    SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick SYS_unshare SYS_setns SYS_name_to_handle_at
+    SYS_open_by_handle_at SYS_fanotify_init SYS_fanotify_mark SYS_quotactl SYS_quotactl_fd
     // Keys, and doors into the kernel.
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_kexec_load,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
+    SYS_keyctl SYS_add_key SYS_request_key SYS_bpf SYS_perf_event_open SYS_userfaultfd
+    SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register SYS_kexec_load SYS_init_module
+    SYS_finit_module SYS_delete_module
     // The machine.
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_acct,
-    libc::SYS_syslog,
-    libc::SYS_vhangup,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_clock_adjtime,
-    libc::SYS_adjtimex,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
+    SYS_reboot SYS_swapon SYS_swapoff SYS_acct SYS_syslog SYS_vhangup SYS_settimeofday SYS_clock_settime
+    SYS_clock_adjtime SYS_adjtimex SYS_sethostname SYS_setdomainname
     // Memory that no process has, and that no count would find.
-    libc::SYS_memfd_create,
-    libc::SYS_memfd_secret,
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_shmctl,
-    libc::SYS_msgget,
-    libc::SYS_semget,
-    libc::SYS_mq_open,
-];
+    SYS_memfd_create SYS_memfd_secret SYS_shmget SYS_shmat SYS_shmctl SYS_msgget SYS_semget SYS_mq_open
+};
 
 /// Also denied, on processors that have them.
 #[cfg(target_arch = "x86_64")]
-const ALSO: &[c_long] = &[
-    libc::SYS_kexec_file_load,
-    libc::SYS_iopl,
-    libc::SYS_ioperm,
-    libc::SYS_modify_ldt,
-    libc::SYS_uselib,
-    libc::SYS__sysctl,
-    libc::SYS_nfsservctl,
-];
+const ALSO: &[c_long] = &libc_names! {
+    SYS_kexec_file_load SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS__sysctl SYS_nfsservctl
+};
 #[cfg(not(target_arch = "x86_64"))]
 const ALSO: &[c_long] = &[];
 
 /// Denied without network access.
-const WITHOUT_NETWORK: &[c_long] = &[
-    libc::SYS_socket,
-    libc::SYS_connect,
-    libc::SYS_bind,
-    libc::SYS_listen,
-    libc::SYS_accept,
-    libc::SYS_accept4,
-];
+const WITHOUT_NETWORK: &[c_long] = &libc_names! {
+    SYS_socket SYS_connect SYS_bind SYS_listen SYS_accept SYS_accept4
+};
 
 /// Denied if the box sees the whole file system: Landlock has no right for them, only ownership counts.
-const WITHOUT_ROOT: &[c_long] = &[
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_fsetxattr,
-    SETXATTRAT,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_fremovexattr,
-    REMOVEXATTRAT,
-    libc::SYS_inotify_add_watch,
-];
+const WITHOUT_ROOT: &[c_long] = &libc_names! {
+    SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+    SYS_inotify_add_watch
+};
+/// `setxattrat` and `removexattrat`, which the C library does not name.
+const ALSO_WITHOUT_ROOT: &[c_long] = &[463, 466];
 
 /// There, these do nothing and say that all is well: copying and unpacking programs would fail otherwise.
-const EMPTY_WITHOUT_ROOT: &[c_long] = &[
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    libc::SYS_utimensat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chmod,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lchown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utime,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utimes,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_futimesat,
-];
-const SETXATTRAT: c_long = 463;
-const REMOVEXATTRAT: c_long = 466;
+const EMPTY_WITHOUT_ROOT: &[c_long] = &libc_names! {
+    SYS_fchmod SYS_fchmodat SYS_fchmodat2 SYS_fchown SYS_fchownat SYS_utimensat
+};
+#[cfg(target_arch = "x86_64")]
+const ALSO_EMPTY: &[c_long] = &libc_names! {
+    SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
+};
+#[cfg(not(target_arch = "x86_64"))]
+const ALSO_EMPTY: &[c_long] = &[];
 
 /// System calls from this number on are newer than this list.
 const NEWER: u32 = 467;
@@ -153,7 +80,9 @@ const NEWER: u32 = 467;
 pub(super) fn restrict(network: bool, own_root: bool) -> Result<(), String> {
     let mut programs = vec![no_clone3(), denied(network, own_root), Ok(known_only())];
     if !own_root {
-        programs.push(filter(whole(EMPTY_WITHOUT_ROOT), SeccompAction::Errno(0)));
+        let mut empty = whole(EMPTY_WITHOUT_ROOT);
+        empty.extend(whole(ALSO_EMPTY));
+        programs.push(filter(empty, SeccompAction::Errno(0)));
     }
     for program in programs {
         let program = program.map_err(|error| error.to_string())?;
@@ -171,6 +100,7 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
     }
     if !own_root {
         rules.extend(whole(WITHOUT_ROOT));
+        rules.extend(whole(ALSO_WITHOUT_ROOT));
     }
 
     let mut add = |call: c_long, conditions: &[(u8, SeccompCmpOp, u64)]| -> Result<(), BackendError> {
@@ -181,16 +111,10 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
         Ok(())
     };
     // New namespaces.
-    for flag in [
-        libc::CLONE_NEWUSER,
-        libc::CLONE_NEWNS,
-        libc::CLONE_NEWPID,
-        libc::CLONE_NEWNET,
-        libc::CLONE_NEWIPC,
-        libc::CLONE_NEWUTS,
-        libc::CLONE_NEWCGROUP,
-    ] {
-        let flag = bits(flag);
+    let namespaces = libc_names! {
+        CLONE_NEWUSER CLONE_NEWNS CLONE_NEWPID CLONE_NEWNET CLONE_NEWIPC CLONE_NEWUTS CLONE_NEWCGROUP
+    };
+    for flag in namespaces.map(bits) {
         add(libc::SYS_clone, &[(0, MaskedEq(flag), flag)])?;
     }
     // Keys typed into a terminal, and attributes of files that only their owner may change.
@@ -215,13 +139,10 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
     }
     // Only for itself: without a process namespace it could name other processes of the machine.
     if !own_root {
-        for call in [
-            libc::SYS_prlimit64,
-            libc::SYS_sched_setaffinity,
-            libc::SYS_sched_setscheduler,
-            libc::SYS_sched_setparam,
-            libc::SYS_sched_setattr,
-        ] {
+        let of_a_process = libc_names! {
+            SYS_prlimit64 SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr
+        };
+        for call in of_a_process {
             add(call, &[(0, Ne, 0)])?;
         }
         for call in [libc::SYS_setpriority, libc::SYS_ioprio_set] {

@@ -9,49 +9,11 @@ const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", 
 
 /// The files of `/etc` that programs need. Named one by one: if the daemon is root, so is the command to the file
 /// system, and could read password hashes and host keys.
-const ETC: [&str; 41] = [
-    "alternatives",
-    "bash.bashrc",
-    "ca-certificates",
-    "debian_version",
-    "environment.d",
-    "fonts",
-    "gitattributes",
-    "gitconfig",
-    "group",
-    "host.conf",
-    "hosts",
-    "inputrc",
-    "issue",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "lsb-release",
-    "locale.alias",
-    "locale.conf",
-    "localtime",
-    "magic",
-    "magic.mime",
-    "mime.types",
-    "networks",
-    "nsswitch.conf",
-    "os-release",
-    "papersize",
-    "passwd",
-    "perl",
-    "pki/ca-trust/extracted",
-    "pki/tls/certs",
-    "profile",
-    "protocols",
-    "python3",
-    "resolv.conf",
-    "services",
-    "shells",
-    "ssl/certs",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
-];
+const ETC: &str = "alternatives bash.bashrc ca-certificates debian_version environment.d fonts gitattributes gitconfig \
+group host.conf hosts inputrc issue ld.so.cache ld.so.conf ld.so.conf.d lsb-release locale.alias \
+locale.conf localtime magic magic.mime mime.types networks nsswitch.conf os-release papersize passwd \
+perl pki/ca-trust/extracted pki/tls/certs profile protocols python3 resolv.conf services shells \
+ssl/certs ssl/openssl.cnf terminfo timezone";
 
 /// The devices.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -88,7 +50,7 @@ pub(super) enum PathUse {
 /// is around it piece by piece; a root of its own gives it whole, and covers what is hidden.
 pub(super) fn of(policy: &Policy, program: &Path, apart: bool) -> std::io::Result<Vec<VisiblePath>> {
     let system = SYSTEM.iter().map(PathBuf::from);
-    let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
+    let etc = ETC.split(' ').map(|name| Path::new("/etc").join(name));
     let mut places: Vec<VisiblePath> =
         system.chain(etc).filter_map(|path| place(&path, path.clone(), PathUse::Read)).collect();
     places.extend(DEVICES.iter().filter_map(|path| place(Path::new(path), path.into(), PathUse::Device)));

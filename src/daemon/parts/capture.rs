@@ -5,18 +5,15 @@
 //! and nothing is asked twice. If a brain can't be asked, its turns wait for the next change, or for a while.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::prelude::*;
 use crate::capture::new_turns::{self, PersonTurn, ReadPositions};
 use crate::capture::{Inbox, InboxError, InboxOutcome, Learner, rules};
-use crate::daemon::part::{CallPermits, DaemonEvent, PartContext, blocking};
 use crate::format::candidate::CandidateState;
 use crate::format::log::Resume;
-use crate::vault::{NotePath, WalkOptions};
-use crate::workspace::Workspace;
+use crate::vault::WalkOptions;
 
 /// The quiet time of a log or the inbox before it is read.
 const QUIET: Duration = Duration::from_secs(2);

@@ -4,27 +4,23 @@
 //! are touched on threads that the gateway doesn't wait for. A fault of Discord is shown in `status` as one sentence;
 //! the daemon goes on with the console.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use anyhow::{Context, bail};
 use async_trait::async_trait;
 use jiff::civil;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::prelude::*;
 use crate::agenda::upcoming_items;
 use crate::agent::VaultMemory;
 use crate::daemon::assistant::AssistantService;
-use crate::daemon::part::{DaemonEvent, PartContext, PartEvents, StatusBoard, blocking};
-use crate::deliver::{self, AnswerSender, Fact, compose, journal};
+use crate::deliver::{self, AnswerSender, Fact, compose, delivery_journal};
 use crate::discord::{
     BotParts, ChannelLock, DaemonServices, GatewayStatus, Logbook, ProgressTimes, VaultOperations, setup,
 };
 use crate::instance::DaemonStatus;
 use crate::tasks::Scanner;
 use crate::turn::{Responder, TurnJournal};
-use crate::workspace::Workspace;
 
 /// The bot, where there is a token.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
@@ -217,7 +213,7 @@ impl DaemonServices for LocalServices {
     }
 
     async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact> {
-        let (workspace, key) = (Arc::clone(&self.0), journal::key(id, local, None));
+        let (workspace, key) = (Arc::clone(&self.0), delivery_journal::key(id, local, None));
         let row = blocking(move || workspace.journal().and_then(|journal| journal.row(&key))).await;
         Some(row.ok()??.fact)
     }

@@ -1,15 +1,12 @@
 //! Copies changes in folders of other programs into the vault a moment later ([`crate::transfer::follow`]).
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
-use crate::daemon::part::{DaemonEvent, PartContext, PartEvents};
+use super::prelude::*;
 use crate::transfer::follow::{self, FollowReport};
-use crate::workspace::Workspace;
 
 /// A program writes several files at once; they come together.
 const TOGETHER: Duration = Duration::from_millis(100);

@@ -3,12 +3,8 @@
 //! The editing engine records the agent's own writes. A snapshot may wait for the disk, so it is taken on a thread that
 //! other tasks don't wait for.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use crate::daemon::part::{DaemonEvent, PartContext};
+use super::prelude::*;
 use crate::history::{HistoryError, Interrupted, Snapshotter};
-use crate::workspace::Workspace;
 
 /// Takes snapshots of people's changes.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {

@@ -3,15 +3,11 @@
 //! The work is done in the follower's own thread ([`Follower`]).
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::daemon::part::{DaemonEvent, PartContext};
+use super::prelude::*;
 use crate::search::follow::follower::{Follower, Following};
-use crate::vault::{NotePath, WatchEvent};
-use crate::workspace::Workspace;
 
 /// The shortest interval of the index's reports to `status`.
 const REPORT: Duration = Duration::from_secs(5);

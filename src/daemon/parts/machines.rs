@@ -2,14 +2,10 @@
 //!
 //! Without `[machines]` it starts nothing and waits for changed settings.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use tokio::sync::broadcast;
 
-use crate::daemon::part::{DaemonEvent, PartContext, PartEvents, StatusBoard};
+use super::prelude::*;
 use crate::machines::identity::Identity;
-use crate::workspace::Workspace;
 
 /// The interval at which this machine checks whether it is still the voice, because a lease ends without an event.
 const LOOK: Duration = Duration::from_secs(1);

@@ -15,6 +15,7 @@ mod index;
 mod machines;
 #[cfg(all(unix, feature = "assistant"))]
 pub(crate) mod page;
+mod prelude;
 mod question_socket;
 mod recall;
 #[cfg(feature = "assistant")]

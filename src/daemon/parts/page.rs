@@ -2,17 +2,13 @@
 //!
 //! Commands ask over a Unix socket that only the owner can reach ([`crate::web::control_socket`]).
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
+use super::prelude::*;
 use crate::daemon::assistant;
-use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
 use crate::web::{AskQuestion, LiveUpdates, PageChange, PageServer};
-use crate::workspace::Workspace;
 
 /// A connection that sends nothing is closed after this.
 const SILENCE: Duration = Duration::from_secs(2);

@@ -5,21 +5,19 @@
 //! which session of a coding agent has gone on ([`crate::hooks::archive::delegate`]).
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
+use super::prelude::*;
 use crate::daemon::KEEP_FREE_MEMORY;
 use crate::hooks::archive::delegate::{self, ArchiveMessage};
 use crate::machines::join::TakeVoiceRequest;
 use crate::search::Recall;
 use crate::search::results::daemon_client;
 use crate::search::results::daemon_client::{LONGEST_LINE, ProcessIdentity};
-use crate::workspace::Workspace;
 
 /// Questions that are answered at the same time.
 const AT_ONCE: usize = 8;

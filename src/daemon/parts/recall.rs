@@ -1,12 +1,9 @@
-//! Keeps recall in memory and ready, and its vectors complete: on start, after changes and every hour.
+//! Keeps the searcher loaded in the daemon, and computes missing vectors of blocks: on start, after changes and every
+//! hour.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
+use super::prelude::*;
 use crate::embed::retry::Backoff;
 use crate::search::Recall;
-use crate::workspace::Workspace;
 
 /// A pass comes at least this often.
 const EVERY: Duration = Duration::from_secs(3600);
@@ -16,7 +13,7 @@ const SETTLE: Duration = Duration::from_secs(20);
 /// Answers questions and keeps the vectors complete.
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { mut workspace, mut events, board, stop, .. } = context;
-    let mut recall = Arc::new(Recall::of(&workspace)?.resident());
+    let mut recall = Arc::new(Recall::of(&workspace)?);
     let mut answers = open(&workspace, &recall, &board);
     let (mut wait, mut failures) = (SETTLE, 0);
     loop {
@@ -25,7 +22,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             event = events.next() => match event {
                 Some(DaemonEvent::Settings(changed)) => {
                     if changed.settings != workspace.settings {
-                        recall = Arc::new(Recall::of(&changed)?.resident());
+                        recall = Arc::new(Recall::of(&changed)?);
                         // One door at a time: the old one's socket goes first.
                         drop(answers);
                         answers = open(&changed, &recall, &board);
@@ -39,7 +36,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
             },
             () = tokio::time::sleep(wait) => {
                 if !recall.is_current() {
-                    recall = Arc::new(Recall::of(&workspace)?.resident());
+                    recall = Arc::new(Recall::of(&workspace)?);
                     drop(answers);
                     answers = open(&workspace, &recall, &board);
                 }
@@ -83,7 +80,7 @@ fn open(
     }
 }
 
-fn words(pass: &Result<crate::search::Reconciled, crate::search::RecallError>) -> String {
+fn words(pass: &Result<crate::search::Reconciled, crate::search::IndexError>) -> String {
     match pass {
         Ok(done) => {
             let counts = done.counts;
@@ -105,7 +102,6 @@ mod tests {
 
     use crate::clock::SystemClock;
     use crate::config::Dirs;
-    use crate::daemon::part::PartEvents;
     use crate::instance::DaemonStatus;
     use crate::vault::Vault;
 

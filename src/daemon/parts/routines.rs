@@ -4,20 +4,18 @@
 //! stop or a crash left open.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::prelude::*;
 use crate::agent::{VaultApprovals, Waiter};
 use crate::daemon::assistant::{AssistantService, recheck};
-use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard, blocking};
 use crate::daemon::ticker::Ticker;
 use crate::routines::{self, ClaimReport, RunError, RunProgress, Runner};
 use crate::toolbox::runner_with;
 use crate::turn::TurnJournal;
-use crate::workspace::Workspace;
 
 /// Runs that go on at the same time.
 const AT_ONCE: usize = 4;

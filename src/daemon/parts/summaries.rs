@@ -7,16 +7,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek, SeekFrom};
-use std::sync::Arc;
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::prelude::*;
 use crate::agent::SummaryWriter;
-use crate::daemon::part::{DaemonEvent, PartContext, StatusBoard};
 use crate::summary::{DueScope, LogName, Summaries, plan};
-use crate::vault::{NotePath, Vault};
-use crate::workspace::Workspace;
+use crate::vault::Vault;
 
 /// The growth of a log, in bytes, after which one that had nothing due is checked again.
 const STEP: u64 = 4_096;

@@ -1,23 +1,20 @@
-//! Writes working memory after a conversation's window has ended (`/new`), a summary was written, or a coding agent's session
-//! was compacted.
+//! Writes working memory after one of three events: a conversation's window ends (`/new`), a summary is written, or a
+//! coding agent's session is compacted.
 //!
 //! The notes trigger it: a log's last event (the window ended, or the host compacted the conversation), or a new
 //! summary. There is one text, so of several conversations the last one counts. No other part waits for it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use jiff::SignedDuration;
 
+use super::prelude::*;
 use super::summaries::read_from;
 use crate::agent::WorkingMemoryWriter;
-use crate::daemon::part::{DaemonEvent, PartContext};
 use crate::format::log::SESSIONS;
 use crate::format::summary;
 use crate::memory::working::is_on;
 use crate::summary::{LogName, Summaries};
-use crate::vault::NotePath;
-use crate::workspace::Workspace;
 
 /// The most bytes at a log's end that are searched for a sign.
 const END: u64 = 256 << 10;

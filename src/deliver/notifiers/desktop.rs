@@ -40,7 +40,7 @@ impl Notifier for Desktop {
         for (program, arguments) in programs(&compose::title(message), &body(message)) {
             match show(program, &arguments).await {
                 Ok(()) => return SendOutcome::Sent { message_id: None },
-                Err(DesktopFailure::Missing) => {}
+                Err(DesktopFailure::NoProgram) => {}
                 Err(DesktopFailure::Said(reason)) => return SendOutcome::Retry { after: None, reason },
             }
         }
@@ -84,19 +84,21 @@ fn variant(text: &str) -> String {
     out
 }
 
+/// Why a program showed nothing.
 enum DesktopFailure {
     /// There is no such program.
-    Missing,
-    /// It failed, in these words.
+    NoProgram,
+    /// Its own words, or those of the system.
     Said(String),
 }
 
+/// Runs a program that shows a notification.
 async fn show(program: &str, arguments: &[String]) -> Result<(), DesktopFailure> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let output = match command.kill_on_drop(true).output().await {
         Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(DesktopFailure::Missing),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(DesktopFailure::NoProgram),
         Err(error) => return Err(DesktopFailure::Said(format!("`{program}` can't be started: {error}"))),
     };
     if output.status.success() {

@@ -5,7 +5,6 @@
 //! many servers and mail programs drop a second copy. A failure before the text is handed over means "not sent"; a
 //! missing answer after it means "unknown".
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -17,10 +16,9 @@ use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::clock::Clock;
+use super::NotifierContext;
 use crate::config::{self, ConfigError, MailSecurity};
 use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
-use crate::deliver::words::{NoteLinks, NotifyRules};
 use crate::format::shortened;
 
 /// The longest that connecting may take.
@@ -39,23 +37,18 @@ pub struct Email {
     login: Option<(String, SecretString)>,
     from: Mailbox,
     to: Vec<Mailbox>,
-    links: NoteLinks,
-    notify_rules: Arc<NotifyRules>,
-    clock: Arc<dyn Clock>,
+    context: NotifierContext,
 }
 
 impl Email {
-    /// Through the server of the settings; `authority` are certificates that are trusted besides the public ones.
+    /// Through the server of the settings.
     ///
     /// # Errors
     /// An address is none, a password is missing, or the connection would be in the clear to another machine.
     pub fn new(
         settings: &config::EmailSettings,
         password: Option<SecretString>,
-        authority: Option<&[u8]>,
-        links: NoteLinks,
-        notify_rules: Arc<NotifyRules>,
-        clock: Arc<dyn Clock>,
+        context: NotifierContext,
     ) -> Result<Self, ConfigError> {
         let server = settings.server.clone().unwrap_or_default();
         let near = config::is_this_machine(&server);
@@ -83,15 +76,15 @@ impl Email {
         let (security, port) = (settings.security, settings.port.unwrap_or(settings.security.port()));
         let tls = match security {
             MailSecurity::None => None,
-            MailSecurity::StartTls | MailSecurity::Tls => Some(tls(&server, authority)?),
+            MailSecurity::StartTls | MailSecurity::Tls => Some(tls(&server, context.authority.as_deref())?),
         };
-        Ok(Self { server, port, security, tls, login, from, to, links, notify_rules, clock })
+        Ok(Self { server, port, security, tls, login, from, to, context })
     }
 
     /// The mail as it goes over the wire.
     fn mail(&self, message: &OutgoingMessage) -> Result<Vec<u8>, String> {
         let domain = self.from.email.domain();
-        let now = SystemTime::from(self.clock.now());
+        let now = SystemTime::from(self.context.clock.now());
         let mut builder = Message::builder()
             .from(self.from.clone())
             .subject(subject(message))
@@ -102,10 +95,10 @@ impl Email {
         for to in &self.to {
             builder = builder.to(to.clone());
         }
-        if self.notify_rules.is_urgent(&message.facts) {
+        if self.context.rules.is_urgent(&message.facts) {
             builder = builder.raw_header(raw("Importance", "high")).raw_header(raw("X-Priority", "1"));
         }
-        let link = self.links.of(message).map(|link| format!("\n\n{link}\n")).unwrap_or_default();
+        let link = self.context.links.of(message).map(|link| format!("\n\n{link}\n")).unwrap_or_default();
         let mail = builder.body(format!("{}{link}", message.text.trim_end()));
         mail.map(|mail| mail.formatted()).map_err(|error| error.to_string())
     }

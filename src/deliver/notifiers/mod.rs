@@ -1,9 +1,14 @@
-//! Holds the notifiers, one file each: [`console`], [`desktop`], and with their features [`ntfy`](super::NtfyNotifier),
-//! [`email`](super::Email) and [`webhook`](super::SignedWebhook). Discord's are in its own room.
+//! Holds the notifiers, one file each: [`console`], [`desktop`], [`ntfy`](super::NtfyNotifier), [`email`](super::Email)
+//! and [`webhook`](super::SignedWebhook). Discord's are in `discord::notify`.
 //!
 //! A message that is already on disk comes in; one of the outcomes of [`super::notifier`] goes out. A notifier tries
 //! once; `pass::send` decides about retries by the journal. A title or subject that only one notifier has is made in
 //! its file. `http` is shared by those over HTTP.
+
+use std::sync::Arc;
+
+use super::words::{NoteLinks, NotifyRules};
+use crate::clock::Clock;
 
 mod console;
 mod desktop;
@@ -17,3 +22,16 @@ pub use desktop::Desktop;
 pub use email::Email;
 pub use ntfy::NtfyNotifier;
 pub use webhook::SignedWebhook;
+
+/// What notifiers that send elsewhere share.
+#[derive(Debug, Clone)]
+pub struct NotifierContext {
+    /// Certificates in PEM form that are trusted besides the public ones.
+    pub authority: Option<Vec<u8>>,
+    /// Links to the notes.
+    pub links: NoteLinks,
+    /// Says which items are urgent.
+    pub rules: Arc<NotifyRules>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}

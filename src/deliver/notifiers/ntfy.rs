@@ -5,18 +5,16 @@
 //! sent again. A server that keeps nothing, or a token that may only write, allows "at least once"; a second copy then
 //! replaces the first on a phone that supports sequence ids (ntfy 2.16). A click opens the note in Obsidian.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::{Client, RequestBuilder, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use super::http;
+use super::{NotifierContext, http};
 use crate::config::{self, ConfigError};
 use crate::deliver::notifier::{MessageLookup, Notifier, OutgoingMessage, SendOutcome};
-use crate::deliver::words::{NoteLinks, NotifyRules, compose};
+use crate::deliver::words::compose;
 
 /// A message may have 4,096 bytes; a UTF-16 unit has at most three in UTF-8.
 const MESSAGE_LIMIT: usize = 1300;
@@ -30,21 +28,18 @@ pub struct NtfyNotifier {
     base: Url,
     topic: String,
     token: Option<SecretString>,
-    links: NoteLinks,
-    notify_rules: Arc<NotifyRules>,
+    context: NotifierContext,
 }
 
 impl NtfyNotifier {
-    /// For the topic of the settings; `authority` are certificates that are trusted besides the public ones.
+    /// For the topic of the settings.
     ///
     /// # Errors
     /// The server's address is none, there is no topic, or a token would travel in the clear.
     pub fn new(
         settings: &config::NtfySettings,
         token: Option<SecretString>,
-        authority: Option<&[u8]>,
-        links: NoteLinks,
-        notify_rules: Arc<NotifyRules>,
+        context: NotifierContext,
     ) -> Result<Self, ConfigError> {
         let wrong = |why: &str| {
             ConfigError::new(format!("`[notify.ntfy] url` is `{}`, {why}", settings.url))
@@ -61,7 +56,7 @@ impl NtfyNotifier {
             .topic
             .clone()
             .ok_or_else(|| ConfigError::new("ntfy has no topic").suggest("set `topic` in `[notify.ntfy]`"))?;
-        Ok(Self { client: http::client(authority)?, base, topic, token, links, notify_rules })
+        Ok(Self { client: http::client(context.authority.as_deref())?, base, topic, token, context })
     }
 
     fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
@@ -78,10 +73,10 @@ impl NtfyNotifier {
             "message": compose::without_opening(&message.text),
             "sequence_id": message.nonce,
         });
-        if let Some(link) = self.links.of(message) {
+        if let Some(link) = self.context.links.of(message) {
             body["click"] = link.into();
         }
-        if self.notify_rules.is_urgent(&message.facts) {
+        if self.context.rules.is_urgent(&message.facts) {
             body["priority"] = URGENT.into();
         }
         body

@@ -5,8 +5,6 @@
 //! HMAC-SHA256 over `ID.TIMESTAMP.BODY`). The guarantee is "at least once": an address can't be asked for earlier
 //! messages.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit, Mac};
@@ -15,11 +13,9 @@ use secrecy::{ExposeSecret, SecretBox, SecretString};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::http;
-use crate::clock::Clock;
+use super::{NotifierContext, http};
 use crate::config::ConfigError;
 use crate::deliver::notifier::{Notifier, OutgoingMessage, SendOutcome};
-use crate::deliver::words::{NoteLinks, NotifyRules};
 
 /// The prefix of a signing secret in base64.
 const PREFIX: &str = "whsec_";
@@ -32,23 +28,18 @@ pub struct SignedWebhook {
     client: Client,
     address: SecretString,
     key: SecretBox<Vec<u8>>,
-    links: NoteLinks,
-    notify_rules: Arc<NotifyRules>,
-    clock: Arc<dyn Clock>,
+    context: NotifierContext,
 }
 
 impl SignedWebhook {
-    /// For this address and signing secret; `authority` are certificates that are trusted besides the public ones.
+    /// For this address and signing secret.
     ///
     /// # Errors
     /// The address is none, or the secret is too short.
     pub fn new(
         address: SecretString,
         secret: &SecretString,
-        authority: Option<&[u8]>,
-        links: NoteLinks,
-        notify_rules: Arc<NotifyRules>,
-        clock: Arc<dyn Clock>,
+        context: NotifierContext,
     ) -> Result<Self, ConfigError> {
         let is_web = Url::parse(address.expose_secret())
             .is_ok_and(|url| matches!(url.scheme(), "https" | "http") && url.host_str().is_some());
@@ -57,17 +48,17 @@ impl SignedWebhook {
                 .suggest("set `url` in `[notify.webhook]` to one that begins with `https://`"));
         }
         let key = key(secret.expose_secret())?;
-        Ok(Self { client: http::client(authority)?, address, key, links, notify_rules, clock })
+        Ok(Self { client: http::client(context.authority.as_deref())?, address, key, context })
     }
 
     fn body(&self, message: &OutgoingMessage) -> Value {
         json!({
             "type": format!("vault-agent.{}", message.kind),
             "id": message.nonce,
-            "vault": self.links.vault,
+            "vault": self.context.links.vault,
             "text": message.text,
-            "link": self.links.of(message),
-            "urgent": self.notify_rules.is_urgent(&message.facts),
+            "link": self.context.links.of(message),
+            "urgent": self.context.rules.is_urgent(&message.facts),
             "facts": message.facts,
         })
     }
@@ -110,7 +101,7 @@ impl Notifier for SignedWebhook {
 
     async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
         let body = self.body(message).to_string().into_bytes();
-        let timestamp = self.clock.now().as_second();
+        let timestamp = self.context.clock.now().as_second();
         let signature = signature(self.key.expose_secret(), &message.nonce, timestamp, &body);
         let request = self
             .client

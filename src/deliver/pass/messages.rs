@@ -1,12 +1,13 @@
 //! Turns due items into messages: the recipients, alone or in a digest, and the text.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp, civil};
 
+use super::plan::Phrases;
 use super::planned::PendingSend;
-use super::{PassContext, PassSettings};
-use crate::deliver::journal::{CopyState, LineHash, NewMessage, Recipient};
+use super::{Pass, PassSettings};
+use crate::deliver::delivery_journal::{CopyState, LineHash, NewMessage, Recipient};
 use crate::deliver::notifier::{Fact, MessageKind, MessageScope};
 use crate::deliver::words::{compose, phrase_check};
 use crate::schedule;
@@ -14,6 +15,9 @@ use crate::sqlite::Result;
 
 /// The name of the one notifier that a scope means something to.
 const SCOPED: &str = "discord";
+
+/// Where a message goes: its recipient, and the place there.
+pub(super) type Place = (Recipient, Option<MessageScope>);
 
 /// Makes the messages that count, for due items: missed ones in one digest for each place if the rule says so, oldest
 /// first; all others alone, by their instant and then in the order of the notes.
@@ -23,18 +27,12 @@ const SCOPED: &str = "discord";
 ///
 /// `phrases` are a brain's phrases, by key. A phrase replaces the plain text of an item that is sent alone, on time and
 /// without a remark.
-pub(super) fn counting(
-    context: &PassContext<'_>,
-    fires: &[PendingSend],
-    phrases: &HashMap<String, String>,
-    now: Timestamp,
-) -> Result<Vec<NewMessage>> {
-    let settings = context.settings;
+pub(super) fn counting(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -> Result<Vec<NewMessage>> {
     let (mut untold, mut told) = (Vec::new(), Vec::new());
     for fire in fires {
-        let to = recipient(settings, &fire.fact);
-        let copy = match context.delivery_order.name(&to) {
-            Some(name) => context.journal.copy(&fire.key, name)?,
+        let to = recipient(pass.settings, &fire.fact);
+        let copy = match pass.delivery_order.name(&to) {
+            Some(name) => pass.journal.copy(&fire.key, name)?,
             None => None,
         };
         match copy {
@@ -43,34 +41,28 @@ pub(super) fn counting(
             None => untold.push((to, fire.scope, fire)),
         }
     }
-    let today = settings.zone.tz().to_datetime(now).date();
-    let mut messages = messages(context, untold.into_iter(), phrases, now);
-    messages.extend(told.iter().map(|(place, fire)| single(fire, place, today, phrases)));
+    let mut messages = messages(pass, untold.into_iter(), phrases);
+    messages.extend(told.iter().map(|(place, fire)| single(fire, place, pass.today(), phrases)));
     Ok(messages)
 }
 
 /// Makes the missing copies for the further notifiers.
-pub(super) fn copies(
-    context: &PassContext<'_>,
-    fires: &[PendingSend],
-    phrases: &HashMap<String, String>,
-    now: Timestamp,
-) -> Result<Vec<NewMessage>> {
+pub(super) fn copies(pass: Pass<'_>, fires: &[PendingSend], phrases: &Phrases) -> Result<Vec<NewMessage>> {
     let mut further: BTreeMap<&str, Vec<&PendingSend>> = BTreeMap::new();
     for fire in fires {
-        for kind in context.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1) {
+        for kind in pass.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1) {
             further.entry(kind).or_default().push(fire);
         }
     }
     let mut parts = Vec::new();
     for (name, fires) in further {
-        let copied = context.journal.copied_deliveries(fires.iter().map(|fire| fire.key.as_str()), name)?;
+        let copied = pass.journal.copied_deliveries(fires.iter().map(|fire| fire.key.as_str()), name)?;
         for fire in fires.into_iter().filter(|fire| !copied.contains(&fire.key)) {
             let scope = fire.scope.filter(|_| name == SCOPED);
             parts.push((Recipient::Copy(name.to_owned()), scope, fire));
         }
     }
-    Ok(messages(context, parts.into_iter(), phrases, now))
+    Ok(messages(pass, parts.into_iter(), phrases))
 }
 
 /// The recipient that counts.
@@ -110,15 +102,15 @@ pub(super) fn split_message(message: &NewMessage, today: civil::Date) -> Vec<New
 /// Splits the items of one message, in order: if other machines may have to look for it, each part fits one message of
 /// the place.
 fn parts<'f>(
-    context: &PassContext<'_>,
+    pass: Pass<'_>,
     together: Vec<&'f PendingSend>,
     to: &Recipient,
     words: impl Fn(&[Fact]) -> String,
 ) -> Vec<Vec<&'f PendingSend>> {
-    if context.machines.is_alone() {
+    if pass.machines.is_alone() {
         return vec![together];
     }
-    let limit = context.delivery_order.limit(to);
+    let limit = pass.delivery_order.limit(to);
     let mut parts: Vec<Vec<&PendingSend>> = Vec::new();
     for fire in together {
         let fits = |part: &Vec<&PendingSend>| {
@@ -134,14 +126,12 @@ fn parts<'f>(
 }
 
 fn messages<'f>(
-    context: &PassContext<'_>,
+    pass: Pass<'_>,
     fires: impl Iterator<Item = (Recipient, Option<MessageScope>, &'f PendingSend)>,
-    phrases: &HashMap<String, String>,
-    now: Timestamp,
+    phrases: &Phrases,
 ) -> Vec<NewMessage> {
-    let settings = context.settings;
-    let today = settings.zone.tz().to_datetime(now).date();
-    let mut places: BTreeMap<(Recipient, Option<MessageScope>), Vec<&PendingSend>> = BTreeMap::new();
+    let (rule, today) = (&pass.settings.digest, pass.today());
+    let mut places: BTreeMap<Place, Vec<&PendingSend>> = BTreeMap::new();
     for (to, scope, fire) in fires {
         places.entry((to, scope)).or_default().push(fire);
     }
@@ -149,14 +139,13 @@ fn messages<'f>(
     for (place, mut fires) in places {
         fires.sort_by_key(|fire| fire.fact.due);
         let late: Vec<SignedDuration> = fires.iter().map(|fire| lateness(fire)).collect();
-        let (together, alone): (Vec<&PendingSend>, Vec<&PendingSend>) =
-            if schedule::digest(&settings.digest, &late) {
-                fires.into_iter().partition(|fire| schedule::is_missed(lateness(fire)))
-            } else {
-                (Vec::new(), fires)
-            };
+        let (together, alone): (Vec<&PendingSend>, Vec<&PendingSend>) = if schedule::digest(rule, &late) {
+            fires.into_iter().partition(|fire| schedule::is_missed(lateness(fire)))
+        } else {
+            (Vec::new(), fires)
+        };
         let words = |facts: &[Fact]| compose::digest(facts, today);
-        for part in parts(context, together, &place.0, words) {
+        for part in parts(pass, together, &place.0, words) {
             match part.as_slice() {
                 [] => {}
                 [one] => out.push((one.fact.due, single(one, &place, today, phrases))),
@@ -167,9 +156,9 @@ fn messages<'f>(
         let (tasks, alone): (Vec<&PendingSend>, Vec<&PendingSend>) =
             alone.into_iter().partition(|fire| fire.fact.kind == MessageKind::Task);
         for tasks in tasks.chunk_by(|a, b| a.fact.due == b.fact.due) {
-            if tasks.len() > settings.digest.over {
+            if tasks.len() > rule.over {
                 let words = |facts: &[Fact]| compose::task_list(facts, today);
-                let parts = parts(context, tasks.to_vec(), &place.0, words);
+                let parts = parts(pass, tasks.to_vec(), &place.0, words);
                 out.extend(parts.iter().map(|part| (part[0].fact.due, digest(part, &place, words))));
             } else {
                 let one = |fire: &&PendingSend| (fire.fact.due, single(fire, &place, today, phrases));
@@ -186,12 +175,7 @@ fn lateness(fire: &PendingSend) -> SignedDuration {
     SignedDuration::from_secs(fire.fact.late_seconds)
 }
 
-fn single(
-    fire: &PendingSend,
-    (to, scope): &(Recipient, Option<MessageScope>),
-    today: civil::Date,
-    phrases: &HashMap<String, String>,
-) -> NewMessage {
+fn single(fire: &PendingSend, (to, scope): &Place, today: civil::Date, phrases: &Phrases) -> NewMessage {
     let phrase = phrases.get(&fire.key).filter(|phrase| {
         compose::remark(&fire.fact, today).is_empty() && phrase_check::says_the_same(&fire.fact.msg, phrase)
     });
@@ -206,11 +190,7 @@ fn single(
     }
 }
 
-fn digest(
-    fires: &[&PendingSend],
-    (to, scope): &(Recipient, Option<MessageScope>),
-    words: impl Fn(&[Fact]) -> String,
-) -> NewMessage {
+fn digest(fires: &[&PendingSend], (to, scope): &Place, words: impl Fn(&[Fact]) -> String) -> NewMessage {
     let facts: Vec<Fact> = fires.iter().map(|fire| fire.fact.clone()).collect();
     NewMessage {
         key: digest_key(fires.iter().map(|fire| fire.key.as_str()), to),

@@ -13,12 +13,14 @@
 //! 5. further notifiers get their copies, which were claimed in step 2.
 //!
 //! [`notes`] reads the notes; [`plan`] compares (reminders in [`reminders`], tasks of other plugins in [`tasks`], the
-//! plan's values in [`planned`]); [`messages`] makes the texts; [`mod@machines`] limits the plan to this machine's share, if there are several.
+//! plan's values in [`planned`]); [`messages`] makes the texts. If there are several machines, [`machine_claims`] limits the
+//! messages to this machine's share, and [`machine_lines`] the lines that it rewrites.
 //!
 //! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite. A due line without an
 //! id that was just written waits five seconds, a minute at most, except for `tick`: it may be half typed.
 
-mod machines;
+mod machine_claims;
+mod machine_lines;
 mod messages;
 mod notes;
 mod plan;
@@ -32,12 +34,14 @@ mod tasks;
 use send::MessageSelection;
 pub(crate) use send::Sender;
 
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
 
+use super::delivery_journal::Journal;
 use super::delivery_order::DeliveryOrder;
-use super::journal::Journal;
 use super::notifier::MessageKind;
 use super::words::NotifyRules;
 use crate::clock::Clock;
@@ -83,6 +87,51 @@ pub struct PassContext<'a> {
     pub settings: &'a PassSettings,
     /// Whether this machine may send, where there are several.
     pub machines: &'a Machines,
+}
+
+/// One pass: what it works with, how it is run, and its instant.
+#[derive(Clone, Copy)]
+pub(crate) struct Pass<'a> {
+    context: &'a PassContext<'a>,
+    mode: PassMode,
+    pub now: Timestamp,
+}
+
+impl<'a> Deref for Pass<'a> {
+    type Target = PassContext<'a>;
+    fn deref(&self) -> &PassContext<'a> {
+        self.context
+    }
+}
+
+impl<'a> Pass<'a> {
+    /// A pass at the clock's instant.
+    pub fn new(context: &'a PassContext<'a>, mode: PassMode) -> Self {
+        Self { context, mode, now: context.clock.now() }
+    }
+
+    /// The same as a dry run at another instant.
+    fn dry_run_at(self, now: Timestamp) -> Self {
+        Self { mode: PassMode::DryRun, now, ..self }
+    }
+
+    fn is_dry_run(&self) -> bool {
+        self.mode == PassMode::DryRun
+    }
+
+    /// The instant this long after that of the pass.
+    pub fn later(&self, by: SignedDuration) -> Timestamp {
+        self.now.saturating_add(by).unwrap_or(self.now)
+    }
+
+    /// The local date of the pass.
+    fn today(&self) -> Date {
+        self.settings.zone.tz().to_datetime(self.now).date()
+    }
+
+    fn report(&self) -> PassReport {
+        PassReport { dry_run: self.is_dry_run(), ..PassReport::new(self.now, self.settings.zone.tz()) }
+    }
 }
 
 /// The user's settings.
@@ -159,45 +208,44 @@ pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
 /// The journal can't be used, or another process is in a pass.
 pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassMode) -> Result<PassReport> {
     let started = Instant::now();
-    let now = context.clock.now();
-    let mut report = PassReport::new(now, context.settings.zone.tz());
-    report.dry_run = mode == PassMode::DryRun;
-    let lock = if mode == PassMode::DryRun { None } else { Some(lock(context.journal).await?) };
-    let mut notes = PassNotes::read(context, now, &mut report)?;
+    let pass = Pass::new(context, mode);
+    let mut report = pass.report();
+    let lock = if pass.is_dry_run() { None } else { Some(lock(context.journal).await?) };
+    let mut notes = PassNotes::read(pass, &mut report)?;
     if let Some(note) = notes.reminders.as_mut().filter(|_| mode == PassMode::Daemon) {
         let lines = note.was_read.then(|| note.without_id.iter().map(|line| line.text.as_slice()));
-        note.just_written = memory.observe_lines_without_id(lines, now);
+        note.just_written = memory.observe_lines_without_id(lines, pass.now);
     }
-    notes.tasks = tasks::read_tasks(context, &mut memory.tasks, mode, now, &mut report)?;
-    machines::set_notes(context, &notes);
-    let sender = || send::Sender::new(context, now, started + SEND_BUDGET);
-    let changed = if let Some(reason) = context.settings.reason_for_silence(now) {
+    notes.tasks = tasks::read(pass, &mut memory.tasks, &mut report)?;
+    machine_lines::set_notes(pass, &notes);
+    let until = started + SEND_BUDGET;
+    let changed = if let Some(reason) = context.settings.reason_for_silence(pass.now) {
         report.read_only = Some(reason);
-        if mode != PassMode::DryRun {
+        if !pass.is_dry_run() {
             // Confirmations of changes that were made here.
-            machines::announce_sends(context, &notes, None, now)?;
-            sender().resume(MessageSelection::All, &mut report).await?;
+            machine_claims::announce_sends(pass, &notes, None)?;
+            Sender::new(pass, until, &mut report).resume(MessageSelection::All).await?;
         }
         Vec::new()
-    } else if mode == PassMode::DryRun {
-        let plan = plan::plan(context, &notes, mode, now)?;
-        plan.fires.iter().for_each(|fire| report.fired(&fire.fact, now, context.settings.zone.tz()));
+    } else if pass.is_dry_run() {
+        let plan = plan::plan(pass, &notes)?;
+        plan.fires.iter().for_each(|fire| report.fired(&fire.fact, pass));
         plan.changed
     } else {
-        let plan = work(context, &notes, mode, now, started, &mut report).await?;
-        memory.note_waiting(plan.has_young, now);
+        let plan = work(pass, &notes, until, &mut report).await?;
+        memory.note_waiting(plan.has_young, pass.now);
         if mode == PassMode::Daemon {
-            machines::check_lines(context, &mut memory.near, &notes, now, &mut report)?;
+            machine_lines::check_lines(pass, &mut memory.near, &notes, &mut report)?;
         }
-        rewrite_lines::rewrite_notes(context, memory, mode, &notes, &plan, now, &mut report)?;
-        sender().resume(MessageSelection::Copies, &mut report).await?;
-        note_clean(context, &notes, &plan)?;
+        rewrite_lines::rewrite_notes(pass, memory, &notes, &plan, &mut report)?;
+        Sender::new(pass, until, &mut report).resume(MessageSelection::Copies).await?;
+        note_clean(pass, &notes, &plan)?;
         if context.settings.phrase && mode == PassMode::Daemon {
-            report.upcoming = plan::upcoming(context, &notes, context.clock.now())?;
+            report.upcoming = plan::upcoming(pass.dry_run_at(context.clock.now()), &notes)?;
         }
         plan.changed
     };
-    report_findings(context, &notes, &changed, mode, &mut report)?;
+    report_findings(pass, &notes, &changed, &mut report)?;
     drop(lock);
     finish(started, &mut report);
     Ok(report)
@@ -205,44 +253,43 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
 
 /// Sends the due messages, and returns the items to write down.
 async fn work(
-    context: &PassContext<'_>,
+    pass: Pass<'_>,
     notes: &PassNotes,
-    mode: PassMode,
-    now: Timestamp,
-    started: Instant,
+    until: Instant,
     report: &mut PassReport,
 ) -> Result<planned::PassPlan> {
-    context.journal.dissolve_unsent()?;
-    machines::mark_left_open(context)?;
-    let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
-    sender.resume(MessageSelection::Counting, report).await?;
-    let mut plan = plan::plan(context, notes, mode, now)?;
+    pass.journal.dissolve_unsent()?;
+    machine_claims::mark_left_open(pass)?;
+    let mut sender = Sender::new(pass, until, report);
+    sender.resume(MessageSelection::Counting).await?;
+    let mut plan = plan::plan(pass, notes)?;
     while !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
-        let phrases = plan::phrases(context, &plan.fires)?;
-        let mut messages = messages::counting(context, &plan.fires, &phrases, now)?;
-        messages.extend(messages::copies(context, &plan.fires, &phrases, now)?);
-        let messages = machines::allowed(context, messages, now, report).await?;
-        let claimed = context.journal.claim(&messages, |to| context.delivery_order.limit(to))?;
+        let phrases = plan::phrases(pass, &plan.fires)?;
+        let mut messages = messages::counting(pass, &plan.fires, &phrases)?;
+        messages.extend(messages::copies(pass, &plan.fires, &phrases)?);
+        let messages = machine_claims::allowed(pass, messages, sender.report).await?;
+        let claimed = pass.journal.claim(&messages, |to| pass.delivery_order.limit(to))?;
         fail::fail_point!("deliver::after-claim");
         // Copies are on disk too, and go out once the notes are written.
         let counting = claimed.into_iter().filter(|message| !message.to.is_copy()).collect();
         sender.has_released = false;
-        sender.deliver(counting, report).await?;
+        sender.deliver(counting).await?;
         let is_more = sender.has_released && !sender.out_of_time;
         if is_more {
-            sender.resume(MessageSelection::Counting, report).await?;
+            sender.resume(MessageSelection::Counting).await?;
         }
-        plan = plan::plan(context, notes, mode, now)?;
+        plan = plan::plan(pass, notes)?;
         if !is_more {
             break;
         }
     }
-    machines::announce_sends(context, notes, Some(&plan), now)?;
+    let out_of_time = sender.out_of_time;
+    machine_claims::announce_sends(pass, notes, Some(&plan))?;
     report.waiting = plan.waiting.len() + plan.fires.len();
     plan.waiting.iter().for_each(|at| report.request_pass(*at));
-    if sender.out_of_time && !plan.fires.is_empty() {
-        report.request_pass(now);
+    if out_of_time && !plan.fires.is_empty() {
+        report.request_pass(pass.now);
     }
     Ok(plan)
 }
@@ -254,12 +301,10 @@ async fn work(
 /// The journal can't be used.
 pub async fn flush(context: &PassContext<'_>) -> Result<PassReport> {
     let started = Instant::now();
-    let now = context.clock.now();
-    let mut report = PassReport::new(now, context.settings.zone.tz());
+    let pass = Pass::new(context, PassMode::Tick);
+    let mut report = pass.report();
     if let Some(_lock) = context.journal.lock()? {
-        send::Sender::new(context, now, started + SEND_BUDGET)
-            .resume(MessageSelection::All, &mut report)
-            .await?;
+        Sender::new(pass, started + SEND_BUDGET, &mut report).resume(MessageSelection::All).await?;
     }
     finish(started, &mut report);
     Ok(report)
@@ -280,20 +325,19 @@ async fn lock(journal: &Journal) -> Result<std::fs::File> {
 
 /// Reports near misses, once each.
 fn report_findings(
-    context: &PassContext<'_>,
+    pass: Pass<'_>,
     notes: &PassNotes,
     changed: &[ChangedAfterSend],
-    mode: PassMode,
     report: &mut PassReport,
 ) -> Result<()> {
-    for (path, mut found) in notes.findings(context.settings) {
+    for (path, mut found) in notes.findings(pass.settings) {
         let kind =
-            if path == context.settings.reminders { MessageKind::Reminder } else { MessageKind::Commitment };
+            if path == pass.settings.reminders { MessageKind::Reminder } else { MessageKind::Commitment };
         let here = changed.iter().filter(|changed| changed.kind == kind);
         found.extend(here.map(|changed| delivered_already(&path, changed)));
-        let keys = notes.finding_keys(context.settings, &found);
+        let keys = notes.finding_keys(pass.settings, &found);
         let current = keys.iter().copied().collect();
-        let new = context.journal.new_findings(path.as_str(), &current, mode != PassMode::DryRun)?;
+        let new = pass.journal.new_findings(path.as_str(), &current, !pass.is_dry_run())?;
         let told = keys.iter().zip(found).filter(|(key, _)| new.contains(key)).map(|(_, finding)| finding);
         report.near_misses.extend(told);
     }
@@ -302,13 +346,13 @@ fn report_findings(
 
 /// Notes that there is nothing more to do in `Reminders.md` as it is: the next pass need not read its
 /// lines until a date has come or the file is another.
-fn note_clean(context: &PassContext<'_>, notes: &PassNotes, plan: &planned::PassPlan) -> Result<()> {
+fn note_clean(pass: Pass<'_>, notes: &PassNotes, plan: &planned::PassPlan) -> Result<()> {
     let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
     let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
     if let Some(stat) =
         note.stat.as_deref().filter(|_| idle && note.without_id.iter().all(|line| !line.terminated))
     {
-        context.journal.set_clean(context.settings.reminders.as_str(), stat)?;
+        pass.journal.set_clean(pass.settings.reminders.as_str(), stat)?;
     }
     Ok(())
 }

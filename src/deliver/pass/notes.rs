@@ -15,8 +15,8 @@ use jiff::{SignedDuration, Timestamp, civil};
 use memchr::{memmem, memrchr};
 
 use super::planned::UnsentOccurrence;
-use super::{PassContext, PassReport, PassSettings};
-use crate::deliver::journal::LineHash;
+use super::{Pass, PassReport, PassSettings};
+use crate::deliver::delivery_journal::LineHash;
 use crate::format::commitment::{self, CommitmentsFile};
 use crate::format::reminder::{self, ReminderLine, ScannedItem};
 use crate::format::{Finding, lines};
@@ -66,7 +66,7 @@ pub(super) struct CommitmentNote {
 #[derive(Debug)]
 pub(super) struct PassNotes {
     /// The due task lines of other plugins; `None` if none are notified, or if they are unknown.
-    pub tasks: Option<super::tasks::DueTasks>,
+    pub tasks: Option<Vec<super::tasks::DueTask>>,
     pub reminders: Option<ReminderNote>,
     pub commitments: Option<CommitmentNote>,
 }
@@ -131,21 +131,21 @@ impl ReminderNote {
 
 impl PassNotes {
     /// Reads both; an unreadable note is named in the report.
-    pub fn read(context: &PassContext<'_>, now: Timestamp, report: &mut PassReport) -> Result<Self> {
-        let settings = context.settings;
-        let stat = context.vault.stat(&settings.reminders).ok().flatten();
+    pub fn read(pass: Pass<'_>, report: &mut PassReport) -> Result<Self> {
+        let settings = pass.settings;
+        let stat = pass.vault.stat(&settings.reminders).ok().flatten();
         let stat = stat.map(|stat| {
             format!("{} {} {} {} {}", stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stat.dev)
         });
-        let is_clean = stat.is_some() && context.journal.clean(settings.reminders.as_str())? == stat;
-        let mut bytes = |path: &NotePath| match context.vault.read_or_empty(path) {
+        let is_clean = stat.is_some() && pass.journal.clean(settings.reminders.as_str())? == stat;
+        let mut bytes = |path: &NotePath| match pass.vault.read_or_empty(path) {
             Ok(bytes) => Some(bytes),
             Err(error) => {
                 report.problems.push(error.to_string());
                 None
             }
         };
-        let local_now = settings.zone.tz().to_datetime(now);
+        let local_now = settings.zone.tz().to_datetime(pass.now);
         let reminders = bytes(&settings.reminders).map(|bytes| {
             let note = if is_clean && !may_be_due(&bytes, local_now) {
                 ReminderNote { bytes, ..ReminderNote::default() }

@@ -13,8 +13,8 @@ use super::planned::{
     ChangedAfterSend, PassPlan, PendingRewrite, PendingSend, Readiness, late_seconds, marks, readiness,
 };
 use super::reminders::Planner;
-use super::{PassContext, PassMode, tasks};
-use crate::deliver::journal::{self, LineHash};
+use super::{Pass, tasks};
+use crate::deliver::delivery_journal::{self, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::deliver::words::phrase_check;
 use crate::format::commitment::{Commitment, CommitmentStatus};
@@ -23,16 +23,11 @@ use crate::sqlite::Result;
 
 /// Compares the notes with the journal. Except in a dry run, ids that are made up for lines without one are remembered
 /// before anything is sent under them.
-pub(super) fn plan(
-    context: &PassContext<'_>,
-    notes: &PassNotes,
-    mode: PassMode,
-    now: Timestamp,
-) -> Result<PassPlan> {
-    let mut plan = compare(context, notes, mode, now)?;
-    let settings = context.settings;
+pub(super) fn plan(pass: Pass<'_>, notes: &PassNotes) -> Result<PassPlan> {
+    let mut plan = compare(pass, notes)?;
+    let settings = pass.settings;
     // All but urgent items wait until the quiet hours end.
-    if let Some(until) = settings.notify_rules.quiet_until(&settings.zone, now) {
+    if let Some(until) = settings.notify_rules.quiet_until(&settings.zone, pass.now) {
         let all = plan.fires.len();
         plan.fires.retain(|fire| settings.notify_rules.has_urgent_tag(&fire.fact.msg));
         plan.waiting.extend((plan.fires.len() < all).then_some(until));
@@ -41,22 +36,17 @@ pub(super) fn plan(
 }
 
 /// The same, whatever the quiet hours say.
-pub(super) fn compare(
-    context: &PassContext<'_>,
-    notes: &PassNotes,
-    mode: PassMode,
-    now: Timestamp,
-) -> Result<PassPlan> {
+pub(super) fn compare(pass: Pass<'_>, notes: &PassNotes) -> Result<PassPlan> {
     let mut plan = PassPlan::default();
     if let Some(note) = &notes.reminders {
-        Planner { context, note, moment: DueInstant::new(&context.settings.zone, now), now }
-            .run(mode != PassMode::DryRun, &mut plan)?;
+        Planner { pass, note, moment: DueInstant::new(&pass.context.settings.zone, pass.now) }
+            .run(&mut plan)?;
     }
     if let Some(note) = &notes.commitments {
-        commitments(context, note, now, &mut plan)?;
+        commitments(pass, note, &mut plan)?;
     }
     if let Some(found) = &notes.tasks {
-        tasks::plan(context, found, mode, now, &mut plan)?;
+        tasks::plan(pass, found, &mut plan)?;
     }
     Ok(plan)
 }
@@ -69,31 +59,23 @@ pub(crate) fn text_hash(commitment: &Commitment) -> LineHash {
     LineHash::of([&commitment.id, &due, scope, commitment.text.trim()].join("\0").as_bytes())
 }
 
-fn commitments(
-    context: &PassContext<'_>,
-    note: &CommitmentNote,
-    now: Timestamp,
-    plan: &mut PassPlan,
-) -> Result<()> {
+fn commitments(pass: Pass<'_>, note: &CommitmentNote, plan: &mut PassPlan) -> Result<()> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for block in &note.parsed.blocks {
         *counts.entry(&block.commitment.id).or_default() += 1;
     }
     for block in &note.parsed.blocks {
         let commitment = &block.commitment;
-        let Some(due) =
-            commitment.due.filter(|due| commitment.status == CommitmentStatus::Pending && *due <= now)
-        else {
-            continue;
-        };
+        let is_due = |due: &Timestamp| commitment.status == CommitmentStatus::Pending && *due <= pass.now;
+        let Some(due) = commitment.due.filter(is_due) else { continue };
         let hash = text_hash(commitment);
         // The second is the one that journals of earlier versions know it by.
         let hashes = [hash, LineHash::of(&note.bytes[block.range.clone()])];
         let utc = due.to_zoned(TimeZone::UTC).datetime();
         let disputed = counts[commitment.id.as_str()] > 1;
-        let marks = marks(context.journal, &commitment.id, utc, &hashes, disputed)?;
-        let key = journal::key(&commitment.id, utc, marks.as_ref());
-        match readiness(context.journal.row(&key)?, now, &context.settings.notifiers) {
+        let marks = marks(pass.journal, &commitment.id, utc, &hashes, disputed)?;
+        let key = delivery_journal::key(&commitment.id, utc, marks.as_ref());
+        match readiness(pass, pass.journal.row(&key)?) {
             Readiness::Wait(at) => {
                 plan.waiting.extend(at);
                 plan.open.insert(key);
@@ -113,7 +95,7 @@ fn commitments(
             Readiness::Fire if !plan.open.insert(key.clone()) => {}
             Readiness::Fire => {
                 let scope = commitment.scope.as_deref().and_then(|scope| scope.parse().ok());
-                let fact = commitment_fact(&context.settings.zone, commitment, due, now);
+                let fact = commitment_fact(&pass.settings.zone, commitment, due, pass.now);
                 plan.fires.push(PendingSend { key, line: hash, fact, scope });
             }
         }
@@ -140,14 +122,9 @@ pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timesta
 /// How far ahead phrases are asked for.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
-/// Lists items that are due within a minute after `now` and are sent once, alone. Recurring and late items, and those
+/// Lists items that are due within a minute after the instant of the pass and are sent once, alone. Recurring and late items, and those
 /// in a digest, keep the plain text.
-pub(super) fn upcoming(
-    context: &PassContext<'_>,
-    notes: &PassNotes,
-    now: Timestamp,
-) -> Result<Vec<PendingSend>> {
-    let ahead = now.saturating_add(AHEAD).unwrap_or(now);
+pub(super) fn upcoming(pass: Pass<'_>, notes: &PassNotes) -> Result<Vec<PendingSend>> {
     // A line gets its id within seconds, and a pass follows: until then it has no lasting key.
     let named: HashSet<String> = notes
         .reminders
@@ -158,21 +135,24 @@ pub(super) fn upcoming(
     let may = |fire: &PendingSend| {
         let fact = &fire.fact;
         let lasting = fact.kind == MessageKind::Commitment || named.contains(&fact.id);
-        lasting && fact.due > now && !fact.recurring && fact.missed == 0 && phrase_check::fits(&fact.msg)
+        lasting && fact.due > pass.now && !fact.recurring && fact.missed == 0 && phrase_check::fits(&fact.msg)
     };
-    let mut fires = plan(context, notes, PassMode::DryRun, ahead)?.fires;
+    let mut fires = plan(pass.dry_run_at(pass.later(AHEAD)), notes)?.fires;
     fires.retain(may);
     Ok(fires)
 }
 
+/// A brain's phrases, by the keys of deliveries.
+pub(super) type Phrases = HashMap<String, String>;
+
 /// The phrases that were ready in time for the items that are due now.
-pub(super) fn phrases(context: &PassContext<'_>, fires: &[PendingSend]) -> Result<HashMap<String, String>> {
-    if !context.settings.phrase {
+pub(super) fn phrases(pass: Pass<'_>, fires: &[PendingSend]) -> Result<Phrases> {
+    if !pass.settings.phrase {
         return Ok(HashMap::new());
     }
     let mut found = HashMap::new();
     for fire in fires.iter().filter(|fire| !fire.fact.recurring) {
-        if let Some(phrase) = context.journal.phrase(&fire.key, &fire.line)? {
+        if let Some(phrase) = pass.journal.phrase(&fire.key, &fire.line)? {
             found.insert(fire.key.clone(), phrase);
         }
     }

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp, civil};
 
-use crate::deliver::journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
+use super::Pass;
+use crate::deliver::delivery_journal::{self, DeliveryRow, DeliveryState, Journal, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind, MessageScope};
-use crate::format::id::ReminderId;
+use crate::format::ReminderId;
 use crate::schedule::Occurrence;
 use crate::sqlite::Result;
 
@@ -78,13 +79,16 @@ pub(super) enum Readiness {
     Sent(Box<DeliveryRow>),
 }
 
-pub(super) fn readiness(row: Option<DeliveryRow>, now: Timestamp, notifiers: &str) -> Readiness {
+pub(super) fn readiness(pass: Pass<'_>, row: Option<DeliveryRow>) -> Readiness {
     let Some(row) = row else { return Readiness::Fire };
+    let now = pass.now;
+    let is_refused = [delivery_journal::RESTORED, &pass.settings.notifiers]
+        .iter()
+        .any(|it| row.settings.as_deref() == Some(*it));
     match row.state {
         DeliveryState::Sent | DeliveryState::Done => Readiness::Sent(Box::new(row)),
         DeliveryState::Sending => Readiness::Wait(row.retry.filter(|at| *at > now)),
-        DeliveryState::Failed if row.settings.as_deref() == Some(notifiers) => Readiness::Wait(None),
-        DeliveryState::Failed if row.settings.as_deref() == Some(journal::RESTORED) => Readiness::Wait(None),
+        DeliveryState::Failed if is_refused => Readiness::Wait(None),
         DeliveryState::Failed => Readiness::Fire,
         // A clock that was put back to before the attempt makes the wait meaningless.
         DeliveryState::Due => match (row.retry, row.attempted) {
@@ -107,14 +111,14 @@ pub(super) fn marks(
     disputed: bool,
 ) -> Result<Option<LineHash>> {
     for hash in hashes {
-        if journal.row(&journal::key(id, local, Some(hash)))?.is_some() {
+        if journal.row(&delivery_journal::key(id, local, Some(hash)))?.is_some() {
             return Ok(Some(*hash));
         }
     }
     if !disputed {
         return Ok(None);
     }
-    let plain = journal.row(&journal::key(id, local, None))?;
+    let plain = journal.row(&delivery_journal::key(id, local, None))?;
     let was_first = plain.is_some_and(|row| hashes.contains(&row.line));
     Ok(hashes.first().copied().filter(|_| !was_first))
 }

@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use super::PassContext;
+use super::Pass;
 use super::notes::ReminderNote;
 use super::planned::{
     ChangedAfterSend, LineRewrite, PassPlan, PendingRewrite, PendingSend, Readiness, late_seconds, marks,
     readiness,
 };
-use crate::deliver::journal::{self, DeliveryRow, LineHash};
+use crate::deliver::delivery_journal::{self, DeliveryRow, LineHash};
 use crate::deliver::notifier::{Fact, MessageKind};
-use crate::format::id::ReminderId;
+use crate::format::ReminderId;
 use crate::format::reminder::{self, ParsedLine, Recur, Reminder, ReminderLine};
 use crate::reminders::{IdAt, fields, id_of_line};
 use crate::schedule::{DueInstant, DueReminder};
@@ -26,10 +26,9 @@ pub(crate) fn meaning(reminder: &Reminder) -> LineHash {
 
 /// Plans the reminders of a note.
 pub(super) struct Planner<'a> {
-    pub context: &'a PassContext<'a>,
+    pub pass: Pass<'a>,
     pub note: &'a ReminderNote,
     pub moment: DueInstant<'a>,
-    pub now: Timestamp,
 }
 
 /// Under which name a due line is known.
@@ -49,14 +48,14 @@ enum DueAction {
 
 impl Planner<'_> {
     /// Adds the actions for the note to `plan`.
-    pub(super) fn run(&self, assign: bool, plan: &mut PassPlan) -> Result<()> {
+    pub(super) fn run(&self, plan: &mut PassPlan) -> Result<()> {
         let lines = &self.note.may_be_due;
         let due: Vec<(&ReminderLine, DueReminder)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
         if due.is_empty() {
             return Ok(());
         }
-        let identities = self.identities(&due, assign)?;
+        let identities = self.identities(&due)?;
         let disputed = self.disputed(&due);
         for ((line, due), mut identity) in due.into_iter().zip(identities) {
             let hash = meaning(&line.reminder);
@@ -100,16 +99,16 @@ impl Planner<'_> {
 
     /// Until when a line waits that was just written.
     fn wait_of_new(&self, line: &ReminderLine) -> Option<Timestamp> {
-        self.note.just_written.get(&line.text).copied().filter(|until| *until > self.now)
+        self.note.just_written.get(&line.text).copied().filter(|until| *until > self.pass.now)
     }
 
     /// The id of each due line: its own, else the one that was given to this very line before, else that of a line which
     /// this one was before its words were changed, else a new one.
-    fn identities(&self, due: &[(&ReminderLine, DueReminder)], assign: bool) -> Result<Vec<LineIdentity>> {
+    fn identities(&self, due: &[(&ReminderLine, DueReminder)]) -> Result<Vec<LineIdentity>> {
         let without_id = due.iter().any(|(line, _)| line.reminder.id.is_none());
         let mut taken: HashSet<ReminderId> =
             if without_id { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
-        let journal = self.context.journal;
+        let journal = self.pass.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
         let mut lost: Option<Vec<DeliveryRow>> = None;
         let mut new = Vec::new();
@@ -124,7 +123,7 @@ impl Planner<'_> {
                 out.push(LineIdentity { id, elsewhere: false });
                 continue;
             }
-            let known = journal.name(&hash)?.and_then(|id| id.parse::<ReminderId>().ok());
+            let known = journal.name(&hash)?.and_then(|id| ReminderId::from_bytes(id.as_bytes()));
             let elsewhere = known.is_some_and(|id| taken.contains(&id));
             if let Some(id) = known
                 && (!elsewhere || self.was_sent(id, &line.reminder, due)?)
@@ -137,14 +136,14 @@ impl Planner<'_> {
                 none => none.insert(self.lost(&taken)?),
             };
             let id = reworded(lost, &line.reminder, due).unwrap_or_else(|| {
-                id_of_line(&self.context.settings.reminders, &line.reminder, |id| taken.contains(id))
+                id_of_line(&self.pass.settings.reminders, &line.reminder, |id| taken.contains(id))
             });
             taken.insert(id);
             names.insert(hash, id);
             new.push((hash, id.to_string()));
             out.push(LineIdentity { id, elsewhere: false });
         }
-        if assign && !new.is_empty() {
+        if !self.pass.is_dry_run() && !new.is_empty() {
             journal.set_names(&new)?;
         }
         Ok(out)
@@ -152,11 +151,11 @@ impl Planner<'_> {
 
     /// Deliveries that were sent, or may have been, and are not written down yet, and whose id no line of the note has.
     fn lost(&self, taken: &HashSet<ReminderId>) -> Result<Vec<DeliveryRow>> {
-        let journal = self.context.journal;
+        let journal = self.pass.journal;
         let mut lost = journal.unfinished_deliveries()?;
         lost.retain(|row| {
-            let id = row.fact.id.parse::<ReminderId>();
-            row.fact.kind == MessageKind::Reminder && id.is_ok_and(|id| !taken.contains(&id))
+            let id = ReminderId::from_bytes(row.fact.id.as_bytes());
+            row.fact.kind == MessageKind::Reminder && id.is_some_and(|id| !taken.contains(&id))
         });
         if lost.is_empty() {
             return Ok(lost);
@@ -171,7 +170,7 @@ impl Planner<'_> {
 
     fn was_sent(&self, id: ReminderId, reminder: &Reminder, due: &DueReminder) -> Result<bool> {
         let own = reminder.date.to_datetime(reminder.time);
-        Ok(self.context.journal.latest_sent(id.as_str(), own, due.occurrence.local)?.is_some())
+        Ok(self.pass.journal.latest_sent(id.as_str(), own, due.occurrence.local)?.is_some())
     }
 
     /// Whether one of these is this line after a recurrence step, or before it: the line is then an old copy of itself.
@@ -219,14 +218,14 @@ impl Planner<'_> {
         hash: LineHash,
         disputed: bool,
     ) -> Result<DueAction> {
-        let journal = self.context.journal;
+        let journal = self.pass.journal;
         let id = identity.id.as_str();
         let marks = marks(journal, id, due.occurrence.local, &[hash], disputed)?;
-        let key = |local| journal::key(id, local, marks.as_ref());
+        let key = |local| delivery_journal::key(id, local, marks.as_ref());
         let mut due = due;
         if reminder.recur != Recur::None {
             let own = reminder.date.to_datetime(reminder.time);
-            let subject = journal::subject(id, marks.as_ref());
+            let subject = delivery_journal::subject(id, marks.as_ref());
             if let Some(sent) = journal.latest_sent(&subject, own, due.occurrence.local)? {
                 match self.moment.due_after(reminder, sent) {
                     Some(later) => due = later,
@@ -243,7 +242,7 @@ impl Planner<'_> {
         }
         let key = key(due.occurrence.local);
         let row = journal.row(&key)?;
-        Ok(match readiness(row, self.now, &self.context.settings.notifiers) {
+        Ok(match readiness(self.pass, row) {
             Readiness::Fire => DueAction::Fire(due, key),
             Readiness::Wait(at) => DueAction::Wait(key, at),
             Readiness::Sent(row) if reminder.recur == Recur::None && !same_words(&row, hash, reminder) => {
@@ -256,7 +255,7 @@ impl Planner<'_> {
     fn target(&self, line: &ReminderLine, identity: &LineIdentity, row: &DeliveryRow) -> LineRewrite {
         // As the machine that sent it would have: by the time at which it did.
         let told = row.attempted.filter(|_| row.sender_machine.is_some());
-        let told = told.map(|at| DueInstant::new(&self.context.settings.zone, at));
+        let told = told.map(|at| DueInstant::new(&self.pass.settings.zone, at));
         let moment = told.as_ref().unwrap_or(&self.moment);
         let next = if line.reminder.recur == Recur::None { None } else { moment.next(&line.reminder) };
         match next {
@@ -275,7 +274,7 @@ impl Planner<'_> {
             id: identity.id.to_string(),
             local: due.occurrence.local,
             due: due.occurrence.at,
-            late_seconds: late_seconds(due.occurrence.at, self.now),
+            late_seconds: late_seconds(due.occurrence.at, self.pass.now),
             missed: due.missed,
             msg: line.reminder.msg.clone(),
             recurring: line.reminder.recur != Recur::None,
@@ -290,7 +289,7 @@ fn reworded(lost: &mut Vec<DeliveryRow>, reminder: &Reminder, due: &DueReminder)
     let times = reminder.date.to_datetime(reminder.time)..=due.occurrence.local;
     let was = |row: &DeliveryRow| times.contains(&row.fact.local) && is_alike(&row.fact.msg, &reminder.msg);
     let at = lost.iter().position(was)?;
-    lost.remove(at).fact.id.parse().ok()
+    ReminderId::from_bytes(lost.remove(at).fact.id.as_bytes())
 }
 
 /// Whether two texts share at least half of the shorter one at their beginning and end. A text that is less alike is
@@ -306,7 +305,7 @@ fn is_alike(a: &str, b: &str) -> bool {
 /// Whether a line still has the words that were sent; an id added since is no change.
 fn same_words(row: &DeliveryRow, hash: LineHash, reminder: &Reminder) -> bool {
     row.line == hash || row.line == meaning(&Reminder { id: None, ..reminder.clone() }) || {
-        let id = row.fact.id.parse().ok();
+        let id = ReminderId::from_bytes(row.fact.id.as_bytes());
         row.line == meaning(&Reminder { id, ..reminder.clone() })
     }
 }

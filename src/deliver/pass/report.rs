@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 use serde::Serialize;
 
+use super::Pass;
 use super::planned::{PendingSend, late_seconds};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::reminders::{PlacedFinding, rfc3339};
@@ -100,12 +101,12 @@ impl PassReport {
         Self { now: rfc3339(now, tz), ..Self::default() }
     }
 
-    pub(super) fn fired(&mut self, fact: &Fact, now: Timestamp, tz: &TimeZone) {
+    pub(super) fn fired(&mut self, fact: &Fact, pass: Pass<'_>) {
         self.fired.push(DeliveredItem {
             kind: fact.kind,
             id: fact.id.clone(),
-            due: rfc3339(fact.due, tz),
-            late_seconds: late_seconds(fact.due, now),
+            due: rfc3339(fact.due, pass.settings.zone.tz()),
+            late_seconds: late_seconds(fact.due, pass.now),
             missed: fact.missed,
             text: fact.msg.clone(),
             next: fact.next.map(civil::DateTime::date),

@@ -1,22 +1,23 @@
-//! Writes sent items down in the notes: deletes lines or moves them on, marks blocks, adds ids.
+//! Updates the notes after sending: deletes a line that was sent, or sets it to its next date, marks the block of a
+//! follow-up, and adds missing ids.
 //!
 //! Each rewrite names a line by its bytes. If those bytes are gone, a person has changed the line and the rewrite is
 //! dropped; the journal keeps the key, so nothing fires again.
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
-use super::machines::WriteOrder;
+use super::machine_lines::WriteOrder;
 use super::notes::{LineWithoutId, PassNotes};
 use super::plan::text_hash;
 use super::planned::{LineRewrite, PassPlan, PendingRewrite};
 use super::reminders::meaning;
-use super::{PassContext, PassMode, PassReport, PassState};
-use crate::deliver::journal::{DeliveryState, LineHash};
+use super::{Pass, PassMode, PassReport, PassState};
+use crate::deliver::delivery_journal::{DeliveryState, LineHash};
 use crate::deliver::notifier::MessageKind;
+use crate::format::ReminderId;
 use crate::format::commitment::{self, Commitment, CommitmentStatus};
-use crate::format::id::ReminderId;
 use crate::format::reminder::{self, ParsedLine};
 use crate::reminders::{id_of_line, rfc3339};
 use crate::sqlite::Result;
@@ -32,33 +33,31 @@ const TURN_LOOK: SignedDuration = SignedDuration::from_secs(30);
 
 /// Rewrites both notes, as far as they are still.
 pub(super) fn rewrite_notes(
-    context: &PassContext<'_>,
+    pass: Pass<'_>,
     memory: &mut PassState,
-    mode: PassMode,
     notes: &PassNotes,
     plan: &PassPlan,
-    now: Timestamp,
     report: &mut PassReport,
 ) -> Result<()> {
-    forget_deleted_lines(context, notes, plan)?;
-    let order = WriteOrder::new(context, memory, mode, plan, now);
-    let mut writer = LineRewriter { context, memory, mode, now, report };
+    forget_deleted_lines(pass, notes, plan)?;
+    let order = WriteOrder::new(pass, memory, plan);
+    let mut writer = LineRewriter { pass, memory, report };
     if let Some(note) = &notes.reminders {
         if note.was_read {
-            writer.observe(&context.settings.reminders, &note.bytes);
+            writer.observe(&pass.settings.reminders, &note.bytes);
         }
-        let ours = ours(&order, &plan.settles, now, writer.report);
-        writer.write_settled(&context.settings.reminders, &ours)?;
+        let ours = ours(&order, &plan.settles, writer.report);
+        writer.write_settled(&pass.settings.reminders, &ours)?;
         if order.is_free() {
             writer.give_ids(&note.without_id, notes, &plan.settles)?;
         } else if !note.without_id.is_empty() {
-            writer.report.request_pass(later(now, TURN_LOOK));
+            writer.report.request_pass(pass.later(TURN_LOOK));
         }
     }
     if let Some(note) = &notes.commitments {
-        writer.observe(&context.settings.commitments, &note.bytes);
-        let ours = ours(&order, &plan.delivered, now, writer.report);
-        writer.mark_delivered(&context.settings.commitments, &ours)?;
+        writer.observe(&pass.settings.commitments, &note.bytes);
+        let ours = ours(&order, &plan.delivered, writer.report);
+        writer.mark_delivered(&pass.settings.commitments, &ours)?;
     }
     Ok(())
 }
@@ -67,34 +66,29 @@ pub(super) fn rewrite_notes(
 fn ours<T: Clone>(
     order: &WriteOrder<'_>,
     all: &[PendingRewrite<T>],
-    now: Timestamp,
     report: &mut PassReport,
 ) -> Vec<PendingRewrite<T>> {
     let mut ours = Vec::new();
     for settle in all {
         match order.may_write(&settle.key, &settle.row) {
             Some(true) => ours.push(settle.clone()),
-            Some(false) => report.request_pass(later(now, TURN_LOOK)),
+            Some(false) => report.request_pass(order.pass.later(TURN_LOOK)),
             None => {}
         }
     }
     ours
 }
 
-fn later(now: Timestamp, by: SignedDuration) -> Timestamp {
-    now.saturating_add(by).unwrap_or(now)
-}
-
 /// Marks deliveries as done whose line is deleted (by the person, or by an edit whose outcome was never recorded), and
 /// deletes those that were never sent.
-fn forget_deleted_lines(context: &PassContext<'_>, notes: &PassNotes, plan: &PassPlan) -> Result<()> {
+fn forget_deleted_lines(pass: Pass<'_>, notes: &PassNotes, plan: &PassPlan) -> Result<()> {
     // A reworded line without an id is kept track of while it is being edited.
     let reworded =
         plan.changed.iter().filter(|changed| changed.without_id).map(|changed| changed.key.as_str());
     let lines = plan.settles.iter().map(|settle| settle.key.as_str());
     let blocks = plan.delivered.iter().map(|settle| settle.key.as_str());
     let open: HashSet<&str> = lines.chain(blocks).chain(reworded).collect();
-    let unsettled = context.journal.unsettled()?;
+    let unsettled = pass.journal.unsettled()?;
     let was_read = |kind: MessageKind| match kind {
         MessageKind::Commitment => notes.commitments.is_some(),
         MessageKind::Task => notes.tasks.is_some(),
@@ -103,38 +97,36 @@ fn forget_deleted_lines(context: &PassContext<'_>, notes: &PassNotes, plan: &Pas
     let gone = unsettled.iter().filter(|(key, row)| was_read(row.fact.kind) && !open.contains(key.as_str()));
     let gone: Vec<&str> = gone.map(|(key, _)| key.as_str()).collect();
     if !gone.is_empty() {
-        context.journal.done(gone)?;
+        pass.journal.done(gone)?;
     }
-    let unsent = context.journal.open_deliveries()?;
+    let unsent = pass.journal.open_deliveries()?;
     let gone = unsent.iter().filter(|row| was_read(row.fact.kind) && !plan.open.contains(&row.key));
     let gone: Vec<&str> = gone.map(|row| row.key.as_str()).collect();
     if !gone.is_empty() {
-        context.journal.forget_unsent(gone)?;
+        pass.journal.forget_unsent(gone)?;
     }
     Ok(())
 }
 
 struct LineRewriter<'a> {
-    context: &'a PassContext<'a>,
+    pass: Pass<'a>,
     memory: &'a mut PassState,
-    mode: PassMode,
-    now: Timestamp,
     report: &'a mut PassReport,
 }
 
 impl LineRewriter<'_> {
     fn observe(&mut self, path: &NotePath, bytes: &[u8]) {
-        if self.mode == PassMode::Daemon {
-            self.memory.observe(path, bytes, self.now);
+        if self.pass.mode == PassMode::Daemon {
+            self.memory.observe(path, bytes, self.pass.now);
         }
     }
 
     /// Whether the note may be rewritten now; else another pass is asked for.
     fn may_write(&mut self, path: &NotePath) -> bool {
-        if self.mode != PassMode::Daemon {
+        if self.pass.mode != PassMode::Daemon {
             return true;
         }
-        match self.memory.may_write(path, self.now) {
+        match self.memory.may_write(path, self.pass.now) {
             Ok(()) => true,
             Err(at) => {
                 self.report.request_pass(at);
@@ -150,7 +142,7 @@ impl LineRewriter<'_> {
         operations: &[Operation],
         why: &ChangeReason,
     ) -> Option<Vec<OpOutcome>> {
-        let edited = self.context.editor.edit(path, operations, why);
+        let edited = self.pass.editor.edit(path, operations, why);
         self.edited(path, edited)
     }
 
@@ -159,14 +151,14 @@ impl LineRewriter<'_> {
             Ok(edited) => {
                 self.memory.record_own_write(path, &edited.after);
                 self.report.problems.extend(edited.warning);
-                if edited.changed && self.mode == PassMode::Daemon {
-                    self.report.request_pass(later(self.now, SECOND_LOOK));
+                if edited.changed && self.pass.mode == PassMode::Daemon {
+                    self.report.request_pass(self.pass.later(SECOND_LOOK));
                 }
                 Some(edited.outcomes)
             }
-            Err(error) if error.is_transient() && self.mode == PassMode::Daemon => {
+            Err(error) if error.is_transient() && self.pass.mode == PassMode::Daemon => {
                 tracing::info!(%path, %error, "a note is rewritten later");
-                self.report.request_pass(later(self.now, SECOND_LOOK));
+                self.report.request_pass(self.pass.later(SECOND_LOOK));
                 None
             }
             Err(error) => {
@@ -215,7 +207,7 @@ impl LineRewriter<'_> {
         let sent: HashSet<LineHash> = settles.iter().map(|settle| settle.target).collect();
         let mut marked = HashSet::new();
         fail::fail_point!("deliver::before-rewrite");
-        let edited = self.context.editor.edit_with(path, &self.why(settles), |bytes| {
+        let edited = self.pass.editor.edit_with(path, &self.why(settles), |bytes| {
             marked.clear();
             let is_meant = |commitment: &Commitment| {
                 let hash = text_hash(commitment);
@@ -245,7 +237,7 @@ impl LineRewriter<'_> {
                 self.report.removed_again.push(settle.row.fact.id.clone());
             }
         }
-        self.context.journal.done(done.iter().map(|settle| settle.key.as_str()))?;
+        self.pass.journal.done(done.iter().map(|settle| settle.key.as_str()))?;
         Ok(())
     }
 
@@ -268,7 +260,7 @@ impl LineRewriter<'_> {
             let fact = &settle.row.fact;
             let name = if fact.kind == MessageKind::Commitment { "Commitment" } else { "Reminder" };
             why = why.trailer(name, fact.id.clone());
-            why = why.trailer("Due", rfc3339(fact.due, self.context.settings.zone.tz()));
+            why = why.trailer("Due", rfc3339(fact.due, self.pass.settings.zone.tz()));
             if let Some(delivered) = &settle.row.delivered {
                 why = why.trailer("Delivery", delivered.clone());
             }
@@ -294,14 +286,14 @@ impl LineRewriter<'_> {
             .filter(|line| line.terminated && times[line.text.as_slice()] == 1)
             .filter(|line| !rewritten.contains(line.text.as_slice()))
             .collect();
-        if self.mode == PassMode::Daemon {
+        if self.pass.mode == PassMode::Daemon {
             let all = lines.len();
-            lines.retain(|line| self.memory.is_steady(&line.text, self.now));
+            lines.retain(|line| self.memory.is_steady(&line.text, self.pass.now));
             if lines.len() < all {
-                self.report.request_pass(later(self.now, SECOND_LOOK));
+                self.report.request_pass(self.pass.later(SECOND_LOOK));
             }
         }
-        let path = &self.context.settings.reminders;
+        let path = &self.pass.settings.reminders;
         if lines.is_empty() || !self.may_write(path) {
             return Ok(());
         }
@@ -340,11 +332,12 @@ impl LineRewriter<'_> {
                 unreachable!("it was read as a reminder from the same bytes");
             };
             let meaning = meaning(&reminder);
-            let known = self.context.journal.name(&meaning)?.and_then(|id| id.parse().ok());
+            let known =
+                self.pass.journal.name(&meaning)?.and_then(|id| ReminderId::from_bytes(id.as_bytes()));
             let id = match known.filter(|id| !taken.contains(id)) {
                 Some(id) => id,
                 None => {
-                    let note = &self.context.settings.reminders;
+                    let note = &self.pass.settings.reminders;
                     let id = id_of_line(note, &reminder, |id| taken.contains(id));
                     new.push((meaning, id.to_string()));
                     id
@@ -354,7 +347,7 @@ impl LineRewriter<'_> {
             ids.push(id);
         }
         if !new.is_empty() {
-            self.context.journal.set_names(&new)?;
+            self.pass.journal.set_names(&new)?;
         }
         Ok(ids)
     }

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machines::MessageClaims;
-use super::{PassContext, PassReport};
+use super::machine_claims::MessageClaims;
+use super::{Pass, PassReport};
+use crate::deliver::delivery_journal::{ChunkState, JournalMessage};
 use crate::deliver::delivery_order::Destination;
-use crate::deliver::journal::{ChunkState, JournalMessage, Recipient};
-use crate::deliver::notifier::{MessageKind, MessageLookup, MessageScope, OutgoingMessage, SendOutcome};
+use crate::deliver::notifier::{MessageKind, MessageLookup, OutgoingMessage, SendOutcome};
 use crate::sqlite::Result;
 
 /// How far before the first attempt a lookup begins: clocks differ.
@@ -22,7 +22,7 @@ const FAILURES: u32 = 3;
 const ANSWER_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// A queue: messages to one notifier with one scope wait for each other.
-type SendQueue = (Recipient, Option<MessageScope>);
+type SendQueue = super::messages::Place;
 
 fn lane(message: &JournalMessage) -> SendQueue {
     (message.to.clone(), message.scope)
@@ -41,9 +41,9 @@ pub(crate) enum MessageSelection {
 
 /// Sends messages during one pass.
 pub(crate) struct Sender<'c> {
-    context: &'c PassContext<'c>,
-    now: Timestamp,
+    pass: Pass<'c>,
     deadline: Instant,
+    pub report: &'c mut PassReport,
     failures: HashMap<SendQueue, u32>,
     /// The recipients that took something in this pass, and for whom nothing waits any more.
     back: HashSet<SendQueue>,
@@ -65,35 +65,28 @@ enum SendEnd {
 }
 
 impl<'c> Sender<'c> {
-    pub fn new(context: &'c PassContext<'c>, now: Timestamp, deadline: Instant) -> Self {
-        Self {
-            context,
-            now,
-            deadline,
-            failures: HashMap::new(),
-            back: HashSet::new(),
-            has_released: false,
-            out_of_time: false,
-        }
+    pub fn new(pass: Pass<'c>, deadline: Instant, report: &'c mut PassReport) -> Self {
+        let (failures, back) = (HashMap::new(), HashSet::new());
+        Self { pass, deadline, report, failures, back, has_released: false, out_of_time: false }
     }
 
     /// Skips places with a running pause; messages that they refused come before all others.
-    fn keep_pauses(&mut self, report: &mut PassReport) -> Result<()> {
-        for (to, scope, until) in self.context.journal.pauses(self.now)? {
+    fn keep_pauses(&mut self) -> Result<()> {
+        for (to, scope, until) in self.pass.journal.pauses(self.pass.now)? {
             self.failures.insert((to, scope), FAILURES);
-            report.request_pass(until);
+            self.report.request_pass(until);
         }
         Ok(())
     }
 
     /// Continues messages of the last pass, and confirmations. Items that aren't urgent wait for the end of the quiet
     /// hours.
-    pub async fn resume(&mut self, which: MessageSelection, report: &mut PassReport) -> Result<()> {
-        self.keep_pauses(report)?;
+    pub async fn resume(&mut self, which: MessageSelection) -> Result<()> {
+        self.keep_pauses()?;
         loop {
             self.has_released = false;
-            let ready = self.ready(which, report)?;
-            self.deliver(ready, report).await?;
+            let ready = self.ready(which)?;
+            self.deliver(ready).await?;
             if !self.has_released || self.out_of_time {
                 return Ok(());
             }
@@ -101,11 +94,11 @@ impl<'c> Sender<'c> {
     }
 
     /// The messages on their way that may be tried now, those that count first.
-    fn ready(&self, which: MessageSelection, report: &mut PassReport) -> Result<Vec<JournalMessage>> {
-        let settings = self.context.settings;
-        let quiet = settings.notify_rules.quiet_until(&settings.zone, self.now);
+    fn ready(&mut self, which: MessageSelection) -> Result<Vec<JournalMessage>> {
+        let settings = self.pass.context.settings;
+        let quiet = settings.notify_rules.quiet_until(&settings.zone, self.pass.now);
         let mut ready = Vec::new();
-        for message in self.context.journal.messages()? {
+        for message in self.pass.journal.messages()? {
             let is_due = match which {
                 MessageSelection::All => true,
                 MessageSelection::Counting => !message.to.is_copy(),
@@ -115,9 +108,11 @@ impl<'c> Sender<'c> {
                 .filter(|_| !message.facts.is_empty() && !settings.notify_rules.is_urgent(&message.facts));
             match message.retry {
                 _ if !is_due => {}
-                _ if held.is_some() => held.into_iter().for_each(|until| report.request_pass(until)),
-                Some(at) if at > self.now && message.attempted.is_none_or(|then| then <= self.now) => {
-                    report.request_pass(at);
+                _ if held.is_some() => held.into_iter().for_each(|until| self.report.request_pass(until)),
+                Some(at)
+                    if at > self.pass.now && message.attempted.is_none_or(|then| then <= self.pass.now) =>
+                {
+                    self.report.request_pass(at);
                 }
                 _ => ready.push(message),
             }
@@ -129,19 +124,19 @@ impl<'c> Sender<'c> {
     /// A place took a message: messages that wait for the place are tried again, each after its own pause.
     fn is_back(&mut self, message: &JournalMessage, place: &str) -> Result<()> {
         if self.back.insert(lane(message)) {
-            self.has_released |= self.context.journal.release(place, &message.to, message.scope)?;
+            self.has_released |= self.pass.journal.release(place, &message.to, message.scope)?;
         }
         Ok(())
     }
 
     /// Sends messages in order.
-    pub async fn deliver(&mut self, messages: Vec<JournalMessage>, report: &mut PassReport) -> Result<()> {
+    pub async fn deliver(&mut self, messages: Vec<JournalMessage>) -> Result<()> {
         let mut marked = false;
         let mut messages = messages.into_iter().peekable();
         while let Some(message) = messages.next() {
             if !marked && Instant::now() >= self.deadline {
                 self.out_of_time = true;
-                report.request_pass(self.now);
+                self.report.request_pass(self.pass.now);
                 return Ok(());
             }
             if !marked && self.failures.get(&lane(&message)).is_some_and(|count| *count >= FAILURES) {
@@ -154,7 +149,7 @@ impl<'c> Sender<'c> {
             });
             let next = next.map(|next| next.key.clone());
             let (lane, is_copy) = (lane(&message), message.to.is_copy());
-            marked = match self.deliver_one(message, marked, next.as_deref(), report).await? {
+            marked = match self.deliver_one(message, marked, next.as_deref()).await? {
                 SendEnd::Sent { next_marked } => {
                     self.failures.remove(&lane);
                     next_marked
@@ -175,16 +170,15 @@ impl<'c> Sender<'c> {
         mut message: JournalMessage,
         mut marked: bool,
         next: Option<&str>,
-        report: &mut PassReport,
     ) -> Result<SendEnd> {
-        let journal = self.context.journal;
-        let rights = MessageClaims::of(self.context, &message)?;
+        let journal = self.pass.context.journal;
+        let rights = MessageClaims::of(self.pass, &message)?;
         if self.has_it(&message)? {
-            rights.mark_sent(self.context);
-            self.report_fired(&message, report);
+            rights.mark_sent(self.pass);
+            self.report_fired(&message);
             return Ok(SendEnd::Sent { next_marked: false });
         }
-        if !rights.turn(self.context, &message).await? {
+        if !rights.turn(self.pass, &message).await? {
             return Ok(SendEnd::Passed);
         }
         let mut chunk = 0;
@@ -193,7 +187,8 @@ impl<'c> Sender<'c> {
                 chunk += 1;
                 continue;
             }
-            let Some(place) = self.context.delivery_order.place(&message.to, message.route, message.scope)
+            let Some(place) =
+                self.pass.context.delivery_order.place(&message.to, message.route, message.scope)
             else {
                 if message.to.is_copy() && message.route == 0 {
                     tracing::info!(
@@ -203,7 +198,7 @@ impl<'c> Sender<'c> {
                     journal.drop_message(&message.key)?;
                     return Ok(SendEnd::Sent { next_marked: false });
                 }
-                return self.give_up(&message, "every place refused it", report);
+                return self.give_up(&message, "every place refused it");
             };
             let outgoing = message.outgoing(chunk, place.scope);
             let outcome = self.attempt(&message, chunk, &place, &outgoing, marked, &rights).await?;
@@ -218,19 +213,19 @@ impl<'c> Sender<'c> {
                         _ => Some((message.key.as_str(), chunk + 1)),
                     };
                     fail::fail_point!("deliver::before-sent-row");
-                    let at = self.context.clock.now();
+                    let at = self.pass.clock.now();
                     journal.sent(&message.key, chunk, message_id.as_deref(), following, at, &place.name())?;
                     fail::fail_point!("deliver::after-sent-row");
                     journal.accepted(&place.name())?;
                     if is_last {
-                        rights.mark_sent(self.context);
+                        rights.mark_sent(self.pass);
                         self.is_back(&message, &place.name())?;
                     }
                     marked = following.is_some();
                     chunk += 1;
                 }
                 SendOutcome::Unknown { reason } => {
-                    let retry = message.retry_at(chunk, None, self.context.clock.now());
+                    let retry = message.retry_at(chunk, None, self.pass.clock.now());
                     tracing::warn!(
                         place = place.name(),
                         key = message.key,
@@ -238,19 +233,19 @@ impl<'c> Sender<'c> {
                         "it isn't known whether a notification arrived"
                     );
                     journal.unknown(&message.key, retry, &reason)?;
-                    return Ok(self.not_sent(&message, retry, &reason, report));
+                    return Ok(self.not_sent(&message, retry, &reason));
                 }
                 SendOutcome::Retry { after, reason } => {
-                    return self.postponed(&message, chunk, &place.name(), after, &reason, report);
+                    return self.postponed(&message, chunk, &place.name(), after, &reason);
                 }
                 SendOutcome::Refused { reason } => {
-                    let rerouted = self.refused(&message, chunk, &place.name(), &reason, report)?;
+                    let rerouted = self.refused(&message, chunk, &place.name(), &reason)?;
                     let Some(rerouted) = rerouted else { return Ok(SendEnd::NotSent) };
                     (message, chunk) = (rerouted, 0);
                 }
             }
         }
-        self.report_fired(&message, report);
+        self.report_fired(&message);
         Ok(SendEnd::Sent { next_marked: marked })
     }
 
@@ -259,13 +254,13 @@ impl<'c> Sender<'c> {
         if message.to.is_copy() || message.chunks.iter().any(|chunk| chunk.state == ChunkState::Sent) {
             return Ok(false);
         }
-        let Some(name) = self.context.delivery_order.name(&message.to) else { return Ok(false) };
-        self.context.journal.sent_as_copies(&message.key, name)
+        let Some(name) = self.pass.delivery_order.name(&message.to) else { return Ok(false) };
+        self.pass.journal.sent_as_copies(&message.key, name)
     }
 
-    fn report_fired(&self, message: &JournalMessage, report: &mut PassReport) {
+    fn report_fired(&mut self, message: &JournalMessage) {
         for fact in message.facts.iter().filter(|_| !message.to.is_copy()) {
-            report.fired(fact, self.now, self.context.settings.zone.tz());
+            self.report.fired(fact, self.pass);
         }
     }
 
@@ -277,10 +272,9 @@ impl<'c> Sender<'c> {
         place: &str,
         after: Option<Duration>,
         reason: &str,
-        report: &mut PassReport,
     ) -> Result<SendEnd> {
-        let journal = self.context.journal;
-        let retry = message.retry_at(chunk, after, self.context.clock.now());
+        let journal = self.pass.context.journal;
+        let retry = message.retry_at(chunk, after, self.pass.clock.now());
         tracing::warn!(place, key = message.key, reason, "a notification could not be sent yet");
         // An earlier attempt may have arrived, whatever became of this one.
         if message.chunks[chunk].state == ChunkState::Sending {
@@ -291,9 +285,9 @@ impl<'c> Sender<'c> {
         if after.is_some() {
             // The place asks for a pause: its other messages wait too, also in later passes.
             self.failures.insert(lane(message), FAILURES);
-            journal.pause(&message.to, message.scope, self.now, retry)?;
+            journal.pause(&message.to, message.scope, self.pass.now, retry)?;
         }
-        Ok(self.not_sent(message, retry, reason, report))
+        Ok(self.not_sent(message, retry, reason))
     }
 
     /// Moves a message that a place refused for good to the next place, except for one that belongs beside its
@@ -304,21 +298,20 @@ impl<'c> Sender<'c> {
         chunk: usize,
         place: &str,
         reason: &str,
-        report: &mut PassReport,
     ) -> Result<Option<JournalMessage>> {
-        let journal = self.context.journal;
+        let journal = self.pass.context.journal;
         tracing::error!(place, key = message.key, reason, "a notification was refused");
-        let at = self.context.clock.now();
-        journal.refused(place, at, reason, &self.context.settings.notifiers)?;
+        let at = self.pass.clock.now();
+        journal.refused(place, at, reason, &self.pass.settings.notifiers)?;
         if matches!(message.kind, MessageKind::Answer | MessageKind::Approval) {
-            let retry = message.retry_at(chunk, Some(ANSWER_PAUSE), self.context.clock.now());
+            let retry = message.retry_at(chunk, Some(ANSWER_PAUSE), self.pass.clock.now());
             journal.unknown(&message.key, retry, reason)?;
-            self.not_sent(message, retry, reason, report);
+            self.not_sent(message, retry, reason);
             return Ok(None);
         }
         let route = message.route + 1;
-        let Some(other) = self.context.delivery_order.place(&message.to, route, message.scope) else {
-            self.give_up(message, reason, report)?;
+        let Some(other) = self.pass.context.delivery_order.place(&message.to, route, message.scope) else {
+            self.give_up(message, reason)?;
             return Ok(None);
         };
         journal.reroute(&message.key, route, other.notifier.limit())
@@ -334,16 +327,14 @@ impl<'c> Sender<'c> {
         marked: bool,
         rights: &MessageClaims,
     ) -> Result<SendOutcome> {
-        let now = self.context.clock.now();
+        let now = self.pass.clock.now();
         let state = &message.chunks[chunk];
         if let (ChunkState::Sending, Some(first)) = (state.state, state.first) {
             let age = first.duration_until(now);
             if age.is_negative() || age >= place.notifier.nonce_window() {
                 let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
                 match place.notifier.find(outgoing, since).await {
-                    MessageLookup::Found { message_id }
-                        if !self.context.journal.is_counted(&message_id)? =>
-                    {
+                    MessageLookup::Found { message_id } if !self.pass.journal.is_counted(&message_id)? => {
                         return Ok(SendOutcome::Sent { message_id: Some(message_id) });
                     }
                     MessageLookup::Later { reason } => return Ok(SendOutcome::Unknown { reason }),
@@ -353,14 +344,14 @@ impl<'c> Sender<'c> {
         }
         if !marked {
             fail::fail_point!("deliver::before-sending-row");
-            self.context.journal.sending(&message.key, chunk, now)?;
+            self.pass.journal.sending(&message.key, chunk, now)?;
         }
         fail::fail_point!("deliver::before-send");
-        let Some(left) = rights.left(self.context) else {
+        let Some(left) = rights.left(self.pass) else {
             let reason = "the machine's claim ran out before it was sent".to_owned();
             return Ok(SendOutcome::Unknown { reason });
         };
-        let patience = SEND_TIMEOUT.min(self.context.clock.sleep(left));
+        let patience = SEND_TIMEOUT.min(self.pass.clock.sleep(left));
         let answer = tokio::time::timeout(patience, place.notifier.send(outgoing)).await;
         fail::fail_point!("deliver::after-send");
         Ok(answer.unwrap_or_else(|_| SendOutcome::Unknown {
@@ -368,24 +359,18 @@ impl<'c> Sender<'c> {
         }))
     }
 
-    fn not_sent(
-        &self,
-        message: &JournalMessage,
-        retry: Timestamp,
-        reason: &str,
-        report: &mut PassReport,
-    ) -> SendEnd {
-        report.failed(&message.facts, reason);
-        report.request_pass(retry);
+    fn not_sent(&mut self, message: &JournalMessage, retry: Timestamp, reason: &str) -> SendEnd {
+        self.report.failed(&message.facts, reason);
+        self.report.request_pass(retry);
         SendEnd::NotSent
     }
 
-    fn give_up(&self, message: &JournalMessage, reason: &str, report: &mut PassReport) -> Result<SendEnd> {
-        report.failed(&message.facts, reason);
+    fn give_up(&mut self, message: &JournalMessage, reason: &str) -> Result<SendEnd> {
+        self.report.failed(&message.facts, reason);
         if message.facts.is_empty() {
-            self.context.journal.drop_message(&message.key)?;
+            self.pass.journal.drop_message(&message.key)?;
         } else {
-            self.context.journal.failed(&message.key, reason, &self.context.settings.notifiers)?;
+            self.pass.journal.failed(&message.key, reason, &self.pass.settings.notifiers)?;
         }
         Ok(SendEnd::NotSent)
     }

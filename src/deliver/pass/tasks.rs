@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp, ToSpan, civil};
 
 use super::planned::{DAY, PassPlan, PendingSend, Readiness, late_seconds, readiness};
-use super::{PassContext, PassMode, PassReport};
+use super::{Pass, PassContext, PassMode, PassReport};
 use crate::deliver::confirm::notice_once;
-use crate::deliver::journal::{self, LineHash, NotifiedTask};
+use crate::deliver::delivery_journal::{self, LineHash, NotifiedTask};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::task::{NotificationTime, TaskFormat, TaskLine};
 use crate::format::{lines, shortened};
@@ -34,14 +34,9 @@ const NAMED: usize = 5;
 /// The most characters of a task in a notification.
 const TOLD: usize = 300;
 
-/// The occurrences that are due and that the forms' beginnings let through.
-#[derive(Debug, Default)]
-pub(super) struct DueTasks {
-    due: Vec<DueTask>,
-}
-
+/// An occurrence that is due and that the forms' beginnings let through.
 #[derive(Debug)]
-struct DueTask {
+pub(super) struct DueTask {
     key: String,
     id: String,
     path: String,
@@ -75,15 +70,14 @@ impl DueTask {
 }
 
 /// Reads the vault's tasks; `None` if none are notified, or if they can't be read.
-pub(super) fn read_tasks(
-    context: &PassContext<'_>,
+pub(super) fn read(
+    pass: Pass<'_>,
     scanner: &mut Scanner,
-    mode: PassMode,
-    now: Timestamp,
     report: &mut PassReport,
-) -> Result<Option<DueTasks>> {
-    let Some(settings) = &context.settings.tasks else { return Ok(None) };
-    match scanner.scan(context.vault, settings, now) {
+) -> Result<Option<Vec<DueTask>>> {
+    let now = pass.now;
+    let Some(settings) = &pass.settings.tasks else { return Ok(None) };
+    match scanner.scan(pass.vault, settings, now) {
         Ok(problems) => report.problems.extend(problems),
         Err(problem) => {
             report.problems.push(problem);
@@ -91,13 +85,13 @@ pub(super) fn read_tasks(
         }
     }
     let scopes = TaskScopes::new(settings, scanner.filter());
-    let known = context.journal.task_scopes()?;
+    let known = pass.journal.task_scopes()?;
     let new: Vec<&String> = scopes.names.iter().filter(|name| !known.contains_key(*name)).collect();
-    let zone = &context.settings.zone;
+    let zone = &pass.settings.zone;
     let horizon = zone.tz().to_datetime(now).saturating_add(HORIZON);
     // Tasks that other machines may have to know are included.
-    let ahead = if context.machines.is_alone() { now } else { now.saturating_add(DAY).unwrap_or(now) };
-    let mut tasks = DueTasks::default();
+    let ahead = if pass.machines.is_alone() { now } else { pass.later(DAY) };
+    let mut tasks = Vec::new();
     let mut overdue: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, found) in scanner.tasks() {
         let own = found.task.notification_times.last().map_or(civil::DateTime::MIN, |time| time.at);
@@ -115,8 +109,8 @@ pub(super) fn read_tasks(
                     continue;
                 }
             }
-            tasks.due.push(DueTask {
-                key: journal::key(&found.id, notification_time.at, None),
+            tasks.push(DueTask {
+                key: delivery_journal::key(&found.id, notification_time.at, None),
                 id: found.id.clone(),
                 path: path.to_owned(),
                 words: found.task.words.clone(),
@@ -128,16 +122,16 @@ pub(super) fn read_tasks(
             });
         }
     }
-    if mode != PassMode::DryRun && context.settings.read_only.is_none() {
-        if !new.is_empty() && context.machines.is_voice() {
+    if !pass.is_dry_run() && pass.settings.read_only.is_none() {
+        if !new.is_empty() && pass.machines.is_voice() {
             let names = settings.on.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
             let mut about: Vec<&str> = new.iter().map(|name| name.as_str()).collect();
             about.sort_unstable();
             let name = format!("tasks-on:{}:{}", about.join(" "), now.as_second() / 86_400);
-            notice_once(context.journal, &name, &turned_on_notice(&names, &overdue), now)?;
+            notice_once(pass.journal, &name, &turned_on_notice(&names, &overdue), now)?;
         }
         if !new.is_empty() || known.len() != scopes.names.len() {
-            context.journal.set_task_scopes(&scopes.names, now)?;
+            pass.journal.set_task_scopes(&scopes.names, now)?;
         }
     }
     Ok(Some(tasks))
@@ -205,19 +199,14 @@ impl TaskScopes {
 }
 
 /// Plans the tasks that are notified now.
-pub(super) fn plan(
-    context: &PassContext<'_>,
-    tasks: &DueTasks,
-    mode: PassMode,
-    now: Timestamp,
-    plan: &mut PassPlan,
-) -> Result<()> {
-    let mut moved = MovedTasks::new(context, &tasks.due, mode);
+pub(super) fn plan(pass: Pass<'_>, tasks: &[DueTask], plan: &mut PassPlan) -> Result<()> {
+    let now = pass.now;
+    let mut moved = MovedTasks::new(pass, tasks);
     let mut days = Vec::new();
-    for due in tasks.due.iter().filter(|due| due.at <= now) {
-        let row = context.journal.row(&due.key)?;
+    for due in tasks.iter().filter(|due| due.at <= now) {
+        let row = pass.journal.row(&due.key)?;
         let is_new = row.is_none();
-        match readiness(row, now, &context.settings.notifiers) {
+        match readiness(pass, row) {
             // A task line is notified and never edited. Older journals keep no more than the words.
             Readiness::Sent(row) => {
                 let old = row.line == LineHash::of(due.words.as_bytes());
@@ -232,7 +221,7 @@ pub(super) fn plan(
                     continue;
                 }
                 let still = due.new.and_then(|new| new.checked_add(STILL).ok());
-                if let Some(at) = still.filter(|at| *at > now && mode == PassMode::Daemon) {
+                if let Some(at) = still.filter(|at| *at > now && pass.mode == PassMode::Daemon) {
                     plan.waiting.push(at);
                     continue;
                 }
@@ -246,8 +235,8 @@ pub(super) fn plan(
             }
         }
     }
-    if mode != PassMode::DryRun && !days.is_empty() {
-        context.journal.set_task_lines(&days)?;
+    if !pass.is_dry_run() && !days.is_empty() {
+        pass.journal.set_task_lines(&days)?;
     }
     Ok(())
 }
@@ -270,8 +259,7 @@ fn fact(due: &DueTask, now: Timestamp) -> Fact {
 
 /// Notifications whose line isn't known yet.
 struct MovedTasks<'a> {
-    context: &'a PassContext<'a>,
-    dry: bool,
+    pass: Pass<'a>,
     /// The keys of all lines that are due.
     standing: HashSet<&'a str>,
     taken: HashSet<String>,
@@ -280,23 +268,18 @@ struct MovedTasks<'a> {
 
 impl<'a> MovedTasks<'a> {
     /// Among these lines.
-    fn new(context: &'a PassContext<'a>, due: &'a [DueTask], mode: PassMode) -> Self {
-        Self {
-            context,
-            dry: mode == PassMode::DryRun,
-            standing: due.iter().map(|due| due.key.as_str()).collect(),
-            taken: HashSet::new(),
-            told: HashMap::new(),
-        }
+    fn new(pass: Pass<'a>, due: &'a [DueTask]) -> Self {
+        let standing = due.iter().map(|due| due.key.as_str()).collect();
+        Self { pass, standing, taken: HashSet::new(), told: HashMap::new() }
     }
 
     /// Whether a task without a row was notified, or is being notified, in an earlier form; the row then moves along.
     fn was_sent(&mut self, due: &DueTask) -> Result<bool> {
         let Some(gone) = self.gone(due)? else { return Ok(false) };
-        if gone.is_certain && !self.dry {
+        if gone.is_certain && !self.pass.is_dry_run() {
             let (id, note) = (due.id.clone(), Some(due.path.clone()));
             let fact = Fact { id, msg: due.said(), note, ..gone.fact };
-            self.context.journal.task_moved(&gone.key, &due.key, &due.line(), &fact)?;
+            self.pass.journal.task_moved(&gone.key, &due.key, &due.line(), &fact)?;
         }
         self.taken.insert(gone.key);
         Ok(true)
@@ -304,17 +287,16 @@ impl<'a> MovedTasks<'a> {
 
     fn gone(&mut self, due: &DueTask) -> Result<Option<NotifiedTask>> {
         let Some(words) = words_of(&due.id) else { return Ok(None) };
-        let same =
-            self.context.journal.notified_tasks(words, due.notification_time.at, due.day().as_ref())?;
+        let same = self.pass.journal.notified_tasks(words, due.notification_time.at, due.day().as_ref())?;
         if let Some(gone) = same.into_iter().find(|told| self.is_free(told)) {
             return Ok(Some(gone));
         }
         if !self.told.contains_key(&due.notification_time.at) {
-            let told = self.context.journal.notified_tasks_at(due.notification_time.at)?;
+            let told = self.pass.journal.notified_tasks_at(due.notification_time.at)?;
             self.told.insert(due.notification_time.at, told);
         }
         let tagged = |told: &&NotifiedTask| {
-            self.is_free(told) && is_tagged(told, due) && !is_in_note(self.context, &due.path, &told.fact.id)
+            self.is_free(told) && is_tagged(told, due) && !is_in_note(&self.pass, &due.path, &told.fact.id)
         };
         Ok(self.told[&due.notification_time.at].iter().find(tagged).cloned())
     }

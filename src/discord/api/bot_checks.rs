@@ -4,11 +4,9 @@
 use serde_json::Value;
 use serenity::http::Route;
 
-use super::content::list;
 use super::error::{ApiError, DiscordError};
 use super::http::DiscordApi;
-use super::message::id;
-use super::{history, message};
+use super::message::{self, id, list};
 use crate::config;
 
 /// `Message Content`, granted or limited.
@@ -86,7 +84,7 @@ async fn examine_channel(
 ) -> Vec<Result<String, DiscordError>> {
     let read = async {
         let answer = api.get(Route::Channel { channel_id: channel.into() }, vec![]).await?;
-        Ok((answer, history::page(api, channel, 0).await?))
+        Ok((answer, api.history(channel, 0).await?))
     };
     let (answer, page) = match read.await {
         Ok(read) => read,

@@ -1,4 +1,6 @@
-//! Calls Discord's REST API: a request goes in; a JSON value or an [`ApiError`] comes out.
+//! Calls Discord's REST API: a request goes in; a JSON value or an [`ApiError`] comes out. Reads a channel's history page
+//! by page: Discord returns a page newest first, even with `after`; a message that can't be read is left out of its page;
+//! a page that isn't full is the last one.
 //!
 //! In production, requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
 //! loopback address, they go to that server alone: serenity's rate limiter would ignore the base (0.12.5 builds limited
@@ -14,6 +16,7 @@ use serde_json::Value;
 use serenity::http::{Http, HttpBuilder, HttpError, LightMethod, Request, Route};
 
 use super::error::{ApiError, DiscordError};
+use super::message::{self, IncomingMessage};
 
 /// The longest that one request may take, waiting for a rate limit included.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -21,6 +24,22 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// The longest that Discord may take to answer.
 const ANSWER: Duration = Duration::from_secs(20);
+
+/// How many messages a page holds at most.
+const FULL: usize = 100;
+
+/// A page of history, oldest first.
+#[derive(Debug)]
+pub struct HistoryPage {
+    /// Its messages.
+    pub messages: Vec<IncomingMessage>,
+    /// The ids of all its messages, also of those that can't be read.
+    pub ids: Vec<u64>,
+    /// The newest id on it.
+    pub last: Option<u64>,
+    /// The id that the next page begins after; none if this was the last.
+    pub next: Option<u64>,
+}
 
 /// A client of Discord's REST API.
 #[derive(Debug, Clone)]
@@ -171,6 +190,40 @@ impl DiscordApi {
         Ok(bytes)
     }
 
+    /// The messages of a channel that come next after the id `after`.
+    ///
+    /// # Errors
+    /// As [`Self::call`]. Without the permission to read history Discord answers an empty page, and no error.
+    pub async fn history(&self, channel: u64, after: u64) -> Result<HistoryPage, ApiError> {
+        let route = Route::ChannelMessages { channel_id: channel.into() };
+        let params = vec![("limit", FULL.to_string()), ("after", after.to_string())];
+        let answer = self.get(route, params).await?;
+        let page = history_page(&answer, after);
+        page.ok_or_else(|| ApiError::Unknown("the answer is no page of history".to_owned()))
+    }
+
+    /// The first message after the id `after` that is sought, on at most so many pages.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub async fn find(
+        &self,
+        channel: u64,
+        mut after: u64,
+        pages: usize,
+        is_sought: impl Fn(&IncomingMessage) -> bool,
+    ) -> Result<Option<IncomingMessage>, ApiError> {
+        for _ in 0..pages {
+            let page = self.history(channel, after).await?;
+            if let Some(found) = page.messages.into_iter().find(&is_sought) {
+                return Ok(Some(found));
+            }
+            let Some(next) = page.next else { break };
+            after = next;
+        }
+        Ok(None)
+    }
+
     /// A request to the test server, keeping what serenity's error would lose: how long to wait.
     async fn perform(
         &self,
@@ -262,9 +315,34 @@ fn refused(status: u16, code: Option<i64>, message: Option<&str>, after: Option<
     }
 }
 
+fn history_page(answer: &Value, after: u64) -> Option<HistoryPage> {
+    let items = answer.as_array()?;
+    let mut messages: Vec<IncomingMessage> = items.iter().filter_map(IncomingMessage::from_json).collect();
+    messages.sort_by_key(|message| message.id);
+    messages.dedup_by_key(|message| message.id);
+    let ids: Vec<u64> = items.iter().filter_map(|item| message::id(&item["id"])).collect();
+    let newest = ids.iter().copied().max();
+    let next = newest.filter(|newest| items.len() >= FULL && *newest > after);
+    Some(HistoryPage { messages, ids, last: newest, next })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_odd_message_costs_neither_the_page_nor_the_way_on() {
+        let mut items: Vec<Value> = (1..100u64)
+            .rev()
+            .map(|id| serde_json::json!({ "id": id.to_string(), "channel_id": "2", "author": { "id": "3" } }))
+            .collect();
+        items.insert(0, serde_json::json!({ "id": "100", "author": 7 }));
+        let page = history_page(&serde_json::json!(items), 0).unwrap();
+        assert_eq!(page.messages.len(), 99);
+        assert_eq!(page.messages[0].id, 1);
+        assert_eq!(page.next, Some(100));
+        assert!(history_page(&serde_json::json!({ "message": "odd" }), 0).is_none());
+    }
 
     #[test]
     fn only_numbers_of_this_machine_are_a_base() {

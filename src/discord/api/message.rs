@@ -1,13 +1,13 @@
-//! Defines a Discord message, as the bot uses it.
+//! Reads Discord's messages, from JSON and from events: text, author, files, and the content outside of the text
+//! (forwards, polls, stickers, the cards and components of other bots). Pure.
 //!
-//! Live events and history are both converted to this type, leniently from JSON: an added or changed field doesn't lose
-//! the message, and one odd message doesn't lose its page of history.
+//! Lenient: an added or changed field doesn't lose the message, and one odd message doesn't lose its page of history.
+//! Previews that Discord makes of a person's links are left out.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub(in crate::discord) use super::content::list;
-use super::{content, snowflake};
+use super::snowflake;
 
 /// Discord's limit on the content of one message, in UTF-16 units (the stricter way to count).
 pub const CONTENT_LIMIT: usize = 2000;
@@ -91,14 +91,14 @@ impl IncomingMessage {
         let reply_to =
             if reference["type"].as_u64() == Some(1) { None } else { id(&reference["message_id"]) };
         let bot = author["bot"].as_bool().unwrap_or(false) || id(&value["webhook_id"]).is_some();
-        let files = list(&value["attachments"]).iter().chain(content::forwarded_files(value));
+        let files = list(&value["attachments"]).iter().chain(forwarded_files(value));
         Some(Self {
             id: id(&value["id"])?,
             channel: id(&value["channel_id"])?,
             guild: id(&value["guild_id"]),
             author: Author { id: id(&author["id"])?, name: name(value, author), bot },
             content: value["content"].as_str().unwrap_or_default().to_owned(),
-            extras: content::extras(value, bot),
+            extras: extras(value, bot),
             mentions: list(&value["mentions"]).iter().filter_map(|user| id(&user["id"])).collect(),
             role_mentions: list(&value["mention_roles"]).iter().filter_map(id).collect(),
             attachments: files.filter_map(Attachment::from_json).collect(),
@@ -191,10 +191,119 @@ fn name(message: &Value, author: &Value) -> String {
     name.trim().to_owned()
 }
 
+/// The text of a message object outside of its `content`; empty for most. `by_bot` is whether a bot wrote it.
+fn extras(message: &Value, by_bot: bool) -> String {
+    let mut parts = vec![];
+    parts.extend(list(&message["message_snapshots"]).iter().map(forwarded));
+    parts.push(poll(&message["poll"]));
+    parts.extend(list(&message["sticker_items"]).iter().map(|s| named("Sticker", &s["name"])));
+    if by_bot {
+        parts.extend(list(&message["embeds"]).iter().map(embed));
+        parts.push(components(&message["components"]));
+    }
+    join(parts, "\n\n")
+}
+
+/// The files of forwarded messages.
+fn forwarded_files(message: &Value) -> impl Iterator<Item = &Value> {
+    list(&message["message_snapshots"]).iter().flat_map(|snapshot| list(&inner(snapshot)["attachments"]))
+}
+
+/// A forwarded message stands below `message`; serenity writes it without that level.
+fn inner(snapshot: &Value) -> &Value {
+    if snapshot["message"].is_object() { &snapshot["message"] } else { snapshot }
+}
+
+fn forwarded(snapshot: &Value) -> String {
+    let message = inner(snapshot);
+    let mut parts = vec![text(&message["content"]).to_owned()];
+    parts.extend(list(&message["sticker_items"]).iter().map(|s| named("Sticker", &s["name"])));
+    // The author isn't given, so only a missing text tells a bot's card from a link's preview.
+    if parts[0].is_empty() {
+        parts.extend(list(&message["embeds"]).iter().map(embed));
+        parts.push(components(&message["components"]));
+    }
+    format!("Forwarded:\n{}", join(parts, "\n")).trim_end().to_owned()
+}
+
+fn poll(poll: &Value) -> String {
+    let question = text(&poll["question"]["text"]);
+    if question.is_empty() {
+        return String::new();
+    }
+    let answers = list(&poll["answers"]).iter().map(|answer| {
+        let media = &answer["poll_media"];
+        let emoji = text(&media["emoji"]["name"]);
+        format!("- {}", join([emoji.to_owned(), text(&media["text"]).to_owned()], " "))
+    });
+    join(std::iter::once(format!("Poll: {question}")).chain(answers), "\n")
+}
+
+fn embed(embed: &Value) -> String {
+    let kind = text(&embed["type"]);
+    if !matches!(kind, "" | "rich" | "poll_result") {
+        return String::new();
+    }
+    let mut parts = vec![
+        text(&embed["author"]["name"]).to_owned(),
+        linked(text(&embed["title"]), text(&embed["url"])),
+        text(&embed["description"]).to_owned(),
+    ];
+    parts.extend(list(&embed["fields"]).iter().map(|field| {
+        let (name, value) = (text(&field["name"]), text(&field["value"]));
+        if name.is_empty() { value.to_owned() } else { format!("{name}: {value}") }
+    }));
+    parts.push(text(&embed["footer"]["text"]).to_owned());
+    join(parts, "\n")
+}
+
+/// The text of components, nested ones included, in their order.
+fn components(items: &Value) -> String {
+    let word = |item: &Value| {
+        let own = match item["type"].as_u64() {
+            Some(2) => linked(&named("Button", &item["label"]), text(&item["url"])),
+            Some(10) => text(&item["content"]).to_owned(),
+            Some(3 | 5..=8) => named("Menu", &item["placeholder"]),
+            _ => String::new(),
+        };
+        let more = |key: &str| components(&item[key]);
+        let accessory = match &item["accessory"] {
+            Value::Null => String::new(),
+            one => components(&Value::Array(vec![one.clone()])),
+        };
+        join([own, more("components"), accessory], "\n")
+    };
+    join(list(items).iter().map(word), "\n")
+}
+
+fn named(what: &str, name: &Value) -> String {
+    let name = text(name);
+    if name.is_empty() { String::new() } else { format!("{what}: {name}") }
+}
+
+fn linked(title: &str, url: &str) -> String {
+    if url.is_empty() { title.to_owned() } else { join([title.to_owned(), format!("<{url}>")], " ") }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default().trim()
+}
+
+fn join(parts: impl IntoIterator<Item = String>, by: &str) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(by)
+}
+
+/// The items of an array; none of anything else.
+pub(in crate::discord) fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn a_message_of_another_shape_is_read_as_far_as_it_goes() {
@@ -216,5 +325,48 @@ mod tests {
         assert_eq!(IncomingMessage::from_json(&value).unwrap().reply_to, None);
         value["message_reference"]["type"] = json!(0);
         assert_eq!(IncomingMessage::from_json(&value).unwrap().reply_to, Some(5));
+    }
+
+    #[test]
+    fn each_kind_of_words_is_found_and_a_preview_is_not() {
+        let preview = json!({ "embeds": [{ "type": "article", "title": "A page" }] });
+        assert_eq!(extras(&preview, true), "");
+        let own_card = json!({ "embeds": [{ "type": "rich", "title": "A card" }] });
+        assert_eq!(extras(&own_card, false), "", "a person has no cards");
+        let message = json!({
+            "message_snapshots": [{ "message": { "content": "what was said", "embeds": [{ "type": "link" }] } }],
+            "poll": { "question": { "text": "Lunch?" }, "answers": [
+                { "answer_id": 1, "poll_media": { "text": "Soup", "emoji": { "name": "🍜" } } },
+                { "answer_id": 2, "poll_media": { "text": "None" } } ] },
+            "sticker_items": [{ "id": "1", "name": "Wave", "format_type": 1 }],
+            "embeds": [{ "type": "rich", "title": "Build", "url": "https://ci.example/7", "description": "It failed",
+                "fields": [{ "name": "Branch", "value": "main" }], "footer": { "text": "CI" } }],
+            "components": [{ "type": 17, "components": [
+                { "type": 10, "content": "## Deploy" },
+                { "type": 9, "components": [{ "type": 10, "content": "Ready" }],
+                  "accessory": { "type": 2, "label": "Go", "style": 5, "url": "https://ci.example/go" } },
+                { "type": 1, "components": [{ "type": 3, "placeholder": "Which?" }, { "type": 99 }] } ] }],
+        });
+        insta::assert_snapshot!(extras(&message, true), @r"
+        Forwarded:
+        what was said
+
+        Poll: Lunch?
+        - 🍜 Soup
+        - None
+
+        Sticker: Wave
+
+        Build <https://ci.example/7>
+        It failed
+        Branch: main
+        CI
+
+        ## Deploy
+        Ready
+        Button: Go <https://ci.example/go>
+        Menu: Which?
+        ");
+        assert_eq!(extras(&json!({ "embeds": 3, "poll": [], "components": "x" }), true), "");
     }
 }

@@ -13,9 +13,8 @@ use serenity::http::{LightMethod, Route};
 use super::interaction_reply::InteractionReply;
 use super::{definitions, inbox};
 use crate::agent::turn_memory;
-use crate::discord::answer::approvals;
 use crate::discord::api::message::IncomingMessage;
-use crate::discord::buttons::{approval as approval_buttons, notification as buttons};
+use crate::discord::buttons::{self, NotificationPress, Press};
 use crate::discord::shared::{BotState, LaneItem, VaultOperations};
 use crate::format::fenced;
 use crate::format::reminder::Recur;
@@ -138,7 +137,9 @@ async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<Strin
     let (when, what) = (required_option(command, "when")?, required_option(command, "what")?);
     let recur = option(command, "recur");
     let recur: Option<Recur> = recur
-        .map(|recur| recur.parse().map_err(|_| format!("`{recur}` is none of {}", Recur::NAMES.join(", "))))
+        .map(|recur| {
+            Recur::named(&recur).ok_or_else(|| format!("`{recur}` is none of {}", Recur::NAMES.join(", ")))
+        })
         .transpose()?;
     crate::reminders::check_message(&what).map_err(|error| error.to_string())?;
     let (written, words) = blocking(shared, move |operations| -> Result<_, String> {
@@ -312,25 +313,30 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
     if !shared.owners.has(component.user.id.get()) {
         return call.say_now(STRANGER).await;
     }
-    let id = &component.data.custom_id;
-    let (approval, inbox) = (approval_buttons::parse(id), inbox::parse(id));
-    let notification = buttons::parse(id);
-    if approval.is_none() && inbox.is_none() && notification.is_none() {
+    let Some(press) = buttons::parse(&component.data.custom_id) else {
         return call.say_now("This button is of another version of me; use the slash commands.").await;
-    }
+    };
     if !call.defer().await {
         return;
     }
-    let words = match (approval, inbox) {
-        (Some(press), _) => Some(approvals::act(shared, &press).await),
-        (None, Some(press)) => Some(blocking(shared, move |operations| inbox::act(operations, &press)).await),
-        (None, None) => None,
+    let words = match press {
+        Press::Notification(press) => return press_notification(shared, component, &call, press).await,
+        Press::Approval { decision, id, digest } => {
+            shared.approvals.answer(&id, &digest, decision, Actor::Discord).await
+        }
+        Press::Candidate { keep, id } => {
+            blocking(shared, move |operations| inbox::act(operations, keep, &id)).await
+        }
     };
-    if let Some(words) = words {
-        let words = words.unwrap_or_else(|problem| format!("That didn't work: {problem}."));
-        return call.answer(&words).await;
-    }
-    let Some(press) = notification else { return };
+    call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
+}
+
+async fn press_notification(
+    shared: &BotState,
+    component: &ComponentInteraction,
+    call: &InteractionReply<'_>,
+    press: NotificationPress,
+) {
     let known = shared.operations.services.fact(&press.id, press.due).await.map(|fact| fact.msg);
     let words = component.message.content.clone();
     let result = blocking(shared, move |operations| {
@@ -357,7 +363,7 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
 async fn disable(shared: &BotState, component: &ComponentInteraction, words: &str) {
     let rows = component.message.components.iter().map(serde_json::to_value);
     let mut rows: Vec<Value> = rows.filter_map(Result::ok).collect();
-    crate::discord::buttons::disable(&mut rows);
+    buttons::disable(&mut rows);
     let body = json!({ "components": rows, "allowed_mentions": { "parse": [] } });
     let route =
         Route::ChannelMessage { channel_id: component.message.channel_id, message_id: component.message.id };

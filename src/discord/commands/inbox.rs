@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use crate::capture::{HUMAN, Inbox, ListedCandidate};
+use crate::capture::{HUMAN, Inbox, InboxError, ListedCandidate};
 use crate::discord::api::message;
-use crate::discord::buttons::{VERSION, button, row};
+use crate::discord::buttons::candidate_row;
 use crate::discord::shared::VaultOperations;
 use crate::format::approval::shown;
-use crate::format::candidate::{CandidateState, is_id};
+use crate::format::candidate::CandidateState;
 use crate::format::shortened;
 use crate::memory::Origin;
 use crate::vault::Actor;
@@ -20,21 +20,12 @@ const MAX_ROWS: usize = 5;
 /// Characters of a text in the list.
 const MAX_TEXT_CHARS: usize = 280;
 
-/// A button that was pressed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InboxPress {
-    /// Whether the candidate is kept.
-    pub keep: bool,
-    /// The line's id.
-    pub id: String,
-}
-
 /// The open candidates in words, and their rows of buttons.
 ///
 /// # Errors
 /// A sentence on why the note can't be read.
-pub fn open(operations: &VaultOperations) -> Result<(String, Vec<Value>), String> {
-    let all = Inbox::new(operations.memory()).list().map_err(|error| error.to_string())?;
+pub fn open(operations: &VaultOperations) -> Result<(String, Vec<Value>), InboxError> {
+    let all = Inbox::new(operations.memory()).list()?;
     let open: Vec<&ListedCandidate> = all.iter().filter(|one| one.state == CandidateState::Open).collect();
     if open.is_empty() {
         return Ok(("Nothing waits.".to_owned(), vec![]));
@@ -53,9 +44,7 @@ pub fn open(operations: &VaultOperations) -> Result<(String, Vec<Value>), String
         if let Some(old) = &one.replaces {
             text.push_str(&format!("-# instead of: {}\n", plain(old)));
         }
-        let id = |word: &str| format!("{VERSION}:{word}:{}", one.id);
-        let keep = button(&format!("Keep {number}"), 3, &id("keep"));
-        rows.extend(row(&[keep, button(&format!("No {number}"), 4, &id("drop"))]));
+        rows.extend(candidate_row(number, &one.id));
     }
     if open.len() > MAX_ROWS {
         text.push_str(&format!("-# {} more wait; ask again when these are done.\n", open.len() - MAX_ROWS));
@@ -63,33 +52,18 @@ pub fn open(operations: &VaultOperations) -> Result<(String, Vec<Value>), String
     Ok((text, rows))
 }
 
-/// Reads a button's id.
-pub fn parse(custom_id: &str) -> Option<InboxPress> {
-    let rest = custom_id.strip_prefix(VERSION)?.strip_prefix(':')?;
-    let (word, id) = rest.split_once(':')?;
-    let keep = match word {
-        "keep" => true,
-        "drop" => false,
-        _ => return None,
-    };
-    is_id(id).then(|| InboxPress { keep, id: id.to_owned() })
-}
-
 /// Carries out a press; the result in words.
 ///
 /// # Errors
 /// A sentence on why it can't be done.
-pub fn act(operations: &VaultOperations, press: &InboxPress) -> Result<String, String> {
+pub fn act(operations: &VaultOperations, keep: bool, id: &str) -> Result<String, InboxError> {
     let inbox = Inbox::new(operations.memory());
     let origin = Origin::new(Actor::Discord);
-    let words = if press.keep {
-        inbox
-            .keep(&press.id, HUMAN, operations.clock.now(), &origin)
-            .map(|kept| format!("Kept:\n{}", kept.saved.text))
-    } else {
-        inbox.decline(&press.id, &origin).map(|gone| format!("Declined, and not asked again:\n{}", gone.text))
-    };
-    words.map_err(|error| error.to_string())
+    if keep {
+        let kept = inbox.keep(id, None, HUMAN, operations.clock.now(), &origin)?;
+        return Ok(format!("Kept:\n{}", kept.saved.text));
+    }
+    Ok(format!("Declined, and not asked again:\n{}", inbox.decline(id, &origin)?.text))
 }
 
 /// Untrusted words within a message, without markup and mentions.
@@ -101,17 +75,6 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_button_reads_back() {
-        let press = parse("va1:keep:cap_K5V4M2J7Q2ZP").unwrap();
-        assert!(press.keep && press.id == "cap_K5V4M2J7Q2ZP");
-        assert!(!parse("va1:drop:cap_K5V4M2J7Q2ZP").unwrap().keep);
-        for other in ["va1:keep:ap_K5V4M2J7Q2ZP", "va2:keep:cap_K5V4M2J7Q2ZP", "va1:no:cap_K5V4M2J7Q2ZP", ""]
-        {
-            assert_eq!(parse(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn words_of_others_are_no_markup() {

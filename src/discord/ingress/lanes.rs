@@ -17,11 +17,11 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::discord::answer::{approvals, progress, turns};
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::log::logbook as log;
 use crate::discord::shared::access::{self, MessagePolicy};
 use crate::discord::shared::{BotState, LaneItem, LaneKind};
+use crate::discord::turns::{approvals, conversation, worker};
 use crate::vault::EditError;
 
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
@@ -66,7 +66,7 @@ impl ChannelLane {
     /// Starts a lane; it ends when its sender is dropped.
     pub fn start(shared: Arc<BotState>, id: u64, place: LaneKind) -> mpsc::UnboundedSender<LaneItem> {
         let (sender, items) = mpsc::unbounded_channel();
-        let asks = turns::worker(shared.clone(), id, sender.downgrade());
+        let asks = worker::start(shared.clone(), id, sender.downgrade());
         let lane = Self {
             shared,
             id,
@@ -238,7 +238,8 @@ impl ChannelLane {
             let unseen = self.is_blind() && message.is_blank();
             let policy = self.policy(message);
             let passing = policy == MessagePolicy::Own
-                && (progress::is_progress(&message.content) || approvals::is_question(&self.shared, message));
+                && (conversation::is_progress(&message.content)
+                    || approvals::is_question(&self.shared, message));
             if !message.is_text() || unseen || passing || policy == MessagePolicy::Dropped {
                 firsts.push(None);
                 continue;
@@ -259,7 +260,7 @@ impl ChannelLane {
             entries.extend(log::entries(message, bot, answered.as_deref(), is_late));
             if policy == MessagePolicy::Own
                 && let (Some(text), Some(entry)) =
-                    (turns::logged_text(&self.shared, message), entries.get_mut(at))
+                    (worker::logged_text(&self.shared, message), entries.get_mut(at))
             {
                 entry.content = text;
             }

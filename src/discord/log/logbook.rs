@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp, Unit};
 
-use super::channel_log::{ChannelLog, CurrentTexts};
-use super::message_events::{floor, render, system};
+use super::channel_log::{ChannelLog, CurrentTexts, floor, render, system};
 use crate::clock::Clock;
 use crate::discord::api::snowflake::{self, BlockEvent};
 use crate::format::log::{self, EventKind, LogHeader, LogPath};
@@ -18,8 +17,7 @@ use crate::redact::Redactor;
 use crate::turn::facts;
 use crate::vault::{EditError, Editor, NotePath};
 
-pub use super::channel_log::Surface;
-pub use super::message_events::{BY_COMMAND, LogEntry, deletion, edit, entries};
+pub use super::channel_log::{BY_COMMAND, LogEntry, Surface, deletion, edit, entries};
 
 /// How much of the log is read at the start.
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(7 * 24);

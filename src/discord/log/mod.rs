@@ -1,10 +1,8 @@
 //! Keeps Discord's conversations as notes: the files of a channel's log.
 //!
 //! Messages come in, once or several times; each stands in its log once. Nothing is answered here.
-//! - [`logbook`]: the files (only `/new` begins a new one, never the size), and appending to them; `message_events`:
-//!   the events of a message;
-//! - `channel_log`: an index of one channel's log, and the current text of each message.
+//! - [`logbook`]: the files (only `/new` begins a new one, never the size), and appending to them;
+//! - `channel_log`: the events of a message, and an index of one channel's log.
 
 mod channel_log;
 pub mod logbook;
-mod message_events;

@@ -1,22 +1,26 @@
-//! Sends notifications through a bot: [`Notifier`] over the REST API.
+//! Sends notifications to Discord: through a bot ([`BotNotifier`], over the REST API), or through a webhook's address alone.
 //!
-//! Every message carries the nonce of the delivery journal, with `enforce_nonce`, so that a repeated attempt within
-//! Discord's window makes no second message; after the window [`BotNotifier::find`] looks for the message in history.
-//! The outcome of an attempt is exact: only a 2xx with an id is "sent", only a refusal is "not sent", and all else is
-//! "unknown". Channels and threads are addressed by their id, a person by a DM channel that is looked up once.
+//! Every message of the bot carries the nonce of the delivery journal, with `enforce_nonce`, so that a repeated attempt
+//! within Discord's window makes no second message; after the window [`BotNotifier::find`] looks for the message in
+//! history. The outcome of an attempt is exact: only a 2xx with an id is "sent", only a refusal is "not sent", and all
+//! else is "unknown". Channels and threads are addressed by their id, a person by a DM channel that is looked up once.
+//!
+//! The promise of a webhook is weaker, and documented so: it has no nonce, no history, no buttons and no answers, so
+//! after a crash or a lost answer a notification may come twice. It is never lost.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
-use serenity::http::{LightMethod, Route};
+use serenity::http::{LightMethod, Request, Route};
 use tokio::sync::OnceCell;
 
 use crate::deliver::{MessageKind, MessageLookup, MessageScope, Notifier, OutgoingMessage, SendOutcome};
-use crate::discord::api::{ApiError, DiscordApi, DiscordError, history, message, snowflake};
-use crate::discord::buttons::notification as buttons;
+use crate::discord::api::{ApiError, DiscordApi, DiscordError, message, snowflake};
+use crate::discord::buttons;
 use crate::discord::shared::access::Owners;
 use crate::discord::shared::lock;
 
@@ -190,7 +194,7 @@ impl Notifier for BotNotifier {
             let after = snowflake::first_at(since.checked_sub(SKEW).unwrap_or(since));
             let is_it =
                 |found: &message::IncomingMessage| found.author.id == me && is_same_message(found, message);
-            history::find(&self.api, channel, after, PAGES, is_it).await
+            self.api.find(channel, after, PAGES, is_it).await
         };
         match search.await {
             Ok(Some(found)) => MessageLookup::Found { message_id: found.id.to_string() },
@@ -199,6 +203,91 @@ impl Notifier for BotNotifier {
             Err(ApiError::Refused { .. }) => MessageLookup::NotFound,
             Err(ApiError::RateLimited { .. }) => MessageLookup::Later { reason: "rate limit".to_owned() },
             Err(error) => MessageLookup::Later { reason: error.to_string() },
+        }
+    }
+}
+
+/// Sends notifications through a webhook.
+#[derive(Debug)]
+pub struct WebhookNotifier {
+    api: DiscordApi,
+    id: u64,
+    token: SecretString,
+    owners: Owners,
+}
+
+impl WebhookNotifier {
+    /// A notifier for the webhook's address; with `base`, the same webhook on a test server.
+    ///
+    /// # Errors
+    /// The address is none of a webhook, or `base` isn't on this machine.
+    pub fn new(address: &SecretString, base: Option<&str>, owners: Owners) -> Result<Self, DiscordError> {
+        let (id, token) = parse(address.expose_secret()).ok_or(DiscordError::BadWebhook)?;
+        Ok(Self { api: DiscordApi::new(None, base)?, id, token: SecretString::from(token), owners })
+    }
+}
+
+/// The id and token in `https://discord.com/api/webhooks/ID/TOKEN`; the host is never dialled from here.
+fn parse(address: &str) -> Option<(u64, String)> {
+    let url = reqwest::Url::parse(address.trim()).ok()?;
+    let parts: Vec<&str> = url.path_segments()?.filter(|part| !part.is_empty()).collect();
+    let at = parts.iter().position(|part| *part == "webhooks")?;
+    let id = parts.get(at + 1)?.parse().ok()?;
+    let token = parts.get(at + 2)?;
+    let plain = token.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    plain.then(|| (id, (*token).to_owned()))
+}
+
+#[async_trait]
+impl Notifier for WebhookNotifier {
+    fn name(&self) -> &'static str {
+        "discord"
+    }
+
+    fn limit(&self) -> usize {
+        message::CONTENT_LIMIT
+    }
+
+    async fn send(&self, message: &OutgoingMessage) -> SendOutcome {
+        let route = Route::WebhookWithToken { webhook_id: self.id.into(), token: self.token.expose_secret() };
+        let mut params = vec![("wait", "true".to_owned())];
+        if let Some(MessageScope::Thread(thread)) = message.scope {
+            params.push(("thread_id", thread.to_string()));
+        }
+        let body = json!({
+            "content": message.text,
+            "allowed_mentions": { "parse": [], "users": self.owners.allowed_mentions(&message.text)["users"] },
+        });
+        let request = Request::new(route, LightMethod::Post)
+            .params(Some(params))
+            .body(Some(body.to_string().into_bytes()));
+        match self.api.call(request).await {
+            Ok(answer) => {
+                SendOutcome::Sent { message_id: message::id(&answer["id"]).map(|id| id.to_string()) }
+            }
+            Err(ApiError::Refused { status: 401 | 404, .. }) => {
+                SendOutcome::Refused { reason: DiscordError::BadWebhook.to_string() }
+            }
+            Err(error) => outcome(Err(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_webhooks_address_is_read_in_all_its_forms() {
+        for good in [
+            "https://discord.com/api/webhooks/12/a-B_3",
+            " https://discordapp.com/api/v10/webhooks/12/a-B_3/\n",
+            "https://ptb.discord.com/api/webhooks/12/a-B_3?wait=true",
+        ] {
+            assert_eq!(parse(good), Some((12, "a-B_3".to_owned())), "{good}");
+        }
+        for bad in ["", "https://discord.com/api/webhooks/12", "https://x/webhooks/a/b", "webhooks/1/2"] {
+            assert_eq!(parse(bad), None, "{bad}");
         }
     }
 }

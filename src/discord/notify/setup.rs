@@ -7,8 +7,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 use serenity::http::Route;
 
-use super::notifier::BotNotifier;
-use super::webhook::WebhookNotifier;
+use super::notifier::{BotNotifier, WebhookNotifier};
 use crate::config::{self, ConfigError, DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
 use crate::deliver::Notifier;
 use crate::discord::api::{DiscordApi, DiscordError, bot_checks, message};

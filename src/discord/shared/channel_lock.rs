@@ -1,5 +1,5 @@
-//! Allows one turn at a time for each channel, across restarts of the bot with other settings, and interrupts running
-//! turns.
+//! Allows one turn at a time in each channel, also while the bot restarts because its settings changed; and interrupts
+//! running turns, on `stop` or at the end.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

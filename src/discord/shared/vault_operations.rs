@@ -8,7 +8,7 @@ use jiff::civil;
 
 use crate::agent::TurnMemory;
 use crate::deliver::Fact;
-use crate::format::id::ReminderId;
+use crate::format::ReminderId;
 use crate::format::pinned::LinkTarget;
 use crate::format::reminder::{Recur, ReminderLine};
 use crate::memory::{MemoryError, Origin};
@@ -165,5 +165,5 @@ impl VaultOperations {
 
 /// A line without an id, with the one that its notification had.
 fn without_id<'l>(id: &str, line: Option<&'l ReminderLine>) -> Option<(&'l ReminderLine, ReminderId)> {
-    Some((line.filter(|line| line.reminder.id.is_none())?, id.parse().ok()?))
+    Some((line.filter(|line| line.reminder.id.is_none())?, ReminderId::from_bytes(id.as_bytes())?))
 }

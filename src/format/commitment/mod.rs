@@ -15,7 +15,7 @@
 
 mod read;
 
-use std::{ops::Range, str::FromStr};
+use std::ops::Range;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -51,26 +51,19 @@ words! {
     }
 }
 
-/// Text that is none of a value's names.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{shown} is not one of {names}")]
-pub struct NameError {
-    shown: String,
-    names: String,
+/// Says that a text is none of a value's names.
+fn not_one_of(text: &str, names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("{} is not one of {}", super::quote(text), names.join(", "))
 }
 
-impl NameError {
-    fn new(text: &str, names: &[&str]) -> NameError {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        NameError { shown: super::quote(text), names: names.join(", ") }
-    }
-}
-
-impl FromStr for Precision {
-    type Err = NameError;
-
-    fn from_str(text: &str) -> Result<Precision, NameError> {
-        Self::named(text).ok_or_else(|| NameError::new(text, &Self::NAMES))
+impl Precision {
+    /// The precision with this name.
+    ///
+    /// # Errors
+    /// There is none; what there is, in words.
+    pub fn parse(text: &str) -> Result<Precision, String> {
+        Self::named(text).ok_or_else(|| not_one_of(text, &Self::NAMES))
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
-use super::{Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile, NameError, Precision};
+use super::{Commitment, CommitmentBlock, CommitmentStatus, CommitmentsFile, Precision, not_one_of};
 use crate::format::lines::{LiveLines, is_rule};
 use crate::format::yaml::{self, YamlEntry};
 use crate::format::{Finding, Line, nearest, quote};
@@ -34,11 +34,14 @@ pub fn is_place(text: &str) -> bool {
     })
 }
 
+/// An entry of a head, with its line.
+type HeadEntry<'a> = (Line<'a>, YamlEntry<'a>);
+
 /// The head of a block.
 struct Head<'a> {
     /// Indices of its lines, both rules included.
     lines: Range<usize>,
-    entries: Vec<(Line<'a>, YamlEntry<'a>)>,
+    entries: Vec<HeadEntry<'a>>,
 }
 
 fn heads<'a>(lines: &[(Line<'a>, bool)], findings: &mut Vec<Finding>) -> Vec<Head<'a>> {
@@ -132,7 +135,7 @@ fn block(lines: &[(Line<'_>, bool)], head: &Head<'_>, file: &mut CommitmentsFile
 }
 
 /// The bytes of an entry's value in the file.
-fn place((line, entry): &(Line<'_>, YamlEntry<'_>)) -> Range<usize> {
+fn place((line, entry): &HeadEntry<'_>) -> Range<usize> {
     line.start + entry.place.start..line.start + entry.place.end
 }
 
@@ -147,22 +150,17 @@ fn text(lines: &[(Line<'_>, bool)]) -> String {
 
 /// The entries of a head, and what is wrong with them.
 struct Fields<'h, 'a> {
-    entries: &'h [(Line<'a>, YamlEntry<'a>)],
+    entries: &'h [HeadEntry<'a>],
     findings: Vec<Finding>,
 }
 
 impl<'h, 'a> Fields<'h, 'a> {
-    fn find(&self, key: &str) -> Option<&'h (Line<'a>, YamlEntry<'a>)> {
+    fn find(&self, key: &str) -> Option<&'h HeadEntry<'a>> {
         self.entries.iter().find(|(_, entry)| entry.key == key)
     }
 
     /// Notes what is wrong at the value of an entry.
-    fn note(
-        &mut self,
-        (line, entry): &(Line<'a>, YamlEntry<'a>),
-        reason: String,
-        suggestion: impl Into<String>,
-    ) {
+    fn note(&mut self, (line, entry): &HeadEntry<'a>, reason: String, suggestion: impl Into<String>) {
         let before = &line.text[..entry.place.start];
         let column = match std::str::from_utf8(line.text) {
             Ok(_) => String::from_utf8_lossy(before).chars().count(),
@@ -217,7 +215,7 @@ impl<'h, 'a> Fields<'h, 'a> {
             Some(name) => format!("did you mean `{key}: {name}`?"),
             None => format!("write `{key}: {}`", names[0]),
         };
-        self.note(found, format!("unknown {key}: {}", NameError::new(value, names)), suggestion);
+        self.note(found, format!("unknown {key}: {}", not_one_of(value, names)), suggestion);
         None
     }
 

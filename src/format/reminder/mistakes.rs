@@ -145,7 +145,9 @@ fn check_time(value: &str) -> Check {
 }
 
 fn check_recur(value: &str) -> Check {
-    let Err(error) = value.parse::<Recur>() else { return Ok(()) };
+    if Recur::named(value).is_some() {
+        return Ok(());
+    }
     let known = format!("the recurrences are {}", Recur::listed("and"));
     let suggestion = match value.to_lowercase().as_str() {
         "day" | "everyday" => "write `recur=daily`".to_owned(),
@@ -158,7 +160,7 @@ fn check_recur(value: &str) -> Check {
             None => known,
         },
     };
-    wrong(format!("{} is not a recurrence", error.shown), suggestion)
+    wrong(format!("{} is not a recurrence", quote(value)), suggestion)
 }
 
 fn check_day(value: &str) -> Check {

@@ -14,13 +14,12 @@ mod mistakes;
 mod syntax;
 
 use std::fmt;
-use std::str::FromStr;
 
 use jiff::civil::{Date, Time};
 use serde::Serialize;
 
 use super::lines::{self, LiveLines};
-use super::{Finding, Line, ReminderId, listed};
+use super::{Finding, Line, listed};
 use crate::words::words;
 
 pub use syntax::{with_id, with_schedule};
@@ -127,24 +126,21 @@ pub fn parse_line(text: &[u8]) -> ParsedLine {
     }
 }
 
-/// Why a text can't be a message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MsgError {
-    /// There is nothing in it.
-    #[error("the message is empty: say what to be reminded of")]
-    Empty,
-    /// A character that a line can't hold.
-    #[error("the message holds a control character ({}) at character {}: write it on one line", .0.escape_default(), .1)]
-    Control(char, usize),
-}
-
-/// Whether `msg` can stand in a reminder line.
-pub fn check_msg(msg: &str) -> Result<(), MsgError> {
+/// Checks that `msg` can stand in a reminder line.
+///
+/// # Errors
+/// Why it can't, in words.
+pub fn check_msg(msg: &str) -> Result<(), String> {
     if msg.is_empty() {
-        return Err(MsgError::Empty);
+        return Err("the message is empty: say what to be reminded of".to_owned());
     }
     match msg.chars().enumerate().find(|(_, c)| c.is_control()) {
-        Some((before, c)) => Err(MsgError::Control(c, before + 1)),
+        Some((before, c)) => {
+            let (shown, at) = (c.escape_default(), before + 1);
+            Err(format!(
+                "the message holds a control character ({shown}) at character {at}: write it on one line"
+            ))
+        }
         None => Ok(()),
     }
 }
@@ -200,25 +196,106 @@ impl Recur {
     pub fn listed(word: &str) -> String {
         listed(Recur::NAMES.map(|name| format!("`{name}`")).into(), word)
     }
-}
 
-/// Text that names no recurrence.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{shown} is not a recurrence: one of {}{hint}", Recur::NAMES.map(|name| format!("`{name}`")).join(", "))]
-pub struct RecurError {
-    shown: String,
-    hint: String,
-}
-
-impl FromStr for Recur {
-    type Err = RecurError;
-
-    fn from_str(text: &str) -> Result<Recur, RecurError> {
-        Recur::named(text).ok_or_else(|| RecurError {
-            shown: super::quote(text),
-            hint: super::nearest(text, &Recur::NAMES)
-                .map(|name| format!("; did you mean `{name}`?"))
-                .unwrap_or_default(),
+    /// The recurrence with this name.
+    ///
+    /// # Errors
+    /// There is none; what there is, in words.
+    pub fn parse(text: &str) -> Result<Recur, String> {
+        Recur::named(text).ok_or_else(|| {
+            let names = Recur::NAMES.map(|name| format!("`{name}`")).join(", ");
+            let hint = super::nearest(text, &Recur::NAMES).map(|name| format!("; did you mean `{name}`?"));
+            format!("{} is not a recurrence: one of {names}{}", super::quote(text), hint.unwrap_or_default())
         })
+    }
+}
+
+const ID_PREFIX: &str = "rid_";
+const ID_ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+/// The length of an id in bytes.
+const ID_LENGTH: usize = 16;
+
+/// The id of a reminder, such as `rid_K5V4M2J7Q2ZP`: `rid_` and twelve characters of the base-32 alphabet, sixty random
+/// bits. It is unique in its file, and never changed once written.
+///
+/// Written ids use A-Z and 2-7. Any digit is accepted when reading, as in the design's own example, so that a copied line
+/// with a 9 still fires.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(align(8))]
+pub struct ReminderId([u8; ID_LENGTH]);
+
+impl ReminderId {
+    /// The id made of the first sixty of these random bits.
+    pub fn from_random(random: [u8; 8]) -> ReminderId {
+        let bits = u64::from_be_bytes(random);
+        let mut id = [0; ID_LENGTH];
+        id[..ID_PREFIX.len()].copy_from_slice(ID_PREFIX.as_bytes());
+        for (place, byte) in id[ID_PREFIX.len()..].iter_mut().enumerate() {
+            *byte = ID_ALPHABET[(bits >> (59 - 5 * place)) as usize & 31];
+        }
+        ReminderId(id)
+    }
+
+    /// The id that these bytes spell, if they spell one.
+    #[inline]
+    pub fn from_bytes(bytes: &[u8]) -> Option<ReminderId> {
+        let id: [u8; ID_LENGTH] = bytes.try_into().ok()?;
+        let good = id[..4] == *b"rid_"
+            && id[4..].iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        good.then_some(ReminderId(id))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("an id is ASCII by construction")
+    }
+}
+
+impl fmt::Display for ReminderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for ReminderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl serde::Serialize for ReminderId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for ReminderId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ReminderId, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let id = ReminderId::from_bytes(text.as_bytes());
+        let words = "is not a reminder id: one is `rid_` and 12 characters of A-Z and 2-7";
+        id.ok_or_else(|| serde::de::Error::custom(format!("{} {words}", super::quote(&text))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_bits_become_an_id_and_back() {
+        assert_eq!(ReminderId::from_random([0; 8]).as_str(), "rid_AAAAAAAAAAAA");
+        assert_eq!(ReminderId::from_random([0xff; 8]).as_str(), "rid_777777777777");
+        let id = ReminderId::from_random(*b"whatever");
+        assert_eq!(ReminderId::from_bytes(id.to_string().as_bytes()), Some(id));
+    }
+
+    #[test]
+    fn anything_else_is_no_id() {
+        for text in
+            ["", "rid_", "rid_K5V4M2J-Q2ZP", "rid_k5v4m2j7q2zp", "RID_K5V4M2J7Q2ZP", "rid_K5V4M2J7Q2ZPA"]
+        {
+            assert!(ReminderId::from_bytes(text.as_bytes()).is_none(), "{text}");
+        }
     }
 }

@@ -20,7 +20,7 @@ mod schedule;
 
 use std::fmt;
 
-pub use schedule::{RoutineSchedule, ScheduleError};
+pub use schedule::RoutineSchedule;
 
 use super::{Finding, commitment, lines::frontmatter_end, quote, yaml};
 use crate::words::words;
@@ -136,9 +136,9 @@ impl Reader {
         let shown = quote(value);
         let text = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match key {
-            "schedule" => match value.parse() {
+            "schedule" => match value.parse::<RoutineSchedule>() {
                 Ok(found) => self.schedule = Some(found),
-                Err(ScheduleError { why, .. }) => {
+                Err(why) => {
                     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
                     self.wrong(entry, format!("{shown} is not a schedule{why}"), schedule::FORMS);
                 }

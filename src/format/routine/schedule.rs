@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use jiff::civil::{Date, Time, Weekday};
 
-use super::super::{WEEKDAYS_LOWER, has_shape, quote};
+use super::super::{WEEKDAYS_LOWER, has_shape};
 use super::cron::{Cron, digits};
 
 /// When a routine runs, in local time.
@@ -34,22 +34,12 @@ impl Default for RoutineSchedule {
 pub(super) const FORMS: &str = "write `daily 08:00`, `weekdays 08:00`, `weekly mon 09:00`, `monthly 1 09:00`, \
 `every 15m`, or five cron fields such as `0 8 * * 1-5`";
 
-/// Text that is no schedule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} is not a schedule{}; {FORMS}", quote(.text), .why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
-pub struct ScheduleError {
-    /// The text.
-    pub text: String,
-    /// The fault, where it can be named.
-    pub why: Option<String>,
-}
-
 impl FromStr for RoutineSchedule {
-    type Err = ScheduleError;
+    /// The fault, where it can be named.
+    type Err = Option<String>;
 
-    fn from_str(text: &str) -> Result<RoutineSchedule, ScheduleError> {
+    fn from_str(text: &str) -> Result<RoutineSchedule, Option<String>> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
-        let wrong = |why: Option<String>| ScheduleError { text: text.to_owned(), why };
         let schedule = match words[..] {
             ["daily", at] => clock(at).map(RoutineSchedule::Daily),
             ["weekdays", at] => clock(at).map(RoutineSchedule::Weekdays),
@@ -62,11 +52,11 @@ impl FromStr for RoutineSchedule {
             }
             ["every", length] => every(length).map(RoutineSchedule::Every),
             [_, _, _, _, _] => {
-                return words.join(" ").parse().map(RoutineSchedule::Cron).map_err(|why| wrong(Some(why)));
+                return words.join(" ").parse().map(RoutineSchedule::Cron).map_err(Some);
             }
             _ => None,
         };
-        schedule.ok_or_else(|| wrong(None))
+        schedule.ok_or(None)
     }
 }
 

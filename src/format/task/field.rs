@@ -1,5 +1,5 @@
-//! Parses the list item with a checkbox that every task line is (`- [ ] text`, anywhere in a list or a callout), and
-//! defines a field of it, and the dates that fields hold.
+//! Parses what task lines of all plugins share: a list item with a checkbox (`- [ ] text`, also inside a callout), its
+//! fields, and the dates and times in them.
 
 use std::ops::Range;
 

@@ -1,6 +1,8 @@
-//! Parses Reminder's marks, `(@2026-12-01 09:30)` and `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside;
-//! Reminder Toast's: `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`; and Kanban's:
-//! `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`, whose triggers and formats are the plugin's settings.
+//! Parses the date marks and fields of the plugins Reminder, Reminder Toast, Kanban, Tasks and Dataview in a task line.
+//!
+//! Reminder: `(@2026-12-01 09:30)` and `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside. Reminder Toast:
+//! `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`. Kanban: `Task @{2026-12-01} @@{20:26}`,
+//! `@[[2026-12-01]]`, with the triggers and formats of its settings.
 //!
 //! Tasks' emoji fields follow the words, in any order, with tags between them; a field before other words is text:
 //! `Pay rent 🔁 every month 📅 2026-12-01`. A time may follow any date, as in Reminder (`⏰ 2026-12-01 09:30`). An

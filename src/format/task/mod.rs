@@ -9,17 +9,17 @@
 //! - [`mod@field`]: the list item with its box, and a field; [`marker`]: the fields of each form, with their
 //!   places in the line;
 //! - [`mod@edit`]: the edits of Done and Snooze, and no other byte;
-//! - [`mod@repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
+//! - [`mod@english_repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
 //! - [`mod@note`]: a note that is a task (TaskNotes).
 //!
 //! Pure: today's date is not known here, and recurrences are computed in `schedule`.
 
 pub mod edit;
+pub mod english_repeat;
 mod field;
 mod marker;
 pub mod moment;
 pub mod note;
-pub mod repeat;
 pub mod rrule;
 
 use jiff::civil::{DateTime, Time};

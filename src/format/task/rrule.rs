@@ -4,7 +4,7 @@
 
 use jiff::civil::Date;
 
-use super::repeat::{Repeat, RepeatError, RepeatUnit, Weekday};
+use super::english_repeat::{Repeat, RepeatError, RepeatUnit, Weekday};
 
 /// A recurrence with its beginning and its end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -10,11 +10,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use similar::DiffTag;
 
-use super::{CommitRecord, LogFilter, Point};
 use crate::format::changes::{body, changes, lines};
-use crate::history::error::{HistoryError, Result};
-use crate::history::store::{CONVERSATION, CommitMessage, FileState, short_id, turn_of};
-use crate::history::take::History;
+use crate::history::store::{CONVERSATION, CommitMessage, FileState};
+use crate::history::{Commit, CommitRecord, History, HistoryError, LogFilter, Result, turn_of};
 use crate::reminders::rfc3339;
 use crate::vault::{NotePath, VaultError};
 use crate::words::words;
@@ -95,8 +93,8 @@ impl LineOrigin {
         let value = |key: &str| message.trailer(key).map(str::to_owned);
         let turn = message.trailer(CONVERSATION).and_then(turn_of);
         Self {
-            snapshot: Some(short_id(record.commit.id)),
-            time: Some(rfc3339(record.commit.time, history.zone())),
+            snapshot: Some(record.commit.short()),
+            time: Some(rfc3339(record.commit.time, history.zone().tz())),
             at: Some(record.commit.time),
             writer: LineWriter::of(message),
             actor: message.actor().to_owned(),
@@ -161,7 +159,7 @@ impl History {
     ///
     /// # Errors
     /// There is no such note, or it or the history can't be read.
-    pub fn blame(&self, path: &NotePath, at: Option<&Point>, bound: BlameBound) -> Result<Blame> {
+    pub fn blame(&self, path: &NotePath, at: Option<&Commit>, bound: BlameBound) -> Result<Blame> {
         self.blame_with_records(path, at, bound, 0).map(|(blame, _)| blame)
     }
 
@@ -169,15 +167,13 @@ impl History {
     pub fn blame_with_records(
         &self,
         path: &NotePath,
-        at: Option<&Point>,
+        at: Option<&Commit>,
         bound: BlameBound,
         keep: usize,
     ) -> Result<(Blame, Vec<CommitRecord>)> {
         let missing = |at: String| HistoryError::NotInSnapshot(path.to_string(), at);
         let text = match at {
-            Some(point) => {
-                self.read_at(&point.commit, path.as_str())?.ok_or_else(|| missing(point.short()))?
-            }
+            Some(point) => self.read_at(point, path.as_str())?.ok_or_else(|| missing(point.short()))?,
             None => match self.vault.read(path) {
                 Err(VaultError::NotFound(_)) => return Err(missing("now".to_owned())),
                 read => read?,
@@ -195,7 +191,7 @@ impl History {
         };
         let (mut records, mut is_done) = (Vec::new(), false);
         let filter = LogFilter { path: Some(path.to_string()), ..LogFilter::default() };
-        self.log_between(&filter, at.map(|point| point.commit.id), None, |record| {
+        self.log_between(&filter, at.map(|point| point.id), None, |record| {
             is_done = is_done || walk.trace_back(&record, &text)?;
             if records.len() < keep {
                 records.push(record);

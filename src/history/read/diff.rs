@@ -7,12 +7,11 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 
-use crate::format::changes::{differences, lines};
-use crate::history::error::Result;
-use crate::history::store::{FileMode, FileState, PathChange};
-use crate::history::take::History;
+use crate::format::changes::{differences, end_line, hunks, lines, unified};
+use crate::history::store::{FileState, PathChange};
+use crate::history::{Commit, FileMode, History, Result};
 
 /// How a difference is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,33 +93,41 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
         return out;
     }
     let [old, new] = diff.bytes().map(String::from_utf8_lossy);
-    let text = TextDiff::from_lines(&*old, &*new);
     if old.is_empty() && new.is_empty() {
         return out;
     }
     line(&mut out, &format!("--- {old_name}"));
     line(&mut out, &format!("+++ {new_name}"));
-    for hunk in text.unified_diff().context_radius(3).iter_hunks() {
-        if style == DiffStyle::Plain {
-            let _ = write!(out, "{hunk}");
-            continue;
-        }
-        let _ = writeln!(out, "{HUNK}{}{}", hunk.header(), HUNK.render_reset());
-        for change in hunk.ops().iter().flat_map(|op| text.iter_inline_changes(op)) {
-            let (whole, word) = line_styles(change.tag());
-            let _ = write!(out, "{whole}{}", change.tag());
-            for (stands_out, value) in change.iter_strings_lossy() {
-                let value = value.trim_end_matches(['\n', '\r']);
-                let style = if stands_out { word } else { whole };
+    match style {
+        DiffStyle::Plain => out.push_str(&unified(&old, &new)),
+        DiffStyle::Coloured => coloured(&mut out, &old, &new),
+    }
+    out
+}
+
+/// A unified diff with colours, the words that differ standing out in lines that changed.
+fn coloured(out: &mut String, old: &str, new: &str) {
+    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    for hunk in hunks(&old, &new) {
+        let _ = writeln!(out, "{HUNK}{}{}", hunk.head(), HUNK.render_reset());
+        for (line, mut words) in hunk.words() {
+            if let Some((_, last)) = words.last_mut() {
+                *last = last.trim_end_matches(['\n', '\r']);
+            }
+            let (whole, word) = line_styles(line.tag());
+            let _ = write!(out, "{whole}{}", line.tag());
+            for run in words.chunk_by(|a, b| a.0 == b.0) {
+                let value: String = run.iter().map(|(_, word)| *word).collect();
+                let style = if run[0].0 { word } else { whole };
                 let _ = write!(out, "{}{style}{value}", whole.render_reset());
             }
-            let _ = writeln!(out, "{}", whole.render_reset());
-            if change.missing_newline() {
-                out.push_str("\\ No newline at end of file\n");
+            let _ = write!(out, "{}", whole.render_reset());
+            match line.value().ends_with('\n') {
+                true => out.push('\n'),
+                false => end_line(out, line.value()),
             }
         }
     }
-    out
 }
 
 fn side(prefix: &str, path: Option<&String>) -> String {
@@ -155,12 +162,7 @@ impl History {
     }
 
     /// The differences between two snapshots, at or under `paths` (all where there are none).
-    pub fn diff_between(
-        &self,
-        old: &crate::history::store::Commit,
-        new: &crate::history::store::Commit,
-        paths: &[String],
-    ) -> Result<Vec<PathChange>> {
+    pub fn diff_between(&self, old: &Commit, new: &Commit, paths: &[String]) -> Result<Vec<PathChange>> {
         let mut changes = self.store().changes(old.tree, new.tree)?;
         changes.retain(|change| within(&change.path, paths));
         Ok(changes)

@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use git2::Oid;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::json;
 use unicode_normalization::UnicodeNormalization;
 
 use super::diff::{DiffStyle, render, within};
 use super::filter::{FilterWalk, LogFilter};
-use super::point::Point;
 use crate::history::error::Result;
 use crate::history::store::{Commit, PathChange};
 use crate::history::take::{History, Rename, file_name, pairs};
@@ -167,16 +167,11 @@ impl History {
         Ok(None)
     }
 
-    /// A commit with what it changed.
-    fn with_changes(&self, commit: Commit) -> Result<CommitRecord> {
+    /// A snapshot with what it changed.
+    pub fn with_changes(&self, commit: Commit) -> Result<CommitRecord> {
         let store = self.store();
         let changes = store.changes(store.tree_before(&commit)?, commit.tree)?;
         Ok(CommitRecord { commit, changes })
-    }
-
-    /// The snapshot at a point, with what it changed.
-    pub fn record_at(&self, point: &Point) -> Result<CommitRecord> {
-        self.with_changes(point.commit.clone())
     }
 
     /// The commits that `filter` means, newest first.
@@ -206,15 +201,10 @@ impl History {
     /// A text of the history can't be read.
     pub fn entry(&self, record: &CommitRecord, patch: bool) -> Result<SnapshotEntry> {
         let commit = &record.commit;
-        let trailer = |key: &String| {
-            let all = commit.message.trailers.iter().filter(|(other, _)| other == key);
-            let mut all: Vec<String> = all.map(|(_, value)| value.clone()).collect();
-            (
-                key.clone(),
-                if all.len() == 1 { TrailerValue::One(all.remove(0)) } else { TrailerValue::Many(all) },
-            )
-        };
-        let trailers = commit.message.trailers.iter().map(|(key, _)| trailer(key)).collect();
+        let mut trailers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (key, value) in &commit.message.trailers {
+            trailers.entry(key.clone()).or_default().push(value.clone());
+        }
         let diffs = record
             .changes
             .iter()
@@ -223,7 +213,7 @@ impl History {
         let text = diffs.collect::<Result<String>>()?;
         Ok(SnapshotEntry {
             id: commit.id.to_string(),
-            time: rfc3339(commit.time, self.zone()),
+            time: rfc3339(commit.time, self.zone().tz()),
             actor: commit.message.actor().to_owned(),
             subject: commit.message.subject.clone(),
             body: commit.message.body.clone(),
@@ -248,7 +238,8 @@ pub struct SnapshotEntry {
     /// More words.
     pub body: Option<String>,
     /// The message's trailers.
-    pub trailers: BTreeMap<String, TrailerValue>,
+    #[serde(serialize_with = "one_or_many")]
+    pub trailers: BTreeMap<String, Vec<String>>,
     /// The files that it changed.
     pub paths: Vec<String>,
     /// The changes as a unified diff, where that was asked for.
@@ -257,11 +248,10 @@ pub struct SnapshotEntry {
 }
 
 /// A trailer that stands once is a text, one that stands more often a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum TrailerValue {
-    /// Once.
-    One(String),
-    /// More often, in order.
-    Many(Vec<String>),
+fn one_or_many<S: Serializer>(
+    trailers: &BTreeMap<String, Vec<String>>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let value = |values: &[String]| if let [one] = values { json!(one) } else { json!(values) };
+    serializer.collect_map(trailers.iter().map(|(key, values)| (key, value(values))))
 }

@@ -15,6 +15,6 @@ pub use blame::{Blame, BlameBound, BlamedLine, LineOrigin, LineWriter};
 pub(super) use diff::within;
 pub use diff::{DiffStyle, FileDiff, diff_stat, render};
 pub use filter::LogFilter;
-pub use log::{CommitRecord, SnapshotEntry, TrailerValue};
+pub use log::{CommitRecord, SnapshotEntry};
+pub use point::parse_time;
 pub(super) use point::show;
-pub use point::{Point, parse_time};

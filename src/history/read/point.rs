@@ -1,49 +1,30 @@
 //! Resolves points in the history: a snapshot's id, a time, or a step back from the newest.
 
 use git2::Oid;
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned, civil};
+use jiff::{Timestamp, civil};
 
-use crate::history::error::{HistoryError, Result};
-use crate::history::store::{Commit, HistoryStore, short_id};
-use crate::history::take::History;
+use crate::history::store::HistoryStore;
+use crate::history::{Commit, History, HistoryError, Result};
 use crate::schedule::Zone;
 use crate::when::{self, WhenError};
 
-/// A resolved point.
-#[derive(Debug, Clone)]
-pub struct Point {
-    /// The snapshot that holds there.
-    pub commit: Commit,
-}
-
-impl Point {
-    /// The short id that `history` shows.
-    pub fn short(&self) -> String {
-        short_id(self.commit.id)
-    }
-}
-
 /// The instant that `text` means: RFC 3339, a date with or without a time, or words such as
-/// `yesterday 18:00` and `2 hours ago`. Local times are in `now`'s zone.
+/// `yesterday 18:00` and `2 hours ago`. Local times are in `zone`.
 ///
 /// # Errors
 /// It is no time, or it is several.
-pub fn parse_time(text: &str, now: &Zoned) -> std::result::Result<Timestamp, WhenError> {
+pub fn parse_time(text: &str, now: Timestamp, zone: &Zone) -> std::result::Result<Timestamp, WhenError> {
     let text = text.trim();
-    let zone = now.time_zone();
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant);
     }
     // A date without a time is parsed as its midnight, but so would a time with an offset be cut.
     if let Ok(time) = text.parse::<civil::DateTime>()
-        && let Ok(instant) = zone.to_timestamp(time)
+        && let Ok(instant) = zone.tz().to_timestamp(time)
     {
         return Ok(instant);
     }
-    let zone = Zone::get(zone.iana_name().unwrap_or("UTC"))
-        .map_err(|error| WhenError::NotUnderstood { text: text.to_owned(), reason: error.to_string() })?;
-    when::read_past(text, now.timestamp(), &zone)
+    when::read_past(text, now, zone)
 }
 
 impl History {
@@ -52,23 +33,22 @@ impl History {
     ///
     /// # Errors
     /// It names nothing, more than one thing, a time before the first snapshot, or one that lies ahead.
-    pub fn point(&self, text: &str) -> Result<Point> {
+    pub fn point(&self, text: &str) -> Result<Commit> {
         let store = self.store();
         let head = store.head()?.ok_or(HistoryError::Empty)?;
-        let found = |commit| Ok(Point { commit });
         if let Some(steps) = steps_back(text) {
             let commit = store.commits(Some(head)).nth(steps);
-            return found(commit.ok_or_else(|| unknown(text))??);
+            return commit.ok_or_else(|| unknown(text))?;
         }
         if let Some(commit) = by_prefix(&store, head, text)? {
-            return found(commit);
+            return Ok(commit);
         }
-        let now = self.now().to_zoned(self.zone().clone());
-        let time = parse_time(text, &now).map_err(|error| match error {
+        let now = self.now();
+        let time = parse_time(text, now, self.zone()).map_err(|error| match error {
             WhenError::NotUnderstood { .. } => unknown(text),
             error => HistoryError::When(error),
         })?;
-        if time > now.timestamp() {
+        if time > now {
             let words = "lies ahead; no snapshot says what will be: name a time that is past";
             return Err(HistoryError::BeyondHistory(format!("`{text}` {words}")));
         }
@@ -77,7 +57,7 @@ impl History {
             let commit = commit?;
             // Commits carry whole seconds: one made within the second that was asked for counts.
             if commit.time.as_second() <= time.as_second() {
-                return found(commit);
+                return Ok(commit);
             }
             first = commit.time;
         }
@@ -87,7 +67,7 @@ impl History {
     }
 
     /// The newest snapshot.
-    pub fn newest(&self) -> Result<Point> {
+    pub fn newest(&self) -> Result<Commit> {
         self.point("HEAD")
     }
 }
@@ -133,8 +113,8 @@ fn by_prefix(store: &HistoryStore, head: Oid, text: &str) -> Result<Option<Commi
 }
 
 /// A time as people read it: local, to the second.
-pub(crate) fn show(time: Timestamp, zone: &TimeZone) -> String {
-    time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
+pub(crate) fn show(time: Timestamp, zone: &Zone) -> String {
+    time.to_zoned(zone.tz().clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
 #[cfg(test)]
@@ -143,8 +123,8 @@ mod tests {
 
     #[test]
     fn times_are_read_as_people_write_them() {
-        let now: Zoned = "2026-11-21T10:00:00[Europe/London]".parse().unwrap();
-        let at = |text| parse_time(text, &now).ok().map(|time| time.to_string());
+        let (now, zone) = ("2026-11-21T10:00:00Z".parse().unwrap(), Zone::get("Europe/London").unwrap());
+        let at = |text| parse_time(text, now, &zone).ok().map(|time| time.to_string());
         for (text, instant) in [
             ("yesterday 18:00", "2026-11-20T18:00:00Z"),
             ("2 hours ago", "2026-11-21T08:00:00Z"),

@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::plan::{BlockedFile, RestorePlan, plan_renamed};
 use super::write_file::{StepError, link_target};
 use crate::history::error::{HistoryError, Result};
-use crate::history::read::{FileDiff, LogFilter, Point, show, within};
-use crate::history::store::{FileMode, FileState, failpoint, operation_lock};
+use crate::history::read::{FileDiff, LogFilter, show, within};
+use crate::history::store::{Commit, FileMode, FileState, FileStates, failpoint, operation_lock};
 use crate::history::take::pending::{self, PendingRestore};
 use crate::history::take::{Deletions, FileEntries, History, Rename, RestoreStep, pairs, plural};
 use crate::vault::{ChangeReason, Editor, NotePath};
@@ -48,7 +48,7 @@ pub enum Interrupted {
 
 impl History {
     /// The vault's files as they are at this moment, without recording anything.
-    pub fn present(&self) -> Result<BTreeMap<String, FileState>> {
+    pub fn present(&self) -> Result<FileStates> {
         let store = self.store();
         let (_, base) = store.head_tree()?;
         let known = FileEntries::load(self.dir());
@@ -68,9 +68,9 @@ impl History {
     ///
     /// # Errors
     /// Nothing of `scopes` is in that snapshot or in the vault, or something can't be read.
-    pub fn plan_restore(&self, point: &Point, scopes: &[String], exact: bool) -> Result<RestorePlan> {
+    pub fn plan_restore(&self, point: &Commit, scopes: &[String], exact: bool) -> Result<RestorePlan> {
         let present = self.present()?;
-        let target = self.store().files(point.commit.tree)?;
+        let target = self.store().files(point.tree)?;
         let renames = self.renames(point, &target, &present, scopes)?;
         for scope in scopes {
             let scope = std::slice::from_ref(scope);
@@ -88,9 +88,9 @@ impl History {
     /// have changed too much, by what the history says.
     fn renames(
         &self,
-        point: &Point,
-        target: &BTreeMap<String, FileState>,
-        present: &BTreeMap<String, FileState>,
+        point: &Commit,
+        target: &FileStates,
+        present: &FileStates,
         scopes: &[String],
     ) -> Result<Vec<Rename>> {
         let (gone, come) = (only_in(target, present), only_in(present, target));
@@ -107,7 +107,7 @@ impl History {
         let mut names: HashMap<String, &str> =
             come.keys().filter(|path| left(path)).map(|path| ((*path).to_owned(), *path)).collect();
         if !unexplained.is_empty() && !names.is_empty() {
-            self.log_between(&LogFilter::default(), None, Some(point.commit.id), |record| {
+            self.log_between(&LogFilter::default(), None, Some(point.id), |record| {
                 for rename in self.renames_of(&record, |path| names.contains_key(path))? {
                     if let Some(now) = names.remove(&rename.to) {
                         names.insert(rename.from, now);
@@ -149,7 +149,7 @@ impl History {
     pub fn restore(
         &self,
         editor: &Editor,
-        point: &Point,
+        point: &Commit,
         scopes: &[String],
         exact: bool,
     ) -> Result<RestoreReport> {
@@ -164,12 +164,12 @@ impl History {
             present = store.files(store.head_tree()?.1)?;
         }
         let before = self.newest()?;
-        let target = self.store().files(point.commit.tree)?;
+        let target = self.store().files(point.tree)?;
         let renames = self.renames(point, &target, &present, scopes)?;
         let plan = plan_renamed(target, &present, scopes, exact, renames);
         let mut report = RestoreReport {
-            from: point.commit.id.to_string(),
-            snapshot_before: Some(before.commit.id.to_string()),
+            from: point.id.to_string(),
+            snapshot_before: Some(before.id.to_string()),
             skipped: plan.blocked.clone(),
             ..RestoreReport::default()
         };
@@ -177,8 +177,8 @@ impl History {
             return Ok(report);
         }
         let restore = PendingRestore {
-            from: point.commit.id.to_string(),
-            subject: subject(&plan, &show(point.commit.time, self.zone())),
+            from: point.id.to_string(),
+            subject: subject(&plan, &show(point.time, self.zone())),
             began: self.now(),
             steps: plan.steps.clone(),
             undoing: None,
@@ -296,7 +296,7 @@ impl History {
     ///
     /// # Errors
     /// The path was never in a snapshot, or the history can't be read.
-    pub fn before_last_change(&self, scopes: &[String]) -> Result<Option<Point>> {
+    pub fn before_last_change(&self, scopes: &[String]) -> Result<Option<Commit>> {
         let newest = self.newest()?;
         let differs = |plan: RestorePlan| !plan.steps.is_empty() || !plan.blocked.is_empty();
         if self.plan_restore(&newest, scopes, false).is_ok_and(differs) {
@@ -311,10 +311,7 @@ impl History {
 }
 
 /// The files of `one` whose paths aren't in the `other`.
-fn only_in<'a>(
-    one: &'a BTreeMap<String, FileState>,
-    other: &BTreeMap<String, FileState>,
-) -> BTreeMap<&'a str, FileState> {
+fn only_in<'a>(one: &'a FileStates, other: &FileStates) -> BTreeMap<&'a str, FileState> {
     let only = one.iter().filter(|(path, _)| !other.contains_key(*path));
     only.map(|(path, state)| (path.as_str(), *state)).collect()
 }

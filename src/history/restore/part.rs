@@ -8,15 +8,14 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::execute::RestoreReport;
 use super::revert::find;
 use crate::format::changes::{body, lines};
 use crate::format::lines::LiveLines;
 use crate::format::memory;
-use crate::history::error::{HistoryError, Result};
-use crate::history::read::{FileDiff, LogFilter, Point};
-use crate::history::store::{FileMode, RESTORED_FROM};
-use crate::history::take::{Deletions, History};
+use crate::history::store::RESTORED_FROM;
+use crate::history::{
+    Commit, Deletions, FileDiff, FileMode, History, HistoryError, LogFilter, RestoreReport, Result,
+};
 use crate::vault::{Actor, ChangeReason, EditPlan, Editor, NotePath};
 
 /// The plan of restoring a part of a note.
@@ -27,7 +26,7 @@ pub struct PartPlan {
     /// Which part.
     pub target: LineTarget,
     /// The snapshot that it is taken from.
-    pub point: Point,
+    pub point: Commit,
     /// The note's text there.
     source: Vec<u8>,
     /// The note as it stands; empty where there is none.
@@ -54,11 +53,11 @@ impl History {
     ///
     /// # Errors
     /// The note or the part was not there, or something can't be read.
-    pub fn plan_part(&self, path: &NotePath, target: &LineTarget, at: Option<Point>) -> Result<PartPlan> {
+    pub fn plan_part(&self, path: &NotePath, target: &LineTarget, at: Option<Commit>) -> Result<PartPlan> {
         let now = self.vault.read_or_empty(path)?;
         let (point, source) = match at {
             Some(point) => {
-                let source = self.read_at(&point.commit, path.as_str())?;
+                let source = self.read_at(&point, path.as_str())?;
                 let missing = || HistoryError::NotInSnapshot(path.to_string(), point.short());
                 let source = source.ok_or_else(missing)?;
                 (point, source)
@@ -78,10 +77,10 @@ impl History {
         Ok(PartPlan { path: path.clone(), target: target.clone(), point, source, now, after })
     }
 
-    fn newest_with(&self, path: &NotePath, target: &LineTarget, now: &[u8]) -> Result<(Point, Vec<u8>)> {
+    fn newest_with(&self, path: &NotePath, target: &LineTarget, now: &[u8]) -> Result<(Commit, Vec<u8>)> {
         let newest = self.newest()?;
         let gains = |source: &[u8]| restore_line(now, source, target).is_some_and(|after| after != now);
-        let held = self.read_at(&newest.commit, path.as_str())?;
+        let held = self.read_at(&newest, path.as_str())?;
         if let Some(source) = held.as_ref().filter(|source| gains(source)) {
             return Ok((newest, source.clone()));
         }
@@ -112,8 +111,8 @@ impl History {
     /// The present can't be kept, or the note can't be written.
     pub fn restore_part(&self, editor: &Editor, plan: &PartPlan) -> Result<RestoreReport> {
         self.snapshot_all(Deletions::Hold)?;
-        let newest = |history: &Self| history.newest().ok().map(|point| point.commit.id.to_string());
-        let from = plan.point.commit.id.to_string();
+        let newest = |history: &Self| history.newest().ok().map(|point| point.id.to_string());
+        let from = plan.point.id.to_string();
         let mut report =
             RestoreReport { from: from.clone(), snapshot_before: newest(self), ..RestoreReport::default() };
         let what = if matches!(plan.target, LineTarget::Section(_)) { "section" } else { "line" };

@@ -1,11 +1,11 @@
 //! Plans a restore: compares the target snapshot with the present, without touching either.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use crate::history::read::within;
-use crate::history::store::FileState;
+use crate::history::store::FileStates;
 use crate::history::take::{Rename, RestoreStep};
 
 /// A file that is not restored, with the reason.
@@ -32,12 +32,7 @@ pub struct RestorePlan {
 }
 
 /// The way from `present` to `target` for the files at or under `scopes` (all where there are none).
-pub fn plan(
-    target: &BTreeMap<String, FileState>,
-    present: &BTreeMap<String, FileState>,
-    scopes: &[String],
-    exact: bool,
-) -> RestorePlan {
+pub fn plan(target: &FileStates, present: &FileStates, scopes: &[String], exact: bool) -> RestorePlan {
     let mut plan = RestorePlan::default();
     let mut removed = BTreeSet::new();
     for (path, before) in present.iter().filter(|(path, _)| within(path, scopes)) {
@@ -68,8 +63,8 @@ pub fn plan(
 
 /// As [`plan`], with `renames` between the target and the present: those that concern `scopes`.
 pub(crate) fn plan_renamed(
-    mut target: BTreeMap<String, FileState>,
-    present: &BTreeMap<String, FileState>,
+    mut target: FileStates,
+    present: &FileStates,
     scopes: &[String],
     exact: bool,
     renames: Vec<Rename>,
@@ -90,11 +85,7 @@ pub(crate) fn plan_renamed(
 }
 
 /// A file where a folder must be, or the other way round.
-fn blocking_path(
-    path: &str,
-    present: &BTreeMap<String, FileState>,
-    stays: &impl Fn(&str) -> bool,
-) -> Option<String> {
+fn blocking_path(path: &str, present: &FileStates, stays: &impl Fn(&str) -> bool) -> Option<String> {
     let mut parents = path.match_indices('/').map(|(at, _)| &path[..at]);
     if let Some(parent) = parents.find(|parent| stays(parent)) {
         return Some(format!("`{parent}` is a file now, where a folder must be; `--exact` removes it"));
@@ -111,8 +102,9 @@ fn blocking_path(
 mod tests {
     use super::*;
     use crate::history::FileMode;
+    use crate::history::store::FileState;
 
-    fn files(list: &[(&str, &str)]) -> BTreeMap<String, FileState> {
+    fn files(list: &[(&str, &str)]) -> FileStates {
         let state = |content: &str| FileState {
             id: git2::Oid::hash_object(git2::ObjectType::Blob, content.as_bytes()).unwrap(),
             mode: FileMode::File,

@@ -10,13 +10,12 @@ use std::collections::HashSet;
 use git2::{ObjectType, Oid};
 use serde::Serialize;
 
-use super::execute::{Interrupted, RestoreReport};
 use super::plan::BlockedFile;
-use super::undo_plan::{Conflict, UndoPlan};
-use crate::history::error::Result;
-use crate::history::store::{CommitMessage, FileMode, UNDOES, failpoint, operation_lock};
+use super::undo_plan::Conflict;
+use crate::history::store::{CommitMessage, UNDOES, failpoint, operation_lock};
+use crate::history::take::RestoreStep;
 use crate::history::take::pending::{self, PendingRestore, PendingUndo};
-use crate::history::take::{Deletions, History, RestoreStep};
+use crate::history::{Deletions, FileMode, History, Interrupted, RestoreReport, Result, UndoPlan};
 use crate::vault::{Actor, BOOKKEEPING, ChangeReason, Editor, NotePath};
 
 /// The most plans of an undo while a person is typing.

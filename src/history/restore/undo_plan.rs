@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::revert::revert_change;
 use crate::history::error::{HistoryError, Result};
 use crate::history::read::{CommitRecord, DiffStyle, FileDiff, LogFilter, render};
-use crate::history::store::{CONVERSATION, Commit, FileMode, LEFT_OUT, UNDOES, short_id, turn_of};
+use crate::history::store::{CONVERSATION, Commit, FileMode, LEFT_OUT, UNDOES, turn_of};
 use crate::history::take::{History, is_skipped_by_undo};
 use crate::vault::{NotePath, OPERATION};
 
@@ -153,10 +153,10 @@ impl History {
 
     /// The writes of the operation that made a snapshot.
     fn writes_with(&self, id: &str) -> Result<Vec<CommitRecord>> {
-        let point = self.point(id)?;
-        let (commit, message) = (&point.commit, &point.commit.message);
+        let commit = self.point(id)?;
+        let message = &commit.message;
         let refused = |why: &str| {
-            Err(HistoryError::NotUndoable(format!("`{}` ({}) {why}", point.short(), message.subject)))
+            Err(HistoryError::NotUndoable(format!("`{}` ({}) {why}", commit.short(), message.subject)))
         };
         if message.actor() == "human" || is_skipped_by_undo(message) {
             return refused("is no write of the agent that could be undone");
@@ -234,7 +234,7 @@ impl History {
     fn plan_write(&self, record: &CommitRecord, plan: &mut UndoPlan) -> Result<()> {
         let message = &record.commit.message;
         let conflict = |path: &str, reason: &str, diff: String| Conflict {
-            commit: short_id(record.commit.id),
+            commit: record.commit.short(),
             subject: message.subject.clone(),
             path: path.to_owned(),
             reason: reason.to_owned(),

@@ -24,8 +24,15 @@ pub struct Commit {
     pub message: CommitMessage,
 }
 
+impl Commit {
+    /// The short id that `history` shows.
+    pub fn short(&self) -> String {
+        short_id(self.id)
+    }
+}
+
 /// The author is the actor, so that a plain `git log` shows who it was.
-pub(crate) fn encode(parents: &[Oid], tree: Oid, message: &CommitMessage, at: &Zoned) -> Vec<u8> {
+pub(crate) fn encode_commit(parents: &[Oid], tree: Oid, message: &CommitMessage, at: &Zoned) -> Vec<u8> {
     let (name, second) = (message.actor(), at.timestamp().as_second().max(0));
     let who = format!("{name} <{name}@vault-agent.invalid> {second} {}", at.strftime("%z"));
     let parents: String = parents.iter().map(|id| format!("parent {id}\n")).collect();

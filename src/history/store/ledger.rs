@@ -58,7 +58,7 @@ impl LedgerLine {
     }
 
     /// The branch's end after this line.
-    fn end(&self) -> Option<Oid> {
+    pub(crate) fn end(&self) -> Option<Oid> {
         (self.kind != LineKind::Anew && !self.id.is_zero()).then_some(self.id)
     }
 }
@@ -154,54 +154,6 @@ fn parse(text: &[u8]) -> Vec<LedgerLine> {
     text.split(|byte| *byte == b'\n').filter_map(LedgerLine::parse).collect()
 }
 
-/// The list as a whole, evaluated.
-#[derive(Debug, Default)]
-pub(crate) struct LedgerState {
-    /// The snapshots that must be there, in order.
-    pub ids: Vec<Oid>,
-    /// When the first of them were found, where they weren't made under this list.
-    pub adopted: Option<Timestamp>,
-    /// When the repository was gone.
-    pub anew: Vec<Timestamp>,
-    /// When the branch was found where it wasn't put: what was expected, what was found.
-    pub moved: Vec<(Timestamp, Option<Oid>, Oid)>,
-    /// When the branch was gone and put back.
-    pub put_back: Vec<Timestamp>,
-    /// When the branch's file was damaged and written anew.
-    pub mended: Vec<Timestamp>,
-    /// When a person took it as it was.
-    pub accepted: Option<Timestamp>,
-}
-
-impl LedgerState {
-    pub(crate) fn of(lines: &[LedgerLine]) -> Self {
-        let mut out = Self::default();
-        let mut end = None;
-        for line in lines {
-            match line.kind {
-                LineKind::Next => continue,
-                LineKind::Kept => out.ids.push(line.id),
-                LineKind::Adopted => {
-                    out.adopted.get_or_insert(line.at);
-                    out.ids.push(line.id);
-                }
-                LineKind::Anew => {
-                    out.anew.push(line.at);
-                    out = Self { anew: out.anew, ..Self::default() };
-                }
-                LineKind::Moved => out.moved.push((line.at, end, line.id)),
-                LineKind::PutBack => out.put_back.push(line.at),
-                LineKind::Mended => out.mended.push(line.at),
-                LineKind::Accepted => {
-                    out = Self { anew: out.anew, accepted: Some(line.at), ..Self::default() };
-                }
-            }
-            end = line.end();
-        }
-        out
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,36 +178,18 @@ mod tests {
             known.add(LineKind::Next, &[id("3")]).unwrap();
             assert_eq!(known.expected().unwrap(), (ExpectedHead::At(id("1")), Some(id("3"))), "cut at {cut}");
             known.add(LineKind::Kept, &[id("3")]).unwrap();
-            assert_eq!(LedgerState::of(&known.lines().unwrap()).ids, [id("1"), id("3")], "cut at {cut}");
+            let lines = known.lines().unwrap();
+            let kept: Vec<_> = lines.iter().filter(|line| line.kind == LineKind::Kept).collect();
+            assert_eq!(
+                kept.iter().map(|line| line.id).collect::<Vec<_>>(),
+                [id("1"), id("3")],
+                "cut at {cut}"
+            );
         }
         // The end of a file as a power cut may leave it.
         fs::write(&known.0, [&whole[..], &[0; 600]].concat()).unwrap();
         assert_eq!(known.expected().unwrap(), (ExpectedHead::At(id("2")), None));
         known.add(LineKind::Anew, &[id("2")]).unwrap();
         assert_eq!(known.expected().unwrap(), (ExpectedHead::Nothing, None));
-    }
-
-    #[test]
-    fn an_account_begins_anew_where_a_person_or_an_empty_folder_says_so() {
-        let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
-        let line = |kind, text: &str| LedgerLine { at, kind, id: id(text) };
-        let mut lines =
-            vec![line(LineKind::Adopted, "1"), line(LineKind::Kept, "2"), line(LineKind::Moved, "3")];
-        let account = LedgerState::of(&lines);
-        assert_eq!((account.ids.len(), account.adopted), (2, Some(at)));
-        assert_eq!(account.moved, [(at, Some(id("2")), id("3"))]);
-        lines.extend([
-            line(LineKind::Accepted, "3"),
-            line(LineKind::Adopted, "3"),
-            line(LineKind::Kept, "4"),
-        ]);
-        let account = LedgerState::of(&lines);
-        assert_eq!(
-            (account.ids, account.moved.len(), account.accepted),
-            (vec![id("3"), id("4")], 0, Some(at))
-        );
-        lines.push(line(LineKind::Anew, "4"));
-        let account = LedgerState::of(&lines);
-        assert_eq!((account.ids.len(), account.anew.len()), (0, 1));
     }
 }

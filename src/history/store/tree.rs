@@ -7,9 +7,8 @@ use git2::{ErrorClass, ErrorCode, ObjectType, Oid, TreeBuilder};
 
 use serde::{Deserialize, Serialize};
 
-use super::object::{ObjectWriter, empty_tree};
-use super::repository::HistoryStore;
-use crate::history::error::Result;
+use super::{HistoryStore, ObjectWriter, empty_tree};
+use crate::history::Result;
 
 /// The mode of a folder in a tree.
 const FOLDER: i32 = 0o040_000;
@@ -99,6 +98,9 @@ impl TreeNode {
     }
 }
 
+/// The files of a tree or of the vault, by path.
+pub(crate) type FileStates = BTreeMap<String, FileState>;
+
 /// One change of a tree: the new state of a path, `None` to remove it.
 pub(crate) type TreeChange = (String, Option<FileState>);
 
@@ -142,7 +144,7 @@ impl HistoryStore {
     }
 
     /// Every file of a tree, by path.
-    pub(crate) fn files(&self, tree: Oid) -> Result<BTreeMap<String, FileState>> {
+    pub(crate) fn files(&self, tree: Oid) -> Result<FileStates> {
         let mut out = BTreeMap::new();
         self.collect(tree, "", &mut |path, state| {
             out.insert(path, state);

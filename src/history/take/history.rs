@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use git2::Oid;
-use jiff::tz::TimeZone;
 
 use super::select::{PathTreatment, Selection};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::history::error::Result;
 use crate::history::store::HistoryStore;
+use crate::schedule::Zone;
 use crate::vault::{ChangeObserver, NotePath, ObservedChange, Vault};
 
 /// The history of one vault.
@@ -23,7 +23,7 @@ pub struct History {
     store: Mutex<HistoryStore>,
     pub(in crate::history) vault: Vault,
     pub(in crate::history) selection: Selection,
-    pub(in crate::history) zone: TimeZone,
+    pub(in crate::history) zone: Zone,
     pub(in crate::history) clock: Arc<dyn Clock>,
     pub(in crate::history) dir: PathBuf,
     /// Commits that this value made: a write that is told again after a crash is none of them.
@@ -53,7 +53,8 @@ impl History {
         let dir = state.join("history.git");
         let selection = Selection::new(settings)?;
         let store = HistoryStore::open(&dir)?;
-        let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
+        let zone =
+            Zone::get(&settings.timezone).or_else(|_| Zone::get("UTC")).expect("the bundled zones have UTC");
         Ok(Self {
             store: Mutex::new(store),
             vault: vault.clone(),
@@ -75,7 +76,7 @@ impl History {
     }
 
     /// The zone that times are shown and read in.
-    pub fn zone(&self) -> &TimeZone {
+    pub fn zone(&self) -> &Zone {
         &self.zone
     }
 

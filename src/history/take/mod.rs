@@ -3,8 +3,8 @@
 //! Paths that may have changed, or the editor's report of a write, come in; a [`SnapshotResult`] goes out. Bulk deletions by a
 //! person are held until they confirm; a file that the last snapshot has seen as it is isn't read again.
 //! - [`history`]: [`History`], the state that all parts of the room share, opened at its first use by [`LazyHistory`];
-//! - [`select`]: the files that are kept; [`entries`], [`scan`]: cached file stats, and changes;
-//! - [`renames`]: files that are gone, by a rename or a deletion; [`pending`]: the journal of a restore or an undo;
+//! - [`select`]: the files that are kept; [`entries`], [`scan`]: cached file stats, changes, and files that are left out;
+//! - [`renames`]: files that have another path now; [`pending`]: the journal of a restore or an undo;
 //! - [`snapshot`], [`record`], [`transcript`]: commits of people's changes, of one write of the agent, of logs. A write of
 //!   the agent brings its own [`ChangeReason`](crate::vault::ChangeReason).
 
@@ -22,8 +22,8 @@ pub(super) use entries::FileEntries;
 pub use history::{History, LazyHistory};
 pub use pending::RestoreStep;
 pub(super) use record::is_skipped_by_undo;
-pub use renames::{Deletions, Rename};
+pub use renames::Rename;
 pub(super) use renames::{file_name, pairs};
-pub use scan::LeftOut;
+pub use scan::{LeftOut, left_out_in};
 pub(super) use snapshot::plural;
-pub use snapshot::{SnapshotResult, left_out_in};
+pub use snapshot::{Deletions, SnapshotResult};

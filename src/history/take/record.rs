@@ -6,15 +6,12 @@ use std::sync::{MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::history::History;
-use super::scan::LeftOut;
+use super::scan::update_left_out;
 use super::select::PathTreatment;
-use super::snapshot::{Committer, update_left_out};
+use super::snapshot::Committer;
 use crate::format::summary;
-use crate::history::error::Result;
-use crate::history::store::{
-    CONVERSATION, Commit, CommitMessage, FileMode, FileState, LEFT_OUT, TEMPLATE, TRANSCRIPT,
-};
+use crate::history::store::{CONVERSATION, CommitMessage, FileState, LEFT_OUT, TEMPLATE, TRANSCRIPT};
+use crate::history::{Commit, FileMode, History, LeftOut, Result};
 use crate::vault::{Actor, BOOKKEEPING, ChangeObserver, ChangeReason, NotePath, OPERATION, ObservedChange};
 
 impl History {

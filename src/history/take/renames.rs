@@ -3,22 +3,15 @@
 //! A file is paired once: first with a file of the same content, preferably of the same name; otherwise with a file of
 //! the same name whose lines are mostly the same, as when a folder was renamed and the links in its notes were updated.
 //! Pure except for reading texts.
-//!
-//! Many files that are gone at once and were not renamed are a bulk deletion: more than twenty that are more than a tenth
-//! of the known files, or all of them, are held until a person confirms.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use git2::Oid;
-use serde::{Deserialize, Serialize};
 use similar::DiffTag;
 
-use super::history::History;
-use super::pending;
-use super::scan::ScanResult;
 use crate::format::changes::changes;
-use crate::history::error::Result;
-use crate::history::store::{FileState, HistoryStore};
+use crate::history::Result;
+use crate::history::store::FileState;
 
 /// Larger texts are only compared as a whole, in bytes.
 const MAX_COMPARED_BYTES: usize = 256 << 10;
@@ -103,119 +96,6 @@ fn is_alike(old: &[u8], new: &[u8]) -> bool {
     let same = changes.iter().filter(|op| op.tag() == DiffTag::Equal).flat_map(|op| &a[op.old_range()]);
     let same = same.filter(|line| !line.is_empty()).count();
     same * 2 >= a.len().max(b.len()).saturating_sub(1).max(1)
-}
-
-/// More deletions at once are a commit of their own, flagged.
-pub(super) const BULK: usize = 20;
-
-/// The treatment of many deletions at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Deletions {
-    /// More than 20 and more than a tenth of the known files, or all of them, wait for a person's word.
-    #[default]
-    Hold,
-    /// The person has said that they are meant.
-    Accept,
-}
-
-/// Deletions that wait for a person's word.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HeldDeletions {
-    /// Since when, RFC 3339.
-    pub since: jiff::Timestamp,
-    /// How many files are known.
-    pub known: usize,
-    /// The files that are gone from the vault and still in the last snapshot.
-    pub deleted: Vec<String>,
-}
-
-impl History {
-    /// The files that only have another path now, where so many are gone that it matters.
-    pub(in crate::history) fn renamed(
-        &self,
-        store: &HistoryStore,
-        base: Oid,
-        scan: &ScanResult,
-    ) -> Result<Vec<Rename>> {
-        if scan.deleted.len() < BULK {
-            return Ok(Vec::new());
-        }
-        let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
-        for path in &scan.deleted {
-            gone.extend(store.file(base, path)?.map(|state| (path.as_str(), state)));
-        }
-        for (path, state) in &scan.changed {
-            if store.file(base, path)?.is_none() {
-                come.extend(state.map(|state| (path.as_str(), state)));
-            }
-        }
-        // An object that was just written into a pack isn't readable yet.
-        pairs(&gone, &come, |_, id| Ok(store.blob(id).unwrap_or_default()))
-    }
-
-    pub(super) fn hold(
-        &self,
-        store: &HistoryStore,
-        base: Oid,
-        scan: &ScanResult,
-        renamed: &BTreeSet<&str>,
-        deletions: Deletions,
-    ) -> Result<Option<HeldDeletions>> {
-        let mut gone: Vec<&String> =
-            scan.deleted.iter().filter(|path| !renamed.contains(path.as_str())).collect();
-        if deletions == Deletions::Accept || gone.is_empty() {
-            return Ok(None);
-        }
-        let known = match scan.known_files {
-            Some(known) => known,
-            None if scan.deleted.len() > BULK => store.files(base)?.len(),
-            // A few deletions can only be all of them in a tiny vault.
-            None => store.count_up_to(base, scan.deleted.len() + 1)?,
-        };
-        let added =
-            scan.changed.iter().any(|(path, _)| store.file(base, path).is_ok_and(|old| old.is_none()));
-        let everything = gone.len() == known && !added;
-        let many = |gone: usize| gone > BULK && gone * 10 > known;
-        if !everything && many(gone.len()) {
-            self.drop_files_found_elsewhere(store, base, scan, &mut gone)?;
-        }
-        if !everything && !many(gone.len()) {
-            return Ok(None);
-        }
-        let since = self.held()?.map_or_else(|| self.now(), |held| held.since);
-        Ok(Some(HeldDeletions { since, known, deleted: gone.into_iter().cloned().collect() }))
-    }
-
-    /// Leaves out of `gone` what stands elsewhere under the same name: a folder that was copied first and
-    /// deleted later.
-    fn drop_files_found_elsewhere(
-        &self,
-        store: &HistoryStore,
-        base: Oid,
-        scan: &ScanResult,
-        gone: &mut Vec<&String>,
-    ) -> Result<()> {
-        let files = store.files(base)?;
-        let deleted: HashSet<&String> = scan.deleted.iter().collect();
-        let mut copies: BTreeMap<(Oid, &str), usize> = BTreeMap::new();
-        for (path, state) in files.iter().filter(|(path, _)| !deleted.contains(path)) {
-            *copies.entry((state.id, file_name(path))).or_default() += 1;
-        }
-        gone.retain(|path| {
-            let copy = files.get(*path).and_then(|state| copies.get_mut(&(state.id, file_name(path))));
-            match copy.filter(|left| **left > 0) {
-                Some(left) => *left -= 1,
-                None => return true,
-            }
-            false
-        });
-        Ok(())
-    }
-
-    /// Deletions that wait for a person's word, if any.
-    pub fn held(&self) -> Result<Option<HeldDeletions>> {
-        pending::read_json(&self.dir().join("held.json"))
-    }
 }
 
 #[cfg(test)]

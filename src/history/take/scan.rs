@@ -1,17 +1,20 @@
 //! Scans the vault's files for changes against the last snapshot, and for files that must be left out.
 //!
 //! It reads files and writes blobs, but moves no branch. A file that can't be read never counts as deleted: it keeps
-//! the state of the last snapshot, and is listed with the reason.
+//! the state of the last snapshot. `left-out.json` lists the files that no snapshot holds, with the reasons: too large, in
+//! the cloud, unreadable.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 
 use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
 
 use super::entries::{FileEntries, FileEntry};
 use super::history::History;
+use super::pending::{read_json, write_json};
 use super::select::PathTreatment;
 use crate::clock::{Clock, SystemClock};
 use crate::history::error::{HistoryError, Result};
@@ -329,4 +332,35 @@ fn mode_of(stat: &Stat) -> FileMode {
 /// The file that the stub `.NAME.icloud` stands for.
 fn stub_original(path: &NotePath) -> Option<NotePath> {
     path.beside(path.file_name().strip_prefix('.')?.strip_suffix(".icloud")?)
+}
+
+const LEFT_OUT_FILE: &str = "left-out.json";
+
+/// The list in the state directory `state`, without opening the history; empty where there is none.
+pub fn left_out_in(state: &Path) -> Vec<LeftOut> {
+    read_left_out(&state.join("history.git")).unwrap_or_default()
+}
+
+pub(super) fn read_left_out(dir: &Path) -> Result<Vec<LeftOut>> {
+    Ok(read_json(&dir.join(LEFT_OUT_FILE))?.unwrap_or_default())
+}
+
+/// Replaces the list, after a scan of everything.
+pub(super) fn replace_left_out(dir: &Path, left: &[LeftOut]) -> Result<()> {
+    write_json(&dir.join(LEFT_OUT_FILE), &left)
+}
+
+/// Updates the list for `paths`; the rest stays.
+pub(super) fn update_left_out(dir: &Path, paths: &BTreeSet<NotePath>, left: &[LeftOut]) -> Result<()> {
+    let mut list = read_left_out(dir)?;
+    let before = list.clone();
+    let looked = |path: &str| {
+        let mut rests = paths.iter().filter_map(|at| path.strip_prefix(at.as_str()));
+        rests.any(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    list.retain(|file| !looked(&file.path));
+    list.extend_from_slice(left);
+    list.sort_unstable();
+    list.dedup();
+    if list == before { Ok(()) } else { replace_left_out(dir, &list) }
 }

@@ -4,7 +4,7 @@
 //! `exclude` takes away, where an exclusion never hides a note that the agent itself writes. Names that
 //! git reserves can't be kept in a git tree at all and are listed as left out.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobSet};
 
 use crate::config::Settings;
 use crate::history::error::{HistoryError, Result};
@@ -127,13 +127,13 @@ fn globs(key: &'static str, patterns: &[String]) -> Result<GlobSet> {
         let reason = error.kind();
         HistoryError::Pattern(format!("`[history] {key}`: `{value}` is no valid pattern: {reason}"))
     };
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
+    let glob = |pattern: &String| {
         let folder = pattern.strip_suffix('/').map(|folder| format!("{folder}/**"));
         let glob = GlobBuilder::new(folder.as_deref().unwrap_or(pattern)).literal_separator(true).build();
-        set.add(glob.map_err(|error| fail(pattern, &error))?);
-    }
-    set.build().map_err(|error| fail("", &error))
+        glob.map_err(|error| fail(pattern, &error))
+    };
+    let globs = patterns.iter().map(glob).collect::<Result<Vec<_>>>()?;
+    GlobSet::new(&globs).map_err(|error| fail("", &error))
 }
 
 /// Temporary files of editors and sync tools, by their names.

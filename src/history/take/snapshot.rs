@@ -1,25 +1,25 @@
 //! Takes snapshots: of the whole vault, or of some paths.
 //!
 //! [`Committer`] makes the commits of one snapshot, each on top of the last, and holds the history's lock until it is
-//! dropped. `left-out.json` lists the files that no snapshot holds, with the reasons: too large, in the cloud, unreadable.
+//! dropped. Many files that are gone at once and were not renamed are a bulk deletion: more than twenty that are more than
+//! a tenth of the known files, or all of them, are held until a person confirms.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use git2::Oid;
-use serde::Serialize;
+use git2::{ObjectType, Oid};
+use serde::{Deserialize, Serialize};
 
 use super::entries::{FileEntries, FileEntry};
 use super::history::History;
-use super::pending::{self, PendingRestore, read_json, write_json};
-use super::renames::{BULK, Deletions, HeldDeletions, pairs};
-use super::scan::{LeftOut, ScanResult};
+use super::pending::{self, PendingRestore};
+use super::renames::{Rename, file_name, pairs};
+use super::scan::{LeftOut, ScanResult, read_left_out, replace_left_out, update_left_out};
 use crate::history::error::Result;
 use crate::history::store::{
     BULK_DELETION, BranchLock, CommitMessage, FileState, HistoryStore, ObjectWriter, PathChange, TreeChange,
-    failpoint,
+    empty_tree, encode_commit, failpoint,
 };
 use crate::vault::{Actor, ChangeReason, NotePath};
 
@@ -74,6 +74,11 @@ impl History {
         read_left_out(&self.dir)
     }
 
+    /// Deletions that wait for a person's word, if any.
+    pub fn held(&self) -> Result<Option<HeldDeletions>> {
+        pending::read_json(&self.dir().join("held.json"))
+    }
+
     /// The restore that is under way, or that was interrupted.
     pub fn pending_restore(&self) -> Result<Option<PendingRestore>> {
         pending::load(&self.dir)
@@ -102,6 +107,30 @@ fn complete(entries: &mut FileEntries, store: &HistoryStore, tree: Oid) -> Resul
     Ok(())
 }
 
+/// More deletions at once are a commit of their own, flagged.
+const BULK: usize = 20;
+
+/// The treatment of many deletions at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Deletions {
+    /// More than 20 and more than a tenth of the known files, or all of them, wait for a person's word.
+    #[default]
+    Hold,
+    /// The person has said that they are meant.
+    Accept,
+}
+
+/// Deletions that wait for a person's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldDeletions {
+    /// Since when, RFC 3339.
+    pub since: jiff::Timestamp,
+    /// How many files are known.
+    pub known: usize,
+    /// The files that are gone from the vault and still in the last snapshot.
+    pub deleted: Vec<String>,
+}
+
 /// The result of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SnapshotResult {
@@ -122,7 +151,7 @@ pub struct SnapshotResult {
 pub(in crate::history) struct Committer<'s> {
     pub history: &'s History,
     pub store: &'s HistoryStore,
-    lock: BranchLock,
+    pub lock: BranchLock,
     /// The newest commit.
     pub head: Option<Oid>,
     /// Its tree.
@@ -137,9 +166,9 @@ impl Committer<'_> {
     fn commit_scan(&mut self, mut scan: ScanResult, deletions: Deletions) -> Result<BTreeSet<String>> {
         let (history, first) = (self.history, self.head.is_none());
         self.snapshot.left_out = std::mem::take(&mut scan.left_out);
-        let renamed = history.renamed(self.store, self.tree, &scan)?;
+        let renamed = self.renamed(&scan)?;
         let renamed: BTreeSet<&str> = renamed.iter().map(|rename| rename.from.as_str()).collect();
-        let held = history.hold(self.store, self.tree, &scan, &renamed, deletions)?;
+        let held = self.hold(&scan, &renamed, deletions)?;
         let mut waiting: BTreeSet<String> =
             held.iter().flat_map(|held| held.deleted.iter().cloned()).collect();
         scan.deleted.retain(|path| !waiting.contains(path));
@@ -172,6 +201,78 @@ impl Committer<'_> {
         Ok(waiting)
     }
 
+    /// The files that only have another path now, where so many are gone that it matters.
+    fn renamed(&self, scan: &ScanResult) -> Result<Vec<Rename>> {
+        if scan.deleted.len() < BULK {
+            return Ok(Vec::new());
+        }
+        let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
+        for path in &scan.deleted {
+            gone.extend(self.store.file(self.tree, path)?.map(|state| (path.as_str(), state)));
+        }
+        for (path, state) in &scan.changed {
+            if self.store.file(self.tree, path)?.is_none() {
+                come.extend(state.map(|state| (path.as_str(), state)));
+            }
+        }
+        // An object that was just written into a pack isn't readable yet.
+        pairs(&gone, &come, |_, id| Ok(self.store.blob(id).unwrap_or_default()))
+    }
+
+    /// The deletions that wait for a person's word: of those that were not renamed.
+    fn hold(
+        &self,
+        scan: &ScanResult,
+        renamed: &BTreeSet<&str>,
+        deletions: Deletions,
+    ) -> Result<Option<HeldDeletions>> {
+        let mut gone: Vec<&String> =
+            scan.deleted.iter().filter(|path| !renamed.contains(path.as_str())).collect();
+        if deletions == Deletions::Accept || gone.is_empty() {
+            return Ok(None);
+        }
+        let known = match scan.known_files {
+            Some(known) => known,
+            None if scan.deleted.len() > BULK => self.store.files(self.tree)?.len(),
+            // A few deletions can only be all of them in a tiny vault.
+            None => self.store.count_up_to(self.tree, scan.deleted.len() + 1)?,
+        };
+        let added = scan
+            .changed
+            .iter()
+            .any(|(path, _)| self.store.file(self.tree, path).is_ok_and(|old| old.is_none()));
+        let everything = gone.len() == known && !added;
+        let many = |gone: usize| gone > BULK && gone * 10 > known;
+        if !everything && many(gone.len()) {
+            self.drop_files_found_elsewhere(scan, &mut gone)?;
+        }
+        if !everything && !many(gone.len()) {
+            return Ok(None);
+        }
+        let since = self.history.held()?.map_or_else(|| self.history.now(), |held| held.since);
+        Ok(Some(HeldDeletions { since, known, deleted: gone.into_iter().cloned().collect() }))
+    }
+
+    /// Leaves out of `gone` what stands elsewhere under the same name: a folder that was copied first and
+    /// deleted later.
+    fn drop_files_found_elsewhere(&self, scan: &ScanResult, gone: &mut Vec<&String>) -> Result<()> {
+        let files = self.store.files(self.tree)?;
+        let deleted: HashSet<&String> = scan.deleted.iter().collect();
+        let mut copies: BTreeMap<(Oid, &str), usize> = BTreeMap::new();
+        for (path, state) in files.iter().filter(|(path, _)| !deleted.contains(path)) {
+            *copies.entry((state.id, file_name(path))).or_default() += 1;
+        }
+        gone.retain(|path| {
+            let copy = files.get(*path).and_then(|state| copies.get_mut(&(state.id, file_name(path))));
+            match copy.filter(|left| **left > 0) {
+                Some(left) => *left -= 1,
+                None => return true,
+            }
+            false
+        });
+        Ok(())
+    }
+
     /// Commits changes that the editor didn't report: transcripts first, the rest as people's.
     pub fn commit_changes_of_people(&mut self, changes: Vec<TreeChange>) -> Result<()> {
         let first = self.head.is_none();
@@ -201,45 +302,26 @@ impl Committer<'_> {
 
     /// Commits `tree`, also where it is the tree of the last commit.
     pub fn commit_tree(&mut self, tree: Oid, message: &CommitMessage) -> Result<()> {
-        let now = self.history.now().to_zoned(self.history.zone().clone());
-        let parents = self.head.as_slice();
-        let id = self.store.commit_tree(&self.lock, parents, tree, message, &now, &mut self.objects)?;
+        let parents: Vec<Oid> = self.head.into_iter().collect();
+        self.commit_after(&parents, tree, message)
+    }
+
+    /// Commits `tree` after `parents`, durably, and makes that the newest commit.
+    pub fn commit_after(&mut self, parents: &[Oid], tree: Oid, message: &CommitMessage) -> Result<()> {
+        if tree == empty_tree() {
+            self.objects.write(ObjectType::Tree, b"")?;
+        }
+        let now = self.history.now().to_zoned(self.history.zone().tz().clone());
+        let id = self.objects.write(ObjectType::Commit, &encode_commit(parents, tree, message, &now))?;
+        failpoint("history::objects-written");
+        self.objects.sync()?;
+        self.store.move_branch(&self.lock, id)?;
+        failpoint("history::branch-moved");
         self.history.mine.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         (self.head, self.tree) = (Some(id), tree);
         self.snapshot.commits.push(id.to_string());
         Ok(())
     }
-}
-
-const LEFT_OUT_FILE: &str = "left-out.json";
-
-/// The list in the state directory `state`, without opening the history; empty where there is none.
-pub fn left_out_in(state: &Path) -> Vec<LeftOut> {
-    read_left_out(&state.join("history.git")).unwrap_or_default()
-}
-
-fn read_left_out(dir: &Path) -> Result<Vec<LeftOut>> {
-    Ok(read_json(&dir.join(LEFT_OUT_FILE))?.unwrap_or_default())
-}
-
-/// Replaces the list, after a scan of everything.
-fn replace_left_out(dir: &Path, left: &[LeftOut]) -> Result<()> {
-    write_json(&dir.join(LEFT_OUT_FILE), &left)
-}
-
-/// Updates the list for `paths`; the rest stays.
-pub(super) fn update_left_out(dir: &Path, paths: &BTreeSet<NotePath>, left: &[LeftOut]) -> Result<()> {
-    let mut list = read_left_out(dir)?;
-    let before = list.clone();
-    let looked = |path: &str| {
-        let mut rests = paths.iter().filter_map(|at| path.strip_prefix(at.as_str()));
-        rests.any(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    list.retain(|file| !looked(&file.path));
-    list.extend_from_slice(left);
-    list.sort_unstable();
-    list.dedup();
-    if list == before { Ok(()) } else { replace_left_out(dir, &list) }
 }
 
 /// The message for what people changed: one note by its name, a move as one, more by their numbers.

@@ -14,7 +14,7 @@ use super::snapshot::{Committer, plural};
 use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::history::error::Result;
 use crate::history::store::{
-    CONVERSATION, CommitMessage, FileMode, FileState, HistoryStore, NAMED, TRANSCRIPT, TreeChange,
+    CONVERSATION, CommitMessage, FileMode, FileState, NAMED, TRANSCRIPT, TreeChange,
 };
 use crate::vault::{Actor, ChangeReason};
 
@@ -109,9 +109,7 @@ impl Committer<'_> {
                 logged[1].add(path, conversation, new, 0);
                 continue;
             }
-            let Some(((actor, conversation), new, (bytes, events))) =
-                history.grown(store, self.tree, &path, state, &gone)?
-            else {
+            let Some(((actor, conversation), new, (bytes, events))) = self.grown(&path, state, &gone)? else {
                 theirs.push((path, state));
                 continue;
             };
@@ -127,6 +125,23 @@ impl Committer<'_> {
             self.commit(&logged.changes, &logged.message())?;
         }
         Ok(theirs)
+    }
+
+    /// The text that we added to the file at `path`; a log that a person moved there counts as theirs.
+    fn grown(
+        &self,
+        path: &str,
+        state: Option<FileState>,
+        gone: &HashSet<Oid>,
+    ) -> Result<Option<(OwnLog, FileState, GrownLog)>> {
+        let new = state.filter(|state| state.mode != FileMode::Link);
+        let (Some(own), Some(new)) = (self.history.own_log(path), new) else { return Ok(None) };
+        let old = self.store.file(self.tree, path)?.filter(|old| old.mode != FileMode::Link);
+        if old.is_none() && gone.contains(&new.id) {
+            return Ok(None);
+        }
+        let old = old.map(|old| self.store.blob(old.id)).transpose()?;
+        Ok(grown(old.as_deref(), &self.store.blob(new.id)?).map(|grown| (own, new, grown)))
     }
 }
 
@@ -149,25 +164,6 @@ impl History {
             path.strip_prefix(&self.logs)?.strip_prefix('/')?.strip_prefix(SESSIONS)?.strip_prefix('/')?;
         let (project, name) = rest.split_once("/files/")?;
         (!project.contains('/') && !name.contains('/')).then(|| format!("{SESSIONS}/{project}"))
-    }
-
-    /// The text that we added to the file at `path`; a log that a person moved there counts as theirs.
-    fn grown(
-        &self,
-        store: &HistoryStore,
-        base: Oid,
-        path: &str,
-        state: Option<FileState>,
-        gone: &HashSet<Oid>,
-    ) -> Result<Option<(OwnLog, FileState, GrownLog)>> {
-        let new = state.filter(|state| state.mode != FileMode::Link);
-        let (Some(own), Some(new)) = (self.own_log(path), new) else { return Ok(None) };
-        let old = store.file(base, path)?.filter(|old| old.mode != FileMode::Link);
-        if old.is_none() && gone.contains(&new.id) {
-            return Ok(None);
-        }
-        let old = old.map(|old| store.blob(old.id)).transpose()?;
-        Ok(grown(old.as_deref(), &store.blob(new.id)?).map(|grown| (own, new, grown)))
     }
 }
 

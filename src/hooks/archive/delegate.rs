@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::hooks::archive::Result;
 use crate::hooks::archive::{ArchiveError, ArchiveReport, ArchiveRequest, archive, sweep};
 use crate::hooks::context::{self, HookContext, home};
 use crate::hooks::host::HostEvent;
@@ -88,10 +89,7 @@ pub fn archive_with_timeout(
 ///
 /// # Errors
 /// As [`archive`].
-pub fn archive_and_sweep(
-    workspace: &Workspace,
-    request: &ArchiveRequest,
-) -> Result<ArchiveReport, ArchiveError> {
+pub fn archive_and_sweep(workspace: &Workspace, request: &ArchiveRequest) -> Result<ArchiveReport> {
     let mut report = archive(workspace, request, None)?;
     report.logs.extend(sweep(workspace, Some(&request.transcript), None).logs);
     Ok(report)

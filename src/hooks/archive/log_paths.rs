@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use ulid::Ulid;
 
 use crate::hooks::archive::ArchiveError;
+use crate::hooks::archive::Result;
 use crate::hooks::context::CLIENT;
 use crate::memory::{Scope, derive};
 use crate::vault::{Editor, NotePath, PathError, Vault};
@@ -184,11 +185,7 @@ pub(super) fn continued_log(line: &[u8]) -> Option<String> {
 }
 
 /// Hands over the lines of a note, with their line breaks, until `take` wants no more.
-pub(super) fn each_line(
-    vault: &Vault,
-    path: &NotePath,
-    mut take: impl FnMut(&[u8]) -> bool,
-) -> Result<(), ArchiveError> {
+pub(super) fn each_line(vault: &Vault, path: &NotePath, mut take: impl FnMut(&[u8]) -> bool) -> Result<()> {
     let mut file = BufReader::with_capacity(256 << 10, vault.open_note(path)?);
     let mut line = Vec::new();
     loop {
@@ -209,7 +206,7 @@ pub fn store(
     log_paths: &LogPaths,
     project: &str,
     file: &DecodedAttachment,
-) -> Result<String, ArchiveError> {
+) -> Result<String> {
     let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(&file.bytes));
     let path = log_paths.file(project, &format!("{hash}.{}", file.extension))?;
     // One write makes it, whole or not at all; one that is there already is the same.

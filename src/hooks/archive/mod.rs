@@ -70,6 +70,8 @@ pub enum ArchiveError {
     Edit(#[from] EditError),
 }
 
+type Result<T, E = ArchiveError> = std::result::Result<T, E>;
+
 /// A transcript that has grown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveRequest {
@@ -117,7 +119,7 @@ pub fn archive(
     workspace: &Workspace,
     request: &ArchiveRequest,
     until: Option<Instant>,
-) -> Result<ArchiveReport, ArchiveError> {
+) -> Result<ArchiveReport> {
     let states = ReadStates::new(&workspace.dirs.state);
     let _lock = lock(&workspace.dirs.state, &request.session, until)?;
     // From the first event on, sessions without events of their own are archived, too.
@@ -209,7 +211,7 @@ fn read_on(
     agent: Option<String>,
     until: Option<Instant>,
     report: &mut ArchiveReport,
-) -> Result<(), ArchiveError> {
+) -> Result<()> {
     let states = ReadStates::new(&workspace.dirs.state);
     let Ok(meta) = std::fs::metadata(transcript) else { return Ok(()) };
     let known = states.load(transcript);
@@ -272,7 +274,7 @@ fn transcripts(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The right to write a session's logs, for as long as the file is open.
-fn lock(state: &Path, session: &str, until: Option<Instant>) -> Result<File, ArchiveError> {
+fn lock(state: &Path, session: &str, until: Option<Instant>) -> Result<File> {
     let dir = state.join("sessions");
     std::fs::create_dir_all(&dir).map_err(ArchiveError::Lock)?;
     // A few names for all sessions: the files stay few, and two sessions seldom wait for each other.

@@ -10,6 +10,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::format::log::{EventKind, tool_content};
+use crate::hooks::archive::Result;
 use crate::hooks::archive::log_paths::{DecodedAttachment, LogPaths, log_name, project_of, store};
 use crate::hooks::archive::read_state::LineReader;
 use crate::hooks::archive::session_log::SessionLog;
@@ -89,7 +90,7 @@ impl<'w> ArchivePass<'w> {
         from: u64,
         go_on: &dyn Fn() -> bool,
         saved: &mut dyn FnMut(u64),
-    ) -> Result<ReadEnd, ArchiveError> {
+    ) -> Result<ReadEnd> {
         let mut lines = LineReader::open(transcript, from).map_err(ArchiveError::Transcript)?;
         let (mut at, mut count) = (from, 0);
         while let Some(line) = lines.next().map_err(ArchiveError::Transcript)? {
@@ -130,7 +131,7 @@ impl<'w> ArchivePass<'w> {
     }
 
     /// Logs that a line of the transcript was too long to be kept: an event of its own, named by its place.
-    fn log_skipped_line(&mut self, transcript: &Path, start: u64, end: u64) -> Result<(), ArchiveError> {
+    fn log_skipped_line(&mut self, transcript: &Path, start: u64, end: u64) -> Result<()> {
         let (agent, at, megabytes) = (self.agent.clone(), self.last, (end - start) >> 20);
         let what = format!(
             "A line of {megabytes} MB of the transcript is not kept here: at byte {start} of `{}`.",
@@ -144,11 +145,11 @@ impl<'w> ArchivePass<'w> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), ArchiveError> {
+    fn flush(&mut self) -> Result<()> {
         self.logs.values_mut().try_for_each(|log| log.flush(&self.workspace.editor))
     }
 
-    fn take_entry(&mut self, entry: TranscriptEntry, line: u64) -> Result<(), ArchiveError> {
+    fn take_entry(&mut self, entry: TranscriptEntry, line: u64) -> Result<()> {
         if self.project.is_none()
             && let Some(cwd) = entry.cwd.as_ref()
         {
@@ -188,12 +189,7 @@ impl<'w> ArchivePass<'w> {
         Ok(())
     }
 
-    fn log_spoken(
-        &mut self,
-        agent: &Option<String>,
-        said: &SpokenKind,
-        parts: &[ContentPart],
-    ) -> Result<(), ArchiveError> {
+    fn log_spoken(&mut self, agent: &Option<String>, said: &SpokenKind, parts: &[ContentPart]) -> Result<()> {
         if self.is_known(agent, said.name, said.at)? {
             return Ok(());
         }
@@ -223,7 +219,7 @@ impl<'w> ArchivePass<'w> {
         call: Option<OpenCall>,
         parts: &[ContentPart],
         failed: bool,
-    ) -> Result<(), ArchiveError> {
+    ) -> Result<()> {
         if self.is_known(agent, name, at)? {
             return Ok(());
         }
@@ -256,7 +252,7 @@ impl<'w> ArchivePass<'w> {
         mut call: OpenCall,
         result: &str,
         mut notes: Vec<String>,
-    ) -> Result<(), ArchiveError> {
+    ) -> Result<()> {
         self.mask.apply_to(&mut call.arguments);
         let arguments = if call.arguments.is_null() { String::new() } else { call.arguments.to_string() };
         let arguments = self.shortened(&call.agent, arguments, "arguments", &mut notes)?;
@@ -266,7 +262,7 @@ impl<'w> ArchivePass<'w> {
     }
 
     /// Logs the calls that get no result any more: those of an agent, or all.
-    fn close_calls(&mut self, agent: Option<&Option<String>>, is_end: bool) -> Result<(), ArchiveError> {
+    fn close_calls(&mut self, agent: Option<&Option<String>>, is_end: bool) -> Result<()> {
         let (lost, open): (Vec<OpenCall>, Vec<OpenCall>) =
             std::mem::take(&mut self.open).into_iter().partition(|call| is_end || agent == Some(&call.agent));
         self.open = open;
@@ -285,19 +281,19 @@ impl<'w> ArchivePass<'w> {
         text: String,
         what: &str,
         notes: &mut Vec<String>,
-    ) -> Result<String, ArchiveError> {
+    ) -> Result<String> {
         let Some(short) = crate::hooks::archive::log_paths::shortened(&text) else { return Ok(text) };
         let link = self.store(agent, &DecodedAttachment::text(text))?;
         notes.push(format!("the whole {what}: {link}"));
         Ok(short)
     }
 
-    fn store(&mut self, agent: &Option<String>, file: &DecodedAttachment) -> Result<String, ArchiveError> {
+    fn store(&mut self, agent: &Option<String>, file: &DecodedAttachment) -> Result<String> {
         let project = self.log_of(agent)?.project.clone();
         store(&self.workspace.editor, &self.log_paths, &project, file)
     }
 
-    fn log_of(&mut self, agent: &Option<String>) -> Result<&mut SessionLog, ArchiveError> {
+    fn log_of(&mut self, agent: &Option<String>) -> Result<&mut SessionLog> {
         if !self.logs.contains_key(agent) {
             let name = log_name(&self.request.session, agent.as_deref());
             let project = self.project.get_or_insert_with(|| match &self.request.cwd {
@@ -311,7 +307,7 @@ impl<'w> ArchivePass<'w> {
     }
 
     /// Whether a piece is in the log, or in one that the session goes on from.
-    fn is_known(&mut self, agent: &Option<String>, name: u128, at: Timestamp) -> Result<bool, ArchiveError> {
+    fn is_known(&mut self, agent: &Option<String>, name: u128, at: Timestamp) -> Result<bool> {
         let log = self.log_of(agent)?;
         if log.contains(name) {
             return Ok(true);

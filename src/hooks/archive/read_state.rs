@@ -13,6 +13,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
+use crate::hooks::host::open_transcript;
 
 /// The number of bytes before the last read position whose hash shows that the file is still the same.
 const CHECKED: u64 = 256;
@@ -129,13 +130,8 @@ impl LineReader {
     /// # Errors
     /// It can't be read, or is no file.
     pub fn open(path: &Path, from: u64) -> io::Result<Self> {
-        let meta = std::fs::metadata(path)?;
-        // A pipe or a device in a transcript's place would keep us waiting.
-        if !meta.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the transcript is not a file"));
-        }
-        let mut file = File::open(path)?;
-        let at = if from <= meta.len() { from } else { 0 };
+        let (mut file, length) = open_transcript(path)?;
+        let at = if from <= length { from } else { 0 };
         file.seek(SeekFrom::Start(at))?;
         Ok(Self { file: BufReader::with_capacity(256 << 10, file), at, line: Vec::new() })
     }

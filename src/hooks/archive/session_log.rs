@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use ulid::Ulid;
 
 use crate::format::log::{self, EventKind, LogEvent, LogHeader};
-use crate::hooks::archive::ArchiveError;
+use crate::hooks::archive::Result;
 use crate::hooks::archive::log_paths::{CONTINUES, LogPaths, continued_log, each_line, name_in};
 use crate::hooks::host::entry::name_of;
 use crate::vault::{Editor, NotePath, Vault};
@@ -39,7 +39,7 @@ impl SessionLog {
     ///
     /// # Errors
     /// The log can't be read.
-    pub fn open(log_paths: &LogPaths, project: &str, name: &str) -> Result<Self, ArchiveError> {
+    pub fn open(log_paths: &LogPaths, project: &str, name: &str) -> Result<Self> {
         let found = log_paths.find(name);
         let is_there = found.is_some();
         let (project, path) = match found {
@@ -106,12 +106,7 @@ impl SessionLog {
     ///
     /// # Errors
     /// That log can't be read.
-    pub fn continue_from(
-        &mut self,
-        log_paths: &LogPaths,
-        other: &NotePath,
-        at: Timestamp,
-    ) -> Result<(), ArchiveError> {
+    pub fn continue_from(&mut self, log_paths: &LogPaths, other: &NotePath, at: Timestamp) -> Result<()> {
         self.learn_pieces_of(log_paths, other)?;
         let target = other.as_str().trim_end_matches(".md");
         let name = name_of(&blake3::hash(format!("{} {target}", self.path).as_bytes()));
@@ -121,7 +116,7 @@ impl SessionLog {
         Ok(())
     }
 
-    fn learn_pieces_of(&mut self, log_paths: &LogPaths, other: &NotePath) -> Result<(), ArchiveError> {
+    fn learn_pieces_of(&mut self, log_paths: &LogPaths, other: &NotePath) -> Result<()> {
         if *other != self.path && log_paths.vault.exists(other) {
             self.known.extend(LogContents::of(&log_paths.vault, other)?.names);
         }
@@ -132,7 +127,7 @@ impl SessionLog {
     ///
     /// # Errors
     /// The log can't be written.
-    pub fn flush(&mut self, editor: &Editor) -> Result<(), ArchiveError> {
+    pub fn flush(&mut self, editor: &Editor) -> Result<()> {
         if self.text.is_empty() {
             return Ok(());
         }
@@ -160,7 +155,7 @@ struct LogContents {
 }
 
 impl LogContents {
-    fn of(vault: &Vault, path: &NotePath) -> Result<Self, ArchiveError> {
+    fn of(vault: &Vault, path: &NotePath) -> Result<Self> {
         let mut held = Self::default();
         let mut is_person = false;
         each_line(vault, path, |line| {

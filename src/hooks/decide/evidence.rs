@@ -38,25 +38,10 @@ const COMMANDS: &[[&str; 2]] = &[
 const LOOKING: &[&str] = &[
     "Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "TodoWrite", "TodoRead", "ToolSearch", "NotebookRead",
 ];
-/// Phrases of a user who asks to save something. `…` stands for any words in between.
-#[rustfmt::skip]
-const WANTED: &[&str] = &[
-    "remember", "memorize", "memorise", "remind me", "reminder", "keep in mind", "keep that in mind", "don't forget",
-    "note that", "note this", "note down", "make a note", "take a note", "for the record", "for next time",
-    "save … memory", "store … memory", "add … memory", "save … vault", "save … notes", "save that", "save this",
-    "merk*", "erinner*", "notier*", "vergiss nicht", "speicher* … gedächtnis", "souviens", "souvenez", "retiens",
-    "retenez", "rappelle*", "note que", "notez que", "n'oublie*", "recuerda*", "recuérd*", "acuérdate", "apunta*",
-    "anota*", "no olvides", "ricord*", "annota*", "non dimenticare", "lembr*", "anote", "guarde", "onthoud*",
-    "herinner*", "noteer", "kom ihåg", "påminn*", "husk", "zapamiętaj", "przypomnij", "zanotuj", "zapamatuj", "запомни*",
-    "запиши*", "напомни*", "не забудь*", "запам'ятай*", "нагадай*", "hatırla*", "unutma", "not al", "θυμήσου",
-    "تذكر", "תזכור", "תזכרי", "याद रख*", "hãy nhớ", "ghi nhớ", "ingat*", "记住", "記住", "记下", "提醒我", "别忘", "覚えて",
-    "メモして", "リマインド", "忘れないで", "기억해", "메모해", "알려줘", "จำไว้", "เตือน",
-];
-
 /// The subject of a turn, for short answers.
 pub(in crate::hooks) fn answer_subject(turn: &TranscriptTurn) -> AnswerSubject {
     let prompt = normalize_words(&turn.prompt.to_lowercase());
-    if WANTED.iter().any(|phrase| in_order(&prompt, phrase)) {
+    if super::WORDS["wanted"].iter().any(|phrase| in_order(&prompt, phrase)) {
         AnswerSubject::Keeping
     } else if turn.calls.iter().all(|call| LOOKING.contains(&call.name.as_str()) || is_ours(call)) {
         AnswerSubject::Talk

@@ -13,5 +13,12 @@ pub mod recall_gate;
 pub mod save_claims;
 mod summary;
 
+use std::sync::LazyLock;
+
+use crate::capture::sentences::{WordLists, word_lists};
+
+/// The words by which prompts and answers are classified.
+static WORDS: LazyLock<WordLists> = LazyLock::new(|| word_lists(include_str!("../data/prompt_words.txt")));
+
 pub(super) use evidence::{answer_subject, is_evidence, was_written};
 pub(super) use summary::{topic, working};

@@ -2,12 +2,11 @@
 //!
 //! After the retrieval gate of memory-lancedb-pro (notes on memory systems, §5.1): words about memory force a search;
 //! greetings, commands, confirmations, signs without words and very short texts that ask nothing get none. `recall` and the
-//! MCP tool `memory_recall` use it too ([`needs_recall`]). The words are in [`crate::hooks::word_lists`], by language.
+//! MCP tool `memory_recall` use it too ([`needs_recall`]). The words are in `src/hooks/data/prompt_words.txt`, by language.
 
+use super::WORDS;
 use crate::capture::sentences::{holds, is_dense, normalize_words};
-use crate::hooks::word_lists::{
-    CONFIRMATIONS, FORCING, GREETINGS, HOST_MARKS, PROGRAMS, QUESTIONS, WORDY_PROGRAMS,
-};
+use crate::hooks::host::entry::HOST_MARKS;
 
 /// A text that asks nothing and is shorter than this says nothing to look for.
 const MIN_CHARS: usize = 15;
@@ -48,14 +47,14 @@ pub fn gate(prompt: &str) -> RecallDecision {
     // Long texts are neither small talk nor short; their words needn't be gone through.
     let head: String = text.chars().take(2000).collect::<String>().to_lowercase();
     let words = normalize_words(&head);
-    if FORCING.iter().any(|phrase| holds(&words, phrase)) {
+    if WORDS["forcing"].iter().any(|phrase| holds(&words, phrase)) {
         return RecallDecision::Open;
     }
     if words.chars().count() <= MAX_SMALL_TALK_CHARS && is_small_talk(&words) {
         return RecallDecision::SmallTalk;
     }
     let is_question = text.contains(['?', '？', '؟', '\u{37e}', '՞']);
-    if !is_question && is_short(text) && !QUESTIONS.iter().any(|word| holds(&words, word)) {
+    if !is_question && is_short(text) && !WORDS["questions"].iter().any(|word| holds(&words, word)) {
         return RecallDecision::Short;
     }
     RecallDecision::Open
@@ -79,7 +78,7 @@ fn is_small_talk(words: &str) -> bool {
         if rest.starts_with(' ') {
             reached[at + 1] = true;
         }
-        for phrase in GREETINGS.iter().chain(CONFIRMATIONS) {
+        for phrase in WORDS["greetings"].iter().chain(&WORDS["confirmations"]) {
             let Some(after) = rest.strip_prefix(phrase) else { continue };
             let dense = phrase.chars().any(is_dense);
             if dense || after.is_empty() || after.starts_with(' ') {
@@ -122,10 +121,10 @@ fn is_command(text: &str) -> bool {
             || word.starts_with("~/")
     };
     let signs = words[1..].iter().any(shell_sign);
-    if PROGRAMS.contains(&first) {
+    if WORDS["programs"].contains(&first) {
         return signs || words.len() <= 3;
     }
-    WORDY_PROGRAMS.contains(&first) && (signs || (words.len() == 1 && first != "test"))
+    WORDS["wordy programs"].contains(&first) && (signs || (words.len() == 1 && first != "test"))
 }
 
 #[cfg(test)]

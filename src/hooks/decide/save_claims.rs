@@ -9,8 +9,7 @@
 use std::collections::HashSet;
 
 use super::claim_patterns::{
-    AFTER_NOUN, CodeSigns, DENSE, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, PATTERNS, TIMES, WORK,
-    WORK_DENSE,
+    AFTER_NOUN, CodeSigns, DENSE, FILLERS, IF, NO, NO_AFTER, NO_DENSE, OFFER, TIMES, WORK, WORK_DENSE, list,
 };
 use crate::capture::sentences::{
     holds, in_order, is_dense, is_our_note, is_question, normalize_words, one_line, sentences,
@@ -36,10 +35,8 @@ pub enum AnswerSubject {
 
 /// The sentences of an answer that claim, each shortened to a line.
 pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
-    let rules: Vec<ClaimRule<'_>> = PATTERNS
-        .iter()
-        .flat_map(|(care, patterns)| patterns.iter().map(|pattern| ClaimRule::new(*care, pattern)))
-        .collect();
+    let of = |care: CodeSigns| list(care.name()).iter().map(move |pattern| ClaimRule::new(care, pattern));
+    let rules: Vec<ClaimRule<'_>> = CodeSigns::ALL.into_iter().flat_map(of).collect();
     sentences(answer)
         .iter()
         .filter(|sentence| !is_question(sentence) && is_claim(sentence, about, &rules))
@@ -51,13 +48,13 @@ pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
 fn is_claim(sentence: &str, about: AnswerSubject, rules: &[ClaimRule<'_>]) -> bool {
     let words = claim_words(sentence);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| begins_phrase(OFFER, &words, at)) {
+    if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| begins_phrase(&OFFER, &words, at)) {
         return false;
     }
     if sentence.chars().any(is_dense) && is_dense_claim(sentence, &words) {
         return true;
     }
-    let is_work = || (0..words.len()).any(|at| words[at] == CODE || begins_phrase(WORK, &words, at));
+    let is_work = || (0..words.len()).any(|at| words[at] == CODE || begins_phrase(&WORK, &words, at));
     let is_timed = || (0..words.len()).any(|at| is_time(&words, at));
     let is_placed = || (0..words.len()).any(|at| is_about_work(&words, at));
     let known: HashSet<&str> = words.iter().copied().collect();
@@ -93,9 +90,9 @@ fn is_dense_claim(sentence: &str, words: &[&str]) -> bool {
 fn is_denied(words: &[&str], start: usize, end: usize) -> bool {
     let clause = words[..start].iter().rposition(|word| *word == BREAK).map_or(0, |at| at + 1);
     let ends = words[end..].iter().position(|word| *word == BREAK).map_or(words.len(), |at| end + at);
-    (0..start).any(|at| begins_phrase(IF, words, at))
-        || (clause..start).any(|at| begins_phrase(NO, words, at))
-        || (clause..ends).any(|at| begins_phrase(NO_AFTER, words, at))
+    (0..start).any(|at| begins_phrase(&IF, words, at))
+        || (clause..start).any(|at| begins_phrase(&NO, words, at))
+        || (clause..ends).any(|at| begins_phrase(&NO_AFTER, words, at))
 }
 
 /// A break between clauses.
@@ -162,14 +159,7 @@ fn parse_pattern(pattern: &str) -> Vec<Element<'_>> {
                 BREAK => ElementKind::OneOf(vec![BREAK]),
                 _ => ElementKind::OneOf(
                     name.split('|')
-                        .flat_map(|word| match word.strip_prefix('%') {
-                            Some(list) => LISTS
-                                .iter()
-                                .filter(|(known, _)| *known == list)
-                                .flat_map(|(_, words)| words.split('|'))
-                                .collect(),
-                            None => vec![word],
-                        })
+                        .flat_map(|word| if word.starts_with('%') { list(word).to_vec() } else { vec![word] })
                         .collect(),
                 ),
             };
@@ -186,7 +176,7 @@ fn match_end(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize
     let found = match &element.is {
         ElementKind::Begin => (at == 0 || words[at - 1] == BREAK).then(here).flatten(),
         ElementKind::End => is_end.then(here).flatten(),
-        ElementKind::NounEnd => (is_end || begins_phrase(AFTER_NOUN, words, at)).then(here).flatten(),
+        ElementKind::NounEnd => (is_end || begins_phrase(&AFTER_NOUN, words, at)).then(here).flatten(),
         ElementKind::Gap => (at..=words.len().min(at + GAP))
             .take_while(|to| !(at..*to).any(|at| words[at] == BREAK || denies(words, at)))
             .find_map(|to| match_end(rest, words, to)),
@@ -201,7 +191,7 @@ fn match_end(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize
 fn denies(words: &[&str], at: usize) -> bool {
     let is_users =
         words[at.saturating_sub(2)..at].iter().any(|word| ["you", "he", "she", "they"].contains(word));
-    !is_users && (begins_phrase(NO, words, at) || begins_phrase(IF, words, at))
+    !is_users && (begins_phrase(&NO, words, at) || begins_phrase(&IF, words, at))
 }
 
 /// Whether one of the phrases begins at `at`.
@@ -235,7 +225,7 @@ fn is_time(words: &[&str], at: usize) -> bool {
     let is_number = digits.is_empty()
         && at > 0
         && ["at", "on", "for", "um", "à", "las", "alle", "às", "om", "в", "by"].contains(&words[at - 1]);
-    is_clock || is_number || begins_phrase(TIMES, words, at)
+    is_clock || is_number || begins_phrase(&TIMES, words, at)
 }
 
 /// Whether something is said to go into a file, a table or another place of work.
@@ -247,7 +237,7 @@ fn is_about_work(words: &[&str], at: usize) -> bool {
     TO.contains(&words[at])
         && (at + 1..words.len().min(at + 5))
             .take_while(|at| words[*at] != BREAK)
-            .any(|at| words[at] == CODE || begins_phrase(WORK, words, at))
+            .any(|at| words[at] == CODE || begins_phrase(&WORK, words, at))
 }
 
 /// The words of a sentence as patterns know them.
@@ -370,10 +360,9 @@ mod tests {
 
     #[test]
     fn every_list_that_a_pattern_names_is_there() {
-        for pattern in PATTERNS.iter().flat_map(|(_, patterns)| *patterns) {
-            for name in pattern.split([' ', '|']).filter_map(|word| word.strip_prefix('%')) {
-                let name = name.trim_end_matches('?');
-                assert!(LISTS.iter().any(|(known, _)| *known == name), "{name} in {pattern}");
+        for pattern in CodeSigns::ALL.iter().flat_map(|care| list(care.name())) {
+            for name in pattern.split([' ', '|']).filter(|word| word.starts_with('%')) {
+                assert!(!list(name.trim_end_matches('?')).is_empty(), "{name} in {pattern}");
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::WORDS;
 use super::recall_gate::{RecallDecision, gate};
 use crate::capture::offers::offers;
 use crate::capture::sentences::{in_order, is_question, looks_secret, normalize_words, one_line, sentences};
@@ -15,20 +16,6 @@ const MAX_FILES: usize = 12;
 const MAX_OTHERS: usize = 6;
 const MAX_LINE_CHARS: usize = 240;
 
-/// How decisions and open ends are spoken of, by the user or by the assistant.
-#[rustfmt::skip]
-const DECISIONS: &[&str] = &[
-    "decided", "the decision", "we agreed", "let's go with", "we'll go with", "i'll go with", "we chose",
-    "i chose", "entschieden", "beschlossen", "décidé", "decidido", "deciso", "besloten", "решили", "决定",
-    "決めました", "결정했",
-];
-#[rustfmt::skip]
-const OPEN: &[&str] = &[
-    "todo", "to do", "next step*", "still need*", "still to", "remaining", "not yet", "follow up",
-    "left to do", "open question*", "blocked", "noch offen", "nächster schritt", "noch nicht", "reste à",
-    "prochaine étape", "falta", "próximo paso", "manca", "prossimo passo", "осталось", "下一步", "还没有",
-    "次のステップ", "다음 단계",
-];
 /// Tools that change files, whatever their arguments' names.
 const WRITERS: &[&str] = &["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
@@ -43,7 +30,7 @@ pub fn working(transcript: &Transcript, cwd: Option<&Path>, most: usize) -> Stri
     work.extend(recent.map(|turn| one_line(&turn.prompt, MAX_LINE_CHARS)));
     out.section("Worked on", work);
     out.section("Open threads", open(&turns));
-    out.section("Decisions", said(&turns, DECISIONS));
+    out.section("Decisions", said(&turns, &WORDS["decisions"]));
     let wishes = turns.iter().rev().flat_map(|turn| offers(&turn.prompt)).collect();
     out.section("Preferences and facts", unique(wishes, MAX_OTHERS));
     out.section("Files", files(&turns, cwd));
@@ -82,7 +69,7 @@ fn open(turns: &[&TranscriptTurn]) -> Vec<String> {
                 .map(|s| one_line(s, MAX_LINE_CHARS)),
         );
     }
-    found.extend(said(turns, OPEN));
+    found.extend(said(turns, &WORDS["open"]));
     unique(found, MAX_OTHERS)
 }
 

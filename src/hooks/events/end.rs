@@ -1,11 +1,12 @@
-//! Handles a session's end: writes one line into the day's note, with the topic and the memories that were used. Before it,
-//! handles a coming compaction: writes a summary of the conversation into working memory, where the user has turned that on.
+//! Handles a session's end: writes one line into the day's note, with the topic and the memories that were used. Also
+//! handles the event before a compaction: where the user has turned that on, writes a summary of the conversation into
+//! working memory.
 //!
 //! Hosts take no text after a compaction, so the summary is given back when the session starts again.
 
 use super::session::SessionStates;
 use crate::format::invisible;
-use crate::hooks::context::{home, origin, unreadable};
+use crate::hooks::context::{origin, transcript};
 use crate::hooks::decide::{topic, working};
 use crate::hooks::host::messages::HookInput;
 use crate::hooks::host::{HookAnswer, Transcript, read_head, read_tail};
@@ -22,10 +23,7 @@ const MAX_LINKS: usize = 12;
 
 /// Answers the end of a session, which there is nothing to say about.
 pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow::Result<HookAnswer> {
-    let (head, tail) = match input.transcript(home().as_deref()) {
-        Some(path) => (read_head(&path).map_err(unreadable)?, read_tail(&path).map_err(unreadable)?),
-        None => Default::default(),
-    };
+    let (head, tail) = (transcript(input, read_head)?, transcript(input, read_tail)?);
     let session = SessionStates::new(&workspace.dirs.cache).load(input.session());
     let scope = crate::hooks::context::scope(input);
     let Some(line) = line(input.session(), &head, &tail, &session.links, session.turn) else {
@@ -90,11 +88,7 @@ pub(in crate::hooks) fn run_before_compaction(
     if !is_on(&workspace.settings) {
         return Ok(HookAnswer::nothing());
     }
-    let transcript = match input.transcript(home().as_deref()) {
-        Some(path) => read_tail(&path).map_err(unreadable)?,
-        None => Transcript::default(),
-    };
-    let text = working(&transcript, input.cwd.as_deref(), budget(&workspace.settings));
+    let text = working(&transcript(input, read_tail)?, input.cwd.as_deref(), budget(&workspace.settings));
     if !text.is_empty() {
         let now = workspace.clock.now();
         write_working(&workspace.editor, &workspace.settings, &text, now, &origin(input))?;

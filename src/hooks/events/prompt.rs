@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::session::{SessionStates, format_memories, link};
+use crate::hooks::context::PATIENCE;
 use crate::hooks::host::messages::HookInput;
-use crate::hooks::host::timeout::PATIENCE;
 use crate::hooks::host::{HookAnswer, HostEvent};
 use crate::memory::{Scope, is_visible};
 use crate::search::follow::follower;

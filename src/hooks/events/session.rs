@@ -1,5 +1,5 @@
-//! Keeps which memories a conversation was given, so that it isn't given the same again soon, and formats memories for a
-//! model: marked as untrusted, quoted as JSON, within a budget.
+//! Records which memories a session was given, so that none is repeated soon. Also formats memories for a model: marked
+//! as untrusted, quoted as JSON, within a budget.
 //!
 //! The state is one small file a conversation, in the cache directory, named by a hash of the conversation's id. Nothing
 //! in it is needed: without it a memory may be given once more, or an offer made once more. It holds hashes
@@ -62,24 +62,10 @@ impl SessionState {
             self.links.push(link.to_owned());
         }
     }
-
-    /// Records an offer; true where it is new.
-    pub fn record_offer(&mut self, text: &str) -> bool {
-        first_time(&mut self.offered, text)
-    }
-
-    /// Records a claim that the assistant was asked about; true where it is new.
-    pub fn record_claim(&mut self, claim: &str) -> bool {
-        first_time(&mut self.asked, claim)
-    }
-
-    /// Forgets the memories that were given: after a compaction each may be given again at once.
-    pub fn forget_given(&mut self) {
-        self.given.clear();
-    }
 }
 
-fn first_time(known: &mut Vec<String>, text: &str) -> bool {
+/// Records an offer that was made, or a claim that was asked about; true where it is new.
+pub fn record_once(known: &mut Vec<String>, text: &str) -> bool {
     let hash = hash(&text.to_lowercase());
     if known.contains(&hash) {
         return false;
@@ -227,7 +213,7 @@ mod tests {
         assert_eq!(given, [false, false, false, false, false, false, false, false, false, true]);
         assert!(session.may_give("b"));
         session.turn = 2;
-        session.forget_given();
+        session.given.clear();
         assert!(session.may_give("a") && session.links == ["[[a]]"]);
     }
 
@@ -237,10 +223,14 @@ mod tests {
         for n in 0..1000 {
             session.turn = n / 100;
             session.record_given(&n.to_string(), Some(&n.to_string()));
-            assert!(session.record_offer(&n.to_string()));
+            assert!(record_once(&mut session.offered, &n.to_string()));
         }
         assert_eq!((session.given.len(), session.links.len(), session.offered.len()), (256, 40, 256));
-        assert!(!session.record_offer("999") && session.record_claim("A b") && !session.record_claim("a B"));
+        assert!(
+            !record_once(&mut session.offered, "999")
+                && record_once(&mut session.asked, "A b")
+                && !record_once(&mut session.asked, "a B")
+        );
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     let mut session = sessions.load(input.session());
     // After a compaction the model doesn't see any more what it was given.
     if matches!(input.source.as_deref(), Some("compact" | "clear")) {
-        session.forget_given();
+        session.given.clear();
     }
     let now = workspace.clock.now();
     let mut before =

@@ -2,11 +2,11 @@
 
 use jiff::SignedDuration;
 
-use super::session::SessionStates;
+use super::session::{SessionStates, record_once};
 use crate::capture::offers::offers;
 use crate::capture::sentences::{content, is_kept};
 use crate::format::{commitment, reminder};
-use crate::hooks::context::{home, unreadable};
+use crate::hooks::context::transcript;
 use crate::hooks::decide::save_claims::claims;
 use crate::hooks::decide::{answer_subject, is_evidence, was_written};
 use crate::hooks::host::messages::HookInput;
@@ -18,11 +18,10 @@ const DAYS: i64 = 2;
 
 /// Answers the end of a turn.
 pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow::Result<HookAnswer> {
-    let transcript = match (input.transcript(home().as_deref()), &input.last_assistant_message) {
-        (Some(path), None) => read_tail(&path).map_err(unreadable)?,
+    let transcript = match transcript(input, read_tail) {
         // The host may write the transcript later than it calls.
-        (Some(path), Some(_)) => read_tail(&path).unwrap_or_default(),
-        (None, _) => Transcript::default(),
+        Err(_) if input.last_assistant_message.is_some() => Transcript::default(),
+        transcript => transcript?,
     };
     let turn = transcript.turns.last().cloned().unwrap_or_default();
     let mut said = turn.words();
@@ -46,12 +45,14 @@ pub(in crate::hooks) fn run(workspace: &Workspace, input: &HookInput) -> anyhow:
     });
     let mut answer = HookAnswer::nothing();
     if let Some(claim) = lost
-        && session.record_claim(&format!("{claim}\n{}", turn.prompt))
+        && record_once(&mut session.asked, &format!("{claim}\n{}", turn.prompt))
     {
         answer.block = Some(reason(workspace, claim));
     } else {
-        let new: Vec<&String> =
-            offers.iter().filter(|offer| !is_kept(offer, texts()) && session.record_offer(offer)).collect();
+        let new: Vec<&String> = offers
+            .iter()
+            .filter(|offer| !is_kept(offer, texts()) && record_once(&mut session.offered, offer))
+            .collect();
         if !new.is_empty() {
             let list: Vec<String> = new.iter().map(|offer| format!("“{offer}”")).collect();
             answer.message = Some(format!(

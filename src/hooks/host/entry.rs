@@ -14,7 +14,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::format::log::{EventKind, INJECTED};
-use crate::hooks::word_lists::HOST_MARKS;
+
+/// A text that the host itself puts in a prompt's place begins so.
+#[rustfmt::skip]
+pub const HOST_MARKS: &[&str] = &[
+    "<command-name>", "<command-message>", "<local-command-", "<bash-input>", "<bash-stdout>",
+    "<task-notification>", "<system-reminder>", "[Request interrupted", "Caveat: The messages below",
+];
 
 /// One line, understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -239,9 +245,7 @@ fn user(entry: &Value, pieces: &mut Pieces) {
         return pieces.add_spoken(EventKind::System, "host", said);
     }
     if entry["isMeta"] == true {
-        let is_memory =
-            |part: &ContentPart| matches!(part, ContentPart::Text(text) if text.contains(INJECTED));
-        said.retain(|part| !is_memory(part));
+        said.retain(|part| !matches!(part, ContentPart::Text(text) if text.contains(INJECTED)));
         return pieces.add_spoken(EventKind::System, "host", said);
     }
     let (host, own): (Vec<ContentPart>, Vec<ContentPart>) = said.into_iter().partition(is_host_text);

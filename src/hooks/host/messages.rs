@@ -6,12 +6,16 @@
 //! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts what hooks
 //! add at 10,000 characters, so the whole line stays below that, counted as the host counts (UTF-16 units): a memory
 //! that fits is given whole, and the host cuts nothing.
+//!
+//! A host that is connected to our MCP server calls a tool of it instead of starting a process. The tool is in no list: it is
+//! for the host, not for the model. Its arguments are the host's message, filled in by the host as texts; its answer is what
+//! the command would have printed.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::words::words;
 
@@ -87,18 +91,18 @@ impl HookInput {
 }
 
 words! {
-    /// An event of the host.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    /// An event of the host, and a subcommand of `hook`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::Subcommand)]
     pub enum HostEvent, as_str {
-        /// A session starts, goes on, was cleared, or was compacted.
+        /// Gives profile, working memory and the project's memories when a session starts or was compacted.
         SessionStart = "session-start",
-        /// The user sent a prompt.
+        /// Gives the few memories that bear on a prompt.
         UserPromptSubmit = "user-prompt-submit",
-        /// The assistant has answered.
+        /// Checks what the assistant says it saved, and offers what looks worth saving.
         Stop = "stop",
-        /// The conversation is about to be compacted.
+        /// Writes working memory before a conversation is compacted.
         PreCompact = "pre-compact",
-        /// A session ends.
+        /// Writes the session into the day's note.
         SessionEnd = "session-end",
     }
 }
@@ -168,6 +172,45 @@ pub fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
+/// The tool's name.
+pub const HOOK_TOOL: &str = "vault_agent_hook";
+
+/// Whether an event can be a tool's: at a session's start and end the host's servers may not be connected.
+pub fn can_be_tool(event: HostEvent) -> bool {
+    matches!(event, HostEvent::UserPromptSubmit | HostEvent::Stop)
+}
+
+/// The arguments that the host is to give: `${…}` are fields of its message.
+pub fn tool_arguments(event: HostEvent) -> Value {
+    let field = |name: &str| Value::from(format!("${{{name}}}"));
+    let mut all = json!({ "event": event.as_str() });
+    let more = match event {
+        HostEvent::Stop => &["stop_hook_active", "last_assistant_message"][..],
+        _ => &["prompt"],
+    };
+    for name in ["session_id", "transcript_path", "cwd"].iter().chain(more) {
+        all[*name] = field(name);
+    }
+    all
+}
+
+/// The event and the host's message, from the arguments of a call; none where they are of another kind.
+pub fn tool_message(given: &Map<String, Value>) -> Option<(HostEvent, Vec<u8>)> {
+    let event = HostEvent::named(given.get("event")?.as_str()?).filter(|event| can_be_tool(*event))?;
+    let mut message = Map::new();
+    for (name, value) in given.iter().filter(|(name, _)| *name != "event") {
+        let value = match value.as_str() {
+            // A field that the message lacks arrives as an empty text.
+            Some("") => continue,
+            Some(text) if name == "stop_hook_active" => Value::from(text == "true"),
+            _ => value.clone(),
+        };
+        message.insert(name.clone(), value);
+    }
+    message.insert("hook_event_name".to_owned(), event.host_name().into());
+    Some((event, Value::Object(message).to_string().into_bytes()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,5 +262,23 @@ mod tests {
     fn a_line_that_the_host_would_cut_is_not_given() {
         assert_eq!(HookAnswer::context("😀".repeat(5000)).to_line(HostEvent::SessionStart), "");
         assert!(!HookAnswer::context("😀".repeat(4900)).to_line(HostEvent::SessionStart).is_empty());
+    }
+
+    #[test]
+    fn what_the_host_fills_in_is_its_message() {
+        let mut given = tool_arguments(HostEvent::Stop).as_object().unwrap().clone();
+        given["stop_hook_active"] = "true".into();
+        given["session_id"] = "s-1".into();
+        given["last_assistant_message"] = "".into();
+        let (event, bytes) = tool_message(&given).unwrap();
+        let input = HookInput::parse(&bytes).unwrap();
+        assert_eq!(
+            (event, input.stop_hook_active, input.session_id.as_deref()),
+            (HostEvent::Stop, Some(true), Some("s-1"))
+        );
+        assert_eq!(input.last_assistant_message, None);
+        for other in [json!({}), json!({"event": "session-start"}), json!({"event": 3})] {
+            assert!(tool_message(other.as_object().unwrap()).is_none());
+        }
     }
 }

@@ -82,7 +82,7 @@ impl TranscriptCall {
 /// # Errors
 /// There is no such file, or it can't be read.
 pub fn read_tail(path: &Path) -> io::Result<Transcript> {
-    let (mut file, length) = open(path)?;
+    let (mut file, length) = open_transcript(path)?;
     let start = length.saturating_sub(TAIL);
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
@@ -97,14 +97,14 @@ pub fn read_tail(path: &Path) -> io::Result<Transcript> {
 /// # Errors
 /// There is no such file, or it can't be read.
 pub fn read_head(path: &Path) -> io::Result<Transcript> {
-    let (file, _) = open(path)?;
+    let (file, _) = open_transcript(path)?;
     let mut bytes = Vec::new();
     file.take(HEAD).read_to_end(&mut bytes)?;
     Ok(parse(&bytes))
 }
 
-/// A pipe or a device in a transcript's place would keep us waiting.
-fn open(path: &Path) -> io::Result<(File, u64)> {
+/// Opens a transcript; with its length. A pipe or a device in its place would keep us waiting.
+pub fn open_transcript(path: &Path) -> io::Result<(File, u64)> {
     let meta = std::fs::metadata(path)?;
     if !meta.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the transcript is not a file"));

@@ -2,7 +2,7 @@
 //!
 //! Pure: text in, text out. Only the bytes of our own entries (and of lists that only they were in) are added or removed;
 //! everything else in the file stays byte for byte. An entry is ours if its command runs `vault-agent … hook EVENT` or `ANY
-//! --vault DIR hook EVENT`, or if it calls our tool ([`tool`]).
+//! --vault DIR hook EVENT`, or if it calls our tool ([`messages::HOOK_TOOL`]).
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use jsonc_parser::common::Ranged;
 use serde_json::{Value, json};
 
 use super::json::{self, JsonStyle, Node, SettingsError, get, items, members, span};
-use crate::hooks::host::{HostEvent, tool};
+use crate::hooks::host::{HostEvent, messages};
 
 /// The host's timeout of a hook, in seconds; ours end long before.
 const TIMEOUT: u32 = 5;
@@ -34,14 +34,14 @@ impl HookCaller {
 
     /// The server whose tool an event calls; none where it is a command.
     fn server_for(&self, event: HostEvent) -> Option<&str> {
-        self.server.as_deref().filter(|_| tool::can_be(event))
+        self.server.as_deref().filter(|_| messages::can_be_tool(event))
     }
 
     /// The entry of an event.
     fn hook(&self, event: HostEvent) -> Value {
         match self.server_for(event) {
             Some(server) => json!({
-                "type": "mcp_tool", "server": server, "tool": tool::TOOL, "input": tool::arguments(event), "timeout": TIMEOUT,
+                "type": "mcp_tool", "server": server, "tool": messages::HOOK_TOOL, "input": messages::tool_arguments(event), "timeout": TIMEOUT,
             }),
             None => json!({ "type": "command", "command": self.command(event), "timeout": TIMEOUT }),
         }
@@ -169,7 +169,7 @@ impl EntryAction {
     fn words(self) -> String {
         match self {
             Self::Run(command, _) => command,
-            Self::Call(server) => format!("{server}/{}", tool::TOOL),
+            Self::Call(server) => format!("{server}/{}", messages::HOOK_TOOL),
         }
     }
 }
@@ -227,7 +227,7 @@ fn entries(root: &Node<'_>) -> Vec<HookEntry> {
 /// The action of a hook, if it is ours.
 fn action_of(hook: &Node<'_>) -> Option<(HostEvent, EntryAction)> {
     let text = |name: &str| get(hook, name).and_then(json::text);
-    if text("tool") == Some(tool::TOOL) {
+    if text("tool") == Some(messages::HOOK_TOOL) {
         let event = get(get(hook, "input")?, "event").and_then(json::text)?;
         return Some((HostEvent::named(event)?, EntryAction::Call(text("server")?.to_owned())));
     }

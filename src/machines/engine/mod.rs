@@ -67,6 +67,9 @@ pub enum EngineError {
     Broken(String),
 }
 
+/// The result of asking an engine.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 /// A store that several machines share.
 #[async_trait]
 pub trait StoreEngine: Send + Sync {
@@ -74,20 +77,20 @@ pub trait StoreEngine: Send + Sync {
     ///
     /// # Errors
     /// The engine did not answer, or not with entries. Never [`EngineError::Unknown`].
-    async fn read(&self) -> Result<Entries, EngineError>;
+    async fn read(&self) -> Result<Entries>;
 
     /// Makes all `changes` or none: all, if each key holds the value that is expected.
     ///
     /// # Errors
     /// After [`EngineError::Unknown`] the changes may have been made; after any other error surely none was.
-    async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError>;
+    async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome>;
 
     /// Waits until the engine tells that something may have changed since it was last read, `at_most` so long: whether it
     /// did. An engine that tells of no changes waits for that long.
     ///
     /// # Errors
     /// The engine did not answer.
-    async fn changed(&self, at_most: Duration) -> Result<bool, EngineError> {
+    async fn changed(&self, at_most: Duration) -> Result<bool> {
         tokio::time::sleep(at_most).await;
         Ok(false)
     }
@@ -101,7 +104,7 @@ pub trait StoreEngine: Send + Sync {
     ///
     /// # Errors
     /// The memory of it can't be removed.
-    async fn forget(&self) -> Result<(), EngineError> {
+    async fn forget(&self) -> Result<()> {
         Ok(())
     }
 }
@@ -119,7 +122,7 @@ pub fn is_key(key: &str) -> bool {
 ///
 /// # Errors
 /// A key or a value is too long or has forbidden characters, or a key stands twice: [`EngineError::Refused`].
-pub fn check_changes(changes: &[EntryChange]) -> Result<(), EngineError> {
+pub fn check_changes(changes: &[EntryChange]) -> Result<()> {
     if changes.len() > MAX_CHANGES {
         return Err(EngineError::Refused(format!("more than {MAX_CHANGES} entries are changed at once")));
     }
@@ -161,7 +164,7 @@ pub fn open(
     root: &Path,
     state: &Path,
     clock: &Arc<dyn Clock>,
-) -> Result<Arc<dyn StoreEngine>, EngineError> {
+) -> Result<Arc<dyn StoreEngine>> {
     match settings.engine {
         MachinesEngine::Git => {
             let remote = settings.remote.as_deref().unwrap_or_default();
@@ -172,7 +175,7 @@ pub fn open(
     }
 }
 
-fn etcd(settings: &MachineSettings, root: &Path, state: &Path) -> Result<Arc<dyn StoreEngine>, EngineError> {
+fn etcd(settings: &MachineSettings, root: &Path, state: &Path) -> Result<Arc<dyn StoreEngine>> {
     let user = match &settings.user {
         None => None,
         Some(user) => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::known_entries::CLAIM;
 use super::value::{Claim, ClaimState, SendOrder, SharedValue};
-use super::{ChangeAttempt, ChangePurpose, ClockReadings, HeldRight, LEASE, ORDER, Protocol, usable};
+use super::{ChangeDraft, ChangePurpose, ClockReadings, HeldRight, LEASE, ORDER, Protocol, usable};
 use crate::machines::engine::is_key;
 
 /// The most changes of one attempt.
@@ -170,12 +170,8 @@ impl Protocol {
     }
 
     /// Marks what was sent and what is not to be sent.
-    pub(super) fn settle_changes(
-        &mut self,
-        now: ClockReadings,
-        nonce: &mut dyn FnMut() -> String,
-        attempt: &mut ChangeAttempt,
-    ) {
+    pub(super) fn settle_changes(&mut self, draft: &mut ChangeDraft<'_>) {
+        let ChangeDraft { now, nonce, attempt } = draft;
         let (mut settled, mut taken_back) = (Vec::new(), Vec::new());
         let (order, counted) = self.next_order();
         let keys: Vec<(String, ClaimState)> = self
@@ -203,7 +199,7 @@ impl Protocol {
             let epoch = standing.as_ref().map_or(1, |claim| claim.epoch);
             let until = standing.as_ref().map_or(0, |claim| claim.until);
             let order = order.filter(|_| state == ClaimState::Sent);
-            let claim = Claim { state, order, ..self.claim(now, nonce(), epoch, until, standing) };
+            let claim = Claim { state, order, ..self.claim(*now, nonce(), epoch, until, standing) };
             attempt.push(key.clone(), value, Some(claim.write()), ChangePurpose::Settle);
             if order.is_some() && !attempt.has(ORDER) {
                 attempt.push(ORDER, self.known.value(ORDER), counted.clone(), ChangePurpose::Plain);
@@ -218,7 +214,7 @@ impl Protocol {
             let text = self.known.value(key);
             let Some(dropped) = text.and_then(Claim::read) else { continue };
             if dropped.state == ClaimState::Dropped {
-                let again = self.claim(now, nonce(), dropped.epoch, 1, Some(dropped));
+                let again = self.claim(*now, nonce(), dropped.epoch, 1, Some(dropped));
                 taken_back.push((key.clone(), text, again.write()));
             }
         }
@@ -239,13 +235,8 @@ impl Protocol {
     }
 
     /// Claims what is wanted and free, or half done and run out.
-    pub(super) fn claim_changes(
-        &self,
-        now: ClockReadings,
-        wanted: &[ClaimRequest],
-        nonce: &mut dyn FnMut() -> String,
-        attempt: &mut ChangeAttempt,
-    ) {
+    pub(super) fn claim_changes(&self, wanted: &[ClaimRequest], draft: &mut ChangeDraft<'_>) {
+        let ChangeDraft { now, nonce, attempt } = draft;
         for wanted in wanted {
             if attempt.changes.len() >= MOST {
                 break;
@@ -269,7 +260,7 @@ impl Protocol {
             let until = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
             let nonce = nonce();
             let held = HeldRight { nonce: nonce.clone(), from: now.clock, lasts, epoch, ask };
-            let mut claim = self.claim(now, nonce, epoch, until, standing);
+            let mut claim = self.claim(*now, nonce, epoch, until, standing);
             // A message that another machine began is asked about under the name that it has there.
             if !ask {
                 claim.within.clone_from(&wanted.within);

@@ -1,5 +1,5 @@
-//! Stores the shared entries as this machine last read them, each with the time since when it has not changed, by the
-//! machine's own clock.
+//! Keeps the last copy of the entries that the machines share, each with the instant since which it has not changed, by
+//! this machine's own clock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::value::{SharedValue, VoiceLease};
-use super::{ChangeAttempt, ChangePurpose, ClockReadings, HeldRight, LEASE, Protocol, usable};
+use super::{ChangeDraft, ChangePurpose, ClockReadings, HeldRight, LEASE, Protocol, usable};
 
 /// How many bounds of the beginning of a lease are kept.
 const BOUNDS: usize = 12;
@@ -125,12 +125,8 @@ impl Protocol {
     }
 
     /// Gets, renews, hands over or asks for the lease.
-    pub(super) fn lease_change(
-        &self,
-        now: ClockReadings,
-        nonce: &mut dyn FnMut() -> String,
-        attempt: &mut ChangeAttempt,
-    ) {
+    pub(super) fn lease_change(&self, draft: &mut ChangeDraft<'_>) {
+        let now = draft.now;
         let value = self.known.value(LEASE);
         let lease = self.read_lease();
         // One that can't be read is another version's.
@@ -140,26 +136,26 @@ impl Protocol {
         if let (Some((held, begun)), Some(lease)) = (&self.lease, &lease) {
             let asked = self.handing.is_some();
             let ran = if asked { Duration::ZERO } else { now.clock.saturating_sub(*begun) };
-            let mut new = self.lease_value(now, nonce(), held.epoch, ran, Some(lease));
+            let mut new = self.lease_value(now, (draft.nonce)(), held.epoch, ran, Some(lease));
             if asked {
                 (new.by, new.next) = (None, lease.next.clone());
-                attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Release);
+                draft.attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Release);
             } else {
                 let held = self.lease_held(&new, now);
-                attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Lease(held, *begun));
+                draft.attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Lease(held, *begun));
             }
             return;
         }
         let is_free = self.is_free(lease.as_ref(), now.clock);
         if let Some(mut lease) = lease.clone().filter(|_| !is_free) {
             lease.next = Some(self.me.name.clone());
-            attempt.push(LEASE, value, Some(lease.write()), ChangePurpose::Plain);
+            draft.attempt.push(LEASE, value, Some(lease.write()), ChangePurpose::Plain);
             return;
         }
         let epoch = self.highest.max(lease.as_ref().map_or(0, |lease| lease.epoch)).saturating_add(1);
-        let new = self.lease_value(now, nonce(), epoch, Duration::ZERO, lease.as_ref());
+        let new = self.lease_value(now, (draft.nonce)(), epoch, Duration::ZERO, lease.as_ref());
         let held = self.lease_held(&new, now);
-        attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Lease(held, now.clock));
+        draft.attempt.push(LEASE, value, Some(new.write()), ChangePurpose::Lease(held, now.clock));
     }
 
     /// Whether the lease may be taken now.

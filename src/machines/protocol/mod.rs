@@ -1,5 +1,5 @@
-//! Decides what a machine may send and claims next: claims, the lease, takeovers. Pure: entries and clock readings in,
-//! changes out.
+//! Decides what this machine may send, and what it tries to claim next, by the rules of claims, the lease and
+//! takeovers. Pure: entries and clock readings in, changes out.
 //!
 //! [`Protocol`] is one machine's view. Its caller reads the engine's entries and passes them to [`Protocol::record_entries`],
 //! asks [`Protocol::attempt`] for the changes to make, and passes the engine's answer to [`Protocol::record_outcome`].
@@ -39,7 +39,7 @@ pub const ORDER: &str = "order";
 pub const FORMAT: &str = "format";
 
 /// The lengths of time of one engine. A holder uses four fifths of what it was given ([`usable`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Timing {
     /// How long the lease lasts without a renewal.
     pub lease: Duration,
@@ -96,7 +96,7 @@ impl Timing {
 }
 
 /// Which machine this is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct OwnMachine {
     /// Its name: 1 to 64 characters that a key may have.
     pub name: String,
@@ -179,8 +179,15 @@ impl ChangeAttempt {
     }
 }
 
+/// An attempt that is being made: at which readings of the clocks, and with which nonces.
+struct ChangeDraft<'n> {
+    now: ClockReadings,
+    nonce: &'n mut dyn FnMut() -> String,
+    attempt: ChangeAttempt,
+}
+
 /// One machine's view of the shared entries.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Protocol {
     me: OwnMachine,
     timing: Timing,
@@ -223,28 +230,7 @@ pub struct Protocol {
 impl Protocol {
     /// A machine that knows nothing yet but the highest epoch that it saw before, 0 for none.
     pub fn new(me: OwnMachine, timing: Timing, highest: u64) -> Self {
-        Self {
-            known: KnownEntries::of(me.machine.clone()),
-            me,
-            timing,
-            held: BTreeMap::new(),
-            lease: None,
-            lease_seen: (None, Duration::ZERO),
-            lease_begun: (0, Vec::new()),
-            handing: None,
-            highest,
-            told: BTreeSet::new(),
-            went: BTreeSet::new(),
-            back: BTreeMap::new(),
-            doubt: Vec::new(),
-            present: None,
-            own_presence: Vec::new(),
-            twin: None,
-            pruned: None,
-            wants_voice: false,
-            vault: None,
-            notes: String::new(),
-        }
+        Self { known: KnownEntries::of(me.machine.clone()), me, timing, highest, ..Self::default() }
     }
 
     /// The entries as it knows them.
@@ -294,11 +280,12 @@ impl Protocol {
         if !self.doubt.is_empty() || self.known.read_at().is_none() || self.problem(now.clock).is_some() {
             return None;
         }
-        let mut attempt = ChangeAttempt::new(now.clock);
-        self.lease_change(now, nonce, &mut attempt);
-        self.settle_changes(now, nonce, &mut attempt);
-        self.claim_changes(now, wanted, nonce, &mut attempt);
-        self.presence_changes(now, nonce, &mut attempt);
+        let mut draft = ChangeDraft { now, nonce, attempt: ChangeAttempt::new(now.clock) };
+        self.lease_change(&mut draft);
+        self.settle_changes(&mut draft);
+        self.claim_changes(wanted, &mut draft);
+        self.presence_changes(&mut draft);
+        let attempt = draft.attempt;
         (!attempt.changes.is_empty()).then_some(attempt)
     }
 

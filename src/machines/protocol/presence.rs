@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::known_entries::CLAIM;
 use super::value::{Claim, ClaimState, EntriesFormat, Presence, SharedValue, VERSION, VoiceLease};
-use super::{AWAY, ChangeAttempt, ChangePurpose, ClaimRequest, ClockReadings, FORMAT, LEASE, Protocol};
+use super::{
+    AWAY, ChangeAttempt, ChangeDraft, ChangePurpose, ClaimRequest, ClockReadings, FORMAT, LEASE, Protocol,
+};
 
 /// Settled claims go after so many seconds.
 const KEPT: i64 = 30 * 86_400;
@@ -121,12 +123,9 @@ impl Protocol {
     }
 
     /// Says that this machine is there, writes the format, removes what is old.
-    pub(super) fn presence_changes(
-        &mut self,
-        now: ClockReadings,
-        nonce: &mut dyn FnMut() -> String,
-        attempt: &mut ChangeAttempt,
-    ) {
+    pub(super) fn presence_changes(&mut self, draft: &mut ChangeDraft<'_>) {
+        let ChangeDraft { now, nonce, attempt } = draft;
+        let now = *now;
         let value = self.known.value(FORMAT);
         let standing = value.and_then(EntriesFormat::read);
         if self.known.is_empty() || standing.as_ref().is_some_and(|format| format.vault != self.vault) {

@@ -2,15 +2,12 @@
 //! meaning.
 //!
 //! - [`server`]: one session;
-//! - [`lines`]: over standard input and output, one JSON message a line;
-//! - [`http`]: over streamable HTTP, with a bearer token;
+//! - [`transports`]: over standard input and output, one JSON message a line, or streamable HTTP with a bearer token;
 //! - [`subscriptions`]: word of changed notes, and of how far a long call is.
 
-mod http;
-mod lines;
 mod server;
 mod subscriptions;
+mod transports;
 
-pub use http::{HttpError, HttpOptions, serve_http};
-pub use lines::serve_stdio;
 pub use server::McpSession;
+pub use transports::{HttpError, HttpOptions, serve_http, serve_stdio};

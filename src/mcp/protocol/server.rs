@@ -25,18 +25,8 @@ use crate::mcp::{arguments, prompts, resources, untrusted};
 use crate::vault::{Actor, Origin};
 
 /// The methods that take parameters. Wrong parameters are no reason to say that the method isn't there.
-const SERVED: [&str; 10] = [
-    "tools/call",
-    "tools/list",
-    "prompts/get",
-    "prompts/list",
-    "resources/list",
-    "resources/read",
-    "resources/subscribe",
-    "resources/templates/list",
-    "resources/unsubscribe",
-    "completion/complete",
-];
+const SERVED: &str = "tools/call tools/list prompts/get prompts/list resources/list resources/read resources/subscribe \
+resources/templates/list resources/unsubscribe completion/complete";
 
 /// The key in `_meta` by which a client names the conversation of a call.
 const CONVERSATION_KEYS: [&str; 6] =
@@ -67,7 +57,9 @@ impl McpSession {
     async fn hook(&self, given: JsonObject) -> Result<CallToolResponse, ErrorData> {
         let answer = self
             .blocking(move |shared| {
-                let Some((event, message)) = hooks::tool::message(&given) else { return Ok(String::new()) };
+                let Some((event, message)) = hooks::messages::tool_message(&given) else {
+                    return Ok(String::new());
+                };
                 let workspace = shared.workspace();
                 let place = hooks::HookContext {
                     vault: Ok(workspace.vault.root().to_owned()),
@@ -135,6 +127,10 @@ fn answer(outcome: Result<ToolAnswer, ToolFailure>) -> CallToolResult {
     }
 }
 
+type Page = Option<PaginatedRequestParams>;
+type Context = RequestContext<RoleServer>;
+type Answered<T> = Result<T, ErrorData>;
+
 impl ServerHandler for McpSession {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -154,11 +150,7 @@ impl ServerHandler for McpSession {
         self.shared.tools.get(name).map(ToolEntry::describe)
     }
 
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(&self, _: Page, _: Context) -> Answered<ListToolsResult> {
         let tools = self.shared.tools.tools().map(ToolEntry::describe).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -166,9 +158,9 @@ impl ServerHandler for McpSession {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        if request.name == hooks::tool::TOOL {
+        context: Context,
+    ) -> Answered<CallToolResponse> {
+        if request.name == hooks::messages::HOOK_TOOL {
             return self.hook(request.arguments.unwrap_or_default()).await;
         }
         let Some(tool) = self.shared.tools.get(&request.name) else {
@@ -212,20 +204,12 @@ impl ServerHandler for McpSession {
         }
     }
 
-    async fn list_resources(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(&self, request: Page, _: Context) -> Answered<ListResourcesResult> {
         let cursor = request.and_then(|request| request.cursor);
         self.blocking(move |shared| resources::list(&shared.workspace(), cursor.as_deref())).await
     }
 
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+    async fn list_resource_templates(&self, _: Page, _: Context) -> Answered<ListResourceTemplatesResult> {
         let templates = resources::templates(&self.shared.workspace());
         Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
@@ -233,25 +217,17 @@ impl ServerHandler for McpSession {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
+        _: Context,
+    ) -> Answered<ReadResourceResponse> {
         self.blocking(move |shared| resources::read(&shared.workspace(), &request.uri)).await.map(Into::into)
     }
 
-    async fn subscribe(
-        &self,
-        request: SubscribeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Answered<()> {
         let session = Arc::clone(&self.session);
         self.blocking(move |_| session.subscribe(&request.uri, Listener::Peer(context.peer))).await
     }
 
-    async fn unsubscribe(
-        &self,
-        request: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: Context) -> Answered<()> {
         self.session.unsubscribe(&request.uri)
     }
 
@@ -277,41 +253,25 @@ impl ServerHandler for McpSession {
         Ok(())
     }
 
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(&self, _: Page, _: Context) -> Answered<ListPromptsResult> {
         Ok(ListPromptsResult::with_all_items(prompts::list()))
     }
 
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(&self, request: GetPromptRequestParams, _: Context) -> Answered<GetPromptResponse> {
         let arguments: JsonObject = request.arguments.unwrap_or_default();
         self.blocking(move |shared| prompts::get(&shared.workspace(), &request.name, &arguments))
             .await
             .map(Into::into)
     }
 
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
+    async fn complete(&self, request: CompleteRequestParams, _: Context) -> Answered<CompleteResult> {
         self.blocking(move |shared| resources::complete(&shared.workspace(), &request)).await
     }
 
     /// Answers a message that is no request of the protocol.
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Answered<CustomResult> {
         let method = request.method;
-        if SERVED.contains(&method.as_str()) {
+        if SERVED.split(' ').any(|served| served == method) {
             let message = format!("the parameters of `{method}` can't be understood");
             return Err(ErrorData::invalid_params(message, None));
         }

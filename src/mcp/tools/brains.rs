@@ -4,13 +4,12 @@ use rmcp::model::Tool;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use super::tool::{Effect, ToolEntry};
-use super::{McpCall, ToolAnswer, ToolOutcome};
+use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
 use crate::agent::other_brains::BrainQuestion;
 use crate::config::TaskCategory;
 use crate::mcp::arguments::{Argument, QUESTION, line, text};
 use crate::mcp::failure::ToolFailure;
-use crate::turn::{QuestionProperties, category, route};
+use crate::turn::route::{self, QuestionProperties};
 
 /// The tool that a brain which is asked by another doesn't have.
 pub const ASK: &str = "ask_brain";
@@ -38,7 +37,7 @@ struct Classified {
 }
 
 fn classify(call: &McpCall<'_>) -> ToolOutcome {
-    let found = category::of(call.arguments.text("text").unwrap_or_default()).map(TaskCategory::as_str);
+    let found = route::category_of(call.arguments.text("text").unwrap_or_default()).map(TaskCategory::as_str);
     let output = Classified { category: found.map(str::to_owned) };
     Ok(ToolAnswer::new(found.unwrap_or("none"), &output))
 }
@@ -73,7 +72,7 @@ fn route_task(call: &McpCall<'_>) -> ToolOutcome {
         text: call.arguments.text("text").unwrap_or_default(),
         ..QuestionProperties::default()
     };
-    let routed = route(&call.workspace.settings, &question, None)
+    let routed = route::route(&call.workspace.settings, &question, None)
         .map_err(|error| ToolFailure::new("no_such_brain", error.to_string()))?;
     let category = routed.category.map(|found| found.as_str().to_owned());
     let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };

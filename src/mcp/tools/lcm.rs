@@ -5,8 +5,7 @@ use rmcp::model::Tool;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use super::tool::{Effect, ToolEntry};
-use super::{McpCall, ToolAnswer, ToolOutcome};
+use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
 use crate::mcp::arguments::{choice, flag, line, whole};
 use crate::mcp::failure::ToolFailure;
 use crate::summary::answers::{DEPTH, ExpandOptions, ExpandedBlock};

@@ -4,9 +4,8 @@ use rmcp::model::Tool;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use super::listing::instant;
-use super::tool::{Effect, ToolEntry};
-use super::{McpCall, ToolAnswer, ToolOutcome, one_line};
+use super::reading::instant;
+use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
 use crate::embed::Embedder;
 use crate::format::commitment::Precision;
 use crate::format::invisible;
@@ -110,11 +109,11 @@ fn save(call: &McpCall<'_>) -> ToolOutcome {
         MemoryKind::Long => notes.save_fact(&memory(arguments.text("key")), now, &call.origin),
         MemoryKind::Daily => notes.save_note(&memory(None), now, &call.origin),
         MemoryKind::Commitment => {
-            let precision = arguments.text("precision").map(str::parse::<Precision>).transpose();
+            let precision = arguments.text("precision").map(Precision::parse).transpose();
             let draft = CommitmentDraft {
                 due,
                 precision: precision
-                    .map_err(|error| ToolFailure::new("unknown_choice", error.to_string()).of("precision"))?,
+                    .map_err(|error| ToolFailure::new("unknown_choice", error).of("precision"))?,
                 scope: arguments.text("commitment_scope").map(str::to_owned),
                 source: call.origin.conversation.clone().filter(|source| is_plain(source)),
                 expected: expected.map(str::to_owned),

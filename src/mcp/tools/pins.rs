@@ -1,4 +1,5 @@
-//! `memory_promote`, `memory_pin` and `memory_unpin`: what is brought forward, to be kept or recalled first.
+//! Defines the tools `memory_promote` (makes a bullet of a day's note a lasting fact), `memory_pin` (has a text
+//! recalled first) and `memory_unpin`.
 
 use jiff::civil::Date;
 use rmcp::model::Tool;
@@ -6,8 +7,7 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::memory::{Removed, Saved, place_and_text};
-use super::tool::{Effect, ToolEntry};
-use super::{McpCall, ToolAnswer, ToolOutcome};
+use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
 use crate::format::pinned::{self, LinkTarget};
 use crate::mcp::arguments::{Argument, MAX_TEXT_CHARS, line, text, whole};
 use crate::mcp::failure::ToolFailure;

@@ -6,15 +6,14 @@ use rmcp::model::Tool;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use super::tool::{Effect, ToolEntry};
-use super::{McpCall, ToolAnswer, ToolOutcome};
+use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome};
 use crate::format::reminder::Recur;
 use crate::mcp::arguments::{Argument, choice, line, line_of, whole};
 use crate::mcp::failure::ToolFailure;
 use crate::reminders::{
     self, MOST_MESSAGE_CHARS, ReminderChanges, ReminderDraft, ReminderError, check_message, local_after,
 };
-use crate::tasks::{self, ListedLine, Scanner, WrittenTask, is_task_id};
+use crate::tasks::{self, ListedLine, Scanner, TaskAction, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
 
 const ID: &str = "`rid_…`, from `reminder_list`.";
@@ -212,7 +211,12 @@ impl From<WrittenTask> for DoneLine {
 fn done(call: &McpCall<'_>) -> ToolOutcome {
     let (workspace, id) = (&call.workspace, call.arguments.text("id").unwrap_or_default());
     if is_task_id(id) {
-        let written = workspace.vault_tasks().done(id, None, workspace.clock.now(), call.origin.clone())?;
+        let written = workspace.vault_tasks().change(
+            id,
+            None,
+            TaskAction::Done(workspace.clock.now()),
+            call.origin.clone(),
+        )?;
         return Ok(told_task(call, "done", written, None));
     }
     let line = workspace.vault_reminders().line(id)?;
@@ -260,7 +264,8 @@ fn snooze(call: &McpCall<'_>) -> ToolOutcome {
     };
     let id = arguments.text("id").unwrap_or_default();
     if is_task_id(id) {
-        let written = workspace.vault_tasks().snooze(id, None, local, call.origin.clone())?;
+        let written =
+            workspace.vault_tasks().change(id, None, TaskAction::Snooze(local), call.origin.clone())?;
         return Ok(told_task(call, "snoozed", written, understood(call, local, Recur::None)));
     }
     if let Some(line_text) = workspace.postponed(id, local, &call.origin)? {
@@ -298,11 +303,8 @@ fn when(call: &McpCall<'_>, text: &str) -> Result<Meaning, ToolFailure> {
 }
 
 fn recur(text: Option<&str>) -> Result<Option<Recur>, ToolFailure> {
-    text.map(|text| {
-        text.parse::<Recur>()
-            .map_err(|error| ToolFailure::new("unknown_choice", error.to_string()).of("recur"))
-    })
-    .transpose()
+    text.map(|text| Recur::parse(text).map_err(|error| ToolFailure::new("unknown_choice", error).of("recur")))
+        .transpose()
 }
 
 /// How it comes again: as the time or as `recur` says.

@@ -7,8 +7,7 @@ use rmcp::model::Tool;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use super::tool::{Effect, ToolEntry};
-use super::{McpCall, ToolAnswer, ToolOutcome, one_line};
+use super::{Effect, McpCall, ToolAnswer, ToolEntry, ToolOutcome, one_line};
 use crate::format::invisible;
 use crate::hooks::recall_gate::needs_recall;
 use crate::mcp::arguments::{Argument, MEMORY_SCOPE, QUESTION, flag, line, text, whole};
@@ -89,7 +88,7 @@ impl From<search::Hit> for Hit {
             path: hit.path,
             line: hit.line,
             end_line: hit.end_line,
-            kind: hit.kind.to_owned(),
+            kind: hit.kind.to_string(),
             section: hit.section.as_deref().map(visible),
             timestamp: hit.timestamp.map(|at| at.to_string()),
             author: hit.author.as_deref().map(visible),

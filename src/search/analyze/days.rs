@@ -5,8 +5,8 @@
 
 use jiff::civil::Date;
 
-use crate::format::MONTHS_LOWER;
-use crate::search::analyze::stems::words;
+use crate::format::{MONTHS_LOWER, WEEKDAYS_LOWER};
+use crate::search::analyze::word_list;
 
 /// A day or month that a question names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,10 +71,8 @@ pub fn named_days(words: &[String], today: Date) -> Vec<Named> {
 
 /// The last (-1) or next (1) such weekday, weekend, week or month.
 fn beside(which: i32, unit: &str, today: Date) -> Option<Named> {
-    const WEEKDAYS: [&str; 7] =
-        ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let unit = if unit == "weekend" { "saturday" } else { unit };
-    if let Some(weekday) = WEEKDAYS.iter().position(|weekday| *weekday == unit) {
+    if let Some(weekday) = WEEKDAYS_LOWER.iter().position(|weekday| *weekday == unit) {
         let weekday = jiff::civil::Weekday::from_monday_zero_offset(i8::try_from(weekday).ok()?).ok()?;
         return today.nth_weekday(which, weekday).ok().map(of_date);
     }
@@ -87,12 +85,7 @@ fn ago(number: &str, unit: &str, today: Date) -> Option<Named> {
         ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
     let number = match number {
         "a" | "an" => 1,
-        _ => NUMBERS
-            .iter()
-            .zip(1..)
-            .find(|(name, _)| **name == number)
-            .map(|(_, n)| n)
-            .or(number.parse().ok())?,
+        _ => (1..).zip(NUMBERS).find(|(_, name)| *name == number).map(|(n, _)| n).or(number.parse().ok())?,
     };
     counted(number, unit, today)
 }
@@ -124,13 +117,8 @@ impl Named {
         };
         let Ok(named) = Date::new(self.year.unwrap_or(date.year()), self.month, day) else { return 0.0 };
         let days = date.since(named).map_or(i32::MAX, |span| span.get_days().abs());
-        match days {
-            0 => 1.0,
-            1 => 0.75,
-            2 => 0.5,
-            3 => 0.25,
-            _ => 0.0,
-        }
+        let fits = usize::try_from(days).ok().and_then(|days| [1.0, 0.75, 0.5, 0.25].get(days));
+        fits.copied().unwrap_or(0.0)
     }
 
     /// The day that is meant by whoever speaks on the day `said`: a date without a year is the nearest, a month its first day.
@@ -152,14 +140,12 @@ impl About {
     /// The first day or month that `text`, said on the day `said`, names beside that day itself; none where it names none,
     /// or one more than forty years away.
     pub fn of(text: &str, said: Date) -> Self {
-        let mut all = Vec::new();
-        words(text, |word| all.push(word.to_owned()));
         let coded = |named: Named| {
             let date = named.near(said)?;
             let days = said.until(date).ok()?.get_days();
             i16::try_from(days * 2 + i32::from(named.day.is_none())).ok().filter(|code| *code != 0)
         };
-        Self(named_days(&all, said).into_iter().find_map(coded).unwrap_or(0))
+        Self(named_days(&word_list(text), said).into_iter().find_map(coded).unwrap_or(0))
     }
 
     /// How well what a question names fits, for a turn that was said on the day `said`: as [`Named::fit`], half as much where
@@ -189,13 +175,12 @@ impl About {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use jiff::civil::date;
 
+    use super::*;
+
     fn dates(text: &str) -> Vec<Named> {
-        let mut all = Vec::new();
-        words(text, |word| all.push(word.to_owned()));
-        named_days(&all, date(2026, 11, 21))
+        named_days(&word_list(text), date(2026, 11, 21))
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::search::analyze::text::fold;
+use crate::search::analyze::fold;
 
 /// A pattern for paths.
 #[derive(Clone)]

@@ -1,10 +1,10 @@
 //! Turns text into terms. Pure: no file, no clock.
 //!
 //! There are two analyzers. [`text`] gives the terms that the index stores and typed queries look up: folded forms,
-//! with English stems beside them; `text::letters` classifies characters. [`stems`] gives the terms that ranking
-//! counts: stemmed, without function words, and with the [`stems::Shape`] of the sentence. `authors` finds the
-//! speakers, `function_words` detects languages, `days` the days that a text names, `pieces` the parts that two forms
-//! of a word share, `references` strips links to blocks, `glob` matches path patterns.
+//! with English stems beside them. [`stems`] gives the terms that ranking counts: stemmed, without function words, and with
+//! the [`stems::Shape`] of the sentence; and the pieces that two forms of a word share. [`authors`] finds the speakers, and
+//! strips their names and links to blocks from what a model reads; `function_words` detects languages, [`days`] the days
+//! that a text names, `glob` matches path patterns.
 
 pub mod text;
 
@@ -15,5 +15,11 @@ pub mod days;
 
 pub(crate) mod function_words;
 pub(in crate::search) mod glob;
-pub(in crate::search) mod pieces;
-pub(in crate::search) mod references;
+
+pub(in crate::search) use authors::{Authors, MARK, embedded, names_of, without_names, without_references};
+pub(in crate::search) use days::{About, Named, named_days};
+pub(in crate::search) use glob::Pattern;
+pub(in crate::search) use stems::{
+    Piece, STOP, Shape, Terms, bit, each_piece, has_function_word, is_unspaced, signature, word_list, words,
+};
+pub(in crate::search) use text::{Analyzer, Form, STEM, fold, forms, is_split_alike, other_stem};

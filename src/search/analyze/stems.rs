@@ -1,5 +1,6 @@
 //! Turns text into the words that ranking counts: lower-cased runs of letters and digits, stemmed, without the words
-//! that questions are full of; and the word classes that tell the kind of a question.
+//! that questions are full of; the word classes that tell the kind of a question; and the pieces that two forms of a word,
+//! a compound and its part, or a word and its misspelling share.
 //!
 //! Pure. Scripts written without spaces give overlapping pairs of characters.
 
@@ -7,6 +8,8 @@ use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::embed::cut;
 
 /// Function words and the question words and auxiliaries: they say what is asked, not what about.
 pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
@@ -36,16 +39,11 @@ impl std::fmt::Debug for Terms {
 
 impl Default for Terms {
     fn default() -> Self {
-        Self::new()
+        Self { stemmer: Stemmer::new(Algorithm::English), stems: FxHashMap::default() }
     }
 }
 
 impl Terms {
-    /// With an empty memory.
-    pub fn new() -> Self {
-        Self { stemmer: Stemmer::new(Algorithm::English), stems: FxHashMap::default() }
-    }
-
     /// The term of one lower-case word, or `None` for a function word.
     pub fn term(&mut self, word: &str) -> Option<&str> {
         (!STOP_WORDS.contains(word)).then(|| self.stem(word))
@@ -107,13 +105,16 @@ pub fn words(text: &str, mut emit: impl FnMut(&str)) {
     }
 }
 
+/// The lower-case words of `text`.
+pub fn word_list(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    words(text, |word| all.push(word.to_owned()));
+    all
+}
+
 fn flush(word: &mut String, emit: &mut impl FnMut(&str)) {
     if !word.is_empty() {
-        let mut end = word.len().min(LONGEST);
-        while !word.is_char_boundary(end) {
-            end -= 1;
-        }
-        emit(&word[..end]);
+        emit(cut(word, LONGEST));
         word.clear();
     }
 }
@@ -258,13 +259,50 @@ static CLASSES: LazyLock<FxHashMap<&'static str, u16>> = LazyLock::new(|| {
     lists.into_iter().flat_map(|(bit, words)| words.split(' ').map(move |word| (word, bit))).collect()
 });
 
+/// The two ends of a word, as letters.
+const ENDS: [u8; 2] = [2, 3];
+/// A piece of a word: four bytes.
+pub(in crate::search) type Piece = u32;
+
+/// Calls `each` with the pieces of a word between its ends.
+#[inline]
+pub(in crate::search) fn each_piece(word: &[u8], mut each: impl FnMut(Piece)) {
+    let mut piece = Piece::from(ENDS[0]);
+    let mut length = 1;
+    for byte in word.iter().chain(&ENDS[1..]) {
+        piece = piece << 8 | Piece::from(*byte);
+        length += 1;
+        if length >= 4 {
+            each(piece);
+        }
+    }
+    if length < 4 {
+        each(piece);
+    }
+}
+
+/// The bits of a word's pieces; of a word in a script without spaces, all.
+pub(in crate::search) fn signature(word: &[u8]) -> u64 {
+    if word.first().is_none_or(|first| *first >= 0xE0) {
+        return u64::MAX;
+    }
+    let mut bits = 0;
+    each_piece(word, |piece| bits |= bit(piece));
+    bits
+}
+
+/// The bit of a piece in a signature.
+pub(in crate::search) fn bit(piece: Piece) -> u64 {
+    1 << (piece.wrapping_mul(0x9E37_79B1) >> 26)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn terms(text: &str) -> Vec<String> {
         let mut out = Vec::new();
-        Terms::new().each(text, |term| out.push(term.to_owned()));
+        Terms::default().each(text, |term| out.push(term.to_owned()));
         out
     }
 

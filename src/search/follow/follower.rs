@@ -6,9 +6,7 @@
 //! everything before the question. For the last one the query makes a cookie, a file in [`cookies`], which is removed
 //! when all earlier events are reported and published. The proof is valid for one build of the index, because an index
 //! that was rebuilt since (after damage, or by `reindex`) may be empty. Without the proof a query checks every file
-//! itself, so a dead, hung or late watcher costs time, never an answer.
-//!
-//! `freshness` reads the follower's file and leaves the cookie.
+//! itself, so a dead, hung or late watcher costs time, never an answer (`freshness`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,10 +16,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-pub use crate::search::follow::freshness::{cookies, is_held};
-use crate::search::store::catalog;
-use crate::search::store::lock::Lock;
+use crate::search::store::seal::replace;
+use crate::search::store::{Lock, catalog};
 use crate::search::{Index, IndexError};
+
+pub use crate::search::follow::freshness::{cookies, is_held};
 
 /// The follower says at least so often that it lives.
 const BEAT: Duration = Duration::from_secs(2);
@@ -117,7 +116,7 @@ struct Shared {
 #[derive(Debug)]
 enum Task {
     Changed,
-    Rescan(String),
+    Rescan,
     Gone,
 }
 
@@ -140,7 +139,7 @@ impl Follower {
         let shared = Arc::new(Shared { index, root, state: Mutex::default(), stop: AtomicBool::new(false) });
         shared.publish();
         let (tasks, received) = mpsc::channel();
-        let _ = tasks.send(Task::Rescan("start".to_owned()));
+        let _ = tasks.send(Task::Rescan);
         let thread = std::thread::Builder::new()
             .name("index".to_owned())
             .spawn({
@@ -174,8 +173,9 @@ impl Follower {
 
     /// The watcher may have missed something: look at every file.
     pub fn rescan(&self, why: &str) {
+        tracing::debug!(why, "every file is to be looked at");
         self.shared.distrust();
-        let _ = self.tasks.send(Task::Rescan(why.to_owned()));
+        let _ = self.tasks.send(Task::Rescan);
     }
 
     /// The watcher can't see every change: from now on others look at every file themselves.
@@ -248,9 +248,9 @@ impl Shared {
             text.extend(state.behind.keys().flat_map(|path| ["\n", path]));
         }
         // Under the lock, so that an older word never replaces a newer one.
-        let new = self.root.join("live.new");
-        if std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, self.root.join("live"))).is_err() {
-            let _ = std::fs::remove_file(self.root.join("live"));
+        let live = self.root.join("live");
+        if replace(&live, &text).is_err() {
+            let _ = std::fs::remove_file(live);
         }
     }
 
@@ -308,7 +308,7 @@ fn epoch(commit: (i64, u64)) -> i64 {
 }
 
 fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
-    let (mut lock, mut rescan) = (Some(lock), None);
+    let (mut lock, mut rescan) = (Some(lock), false);
     let mut swept = Instant::now();
     let (mut committed, mut quiet) = (false, QUIET);
     while !shared.stop.load(Ordering::Relaxed) {
@@ -316,8 +316,8 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
         loop {
             match tasks.recv_timeout(wait) {
                 Ok(Task::Changed) => {}
-                Ok(Task::Rescan(why)) => rescan = Some(why),
-                Ok(Task::Gone) => rescan = None,
+                Ok(Task::Rescan) => rescan = true,
+                Ok(Task::Gone) => rescan = false,
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -328,23 +328,23 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             break;
         }
         if shared.is_anew() {
+            tracing::debug!("the index was made anew");
             shared.distrust();
-            rescan = Some("the index was made anew".to_owned());
+            rescan = true;
         }
         if !is_held(&shared.root) {
-            // The cache was deleted, and the lock with it.
+            tracing::debug!("the cache was deleted, and the lock with it");
             shared.distrust();
             let _ = std::fs::create_dir_all(&shared.root);
             lock = None;
             lock = Lock::try_take(&shared.root.join("live.lock")).ok().flatten().or(lock);
-            rescan = Some("the cache was deleted".to_owned());
+            rescan = true;
         }
-        if swept.elapsed() > SWEEP {
-            rescan.get_or_insert_with(|| "a regular look".to_owned());
-        }
-        let vault_there = shared.index.vault().is_present();
-        if let Some(why) = rescan.take_if(|_| vault_there) {
-            tracing::debug!(why, "looking at every file");
+        rescan |= swept.elapsed() > SWEEP;
+        let is_there = shared.index.vault().is_present();
+        if rescan && is_there {
+            tracing::debug!("looking at every file");
+            rescan = false;
             let distrusted = {
                 let mut state = shared.state();
                 state.step(Stage::Dirty, Stage::Working);
@@ -360,11 +360,11 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             state.commit = commit;
             state.following.following = commit.is_some() && state.distrusted == distrusted;
             committed = true;
-        } else if vault_there {
+        } else if is_there {
             committed |= commit_dirty(shared);
         } else {
             shared.distrust();
-            rescan.get_or_insert_with(|| "the vault was away".to_owned());
+            rescan = true;
         }
         shared.publish();
         quiet = if committed { 0 } else { quiet + 1 };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::search::store::lock::Lock;
+use crate::search::store::Lock;
 
 /// A follower's word counts for so long.
 const STALE: Duration = Duration::from_secs(10);

@@ -6,15 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::vault::{NotePath, Stat};
-
-use crate::search::follow::scan;
-use crate::search::follow::scan::ChangedFile;
-use crate::search::store::cache::Store;
-use crate::search::store::commit;
-use crate::search::store::delta::{Delta, DeltaBuilder};
-use crate::search::store::segment::file::Target;
+use crate::search::follow::ChangedFile;
+use crate::search::store::{Delta, DeltaBuilder, Store, Target, commit};
 use crate::search::{Index, IndexError};
+use crate::vault::{NotePath, Stat};
 
 /// A worker writes its segment out at this much memory, in bytes.
 const ARENA: usize = 64_000_000;
@@ -89,7 +84,7 @@ impl Index {
         wait: bool,
     ) -> Result<Reindexed, IndexError> {
         let writing = store.lock_to_write(wait)?;
-        let files = scan::list(&self.vault, &self.options)?.files;
+        let files = self.list()?.files;
         let target = Target::Disk(store.segments());
         let work = Work { index: self, target, files, next: AtomicUsize::new(0), progress, stop };
         let deltas = work.run()?;
@@ -144,7 +139,7 @@ impl Work<'_> {
                     return Err(IndexError::Interrupted);
                 }
                 let suspect = ChangedFile { path: path.to_string(), known: None, stat: Some(*stat) };
-                let change = scan::look(&self.index.vault, &self.index.options, suspect, now);
+                let change = self.index.look(suspect, now);
                 change.map_or(Ok(()), |change| open.add(change))?;
                 if open.memory() > ARENA {
                     made.push(std::mem::replace(&mut open, new()).finish()?);

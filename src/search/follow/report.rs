@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::search::follow::{follower, scan};
-use crate::search::retrieve::document_sets::DocumentSets;
-use crate::search::store::cache::Mode;
-use crate::search::store::catalog;
+use crate::search::follow::follower;
+use crate::search::read::names_of_path;
+use crate::search::retrieve::DocumentSets;
+use crate::search::store::{Mode, catalog};
 use crate::search::{CheckedBy, Index, IndexError, Kind, Snapshot};
 
 /// The contents of the index.
@@ -70,6 +70,10 @@ impl Finding {
     fn new(check: &str, status: Severity, detail: impl Into<String>, fix: &str) -> Self {
         Self { check: check.to_owned(), status, detail: detail.into(), fix: fix.to_owned() }
     }
+
+    fn warn(check: &str, detail: impl Into<String>, fix: &str) -> Self {
+        Self::new(check, Severity::Warn, detail, fix)
+    }
 }
 
 impl Index {
@@ -78,52 +82,51 @@ impl Index {
     /// # Errors
     /// As [`Index::search`].
     pub fn stats(&self) -> Result<Stats, IndexError> {
-        let listing = scan::list(&self.vault, &self.options)?;
-        self.healing(|store| {
-            let (conn, corpus, _) = self.fresh(store)?;
-            let mut stats = Stats {
-                blocks: corpus.totals.docs,
-                segments: corpus.segs.len(),
-                generation: corpus.totals.generation,
-                committed: jiff::Timestamp::from_second(corpus.totals.committed)
-                    .ok()
-                    .filter(|_| corpus.totals.committed > 0),
-                followed: follower::is_held(&self.root),
-                index_bytes: folder_bytes(&self.root),
-                ..Stats::default()
-            };
-            stats.left_out.extend(listing.skipped.iter().cloned());
-            let mut count = |file: catalog::FileRow| match file.skipped {
-                Some(why) => {
-                    stats.skipped += 1;
-                    stats.left_out.insert(file.path, why);
-                }
-                None => {
-                    stats.files += 1;
-                    stats.bytes += file.look.size;
-                }
-            };
-            catalog::each_file(&conn, |file| {
-                if !corpus.hidden.contains(&file.path) {
-                    count(file);
-                }
-            })?;
-            corpus.segs.iter().flat_map(|seg| &seg.memory).cloned().for_each(count);
-            let dead = corpus.segs.iter().map(|seg| u64::from(seg.reader.max_doc()) - seg.living());
-            stats.dead_blocks = dead.sum();
-            let sets = DocumentSets::new(&corpus);
-            let living = sets.living();
-            for kind in Kind::ALL {
-                let blocks = sets.with_filter(&format!("kind:{kind}"))?.intersection_len(&living);
-                if blocks > 0 {
-                    stats.by_kind.insert(kind.as_str().to_owned(), blocks);
-                }
+        self.snapshot(|snapshot| self.stats_of(snapshot))
+    }
+
+    fn stats_of(&self, snapshot: &Snapshot<'_>) -> Result<Stats, IndexError> {
+        let (conn, corpus) = (snapshot.database(), &snapshot.corpus);
+        let committed = jiff::Timestamp::from_second(corpus.totals.committed).ok();
+        let vectors = conn.query_row("SELECT count(*) FROM vectors", [], |row| row.get::<_, i64>(0))?;
+        let dead = corpus.segs.iter().map(|seg| u64::from(seg.reader.max_doc()) - seg.living());
+        let mut stats = Stats {
+            dead_blocks: dead.sum(),
+            vectors: vectors.cast_unsigned(),
+            blocks: corpus.totals.docs,
+            segments: corpus.segs.len(),
+            generation: corpus.totals.generation,
+            committed: committed.filter(|_| corpus.totals.committed > 0),
+            followed: follower::is_held(&self.root),
+            index_bytes: folder_bytes(&self.root),
+            ..Stats::default()
+        };
+        stats.left_out.extend(self.list()?.skipped);
+        let mut count = |file: catalog::FileRow| match file.skipped {
+            Some(why) => {
+                stats.skipped += 1;
+                stats.left_out.insert(file.path, why);
             }
-            stats.vectors = conn
-                .query_row("SELECT count(*) FROM vectors", [], |row| row.get::<_, i64>(0))?
-                .cast_unsigned();
-            Ok(stats)
-        })
+            None => {
+                stats.files += 1;
+                stats.bytes += file.look.size;
+            }
+        };
+        catalog::each_file(conn, |file| {
+            if !corpus.hidden.contains(&file.path) {
+                count(file);
+            }
+        })?;
+        corpus.segs.iter().flat_map(|seg| &seg.memory).cloned().for_each(count);
+        let sets = DocumentSets::new(corpus);
+        let living = sets.living();
+        for kind in Kind::ALL {
+            let blocks = sets.with_filter(&format!("kind:{kind}"))?.intersection_len(&living);
+            if blocks > 0 {
+                stats.by_kind.insert(kind.as_str().to_owned(), blocks);
+            }
+        }
+        Ok(stats)
     }
 
     /// The faults of the index and of the notes that it read, with their remedies.
@@ -148,97 +151,68 @@ impl Index {
         let store = self.store()?;
         let damage = store.examine().err().filter(IndexError::is_damage);
         let mended = store.take_mended();
-        if let Some(error) = damage {
-            found.push(Finding::new("index", Severity::Fail, error.to_string(), "run `vault-agent reindex`"));
-            return Ok(());
-        }
-        if let Some(words) = mended {
-            found.push(Finding::new("index", Severity::Warn, words, ""));
-        }
-        match &store.mode {
-            Mode::Writable => {}
-            Mode::ReadOnly(why) | Mode::Memory(why) => found.push(Finding::new(
-                "index",
-                Severity::Warn,
-                format!("{why}; searches read the notes directly, which is slow"),
-                "free space or permissions there, or set `VAULT_AGENT_CACHE_DIR`",
-            )),
+        damage.map_or(Ok(()), Err)?;
+        found.extend(mended.map(|words| Finding::warn("index", words, "")));
+        if let Mode::ReadOnly(why) | Mode::Memory(why) = &store.mode {
+            let detail = format!("{why}; searches read the notes directly, which is slow");
+            let fix = "free space or permissions there, or set `VAULT_AGENT_CACHE_DIR`";
+            found.push(Finding::warn("index", detail, fix));
         }
         if !with_files {
             if found.is_empty() {
-                found.push(Finding::new("index", Severity::Ok, "it can be read and written".to_owned(), ""));
+                found.push(Finding::new("index", Severity::Ok, "it can be read and written", ""));
             }
             return Ok(());
         }
-        let stats = self.stats()?;
-        found.push(Finding::new(
-            "index",
-            Severity::Ok,
-            format!(
-                "{} files, {} blocks, {:.1} MB, generation {}",
-                stats.files,
-                stats.blocks,
-                stats.index_bytes as f64 / 1e6,
-                stats.generation
-            ),
-            "",
-        ));
-        for (path, why) in &stats.left_out {
-            found.push(Finding::new(
-                "indexed files",
-                Severity::Warn,
-                format!("`{path}` is left out: {why}"),
-                "see the reason",
-            ));
-        }
-        let snapshot = self.fresh_snapshot(&store)?;
+        found.extend(self.snapshot(|snapshot| self.findings_in(snapshot))?);
+        Ok(())
+    }
+
+    /// The contents, what is left out, and the faults of notes, all from one look at every file.
+    fn findings_in(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Finding>, IndexError> {
+        let Stats { files, blocks, index_bytes, generation, left_out, .. } = self.stats_of(snapshot)?;
+        let mut found = Vec::new();
+        let megabytes = index_bytes as f64 / 1e6;
+        let held = format!("{files} files, {blocks} blocks, {megabytes:.1} MB, generation {generation}");
+        found.push(Finding::new("index", Severity::Ok, held, ""));
+        let left_out = left_out.iter().map(|(path, why)| format!("`{path}` is left out: {why}"));
+        found.extend(left_out.map(|detail| Finding::warn("indexed files", detail, "see the reason")));
         // What the cache lacks is told above; that the vault can't be looked at is an answer's last warning alone.
-        if let (CheckedBy::Nobody, Some(why)) =
-            (snapshot.freshness.checked_by, snapshot.freshness.warnings.last())
-        {
-            let fix = "what is found may be older than the notes";
-            found.push(Finding::new("index", Severity::Warn, why.as_str(), fix));
-        }
-        let mut broken = Vec::new();
+        let freshness = &snapshot.freshness;
+        let why = freshness.warnings.last().filter(|_| freshness.checked_by == CheckedBy::Nobody);
+        let fix = "what is found may be older than the notes";
+        found.extend(why.map(|why| Finding::warn("index", why.as_str(), fix)));
         catalog::each_file(snapshot.database(), |file| {
             for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
                 let (line, why) = finding.split_once('\t').unwrap_or(("1", finding));
-                broken.push(format!("`{}:{line}`: {why}", file.path));
+                let detail = format!("`{}:{line}`: {why}", file.path);
+                found.push(Finding::warn("notes", detail, "mend that line"));
             }
         })?;
-        found.extend(
-            broken.into_iter().map(|detail| Finding::new("notes", Severity::Warn, detail, "mend that line")),
-        );
-        self.broken_pins(&snapshot, found)
-    }
-
-    /// Pins whose block isn't there any more.
-    fn broken_pins(&self, snapshot: &Snapshot<'_>, found: &mut Vec<Finding>) -> Result<(), IndexError> {
         for (path, id) in snapshot.pins()? {
-            let is_at = |note: &str| {
-                let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
-                note.starts_with(&path)
-                    || !path.contains('/') && note.strip_suffix(".md").and_then(name).as_ref() == Some(&path)
-            };
-            let mut there = false;
-            for seg in &snapshot.corpus.segs {
-                for (at, note) in seg.rows.notes().iter().enumerate() {
-                    if seg.is_alive(note.start) && is_at(&note.path) {
-                        there |= seg.blocks(at)?.iter().any(|block| block.block_id.as_ref() == Some(&id));
-                    }
-                }
-            }
-            if !there {
-                found.push(Finding::new(
-                    "pins",
-                    Severity::Warn,
-                    format!("`{}` pins `{path}#^{id}`, which isn't there", self.options.pinned),
-                    "mend or delete that line",
-                ));
+            if !is_there(snapshot, &path, &id)? {
+                let detail = format!("`{}` pins `{path}#^{id}`, which isn't there", self.options.pinned);
+                found.push(Finding::warn("pins", detail, "mend or delete that line"));
             }
         }
-        Ok(())
+        Ok(found)
     }
+}
+
+/// Whether a note of this path or name, without its extension, has the block.
+fn is_there(snapshot: &Snapshot<'_>, path: &str, id: &str) -> Result<bool, IndexError> {
+    for seg in &snapshot.corpus.segs {
+        for (at, note) in seg.rows.notes().iter().enumerate() {
+            let is_at = note.path.starts_with(path) || names_of_path(&note.path).1 == path;
+            if is_at
+                && seg.is_alive(note.start)
+                && seg.blocks(at)?.iter().any(|block| block.block_id.as_deref() == Some(id))
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 fn folder_bytes(root: &std::path::Path) -> u64 {

@@ -5,25 +5,23 @@
 //! that was read so early is recorded as unknown, and the next scan compares its bytes. Nothing here writes.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
 
 use rayon::prelude::*;
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
+use rustix::fs::FileType;
 
-use crate::vault::{NotePath, Stat, Vault, VaultError, WalkOptions, WalkResult, conflict};
-
-use crate::search::IndexError;
-use crate::search::read;
 use crate::search::read::block::ParsedNote;
-use crate::search::read::note::Options;
-use crate::search::store::catalog;
-use crate::search::store::catalog::{FileRow, FileStat};
-use crate::search::store::delta::Change;
+use crate::search::store::{Change, FileRow, FileStat, catalog};
+use crate::search::{Index, IndexError, read};
+use crate::vault::{NotePath, Stat, VaultError, WalkOptions, WalkResult, conflict, stat_of};
 
 /// A file's change time is trusted once it is this old, in nanoseconds: the coarsest clock of a file
 /// system in use has a grain of two seconds.
 const GRAIN: i64 = 2_100_000_000;
+
+/// Fewer files than this don't pay for another core.
+const WORTH_A_CORE: usize = 16;
 
 /// A file that may have changed: as known, and as it is.
 #[derive(Debug, Clone)]
@@ -45,114 +43,201 @@ pub struct Listing {
     pub skipped: Vec<(String, String)>,
 }
 
-/// Lists the files that are indexed.
-///
-/// # Errors
-/// The vault isn't there.
-pub fn list(vault: &Vault, options: &Options) -> Result<Listing, VaultError> {
-    let walk: WalkResult = vault.walk(&WalkOptions::every_file())?;
-    let mut listing = Listing { files: Vec::with_capacity(walk.entries.len()), skipped: Vec::new() };
-    for entry in walk.entries {
-        match options.takes(entry.path.as_str()) {
-            Ok(true) => listing.files.push((entry.path, entry.stat)),
-            Ok(false) => {}
-            Err(why) => listing.skipped.push((entry.path.to_string(), why.to_owned())),
-        }
-    }
-    for skipped in walk.skipped {
-        listing.skipped.push((skipped.path.to_string_lossy().into_owned(), skipped.reason.to_string()));
-    }
-    Ok(listing)
-}
-
-/// The files of `listing` that may differ from what is known, the vanished ones included.
-pub fn suspects(conn: &Connection, listing: &Listing) -> Result<Vec<ChangedFile>, IndexError> {
-    let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
-    listed.extend(listing.files.iter().map(|(path, stat)| (path.as_str(), *stat)));
-    let mut differing = Vec::new();
-    catalog::each_look(conn, |path, look| match listed.remove(path) {
-        Some(stat) if is_as_known(&look, &stat) => {}
-        found => differing.push((path.to_owned(), found)),
-    })?;
-    let known = differing.into_iter().map(|(path, stat)| {
-        let known = catalog::file(conn, &path)?;
-        Ok(ChangedFile { path, known, stat })
-    });
-    let mut suspects = known.collect::<Result<Vec<_>, IndexError>>()?;
-    let new = |(path, stat): (&str, _)| ChangedFile { path: path.to_owned(), known: None, stat: Some(stat) };
-    suspects.extend(listed.into_iter().map(new));
-    suspects.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    Ok(suspects)
-}
-
-/// The given files as suspects, folders among them as all that is known or found below them.
-pub fn suspects_at(
-    conn: &Connection,
-    vault: &Vault,
-    options: &Options,
-    paths: &[String],
-) -> Result<Vec<ChangedFile>, IndexError> {
-    let mut found = BTreeMap::new();
-    let is_present = vault.is_present();
-    for path in paths {
-        let Ok(note) = NotePath::new(path) else { continue };
-        let plain = plain_stat(vault, path);
-        // Of the agent's own notes, some were never written.
-        if plain.is_none() && is_present && !is_there(vault, path) && !catalog::knows(conn, path)? {
-            continue;
-        }
-        let known = if plain.is_some() { catalog::file(conn, path)? } else { None };
-        if !known.zip(plain).is_some_and(|(known, stat)| is_as_known(&known.look, &stat)) {
-            look_at(conn, vault, options, note, &mut found)?;
-        }
-    }
-    let mut suspects = Vec::new();
-    for (path, stat) in found {
-        let known = catalog::file(conn, &path)?;
-        let is_same = match (&known, &stat) {
-            (Some(known), Some(stat)) => is_as_known(&known.look, stat),
-            (known, stat) => known.is_none() && stat.is_none(),
-        };
-        if !is_same {
-            suspects.push(ChangedFile { path, known, stat });
-        }
-    }
-    Ok(suspects)
-}
-
-/// Puts into `found` what stands at a path now, or below it; none where nothing does that could be read.
-fn look_at(
-    conn: &Connection,
-    vault: &Vault,
-    options: &Options,
-    path: NotePath,
-    found: &mut BTreeMap<String, Option<Stat>>,
-) -> Result<(), IndexError> {
-    let takes = |path: &NotePath| options.takes(path.as_str()) == Ok(true);
-    match vault.stat(&path) {
-        Ok(Some(stat)) => {
-            if !path.is_hidden() && takes(&path) && !conflict::is_temporary(path.file_name()) {
-                found.insert(path.to_string(), Some(stat));
+impl Index {
+    /// Lists the files that are indexed.
+    ///
+    /// # Errors
+    /// The vault isn't there.
+    pub(super) fn list(&self) -> Result<Listing, VaultError> {
+        let walk: WalkResult = self.vault.walk(&WalkOptions::every_file())?;
+        let mut listing = Listing { files: Vec::with_capacity(walk.entries.len()), skipped: Vec::new() };
+        for entry in walk.entries {
+            match self.options.takes(entry.path.as_str()) {
+                Ok(true) => listing.files.push((entry.path, entry.stat)),
+                Ok(false) => {}
+                Err(why) => listing.skipped.push((entry.path.to_string(), why.to_owned())),
             }
         }
-        Err(VaultError::NotAFile { .. }) => {
-            let under = WalkOptions { extensions: Vec::new(), under: Some(path), ..WalkOptions::default() };
-            let walked = vault.walk(&under).map(|walk| walk.entries).unwrap_or_default();
-            let below = walked.into_iter().filter(|entry| takes(&entry.path));
-            found.extend(below.map(|entry| (entry.path.to_string(), Some(entry.stat))));
-        }
-        Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),
-        gone => {
-            // It may have been a folder.
-            let below = if gone.is_ok() { catalog::paths(conn, &format!("{path}/"))? } else { Vec::new() };
-            found.extend(below.into_iter().map(|below| {
-                let stat = NotePath::new(&below).ok().and_then(|below| vault.stat(&below).ok().flatten());
-                (below, stat)
-            }));
-            found.insert(path.to_string(), None);
-        }
+        let skipped = walk.skipped.into_iter();
+        listing
+            .skipped
+            .extend(skipped.map(|file| (file.path.to_string_lossy().into_owned(), file.reason.to_string())));
+        Ok(listing)
     }
-    Ok(())
+
+    /// The files that may differ from what `conn` knows of them, the vanished ones included.
+    ///
+    /// # Errors
+    /// The vault isn't there or was emptied; SQLite's.
+    pub(super) fn scan(&self, conn: &Connection) -> Result<Vec<ChangedFile>, IndexError> {
+        fail::fail_point!("index-scan", |_| Err(IndexError::Interrupted));
+        let files = self.list()?.files;
+        self.refuse_emptying(files.len(), catalog::totals(conn)?.files)?;
+        let mut listed: FxHashMap<&str, Stat> = FxHashMap::default();
+        listed.extend(files.iter().map(|(path, stat)| (path.as_str(), *stat)));
+        let mut differing = Vec::new();
+        catalog::each_look(conn, |path, look| match listed.remove(path) {
+            Some(stat) if is_as_known(&look, &stat) => {}
+            found => differing.push((path.to_owned(), found)),
+        })?;
+        let known = differing.into_iter().map(|(path, stat)| {
+            let known = catalog::file(conn, &path)?;
+            Ok(ChangedFile { path, known, stat })
+        });
+        let mut suspects = known.collect::<Result<Vec<_>, IndexError>>()?;
+        let new =
+            |(path, stat): (&str, _)| ChangedFile { path: path.to_owned(), known: None, stat: Some(stat) };
+        suspects.extend(listed.into_iter().map(new));
+        suspects.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(suspects)
+    }
+
+    /// An emptied or unmounted vault is no reason to forget everything.
+    pub(super) fn refuse_emptying(&self, listed: usize, known: u64) -> Result<(), IndexError> {
+        if listed == 0 && known > 0 {
+            return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known });
+        }
+        Ok(())
+    }
+
+    /// The given files as suspects, folders among them as all that is known or found below them.
+    pub(super) fn suspects_at(
+        &self,
+        conn: &Connection,
+        paths: &[String],
+    ) -> Result<Vec<ChangedFile>, IndexError> {
+        let mut found = BTreeMap::new();
+        let is_present = self.vault.is_present();
+        for path in paths {
+            let Ok(note) = NotePath::new(path) else { continue };
+            let plain = self.plain_stat(path);
+            // Of the agent's own notes, some were never written.
+            if plain.is_none() && is_present && !self.is_there(path) && !catalog::knows(conn, path)? {
+                continue;
+            }
+            let known = if plain.is_some() { catalog::file(conn, path)? } else { None };
+            if !known.zip(plain).is_some_and(|(known, stat)| is_as_known(&known.look, &stat)) {
+                self.look_at(conn, note, &mut found)?;
+            }
+        }
+        let mut suspects = Vec::new();
+        for (path, stat) in found {
+            let known = catalog::file(conn, &path)?;
+            let is_same = match (&known, &stat) {
+                (Some(known), Some(stat)) => is_as_known(&known.look, stat),
+                (known, stat) => known.is_none() && stat.is_none(),
+            };
+            if !is_same {
+                suspects.push(ChangedFile { path, known, stat });
+            }
+        }
+        Ok(suspects)
+    }
+
+    /// Puts into `found` what stands at a path now, or below it; none where nothing does that could be read.
+    fn look_at(
+        &self,
+        conn: &Connection,
+        path: NotePath,
+        found: &mut BTreeMap<String, Option<Stat>>,
+    ) -> Result<(), IndexError> {
+        let takes = |path: &NotePath| self.options.takes(path.as_str()) == Ok(true);
+        match self.vault.stat(&path) {
+            Ok(Some(stat)) => {
+                if !path.is_hidden() && takes(&path) && !conflict::is_temporary(path.file_name()) {
+                    found.insert(path.to_string(), Some(stat));
+                }
+            }
+            Err(VaultError::NotAFile { .. }) => {
+                let under =
+                    WalkOptions { extensions: Vec::new(), under: Some(path), ..WalkOptions::default() };
+                let walked = self.vault.walk(&under).map(|walk| walk.entries).unwrap_or_default();
+                let below = walked.into_iter().filter(|entry| takes(&entry.path));
+                found.extend(below.map(|entry| (entry.path.to_string(), Some(entry.stat))));
+            }
+            Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),
+            gone => {
+                // It may have been a folder.
+                let below =
+                    if gone.is_ok() { catalog::paths(conn, &format!("{path}/"))? } else { Vec::new() };
+                found.extend(below.into_iter().map(|below| {
+                    let stat = self.careful_stat(&below);
+                    (below, stat)
+                }));
+                found.insert(path.to_string(), None);
+            }
+        }
+        Ok(())
+    }
+
+    /// The stat of a file, from one system call. If it differs from the known one, only the vault's own careful look
+    /// ([`Index::careful_stat`]) tells what it is.
+    pub(super) fn plain_stat(&self, path: &str) -> Option<Stat> {
+        let found = rustix::fs::lstat(self.vault.root().join(path)).ok()?;
+        FileType::from_raw_mode(found.st_mode).is_file().then(|| stat_of(&found))
+    }
+
+    /// The vault's own look at a file ([`crate::vault::Vault::stat`]).
+    pub(super) fn careful_stat(&self, path: &str) -> Option<Stat> {
+        NotePath::new(path).ok().and_then(|path| self.vault.stat(&path).ok().flatten())
+    }
+
+    /// Whether anything stands at a path.
+    fn is_there(&self, path: &str) -> bool {
+        let found = std::fs::symlink_metadata(self.vault.root().join(path));
+        !found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    }
+
+    /// Looks at the suspects' bytes, on all cores where there are many.
+    pub(super) fn inspect(&self, suspects: Vec<ChangedFile>) -> Vec<Change> {
+        let (suspects, now) = (suspects.into_par_iter().with_min_len(WORTH_A_CORE), self.now_ns());
+        suspects.filter_map(|suspect| self.look(suspect, now)).collect()
+    }
+
+    /// The result of one suspect; `None` without a change. `now` is in nanoseconds since 1970.
+    pub(super) fn look(&self, suspect: ChangedFile, now: i64) -> Option<Change> {
+        let ChangedFile { path, known, stat } = suspect;
+        let Some(stat) = stat else { return known.map(Change::Removed) };
+        // A change time that later scans may trust, else 0.
+        let is_old = now.saturating_sub(stat.ctime_ns.max(stat.mtime_ns)) > GRAIN;
+        let look = FileStat { ctime: if is_old { stat.ctime_ns } else { 0 }, ..look_of(&stat) };
+        let note = NotePath::new(&path).ok()?;
+        let Some(bytes) = self.read_file(&note, &stat) else { return known.map(Change::Removed) };
+        let hash = bytes.as_ref().map_or([0; 32], |bytes| *blake3::hash(bytes).as_bytes());
+        if let Some(known) = known.as_ref().filter(|known| bytes.is_ok() && known.hash == hash) {
+            let touched = FileRow { look, ..known.clone() };
+            return (touched != *known).then_some(Change::Touched(touched));
+        }
+        let (hash, skipped, note) = match bytes.and_then(|bytes| read::parse(&path, &bytes, &self.options)) {
+            Ok(note) => (hash, None, note),
+            Err(why) => ([0; 32], Some(why), ParsedNote::default()),
+        };
+        let findings = note.findings.iter().map(|(line, why)| format!("{line}\t{why}"));
+        let findings = Some(findings.collect::<Vec<_>>().join("\n")).filter(|findings| !findings.is_empty());
+        let (is_new, place) = (known.is_none(), known.and_then(|known| known.place));
+        Some(Change::Content { file: FileRow { path, look, hash, skipped, findings, place }, is_new, note })
+    }
+
+    /// Reads a file within the limits, or says why it is left out; none where it is gone.
+    fn read_file(&self, path: &NotePath, stat: &Stat) -> Option<Result<Vec<u8>, String>> {
+        let (most, megabytes) = (self.options.max_file_bytes, |bytes: u64| bytes as f64 / 1e6);
+        Some(Err(if stat.is_placeholder {
+            VaultError::Placeholder(path.clone()).to_string()
+        } else if conflict::is_conflict_copy(path.file_name()) {
+            "it is a conflict copy; merge it with its original, then remove it".to_owned()
+        } else if stat.size > most {
+            format!(
+                "it has {:.1} MB, more than the {:.1} MB of `[index] max_file_bytes`",
+                megabytes(stat.size),
+                megabytes(most)
+            )
+        } else {
+            return match self.vault.read(path) {
+                Err(error) if error.is_not_found() => None,
+                read => Some(read.map_err(|error| error.to_string())),
+            };
+        }))
+    }
 }
 
 /// Whether the file system says of a file what the index recorded.
@@ -162,81 +247,4 @@ fn is_as_known(look: &FileStat, stat: &Stat) -> bool {
 
 fn look_of(stat: &Stat) -> FileStat {
     FileStat { size: stat.size, mtime: stat.mtime_ns, ctime: stat.ctime_ns, inode: stat.inode }
-}
-
-/// The stat of a file, from one system call. If it differs from the known one, only the
-/// vault's own careful look ([`Vault::stat`]) tells what it is.
-pub fn plain_stat(vault: &Vault, path: &str) -> Option<Stat> {
-    let found = std::fs::symlink_metadata(vault.root().join(path)).ok().filter(std::fs::Metadata::is_file)?;
-    let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-    Some(Stat {
-        size: found.size(),
-        mtime_ns: nanoseconds(found.mtime(), found.mtime_nsec()),
-        ctime_ns: nanoseconds(found.ctime(), found.ctime_nsec()),
-        inode: found.ino(),
-        dev: found.dev(),
-        mode: found.mode(),
-        is_placeholder: false,
-    })
-}
-
-/// Whether anything stands at a path.
-fn is_there(vault: &Vault, path: &str) -> bool {
-    let found = std::fs::symlink_metadata(vault.root().join(path));
-    !found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
-}
-
-/// Fewer files than this don't pay for another core.
-const WORTH_A_CORE: usize = 16;
-
-/// Looks at the suspects' bytes, on all cores where there are many. `now` is in nanoseconds since 1970.
-pub fn inspect(vault: &Vault, options: &Options, suspects: Vec<ChangedFile>, now: i64) -> Vec<Change> {
-    let suspects = suspects.into_par_iter().with_min_len(WORTH_A_CORE);
-    suspects.filter_map(|suspect| look(vault, options, suspect, now)).collect()
-}
-
-/// The result of one suspect; `None` without a change.
-pub fn look(vault: &Vault, options: &Options, suspect: ChangedFile, now: i64) -> Option<Change> {
-    let ChangedFile { path, known, stat } = suspect;
-    let Some(stat) = stat else { return known.map(Change::Removed) };
-    // A change time that later scans may trust, else 0.
-    let is_old = now.saturating_sub(stat.ctime_ns.max(stat.mtime_ns)) > GRAIN;
-    let look = FileStat { ctime: if is_old { stat.ctime_ns } else { 0 }, ..look_of(&stat) };
-    let note = NotePath::new(&path).ok()?;
-    let Some(bytes) = read(vault, options, &note, &stat) else { return known.map(Change::Removed) };
-    let hash = bytes.as_ref().map_or([0; 32], |bytes| *blake3::hash(bytes).as_bytes());
-    if let Some(known) = known.as_ref().filter(|known| bytes.is_ok() && known.hash == hash) {
-        let touched = FileRow { look, ..known.clone() };
-        return (touched != *known).then_some(Change::Touched(touched));
-    }
-    let (hash, skipped, note) = match bytes.and_then(|bytes| read::parse(&path, &bytes, options)) {
-        Ok(note) => (hash, None, note),
-        Err(why) => ([0; 32], Some(why), ParsedNote::default()),
-    };
-    let findings = note.findings.iter().map(|(line, why)| format!("{line}\t{why}"));
-    let findings = Some(findings.collect::<Vec<_>>().join("\n")).filter(|findings| !findings.is_empty());
-    let (is_new, place) = (known.is_none(), known.and_then(|known| known.place));
-    Some(Change::Content { file: FileRow { path, look, hash, skipped, findings, place }, is_new, note })
-}
-
-/// Reads a file within the limits, or says why it is left out; none where it is gone.
-fn read(vault: &Vault, options: &Options, path: &NotePath, stat: &Stat) -> Option<Result<Vec<u8>, String>> {
-    let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    let left_out = if stat.is_placeholder {
-        VaultError::Placeholder(path.clone()).to_string()
-    } else if conflict::is_conflict_copy(path.file_name()) {
-        "it is a conflict copy; merge it with its original, then remove it".to_owned()
-    } else if stat.size > options.max_file_bytes {
-        format!(
-            "it has {:.1} MB, more than the {:.1} MB of `[index] max_file_bytes`",
-            megabytes(stat.size),
-            megabytes(options.max_file_bytes)
-        )
-    } else {
-        return match vault.read(path) {
-            Err(error) if error.is_not_found() => None,
-            read => Some(read.map_err(|error| error.to_string())),
-        };
-    };
-    Some(Err(left_out))
 }

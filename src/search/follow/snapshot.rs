@@ -8,17 +8,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::search::follow::scan;
-use crate::search::follow::scan::ChangedFile;
-use crate::search::read::block::Block;
-use crate::search::read::note;
-use crate::search::read::note::Options;
-use crate::search::store::cache::{Pooled, Store};
-use crate::search::store::catalog;
-use crate::search::store::catalog::FileRow;
-use crate::search::store::corpus::Corpus;
+use crate::search::follow::ChangedFile;
+use crate::search::read::Block;
+use crate::search::read::note::{self, Options};
+use crate::search::store::{Corpus, FileRow, Pooled, Store, catalog};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
-use crate::vault::NotePath;
 
 /// Before it says that there is nothing, a process looks at every file itself, at most so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -98,7 +92,7 @@ impl Index {
         // From the committed state on: a file that is looked at twice counts once.
         let memory = snapshot.memory().map(|file| &file.path);
         let read: Vec<String> = memory.chain(&snapshot.corpus.hidden).cloned().collect();
-        suspects.extend(scan::suspects_at(&snapshot.conn, &self.vault, &self.options, &read)?);
+        suspects.extend(self.suspects_at(&snapshot.conn, &read)?);
         suspects.sort_by(|a, b| a.path.cmp(&b.path));
         suspects.dedup_by(|a, b| a.path == b.path);
         snapshot.freshness.read_directly = 0;
@@ -208,11 +202,11 @@ impl Index {
             };
             let suspects = if sources.is_empty() && self.may_look() {
                 snapshot.freshness.checked_by = CheckedBy::Scan;
-                self.scan(&snapshot.conn, &snapshot.corpus)?
+                self.scan(&snapshot.conn)?
             } else {
                 let mut stale = self.stale(sources);
                 stale.retain(|path| looked.insert(path.clone()));
-                scan::suspects_at(&snapshot.conn, &self.vault, &self.options, &stale)?
+                self.suspects_at(&snapshot.conn, &stale)?
             };
             if suspects.is_empty() {
                 return Ok((answer, snapshot.freshness));
@@ -240,14 +234,12 @@ impl Index {
         let mut seen = HashSet::new();
         let is_stale = |source: &AnswerSource| {
             let Some(known) = source.known else { return false };
-            let plain = scan::plain_stat(&self.vault, &source.path);
+            let plain = self.plain_stat(&source.path);
             if plain.is_some_and(|stat| (stat.size, stat.mtime_ns) == known) {
                 return false;
             }
-            let stat =
-                NotePath::new(&source.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
             // A vault that isn't there says nothing about its files.
-            match stat {
+            match self.careful_stat(&source.path) {
                 Some(stat) => (stat.size, stat.mtime_ns) != known,
                 None => self.vault.is_present(),
             }

@@ -3,16 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use rusqlite::Connection;
-
-use crate::search::follow::freshness::{FreshnessProof, is_held, prove_freshness};
-use crate::search::follow::scan;
-use crate::search::follow::scan::ChangedFile;
-use crate::search::store::cache::{Mode, Pooled, Store};
-use crate::search::store::corpus::Corpus;
-use crate::search::store::delta::{Change, Delta};
-use crate::search::store::segment::file::Target;
-use crate::search::store::{catalog, commit};
+use crate::search::follow::{ChangedFile, FreshnessProof, is_held, prove_freshness};
+use crate::search::store::{Change, Corpus, Delta, Mode, Pooled, Store, Target, catalog, commit};
 use crate::search::{CheckedBy, Freshness, Index, IndexError};
 
 /// More changed files than this at once are read by both cores into a new index part.
@@ -40,10 +32,8 @@ impl Index {
     /// # Errors
     /// The vault isn't there or was emptied, the cache can't be written.
     pub fn catch_up(&self) -> Result<Updated, IndexError> {
-        let listing = scan::list(&self.vault, &self.options)?;
         self.healing(|store| {
-            let suspects = scan::suspects(&*store.conn()?, &listing)?;
-            self.refuse_emptying(store, listing.files.len())?;
+            let suspects = self.scan(&*store.conn()?)?;
             let paths: Vec<String> = suspects.into_iter().map(|suspect| suspect.path).collect();
             self.apply(store, &paths, true)
         })
@@ -64,9 +54,8 @@ impl Index {
     /// The cache can't be read.
     pub fn is_empty(&self) -> Result<bool, IndexError> {
         let store = self.store()?;
-        let is_kept = !matches!(store.mode, Mode::ReadOnly(_) | Mode::Memory(_));
         let known = catalog::totals(&*store.conn()?)?.files;
-        Ok(is_kept && known == 0 && !is_held(&store.root))
+        Ok(store.is_writable() && known == 0 && !is_held(&store.root))
     }
 
     fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Updated, IndexError> {
@@ -85,9 +74,9 @@ impl Index {
             }
             let _writing = store.lock_to_write(wait)?;
             let (conn, corpus) = store.snapshot()?;
-            let suspects = scan::suspects_at(&conn, &self.vault, &self.options, paths)?;
+            let suspects = self.suspects_at(&conn, paths)?;
             done.looked_at += suspects.len();
-            let changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
+            let changes = self.inspect(suspects);
             self.refuse_vanishing(&corpus, &changes)?;
             for change in &changes {
                 match change {
@@ -110,24 +99,12 @@ impl Index {
         Ok(done)
     }
 
-    /// An emptied or unmounted vault is no reason to forget everything.
-    fn refuse_emptying(&self, store: &Store, listed: usize) -> Result<(), IndexError> {
-        let known = catalog::totals(&*store.conn()?)?.files;
-        if listed == 0 && known > 0 {
-            return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known });
-        }
-        Ok(())
-    }
-
     fn refuse_vanishing(&self, corpus: &Corpus, changes: &[Change]) -> Result<(), IndexError> {
         let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_))).count() as u64;
         let added = changes.iter().any(|change| matches!(change, Change::Content { is_new: true, .. }));
         if removed > 1 && removed == corpus.totals.files && !added {
             // The last ones to go: is there really nothing else?
-            let listed = scan::list(&self.vault, &self.options)?.files.len();
-            if listed == 0 {
-                return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known: removed });
-            }
+            self.refuse_emptying(self.list()?.files.len(), removed)?;
         }
         Ok(())
     }
@@ -155,11 +132,11 @@ impl Index {
             Some(FreshnessProof { mut dirty, .. }) => {
                 // A person may ask for a fact at once after saving it, before the watcher reports the write.
                 dirty.extend(self.options.own_notes(self.clock.now()));
-                scan::suspects_at(&conn, &self.vault, &self.options, &dirty)
+                self.suspects_at(&conn, &dirty)
             }
             None => {
                 checked_by = CheckedBy::Scan;
-                self.scan(&conn, &corpus)
+                self.scan(&conn)
             }
         };
         if checked_by != CheckedBy::Daemon
@@ -171,17 +148,16 @@ impl Index {
             drop(conn);
             let applied = self.apply(store, &paths, false);
             (conn, corpus) = store.snapshot()?;
-            match applied {
+            suspects = match applied {
                 // Changes during the write are for the next query.
-                Ok(_) => suspects = Ok(Vec::new()),
-                Err(IndexError::Busy) => suspects = self.scan(&conn, &corpus),
-                Err(error @ IndexError::VaultEmpty { .. }) => suspects = Err(error),
+                Ok(_) => Ok(Vec::new()),
+                Err(IndexError::Busy) => self.scan(&conn),
                 Err(error) if error.is_full_or_read_only() => {
                     warnings.push(error.to_string());
-                    suspects = self.scan(&conn, &corpus);
+                    self.scan(&conn)
                 }
-                Err(error) => return Err(error),
-            }
+                Err(error) => Err(error),
+            };
         }
         let mut freshness = Freshness::new(corpus.totals.generation, checked_by, warnings);
         match suspects {
@@ -197,21 +173,6 @@ impl Index {
             Err(error) => return Err(error),
         }
         Ok((conn, corpus, freshness))
-    }
-
-    pub(in crate::search) fn scan(
-        &self,
-        conn: &Connection,
-        corpus: &Corpus,
-    ) -> Result<Vec<ChangedFile>, IndexError> {
-        let listing = scan::list(&self.vault, &self.options)?;
-        if listing.files.is_empty() && corpus.totals.files > 0 {
-            return Err(IndexError::VaultEmpty {
-                root: self.vault.root().to_owned(),
-                known: corpus.totals.files,
-            });
-        }
-        scan::suspects(conn, &listing)
     }
 
     /// `corpus` with the suspects as they are on disk, nothing committed.
@@ -256,7 +217,7 @@ impl Index {
         suspects: Vec<ChangedFile>,
         freshness: &mut Freshness,
     ) -> Result<Arc<Corpus>, IndexError> {
-        let mut changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
+        let mut changes = self.inspect(suspects);
         changes.retain(|change| !matches!(change, Change::Touched(_)));
         if changes.is_empty() {
             return Ok(corpus);

@@ -7,10 +7,9 @@ use jiff::civil::Date;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::embed::{BuiltinTable, cut};
-use crate::search::analyze::days::{Named, named_days};
-use crate::search::analyze::stems::{Terms, words};
-use crate::search::analyze::text::{Analyzer, Form, forms};
-use crate::search::query::strip_phrases::{is_polite, strip_phrases};
+use crate::search::analyze::{Analyzer, Form, Named, Terms, forms, named_days, word_list};
+use crate::search::query::is_polite;
+use crate::search::query::strip_phrases::strip_phrases;
 
 /// Questions longer than this (in bytes) are cut: a pasted page is answered by its beginning.
 pub const LONGEST: usize = 4000;
@@ -78,9 +77,9 @@ impl Question {
         }
         let bare = strip_phrases(text);
         let text = bare.as_str();
-        let mut all = Vec::new();
-        words(text, |word| all.push(word.to_owned()));
-        let (mut terms, mut analyzer, table) = (Terms::new(), Analyzer::default(), BuiltinTable::builtin());
+        let all = word_list(text);
+        let (mut terms, mut analyzer, table) =
+            (Terms::default(), Analyzer::default(), BuiltinTable::builtin());
         let mut found: Vec<QueryTerm> = Vec::new();
         let says_more = all.iter().any(|word| !is_polite(word) && terms.term(word).is_some());
         for word in all.iter().filter(|word| !says_more || !is_polite(word)) {
@@ -170,8 +169,9 @@ fn asks_twice(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use jiff::civil::date;
+
+    use super::*;
 
     #[test]
     fn kinds_of_answers() {

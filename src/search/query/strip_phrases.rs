@@ -4,48 +4,21 @@
 //! A sentence is dropped if all its words are such phrases and another sentence remains; an opening is dropped if a
 //! question word follows it. The rest is unchanged. Pure.
 
-/// Words of sentences that say how to answer, or greet.
-const WRAPPING: &str = "a again all am an and answer answers any anything appreciate appreciated are as asap at be brief briefly \
-    buddy bullet bullets busy but by can cheers concise concisely could day dear detail details do doing don't even evening exact \
-    exactly explain explanation few fine folks for friend full further give good great greatly hello help hey hi hope how hurry i \
-    i'm if in is it it's just keep kind kindly let limit line lines list long lot many mate max maximum me more morning most much \
-    my need needed nice night no nothing of ok okay one only or out paragraph paragraphs please pls plz point points possible \
-    question questions quick quickly really reply respond response rush say sentence sentences short shortly simple simply so \
-    some sorry sure take tell than thank thanks that that's the then there this time to too two three ty thx under us very want \
-    we well with without word words would you you're your advance awesome bye cool done fun funny glad goodbye haha happy \
-    later lol lovely luck makes news perfect see sense something soon talk talking welcome wonderful \
-    antworte antworten auf bitte beste besten dank danke deutsch deine deiner dir du ein eine einem einen einer ganz gern gerne \
-    grüße gruß gruss guten gute hallo hilfe im in ist kurz kurze kurzen knapp liebe lieber mit mir morgen moin nur satz sätzen \
-    tag abend und viele vielen voraus wenigen worten schönen \
-    avance bonjour bonsoir bref brièvement d'avance en merci moi phrase phrases plaît répond réponds répondez s'il salut \
-    seule te trois une vous \
-    breve brevemente buenas buenos días frase frases gracias hola muchas por favor respóndeme responde responda solo tardes una \
-    ciao buongiorno grazie mille risposta rispondi favore \
-    bom dia obrigada obrigado olá responda uma \
-    alsjeblieft antwoord bedankt dank je wel één goedemorgen zin";
-/// Words that are only politeness wherever they stand.
-const POLITE: [&str; 22] = [
-    "please", "pls", "plz", "thanks", "thank", "thx", "hello", "hi", "hey", "kindly", "bitte", "danke",
-    "hallo", "merci", "bonjour", "gracias", "hola", "grazie", "ciao", "obrigado", "obrigada", "bedankt",
-];
-/// Sentences of the same kind in scripts without spaces.
-const UNSPACED: &str = "谢谢 谢谢你 多谢 你好 您好 早上好 请用一句话回答 请简短回答 请简单回答 ありがとう ありがとうございます こんにちは 一文で答えてください 簡潔に答えてください";
-/// The openings before a question word, between bars.
-const OPENINGS: &str = "can you tell me | could you tell me | can you please tell me | could you please tell me | would you tell me | \
-    can you remind me | could you remind me | please tell me | please remind me | tell me | remind me | \
-    do you know | do you remember | do you happen to know | i was wondering | i wonder | i would like to know | \
-    i'd like to know | i want to know | quick question | just a quick question | can you please remind me | \
-    could you please remind me | would you please tell me | do you know by any chance | \
-    do you remember by any chance | i can't remember | i forgot | i was curious | i'm curious | i'm wondering | \
-    kannst du mir sagen | kannst du mir bitte sagen | können sie mir sagen | weißt du | weißt du noch | \
-    peux-tu me dire | puedes decirme";
-/// The words that follow such an opening.
-const ASKING: [&str; 38] = [
-    "what", "when", "where", "which", "who", "whose", "whom", "why", "how", "what's", "who's", "if",
-    "whether", "was", "wann", "wo", "wer", "wen", "wem", "wie", "warum", "welche", "welcher", "welches",
-    "wohin", "ob", "où", "quand", "qui", "quel", "quelle", "comment", "dónde", "cuándo", "quién", "qué",
-    "cuál", "cómo",
-];
+/// Lists by their names, a line each: `wrapping`, words of sentences that say how to answer, or greet; `polite`, words that
+/// are only politeness wherever they stand; `unspaced`, sentences of the same kind in scripts without spaces; `opening`, what
+/// stands before a question word, between bars; `asking`, the words that follow such an opening.
+const LISTS: &str = include_str!("../data/phrases.txt");
+
+/// The text of a list.
+fn list(name: &str) -> &'static str {
+    let of = |line: &'static str| line.strip_prefix(name)?.strip_prefix('\t');
+    LISTS.lines().find_map(of).unwrap_or_default()
+}
+
+/// Whether a list has a word.
+fn has(name: &str, word: &str) -> bool {
+    list(name).split_ascii_whitespace().any(|known| known == word)
+}
 
 /// `text` without what it is dressed in; all of it where nothing else is there.
 pub(in crate::search) fn strip_phrases(text: &str) -> String {
@@ -78,16 +51,16 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a word, lower case, is politeness and nothing else.
 pub(in crate::search) fn is_polite(word: &str) -> bool {
-    POLITE.contains(&word)
+    has("polite", word)
 }
 
 fn is_wrapping(sentence: &str) -> bool {
     let bare = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-    if UNSPACED.split_ascii_whitespace().any(|known| known == bare) {
+    if has("unspaced", bare) {
         return true;
     }
     let mut words = words(sentence).peekable();
-    words.peek().is_some() && words.all(|word| WRAPPING.split_ascii_whitespace().any(|known| known == word))
+    words.peek().is_some() && words.all(|word| has("wrapping", &word))
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
@@ -105,14 +78,14 @@ fn without_opening(sentence: &str) -> &str {
     {
         rest = behind.trim_start();
     }
-    for opening in OPENINGS.split(" | ") {
+    for opening in list("opening").split(" | ") {
         let Some((head, behind)) = rest.split_at_checked(opening.len()) else { continue };
         let behind = behind.trim_start_matches([',', ':', ' ']);
-        if head.eq_ignore_ascii_case(opening) && ASKING.contains(&first(behind).as_str()) {
+        if head.eq_ignore_ascii_case(opening) && has("asking", &first(behind)) {
             return behind;
         }
     }
-    if ASKING.contains(&first(rest).as_str()) { rest } else { sentence }
+    if has("asking", &first(rest)) { rest } else { sentence }
 }
 
 #[cfg(test)]

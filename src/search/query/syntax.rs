@@ -1,9 +1,12 @@
 //! Parses a typed query: words, "phrases", prefix\*, -not, and `path:`, `tag:`, `section:`, `kind:`, `role:`,
-//! `before:`, `after:`.
+//! `before:`, `after:`; and the scopes that it is limited to: `global`, `project:ID`, `agent:ID`, `user:ID` and
+//! `custom:NAME` beside the places of a scope, separated by commas.
 //!
-//! No input is an error: unreadable syntax is searched as plain words, and the answer says so.
+//! No input is an error: unreadable syntax is searched as plain words, and the answer says so. A block belongs to the
+//! scopes that its tags mark, and to `global` without one ([`crate::memory::Scope`]).
 
-use crate::search::read::block::{Kind, Role};
+use crate::memory::Scope;
+use crate::search::read::{Kind, Role};
 
 /// One thing to look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,6 +226,34 @@ fn date(text: &str) -> Result<jiff::civil::Date, String> {
     full.parse().map_err(|_| "no date; write it as `2026-11-20`, `2026-11` or `2026`".to_owned())
 }
 
+/// The most hits of one answer.
+pub(in crate::search) const MOST_HITS: usize = 10_000;
+
+/// A scope as it was asked for, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::search) struct SearchScope {
+    /// The place, as the index knows it: `memory`, `logs`, a folder.
+    pub place: Option<String>,
+    /// The scopes of memories; none means all.
+    pub scopes: Vec<Scope>,
+}
+
+impl SearchScope {
+    /// Parses `scope`. Text that names no scope of memories is a place as it stands, commas and all.
+    pub fn of(scope: Option<&str>) -> Self {
+        let (mut scopes, mut places) = (Vec::new(), Vec::new());
+        for part in scope.unwrap_or_default().split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            match part.parse::<Scope>() {
+                Ok(found) => scopes.push(found),
+                Err(_) => places.push(part),
+            }
+        }
+        let place =
+            if scopes.is_empty() { scope.map(str::to_owned) } else { places.first().map(|&p| p.to_owned()) };
+        Self { place, scopes }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,5 +323,16 @@ mod tests {
             let _ = parse(odd);
         }
         assert_eq!(parse("“curly quotes”").items, [Item::Phrase("curly quotes".into())]);
+    }
+
+    #[test]
+    fn scopes_and_places_are_told_apart() {
+        let within = |text| SearchScope::of(Some(text));
+        assert_eq!(within("memory"), SearchScope { place: Some("memory".into()), scopes: vec![] });
+        assert_eq!(within("Notes, old/"), SearchScope { place: Some("Notes, old/".into()), scopes: vec![] });
+        let both = within("project:a, global,memory");
+        assert_eq!(both.place.as_deref(), Some("memory"));
+        assert_eq!(both.scopes, [Scope::Project("a".into()), Scope::Global]);
+        assert_eq!(SearchScope::of(None), SearchScope { place: None, scopes: vec![] });
     }
 }

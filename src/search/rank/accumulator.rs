@@ -1,30 +1,48 @@
-//! Collects the values of ranking signals as weighted sums, one for each block ([`Scores`]), and keeps the scratch memory
-//! that a question needs ([`Work`]).
+//! Adds up the ranking signals of a question as a weighted sum for each block ([`Scores`]). Also defines the inputs of
+//! the ranking of turns ([`Prompt`]), and keeps scratch memory for the next question ([`ScratchPool`]).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::search::rank::signal_names::{Signal, Weights};
-use crate::search::retrieve::candidates::{Bounds, Candidates, MANY};
-use crate::search::retrieve::term_blocks::Occurrences;
-use crate::search::store::corpus::Corpus;
+use jiff::tz::TimeZone;
+
+use crate::search::query::Question;
+use crate::search::retrieve::{Bounds, Candidates, CorpusScope, MANY, Nearest, Vectors};
+use crate::search::store::Corpus;
+use crate::search::weights::{Signal, Weights};
 
 /// Of more candidates than [`MANY`], so many of the best by words are looked at closely.
 const SHORTLIST: usize = 1000;
 
-/// The kinds of evidence for a block, as bits.
-const WORD: u8 = 1;
-const DAY: u8 = 2;
-const MEANING: u8 = 4;
-/// Set with the first that is known of a slot.
-const TOUCHED: u8 = 8;
+/// Set with the first that is known of a slot, and where something speaks for it.
+const TOUCHED: u8 = 1;
+const SPEAKS: u8 = 2;
 
-/// The score of one slot, and the kinds of evidence for it. Plain
-/// numbers, so that a large corpus's cells come as zeroed pages, of which those alone cost time that are touched.
+/// A question, and the blocks that may answer it.
+#[derive(Debug, Clone, Copy)]
+pub struct Prompt<'a> {
+    /// The blocks that may answer.
+    pub scope: CorpusScope<'a>,
+    /// The question.
+    pub question: &'a Question,
+    /// Its vector and theirs, where there are any.
+    pub vectors: Option<Vectors<'a>>,
+    /// Its nearest blocks, if known.
+    pub nearest: Option<&'a Nearest>,
+    /// Notes whose blocks' scores are wanted beside those of turns, ascending; of others nobody wants them.
+    pub others: &'a [u32],
+    /// The time zone of the days that the question names.
+    pub zone: &'a TimeZone,
+    /// The scratch memory of earlier questions.
+    pub scratch: &'a ScratchPool,
+}
+
+/// The score of one slot, and what is known of it.
 type Cell = (f32, u8);
 
 /// Weighted sums, one a slot, and whether anything speaks for it.
 #[derive(Debug)]
-pub struct Scores {
+pub struct Scores<'p> {
+    pool: &'p ScratchPool,
     weights: Weights,
     near: Near,
     cells: Vec<Cell>,
@@ -41,23 +59,12 @@ pub enum Near {
     Spreads(f32),
 }
 
-impl Scores {
-    /// All zero.
-    pub fn new(weights: Weights, near: Near, slots: usize) -> Self {
-        Self::with(weights, near, slots, &mut Work::default())
-    }
-
-    /// All zero, in the scratch memory of an earlier question's; [`Scores::into`] gives it back.
-    pub fn with(weights: Weights, near: Near, slots: usize, work: &mut Work) -> Self {
-        let (mut cells, touched) = (std::mem::take(&mut work.cells), std::mem::take(&mut work.touched));
+impl<'p> Scores<'p> {
+    /// All zero, for a corpus of so many slots.
+    pub fn new(weights: Weights, near: Near, slots: usize, pool: &'p ScratchPool) -> Self {
+        let mut cells = lock(&pool.cells).pop().unwrap_or_default();
         make_room(&mut cells, slots);
-        Self { weights, near, cells, touched, listed: None }
-    }
-
-    /// Leaves the scratch memory to a later question.
-    pub fn into(mut self, work: &mut Work) {
-        self.touched.drain(..).for_each(|slot| self.cells[slot as usize] = Cell::default());
-        (work.cells, work.touched) = (self.cells, self.touched);
+        Self { pool, weights, near, cells, touched: Vec::new(), listed: None }
     }
 
     #[inline]
@@ -78,19 +85,17 @@ impl Scores {
     /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
     /// named, or a vector nearer than those of unrelated texts.
     pub fn speaks(&self, slot: u32) -> bool {
-        self.cells[slot as usize].1 & !TOUCHED != 0
+        self.cells[slot as usize].1 & SPEAKS != 0
     }
 
     /// Adds `value` of `signal` to `slot`.
     #[inline]
     pub(super) fn add(&mut self, signal: Signal, slot: u32, value: f32) {
         let gain = self.weights[signal as usize] * value;
-        let (score, spoken) = self.cell(slot);
+        let (score, known) = self.cell(slot);
         *score += gain;
-        match signal {
-            Signal::SoftTelling | Signal::OwnTop => *spoken |= if value > 0.0 { WORD } else { 0 },
-            Signal::Date => *spoken |= if value > 0.0 { DAY } else { 0 },
-            _ => {}
+        if value > 0.0 && matches!(signal, Signal::SoftTelling | Signal::OwnTop | Signal::Date) {
+            *known |= SPEAKS;
         }
     }
 
@@ -100,7 +105,7 @@ impl Scores {
             Near::Cosine(least) => cosine >= least,
             Near::Spreads(least) => standard >= least,
         };
-        self.cell(slot).1 |= if is_near { MEANING } else { 0 };
+        self.cell(slot).1 |= if is_near { SPEAKS } else { 0 };
     }
 
     /// The slots that are worth a closer look, once words have spoken; none means all.
@@ -127,13 +132,8 @@ impl Scores {
 
     /// The `most` best turns within `bounds` for which something speaks, typed words before all others, then best first; equals in
     /// the order of path and line.
-    pub fn best(
-        &self,
-        corpus: &Corpus,
-        candidates: &Candidates,
-        bounds: Bounds<'_>,
-        most: usize,
-    ) -> Vec<u32> {
+    pub fn best(&self, scope: CorpusScope<'_>, bounds: Bounds<'_>, most: usize) -> Vec<u32> {
+        let CorpusScope { corpus, candidates, .. } = scope;
         let Bounds { typed: first, allowed } = bounds;
         let is_first = |slot: u32| first.is_some_and(|first| first.contains(slot));
         let mut slots: Vec<u32> = match &self.listed {
@@ -163,15 +163,55 @@ impl Scores {
     }
 }
 
-/// The scratch memory that a question needs, kept for the next one, and zero between questions: a cell for each slot of the
-/// corpus, for each thread at work what it needs for one layer, and what was read of the question's terms.
+impl Drop for Scores<'_> {
+    /// Leaves the cells, all zero, to the next question.
+    fn drop(&mut self) {
+        self.touched.drain(..).for_each(|slot| self.cells[slot as usize] = Cell::default());
+        lock(&self.pool.cells).push(std::mem::take(&mut self.cells));
+    }
+}
+
+/// Scratch memory that a question leaves to the next one, all of it zero: to zero what was touched takes a fraction of the
+/// time that zeroing all of it, or asking the system for zeroed pages, takes.
 #[derive(Debug, Default)]
-pub struct Work {
-    cells: Vec<Cell>,
-    touched: Vec<u32>,
-    scratches: Mutex<Vec<LayerScratch>>,
-    /// The blocks of the question's terms.
-    pub(in crate::search) occurrences: Occurrences,
+pub struct ScratchPool {
+    cells: Mutex<Vec<Vec<Cell>>>,
+    layers: Mutex<Vec<LayerScratch>>,
+}
+
+impl ScratchPool {
+    /// Runs `work` with scratch memory for any layer of a corpus; `work` leaves it zero.
+    pub(super) fn with_layer<T>(&self, corpus: &Corpus, work: impl FnOnce(&mut LayerScratch) -> T) -> T {
+        let mut scratch = lock(&self.layers).pop().unwrap_or_default();
+        for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling] {
+            make_room(&mut by_slot.value, corpus.largest().next_power_of_two());
+        }
+        for by_note in [&mut scratch.session, &mut scratch.session_bm25, &mut scratch.session_cover] {
+            make_room(&mut by_note.value, corpus.note_count().next_power_of_two());
+        }
+        let made = work(&mut scratch);
+        lock(&self.layers).push(scratch);
+        made
+    }
+
+    /// Gives all of it back: no question is expected soon.
+    pub(in crate::search) fn clear(&self) {
+        lock(&self.cells).clear();
+        lock(&self.layers).clear();
+    }
+}
+
+/// Makes `values`, all zero, as long as this; where there are none yet, zeroed pages are asked for instead of written.
+fn make_room<T: Copy + Default>(values: &mut Vec<T>, length: usize) {
+    if values.is_empty() {
+        *values = vec![T::default(); length];
+    } else {
+        values.resize(length, T::default());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The scratch memory for one layer: by slot, and by note.
@@ -183,39 +223,6 @@ pub(in crate::search) struct LayerScratch {
     pub session: SparseValues,
     pub session_bm25: SparseValues,
     pub session_cover: SparseValues,
-}
-
-impl Work {
-    fn scratches(&self) -> MutexGuard<'_, Vec<LayerScratch>> {
-        self.scratches.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs `work` with scratch memory for one part of a corpus.
-    pub(in crate::search) fn with_scratch<T>(
-        &self,
-        corpus: &Corpus,
-        work: impl FnOnce(&mut LayerScratch) -> T,
-    ) -> T {
-        let mut scratch = self.scratches().pop().unwrap_or_default();
-        for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling] {
-            make_room(&mut by_slot.value, corpus.largest().next_power_of_two());
-        }
-        for by_file in [&mut scratch.session, &mut scratch.session_bm25, &mut scratch.session_cover] {
-            make_room(&mut by_file.value, corpus.note_count().next_power_of_two());
-        }
-        let made = work(&mut scratch);
-        self.scratches().push(scratch);
-        made
-    }
-}
-
-/// Makes `values` as long as this; where there are none yet, zeroed pages are asked for instead of written.
-fn make_room<T: Copy + Default>(values: &mut Vec<T>, length: usize) {
-    if values.is_empty() {
-        *values = vec![T::default(); length];
-    } else {
-        values.resize(length, T::default());
-    }
 }
 
 /// Values of some slots of a layer, or of some notes, reset cheaply: what one term leaves before it is added up. There
@@ -259,7 +266,7 @@ impl SparseValues {
     }
 
     pub fn drain(&mut self, mut each: impl FnMut(u32, f32)) {
-        let mask = self.value.len().wrapping_sub(1);
+        let mask = self.value.len() - 1;
         for of in self.touched.drain(..) {
             each(of, std::mem::take(&mut self.value[of as usize & mask]));
         }

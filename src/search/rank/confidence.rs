@@ -1,4 +1,5 @@
-//! Measures how much a found block has to do with a prompt ([`measures`]), and makes a probability of that ([`confidence`]).
+//! Computes the confidence that a found block is about a prompt: first its measures ([`measures`]), then from them a
+//! probability ([`confidence`]).
 //!
 //! The measures don't compare a block with other blocks, since the best block of a vault that holds no answer is still
 //! no answer. They are the share of the prompt's content that stands in the block or beside it, and the share that
@@ -11,14 +12,11 @@ use rustc_hash::FxHashMap;
 
 use crate::embed::BuiltinTable;
 use crate::search::Role;
-use crate::search::analyze::stems::Shape;
+use crate::search::analyze::Shape;
 use crate::search::parallel::share;
-use crate::search::query::question::{Question, Wants};
-use crate::search::rank::expanded_word::ExpandedWord;
-use crate::search::rank::term_rarity::{FEW, MOST_IDF};
-use crate::search::retrieve::candidates::idf;
-use crate::search::retrieve::nearest_vectors::Vectors;
-use crate::search::retrieve::term_blocks::{CorpusScope, count};
+use crate::search::query::{Question, Wants};
+use crate::search::rank::{ExpandedWord, FEW, MOST_IDF};
+use crate::search::retrieve::{CorpusScope, Vectors, count, idf};
 use crate::search::weights::{AGENT, BESIDE, CONFIDENCE_WEIGHTS, Logistic, MEASURES};
 
 /// Their names, for tables: the share of the prompt's weight that stands in and beside the find; that weight itself, as a

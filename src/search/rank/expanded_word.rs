@@ -4,15 +4,20 @@
 //! A word stands for itself, for words that look like it ([`crate::search::retrieve::similar_words`]) and, less, for words that
 //! mean nearly the same. A word that stands in no note stands for its translations, too. Function words of the
 //! question's language are left out. So are look-alikes that are common, if there are many blocks.
+//!
+//! In a note they are counted by its parts ([`WordPlaces`], [`Section`]): title and headings count once for a section and
+//! once for a note, not with each block below them.
 
-use crate::search::analyze::function_words;
+use std::ops::Range;
+
+use crate::search::analyze::{Shape, function_words};
 use crate::search::parallel::share;
-use crate::search::query::question::Question;
+use crate::search::query::Question;
 use crate::search::query::translations::translations;
-use crate::search::retrieve::candidates::COMMON;
-use crate::search::retrieve::similar_words::{SimilarWordFinder, SimilarWords};
-use crate::search::retrieve::term_blocks::{CorpusScope, Occurrence, Occurrences, TermBlocks, count};
-use crate::search::store::blocks::TermCount;
+use crate::search::retrieve::{
+    COMMON, CorpusScope, Occurrence, SimilarWordFinder, SimilarWords, TermBlocks, count,
+};
+use crate::search::store::{Corpus, TermCount};
 use crate::search::weights::notes as weights;
 
 /// So many characters are looked for by themselves.
@@ -90,7 +95,6 @@ impl ExpandedWord {
 /// Expands the words of a question, for the notes of a scope alone or for its conversations, too.
 pub(in crate::search) fn expand_words(
     scope: CorpusScope<'_>,
-    occurrences: &Occurrences,
     question: &Question,
     in_turns: bool,
 ) -> Vec<ExpandedWord> {
@@ -124,7 +128,7 @@ pub(in crate::search) fn expand_words(
             if term.stem.len() >= weights::LONG {
                 expanded.least = weights::LEAST_LONG_WORD;
             }
-            let found = occurrences.of_question(scope, term);
+            let found = scope.of_question(term);
             let is_form = |block: &&Occurrence| found.forms.binary_search(&block.slot).is_ok();
             let own = || found.blocks.iter().filter(|block| is_in(block) && !is_form(block));
             expanded.add(&term.stem, 1.0, own());
@@ -135,7 +139,7 @@ pub(in crate::search) fn expand_words(
             let foreign = if is_foreign { translations(&term.stem) } else { Vec::new() };
             let near = term.near.iter().map(|(term, how)| (term.as_str(), how * weights::NEAR_WORD));
             for (term, likeness) in foreign.into_iter().map(|term| (term, weights::TRANSLATION)).chain(near) {
-                let found = occurrences.of(scope, term);
+                let found = scope.of(term);
                 let blocks = found.blocks.iter().filter(is_in);
                 if !scope.is_common(blocks.clone().count(), COMMON) {
                     expanded.add(term, likeness, blocks);
@@ -161,4 +165,109 @@ pub(in crate::search) fn expand_words(
         expanded.postings.sort();
         expanded
     })
+}
+
+/// The length that a section's headings add.
+const HEADINGS: f32 = 2.0;
+/// A document that is one block has but one cosine, which is no mean: so much of weight, as the square root of a length, is
+/// added that is near to nothing.
+const ALONE: f32 = 3.0;
+
+/// In place of a slot: the whole note.
+pub(in crate::search) const WHOLE: u32 = u32::MAX;
+
+/// A document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::search) struct Unit {
+    pub note: u32,
+    /// The slot of a block that is a document of its own, or [`WHOLE`].
+    pub slot: u32,
+}
+
+/// The documents in which a word stands.
+pub(in crate::search) struct WordPlaces {
+    /// Document, weighted count, in the order of their slots.
+    pub units: Vec<(Unit, f32)>,
+    /// The sums of likenesses, so exact that their order doesn't show.
+    pub in_blocks: f64,
+    pub in_units: f64,
+}
+
+/// A stretch of a note's blocks below the same headings.
+pub(in crate::search) struct Section {
+    pub slots: Range<u32>,
+    pub length: f32,
+    pub score: f32,
+}
+
+impl WordPlaces {
+    /// The documents of a scope's notes in which a word stands: the blocks that are documents of their own (all of a note of
+    /// which `lists` says so) and in whole notes.
+    pub fn new(scope: CorpusScope<'_>, lists: &[bool], expanded: &ExpandedWord) -> Self {
+        let CorpusScope { corpus, candidates, .. } = scope;
+        let (mut units, mut in_blocks) = (Vec::<(Unit, WordMatch)>::new(), 0.0);
+        for (slot, matches) in expanded.blocks() {
+            let Some(own) = candidates.reaching(slot) else { break };
+            if own.has_turns && corpus.is_said(slot) {
+                continue;
+            }
+            let found = matches.fold(WordMatch::default(), WordMatch::and);
+            in_blocks += f64::from(found.best);
+            let is_own = own.has_turns || lists[own.note as usize];
+            let unit = Unit { note: own.note, slot: if is_own { slot } else { WHOLE } };
+            match units.last_mut() {
+                Some((last, sum)) if *last == unit => *sum = sum.and(found),
+                _ => units.push((unit, found)),
+            }
+        }
+        let in_units = units.iter().map(|(_, found)| f64::from(found.best)).sum();
+        let units = units.into_iter().map(|(unit, found)| (unit, found.all())).collect();
+        Self { units, in_blocks, in_units }
+    }
+}
+
+/// The sections of documents with these slots, in their order.
+pub(in crate::search) fn sections(
+    corpus: &Corpus,
+    documents: impl Iterator<Item = Range<u32>>,
+) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for slots in documents {
+        for slot in slots.clone() {
+            let meta = corpus.meta(slot);
+            if slot == slots.start || meta.shape.has(Shape::OPENING) {
+                sections.push(Section { slots: slot..slot, length: HEADINGS, score: 0.0 });
+            }
+            if let Some(section) = sections.last_mut() {
+                section.slots.end = slot + 1;
+                section.length += f32::from(meta.length);
+            }
+        }
+    }
+    sections
+}
+
+/// How near a document's blocks are in meaning on average, the long ones counting more. One without a vector is near to
+/// nothing.
+pub(in crate::search) struct MeanCosine {
+    sum: f32,
+    weight: f32,
+}
+
+impl MeanCosine {
+    /// Of a document with so many blocks.
+    pub fn new(blocks: usize) -> Self {
+        Self { sum: 0.0, weight: if blocks == 1 { ALONE } else { 0.0 } }
+    }
+
+    /// Adds a block with so many terms.
+    pub fn add(&mut self, length: u16, cosine: Option<f32>) {
+        let weight = (f32::from(length) + 1.0).sqrt();
+        self.weight += weight;
+        self.sum += weight * cosine.unwrap_or(0.0);
+    }
+
+    pub fn mean(&self) -> f32 {
+        self.sum / self.weight
+    }
 }

@@ -1,9 +1,14 @@
-//! Holds the published formulas for memories, each with its source. Those for blocks, against which our ranking is
-//! measured, are in `benches/recall/fit.rs`.
+//! Holds the published formulas for memories, each with its source, and counts how often a memory was used. Formulas for
+//! blocks, against which our ranking is measured, are in `benches/recall/fit.rs`.
 //!
 //! Sources: the build plan of OpenClawdCode ("memory-lancedb-pro parity", with the code that it names) and the agent
-//! specification §6.4.
+//! specification §6.4. Recalled memories are links in a folded callout of a turn's log, or in the day's note. Pure: bytes in,
+//! counts out.
 
+use std::collections::HashMap;
+
+use crate::format::log::{self, EventKind};
+use crate::search::read::names_of_path;
 use crate::words::words;
 
 words! {
@@ -20,23 +25,8 @@ words! {
     }
 }
 
-impl Tier {
-    fn shape(self) -> f64 {
-        match self {
-            Self::Core => 0.8,
-            Self::Working => 1.0,
-            Self::Peripheral => 1.3,
-        }
-    }
-
-    fn floor(self) -> f64 {
-        match self {
-            Self::Core => 0.9,
-            Self::Working => 0.7,
-            Self::Peripheral => 0.5,
-        }
-    }
-}
+/// The shape and the floor of each tier's recency.
+const TIERS: [(f64, f64); Tier::ALL.len()] = [(0.8, 0.9), (1.0, 0.7), (1.3, 0.5)];
 
 /// A memory's own weights (inline fields of its bullet) and its use.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,7 +90,8 @@ impl Standing {
     pub fn recency(&self) -> f64 {
         let base = if self.is_dynamic { 10.0 } else { 30.0 };
         let half_life = base * (1.5 * self.importance.clamp(0.0, 1.0)).exp();
-        (-(std::f64::consts::LN_2 / half_life) * self.idle_days.max(0.0).powf(self.tier.shape())).exp()
+        (-(std::f64::consts::LN_2 / half_life) * self.idle_days.max(0.0).powf(TIERS[self.tier as usize].0))
+            .exp()
     }
 
     /// `1 - exp(-uses / 5)`, damped where the uses lie far apart.
@@ -118,7 +109,7 @@ impl Standing {
     /// The factor of a search score: `0.3 + 0.7 max(tier floor, composite)`. (The original's
     /// code takes the recency into the maximum, too; its own documentation, which we follow, doesn't.)
     pub fn multiplier(&self) -> f64 {
-        (0.3 + 0.7 * self.tier.floor().max(self.composite())).clamp(0.3, 1.0)
+        (0.3 + 0.7 * TIERS[self.tier as usize].1.max(self.composite())).clamp(0.3, 1.0)
     }
 }
 
@@ -131,6 +122,56 @@ pub fn recency(age_days: f64) -> f64 {
 /// in 0..1.
 pub fn relevance(similarity: f64, recency: f64, likeness_to_chosen: f64) -> f64 {
     0.7 * similarity + 0.2 * recency - 0.1 * likeness_to_chosen
+}
+
+/// When blocks were recalled, in seconds, by the note's path (or name) without its extension and the block id.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct RecallCounts(HashMap<(String, String), Vec<i64>>);
+
+/// One block's uses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecallCount {
+    /// How often.
+    pub times: u32,
+    /// When last, in seconds.
+    pub last: i64,
+    /// Mean days between two uses.
+    pub gap_days: f64,
+}
+
+impl RecallCounts {
+    /// Adds the links in a log's recall callouts.
+    pub fn add_log(&mut self, bytes: &[u8]) {
+        for block in log::parse(bytes).blocks {
+            if block.event.kind == EventKind::Recall {
+                self.add(&block.event.content, block.event.at.as_second());
+            }
+        }
+    }
+
+    /// Adds the links to blocks in a text of that time.
+    pub fn add(&mut self, text: &str, time: i64) {
+        for link in text.split("[[").skip(1).filter_map(|rest| rest.split_once("]]")) {
+            let target = link.0.split('|').next().unwrap_or("");
+            if let Some((path, id)) = target.split_once("#^") {
+                let (path, _) = names_of_path(path);
+                self.0.entry((path.to_owned(), id.to_owned())).or_default().push(time);
+            }
+        }
+    }
+
+    /// The uses of the block `id` of the note at `path`; none where it was never recalled.
+    pub fn of(&self, path: &str, id: &str) -> Option<RecallCount> {
+        let (path, name) = names_of_path(path);
+        let by = |path: &str| self.0.get(&(path.to_owned(), id.to_owned()));
+        let by_name = if name == path { None } else { by(name) };
+        let mut times: Vec<i64> = by(path).into_iter().chain(by_name).flatten().copied().collect();
+        times.sort_unstable();
+        let (first, last) = (*times.first()?, *times.last()?);
+        #[expect(clippy::cast_precision_loss, reason = "days")]
+        let gap_days = (last - first) as f64 / 86_400.0 / (times.len() - 1).max(1) as f64;
+        Some(RecallCount { times: u32::try_from(times.len()).unwrap_or(u32::MAX), last, gap_days })
+    }
 }
 
 #[cfg(test)]
@@ -178,5 +219,25 @@ mod tests {
         assert!(near(recency(14.0), 0.367_9));
         assert!(near(recency(-3.0), 1.0));
         assert!(near(relevance(1.0, 1.0, 1.0), 0.8));
+    }
+
+    #[test]
+    fn links_in_recall_callouts_are_uses_and_what_was_said_is_none() {
+        let mut uses = RecallCounts::default();
+        uses.add_log(
+            b"> [!user] 2026-01-30T14:00:00Z Ann\n> see [[MEMORY#^tea]]\n\n^01JGXYZ0000000000000000001\n\n\
+              > [!recall]- 2026-01-30T14:00:01Z\n> - [[MEMORY#^tea]] line 4\n> - [[logs/x/a_0001#^01J|a]] line 9\n\n\
+              ^01JGXYZ0000000000000000002\n",
+        );
+        let day = 86_400;
+        let first = uses.of("MEMORY.md", "tea").unwrap();
+        assert_eq!((first.times, first.gap_days), (1, 0.0));
+        uses.add("- 14:02 recalled [[MEMORY#^tea]] and [[MEMORY]]", first.last + 4 * day);
+        let both = uses.of("MEMORY.md", "tea").unwrap();
+        assert_eq!((both.times, both.last - first.last, both.gap_days), (2, 4 * day, 4.0));
+        assert_eq!(uses.of("logs/x/a_0001.md", "01J").unwrap().times, 1);
+        assert_eq!(uses.of("MEMORY.md", "coffee"), None);
+        uses.add("[[a_0001#^01J]] [[#^]] [[", 0);
+        assert_eq!(uses.of("logs/x/a_0001.md", "01J").unwrap().times, 2);
     }
 }

@@ -16,12 +16,9 @@ use rustc_hash::FxHashMap;
 use crate::embed::StaticModel;
 use crate::search::analyze::function_words;
 use crate::search::parallel::share;
-use crate::search::query::question::Question;
-use crate::search::rank::expanded_word::{ExpandedWord, WordMatch};
-use crate::search::rank::note_parts::{MeanCosine, STEPS, Section, Unit, WHOLE, WordPlaces, sections};
-use crate::search::retrieve::candidates::{Bounds, K1, idf};
-use crate::search::retrieve::nearest_vectors::{Nearest, Vectors};
-use crate::search::retrieve::term_blocks::{CorpusScope, count};
+use crate::search::query::Question;
+use crate::search::rank::{ExpandedWord, MeanCosine, Section, Unit, WHOLE, WordMatch, WordPlaces, sections};
+use crate::search::retrieve::{Bounds, CorpusScope, Nearest, Vectors, count, idf, saturated};
 use crate::search::weights::{NEAR, notes as weights};
 
 /// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
@@ -104,9 +101,10 @@ impl NoteRanking<'_> {
         });
         let mut units: FxHashMap<Unit, f32> = FxHashMap::default();
         for (expanded, places) in expanded.iter().zip(&places) {
-            let rarity = rarity(expanded, places.unit_steps, totals.units);
+            let rarity = rarity(expanded, places.in_units, totals.units);
             for (unit, count) in &places.units {
-                let score = rarity * saturated(*count, self.length(*unit), totals.unit_length);
+                let score =
+                    rarity * saturated(*count, self.length(*unit), totals.unit_length, weights::LENGTH);
                 *units.entry(*unit).or_default() += score;
             }
         }
@@ -136,14 +134,14 @@ impl NoteRanking<'_> {
         let lengths: f32 = sections.iter().map(|section| section.length).sum();
         let mean_section = lengths / count(sections.len().max(1));
         for (expanded, places) in self.expanded.iter().zip(places) {
-            let rarity = rarity(expanded, places.block_steps, totals.blocks);
+            let rarity = rarity(expanded, places.in_blocks, totals.blocks);
             // The section that the blocks have come to, the place of its first block, and what of it has the word.
             let (mut section, mut first, mut in_section) = (0, 0, WordMatch::default());
             for (slot, matches) in expanded.blocks() {
                 while let Some(Section { slots, length, score }) =
                     sections.get_mut(section).filter(|section| section.slots.end <= slot)
                 {
-                    *score += rarity * saturated(in_section.all(), *length, mean_section);
+                    *score += rarity * saturated(in_section.all(), *length, mean_section, weights::LENGTH);
                     (section, first, in_section) = (section + 1, first + slots.len(), WordMatch::default());
                 }
                 let Some(Section { slots, .. }) = sections.get(section) else { break };
@@ -153,12 +151,12 @@ impl NoteRanking<'_> {
                 let found = matches.fold(WordMatch::default(), WordMatch::and);
                 let length = f32::from(corpus.meta(slot).length);
                 let block = &mut blocks[first + (slot - slots.start) as usize];
-                block.score += rarity * saturated(found.all(), length, totals.block_length);
+                block.score += rarity * saturated(found.all(), length, totals.block_length, weights::LENGTH);
                 block.has_word |= found.best >= expanded.least;
                 in_section = in_section.and(found);
             }
             if let Some(Section { length, score, .. }) = sections.get_mut(section) {
-                *score += rarity * saturated(in_section.all(), *length, mean_section);
+                *score += rarity * saturated(in_section.all(), *length, mean_section, weights::LENGTH);
             }
         }
     }
@@ -346,15 +344,7 @@ impl NoteRanking<'_> {
     }
 }
 
-/// How rare what is looked for is, where its likenesses sum up to so many [`STEPS`] among `all` blocks or documents.
-fn rarity(expanded: &ExpandedWord, steps: u64, all: f32) -> f32 {
-    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-    let documents = steps as f32 / STEPS;
-    expanded.weight * idf(documents.min(all), all)
-}
-
-/// BM25's saturation of a count in a document of this length.
-fn saturated(count: f32, length: f32, mean: f32) -> f32 {
-    let b = weights::LENGTH;
-    count * (K1 + 1.0) / (count + K1 * (1.0 - b + b * length / mean))
+/// How rare what is looked for is, where its likenesses sum up to so many among `all` blocks or documents.
+fn rarity(expanded: &ExpandedWord, sum: f64, all: f32) -> f32 {
+    expanded.weight * idf((sum as f32).min(all), all)
 }

@@ -7,16 +7,17 @@
 //! layers.
 //! A turn's terms count for the turns around it, too; a block of a note counts for itself alone.
 
-use crate::search::analyze::stems::Shape;
+use std::sync::Arc;
+
+use crate::embed::BuiltinTable;
+use crate::search::analyze::Shape;
 use crate::search::parallel::share;
-use crate::search::query::question::Question;
-use crate::search::rank::accumulator::{LayerScratch, Scores, Work};
-use crate::search::rank::signal_names::Signal;
-use crate::search::rank::term_rarity::Term;
-use crate::search::retrieve::candidates::{Candidates, K1, MANY, bm25};
-use crate::search::retrieve::term_blocks::{CorpusScope, Occurrence, TermBlocks, count};
-use crate::search::store::corpus::Corpus;
-use crate::search::weights::AROUND;
+use crate::search::query::QueryTerm;
+use crate::search::rank::accumulator::{LayerScratch, Prompt, Scores};
+use crate::search::retrieve::{
+    B, COMMON, CorpusScope, K1, MANY, Occurrence, RATHER_COMMON, TermBlocks, count, idf, saturated,
+};
+use crate::search::weights::{AROUND, NEAR_WORD, Signal};
 
 /// The region around a turn fades linearly to zero at eight turns, and ends after six.
 const REGION: u32 = 6;
@@ -32,7 +33,8 @@ pub(in crate::search) struct Speakers {
 
 impl Speakers {
     /// Those of `candidates`. Where the question names all of them, it names none.
-    pub fn of(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Self {
+    pub fn of(prompt: &Prompt<'_>) -> Self {
+        let Prompt { scope: CorpusScope { corpus, candidates, .. }, question, .. } = *prompt;
         let ids = &candidates.authors;
         let asked = |name: &str| {
             name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
@@ -46,34 +48,29 @@ impl Speakers {
     }
 }
 
-/// All signals from words, into `scores`, of the blocks that are looked at.
-pub(in crate::search) fn word_signals(
-    scope: CorpusScope<'_>,
-    question: &Question,
-    speakers: &Speakers,
-    others: &[u32],
-    work: &Work,
-    scores: &mut Scores,
-) {
-    let CorpusScope { corpus, candidates, .. } = scope;
-    let blocks = candidates.count;
-    let mut is_other = vec![false; corpus.note_count()];
-    others.iter().for_each(|note| is_other[*note as usize] = true);
-    let terms = share(blocks, question.terms.len(), |n| {
-        let term = &question.terms[n];
-        Term::new(scope, &work.occurrences, term, speakers.names.contains(&term.word))
-    });
-    let sums = share(blocks, corpus.segs.len(), |at| {
-        work.with_scratch(corpus, |scratch| {
-            Layer { scope, at, is_other: &is_other, scratch, sums: Sums::default() }.run(&terms)
-        })
-    });
-    let wholes = Wholes::new(&terms, &sums);
-    let mut answers = Vec::new();
-    work.with_scratch(corpus, |scratch| {
-        sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, scratch, scores, &mut answers));
-    });
-    answers.into_iter().for_each(|(slot, value)| scores.add(Signal::AnswersMatch, slot, value));
+impl Prompt<'_> {
+    /// All signals from words, into `scores`, of the blocks that are looked at.
+    pub(super) fn word_signals(&self, speakers: &Speakers, scores: &mut Scores<'_>) {
+        let Self { scope, question, others, .. } = *self;
+        let (corpus, blocks) = (scope.corpus, scope.candidates.count);
+        let mut is_other = vec![false; corpus.note_count()];
+        others.iter().for_each(|note| is_other[*note as usize] = true);
+        let terms = share(blocks, question.terms.len(), |n| {
+            let term = &question.terms[n];
+            Term::new(scope, term, speakers.names.contains(&term.word))
+        });
+        let sums = share(blocks, corpus.segs.len(), |at| {
+            self.scratch.with_layer(corpus, |scratch| {
+                Layer { scope, at, is_other: &is_other, scratch, sums: Sums::default() }.run(&terms)
+            })
+        });
+        let wholes = Wholes::new(&terms, &sums);
+        let mut answers = Vec::new();
+        self.scratch.with_layer(corpus, |scratch| {
+            sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, scratch, scores, &mut answers));
+        });
+        answers.into_iter().for_each(|(slot, value)| scores.add(Signal::AnswersMatch, slot, value));
+    }
 }
 
 /// The sums of a layer's blocks.
@@ -141,7 +138,7 @@ impl Layer<'_> {
         let LayerScratch { own, telling, .. } = &mut *self.scratch;
         for block in blocks {
             let length = f32::from(corpus.meta(block.slot).length);
-            let gain = bm25(block.tf(), of.rarity, length, candidates.mean_length);
+            let gain = of.rarity * saturated(block.tf(), length, candidates.mean_length, B);
             own.add(block.slot, gain);
             telling.add(block.slot, of.tells * gain);
         }
@@ -154,7 +151,8 @@ impl Layer<'_> {
         blocks.iter().for_each(|block| session.add(block.note, block.tf()));
         session.drain(|file, tf| {
             let length = count(corpus.note(file).row.terms as usize);
-            session_bm25.add(file, bm25(tf, of.session_rarity, length, candidates.mean_session));
+            let gain = of.session_rarity * saturated(tf, length, candidates.mean_session, B);
+            session_bm25.add(file, gain);
             if !of.is_name {
                 session_cover.add(file, of.rarity);
             }
@@ -250,7 +248,7 @@ impl Sums {
         scope: CorpusScope<'_>,
         wholes: &Wholes,
         scratch: &mut LayerScratch,
-        scores: &mut Scores,
+        scores: &mut Scores<'_>,
         answers: &mut Values,
     ) {
         let CorpusScope { corpus, candidates, .. } = scope;
@@ -289,5 +287,53 @@ impl Sums {
         per_session(Signal::CoverSession, self.session_cover, wholes.without_names);
         let best = wholes.all * (K1 + 1.0);
         answers.extend(self.answers.into_iter().map(|(slot, value)| (slot, value / best)));
+    }
+}
+
+/// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
+pub(in crate::search) const MOST_IDF: f32 = 5.5;
+/// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.
+pub(in crate::search) const FEW: f32 = 400.0;
+
+/// A term with its blocks and its statistics in the whole scope.
+#[derive(Debug)]
+pub(in crate::search) struct Term {
+    pub is_name: bool,
+    /// The blocks that have it.
+    pub found: Arc<TermBlocks>,
+    pub rarity: f32,
+    /// How much its word tells in any text.
+    pub tells: f32,
+    pub is_rather_common: bool,
+    /// The blocks of each near word, and what it counts; none that stands everywhere, which tells nothing, and costs the most.
+    pub near: Vec<(Arc<TermBlocks>, f32)>,
+    pub soft_rarity: f32,
+    /// Its rarity among notes.
+    pub session_rarity: f32,
+    /// Whether it and its near words stand for the block alone.
+    pub is_soft_alone: bool,
+}
+
+impl Term {
+    /// A name stands for itself alone.
+    pub fn new(scope: CorpusScope<'_>, term: &QueryTerm, is_name: bool) -> Self {
+        let found = scope.of_question(term);
+        let near = term.near.iter().filter(|_| !is_name);
+        let near = near.map(|(word, likeness)| (scope.of(word), NEAR_WORD * likeness));
+        let near: Vec<_> = near.filter(|(found, _)| !scope.is_common(found.blocks.len(), COMMON)).collect();
+        let blocks = found.blocks.len();
+        let soft_blocks = blocks + near.iter().map(|(found, _)| found.blocks.len()).sum::<usize>();
+        let (all, notes) = (count(scope.candidates.count), count(scope.candidates.notes.len()));
+        Self {
+            is_name,
+            rarity: idf(count(blocks), all),
+            tells: BuiltinTable::builtin().weight(&term.word),
+            is_rather_common: scope.is_common(blocks, RATHER_COMMON),
+            soft_rarity: idf(count(blocks), all.max(FEW)).min(MOST_IDF),
+            session_rarity: idf(count(found.notes), notes),
+            is_soft_alone: scope.is_common(soft_blocks, COMMON),
+            found,
+            near,
+        }
     }
 }

@@ -1,15 +1,19 @@
-//! Defines blocks, the unit of the index, and the data of the note that they are in.
+//! Defines blocks, the unit of the index, and the data of the note that they are in; finds the tags, dates and trailing id in
+//! a block's text, and cuts a long one at the end of a sentence, else of a line, else of a word.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bitcode::{Decode, Encode};
-use serde::{Deserialize, Deserializer};
 
+use crate::format::memory::split_block_id;
 use crate::words::words;
+
+pub use crate::format::tags::tags;
 
 words! {
     /// The kind of a block in its note; `as_str` is its name in answers and in `kind:`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
     pub enum Kind, as_str {
         /// One event of a log.
         Turn = "turn",
@@ -22,6 +26,7 @@ words! {
         /// A heading.
         Heading = "heading",
         /// A paragraph.
+        #[default]
         Paragraph = "paragraph",
         /// A list item, without the items nested in it.
         Item = "item",
@@ -55,20 +60,8 @@ words! {
     }
 }
 
-/// Reads a kind's name back.
-pub(in crate::search) fn kind_name<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
-    Kind::deserialize(from).map(Kind::as_str)
-}
-
-/// Reads a role's name back, where there is one.
-pub(in crate::search) fn role_name<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<&'static str>, D::Error> {
-    Ok(Option::<Role>::deserialize(from)?.map(Role::as_str))
-}
-
 /// One block of a note: the unit that is found.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Block {
     /// First line, from 1.
     pub line: u32,
@@ -107,24 +100,8 @@ pub struct Block {
 impl Block {
     /// A block of `kind` over `start..end` with nothing else known yet; lines are set by [`Lines`].
     pub fn new(kind: Kind, start: usize, end: usize, text: String) -> Self {
-        Self {
-            line: 0,
-            end_line: 0,
-            start: u32::try_from(start).unwrap_or(u32::MAX),
-            end: u32::try_from(end).unwrap_or(u32::MAX),
-            kind,
-            section: None,
-            time: None,
-            role: None,
-            author: None,
-            context_id: None,
-            block_id: None,
-            text,
-            extra: String::new(),
-            tags: Vec::new(),
-            links: Vec::new(),
-            dates: Vec::new(),
-        }
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { start: place(start), end: place(end), kind, text, ..Self::default() }
     }
 }
 
@@ -176,9 +153,124 @@ impl Lines {
         u32::try_from(self.0.partition_point(|newline| *newline < offset)).unwrap_or(u32::MAX - 1) + 1
     }
 
+    /// The pieces of `text[range]` ([`pieces`]) as blocks of `kind`; blank ones are left out.
+    pub fn cut(&self, kind: Kind, text: &str, range: Range<usize>, most: usize) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        for piece in pieces(&text[range.clone()], most) {
+            let (from, said) = (range.start + piece.start, text[range.clone()][piece].trim_end());
+            if !said.trim().is_empty() {
+                let mut block = Block::new(kind, from, from + said.len(), said.trim_start().to_owned());
+                self.place(&mut block);
+                blocks.push(block);
+            }
+        }
+        blocks
+    }
+
     /// Sets a block's lines from its bytes.
     pub fn place(&self, block: &mut Block) {
         block.line = self.line(block.start);
         block.end_line = self.line(block.end.saturating_sub(1).max(block.start));
+    }
+}
+
+/// The dates `YYYY-MM-DD` in `text`.
+pub fn dates(text: &str) -> Vec<String> {
+    let bytes = text.as_bytes();
+    let mut found: Vec<String> = Vec::new();
+    for dash in memchr::memchr_iter(b'-', bytes) {
+        if dash < 4 || dash + 6 > bytes.len() || (dash > 4 && bytes[dash - 5].is_ascii_digit()) {
+            continue;
+        }
+        let Some(candidate) = text.get(dash - 4..dash + 6) else { continue };
+        let digits = candidate
+            .bytes()
+            .enumerate()
+            .all(|(i, b)| if i == 4 || i == 7 { b == b'-' } else { b.is_ascii_digit() });
+        let ends = !bytes.get(dash + 6).is_some_and(u8::is_ascii_digit);
+        if digits
+            && ends
+            && candidate.parse::<jiff::civil::Date>().is_ok()
+            && !found.iter().any(|d| d == candidate)
+        {
+            found.push(candidate.to_owned());
+        }
+    }
+    found
+}
+
+/// Takes a trailing ` ^block-id` off `text`.
+pub fn take_block_id(text: &mut String) -> Option<String> {
+    let (before, id) = split_block_id(text);
+    let (keep, id) = (before.len(), id?.to_owned());
+    text.truncate(keep);
+    Some(id)
+}
+
+/// Cuts `text` into pieces of at most about `most` bytes: at sentence ends, else at line ends, else at
+/// words. The pieces' ranges cover `text` without gaps.
+pub fn pieces(text: &str, most: usize) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while text.len() - start > most {
+        let window = &text[start..text.floor_char_boundary(start + most)];
+        let half = window.len() / 2;
+        let cut = sentence_end(window)
+            .filter(|at| *at > half)
+            .or_else(|| window.rfind('\n').map(|at| at + 1).filter(|at| *at > half))
+            .or_else(|| window.rfind(char::is_whitespace).map(|at| at + 1).filter(|at| *at > half))
+            .unwrap_or(window.len())
+            .max(1);
+        let cut = text.ceil_char_boundary(start + cut);
+        pieces.push(start..cut);
+        start = cut;
+    }
+    if start < text.len() || pieces.is_empty() {
+        pieces.push(start..text.len());
+    }
+    pieces
+}
+
+/// The byte behind the last sentence end in `window`.
+fn sentence_end(window: &str) -> Option<usize> {
+    let ascii = window
+        .rmatch_indices(['.', '!', '?'])
+        .map(|(at, _)| at + 1)
+        .find(|at| window[*at..].starts_with(char::is_whitespace));
+    let wide = window.rmatch_indices(['。', '！', '？']).next().map(|(at, mark)| at + mark.len());
+    ascii.max(wide)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_real_ones() {
+        assert_eq!(
+            dates("2026-11-20, 2026-02-30, 12026-11-20, v2026-11-201, x2025-01-02."),
+            ["2026-11-20", "2025-01-02"]
+        );
+    }
+
+    #[test]
+    fn block_ids_come_off_the_end() {
+        let mut text = "a b ^id-1 ".to_owned();
+        assert_eq!(take_block_id(&mut text).as_deref(), Some("id-1"));
+        assert_eq!(text, "a b");
+        assert_eq!(take_block_id(&mut "2^3".to_owned()), None);
+    }
+
+    #[test]
+    fn long_text_is_cut_at_sentences_and_whole() {
+        let text = "One sentence here. Another one there! ".repeat(40);
+        let cut = pieces(&text, 200);
+        assert!(cut.iter().all(|range| range.len() <= 200));
+        assert!(
+            cut[..cut.len() - 1].iter().all(|range| text[range.clone()].trim_end().ends_with(['.', '!']))
+        );
+        assert_eq!(cut.iter().map(|range| &text[range.clone()]).collect::<String>(), text);
+        let wide = "字".repeat(500);
+        assert_eq!(pieces(&wide, 100).iter().map(|r| &wide[r.clone()]).collect::<String>(), wide);
     }
 }

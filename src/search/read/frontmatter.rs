@@ -5,19 +5,15 @@
 
 use jiff::tz::TimeZone;
 
-use crate::search::read::block::{Block, Kind, ParsedNote};
+use crate::format::lines::frontmatter_end;
+use crate::search::read::block::ParsedNote;
+use crate::search::read::{Block, Kind};
 
 /// The ranges of the header and the body of `text`: `(yaml, body_start)`.
 pub fn split(text: &str) -> Option<(std::ops::Range<usize>, usize)> {
-    let start = text.find('\n').filter(|end| text[..*end].trim_end() == "---")? + 1;
-    let mut at = start;
-    for line in text[start..].split_inclusive('\n') {
-        if line.trim_end() == "---" {
-            return Some((start..at, at + line.len()));
-        }
-        at += line.len();
-    }
-    None
+    let body = frontmatter_end(text.as_bytes())?;
+    let start = text.find('\n')? + 1;
+    Some((start..text[..body].rfind("---")?, body))
 }
 
 /// Reads the header `yaml`, which begins at byte `offset`, into `note`. Dates without an offset are those of `zone`.

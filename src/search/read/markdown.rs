@@ -4,19 +4,15 @@
 //! Built on pulldown-cmark's events. A block's text is what a reader sees (no emphasis marks, link targets aside in
 //! [`Block::extra`]); nested items are blocks of their own, and so are comments. A folded callout that holds injected
 //! memories is left out, because recalling it again would feed on itself.
-//!
-//! `plain` strips the markup of callouts and of HTML.
-
-mod plain;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
-use crate::search::read::block::{Block, Kind, Lines};
-use crate::search::read::{comment, inline, split_long};
-use plain::{callout_text, strip_html};
+use crate::search::read::block::tags;
+use crate::search::read::markup::{self, callout_text, strip_html};
+use crate::search::read::{Block, Kind, Lines, dates, pieces, take_block_id};
 
 /// A longer block is cut into several, at sentence ends, in bytes.
 pub const MOST: usize = 1500;
@@ -33,8 +29,8 @@ fn options() -> Options {
 
 /// The blocks of `text[body_start..]`, placed in `text`; `lines` belongs to the whole of `text`.
 pub fn blocks(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
-    let hidden = comment::find(text, body_start);
-    let seen = comment::blank(text, &hidden);
+    let hidden = markup::find(text, body_start);
+    let seen = markup::blank(text, &hidden);
     let first = blocks.len();
     walk(&seen, body_start, lines, blocks);
     if !hidden.is_empty() {
@@ -48,16 +44,10 @@ fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, bl
     for range in hidden {
         let above = blocks[first..shown].iter().filter(|block| (block.start as usize) < range.start);
         let section = above.max_by_key(|block| block.start).and_then(|block| block.section.clone());
-        let words = comment::words(text, range);
-        for piece in split_long::pieces(&text[words.clone()], MOST) {
-            let (from, said) = (words.start + piece.start, text[words.clone()][piece].trim_end());
-            if said.trim().is_empty() {
-                continue;
-            }
-            let mut block = Block::new(Kind::Comment, from, from + said.len(), said.trim_start().to_owned());
-            lines.place(&mut block);
+        let words = markup::words(text, range);
+        for mut block in lines.cut(Kind::Comment, text, words, MOST) {
             block.section.clone_from(&section);
-            block.dates = inline::dates(said);
+            block.dates = dates(&block.text);
             blocks.push(block);
         }
     }
@@ -318,8 +308,8 @@ impl Walk<'_> {
     /// Makes a leaf a block, or several where it is long.
     fn close(&mut self, mut leaf: Leaf, end: usize) {
         let end = leaf.start + self.text[leaf.start..end.max(leaf.start)].trim_end().len();
-        let tags = if leaf.kind == Kind::Code { Vec::new() } else { inline::tags(&leaf.text, &leaf.code) };
-        let block_id = inline::take_block_id(&mut leaf.text);
+        let tags = if leaf.kind == Kind::Code { Vec::new() } else { tags(&leaf.text, &leaf.code) };
+        let block_id = take_block_id(&mut leaf.text);
         let text = leaf.text.trim();
         if text.is_empty() {
             // A block id on a line of its own belongs to what stands before it.
@@ -327,52 +317,41 @@ impl Walk<'_> {
             if let Some(last) = self.blocks.last_mut().filter(|last| open && last.block_id.is_none()) {
                 last.block_id = block_id;
             } else if !leaf.extra.is_empty() && leaf.kind != Kind::Code {
-                self.emit(leaf.kind, leaf.start..end, "", &leaf, tags, None);
+                self.emit(leaf.start..end, "", &leaf, tags, None);
             }
             return;
         }
         if text.len() <= MOST {
-            self.emit(leaf.kind, leaf.start..end, text, &leaf, tags, block_id);
+            self.emit(leaf.start..end, text, &leaf, tags, block_id);
             return;
         }
         // The pieces' places: exact where the text stands in the note as it is, else in proportion.
         let source = &self.text[leaf.start..end];
         let mut from = 0;
-        for (n, piece) in split_long::pieces(text, MOST).into_iter().enumerate() {
+        for (n, piece) in pieces(text, MOST).into_iter().enumerate() {
             let part = text[piece].trim();
             if part.is_empty() {
                 continue;
             }
             let head: String = part.chars().take_while(|c| *c != '\n').take(24).collect();
             let at = source[from..].find(head.as_str()).map_or(from, |found| from + found);
-            let mut stop = (at + part.len()).min(source.len());
-            while !source.is_char_boundary(stop) {
-                stop += 1;
-            }
+            let stop = source.ceil_char_boundary(at + part.len());
             let range = leaf.start + at..leaf.start + stop.max(at);
             from = stop;
             let (tags, id) = if n == 0 { (tags.clone(), block_id.clone()) } else { (Vec::new(), None) };
-            self.emit(leaf.kind, range, part, &leaf, tags, id);
+            self.emit(range, part, &leaf, tags, id);
             leaf.extra.clear();
             leaf.links.clear();
         }
     }
 
-    fn emit(
-        &mut self,
-        kind: Kind,
-        at: Range<usize>,
-        text: &str,
-        leaf: &Leaf,
-        tags: Vec<String>,
-        id: Option<String>,
-    ) {
-        let mut block = Block::new(kind, at.start, at.end, text.to_owned());
+    fn emit(&mut self, at: Range<usize>, text: &str, leaf: &Leaf, tags: Vec<String>, id: Option<String>) {
+        let mut block = Block::new(leaf.kind, at.start, at.end, text.to_owned());
         self.lines.place(&mut block);
         block.section.clone_from(&self.section);
         block.extra.clone_from(&leaf.extra);
         block.links.clone_from(&leaf.links);
-        block.dates = inline::dates(text);
+        block.dates = dates(text);
         block.tags = tags;
         block.block_id = id;
         self.blocks.push(block);

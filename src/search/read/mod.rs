@@ -1,11 +1,9 @@
 //! Parses a file's bytes into a [`ParsedNote`] of [`block::Block`]s ([`parse`]): a log by its events, any other file as a note,
 //! without the text that this program wrote into a new vault. Pure: the caller reads the file.
 //!
-//! - [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]:
-//!   the reader of Markdown, with `frontmatter`, `comment`, `inline` (tags, dates, block ids) and `markdown::plain` for
-//!   its parts.
-//! - `split_long`: cuts long blocks.
-//! - [`block`]: the parts of a note.
+//! - [`decode`]: bytes to text; [`note`]: notes; `transcript`: logs; [`markdown`]: the reader of Markdown, with `frontmatter`
+//!   and `markup` (comments, HTML) for its parts.
+//! - [`block`]: the parts of a note, what stands in their texts (dates, block ids), and how a long one is cut.
 //! - `template_text`: text that this program wrote into a new vault, which is no memory.
 
 pub mod block;
@@ -14,12 +12,14 @@ pub mod decode;
 pub mod markdown;
 pub mod note;
 
-mod comment;
 mod frontmatter;
-mod inline;
-mod split_long;
+mod markup;
 pub(in crate::search) mod template_text;
 pub(in crate::search) mod transcript;
+
+pub(in crate::search) use block::{Block, Kind, Lines, Role, dates, pieces, take_block_id};
+pub(in crate::search) use note::{is_below, names_of_path};
+pub(in crate::search) use template_text::is_shipped;
 
 use block::ParsedNote;
 use note::Options;

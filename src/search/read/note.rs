@@ -1,13 +1,17 @@
-//! Parses a note's bytes into a [`ParsedNote`]: chooses its reader, and adds what its path implies.
+//! Parses a note's bytes into a [`ParsedNote`]: chooses the parser for its format, and adds what follows from its path,
+//! such as kind and day.
 //!
 //! Pure: bytes, path and settings in, blocks out. Memory bullets get their section, a day's bullets their date;
 //! everything else is Markdown, a canvas's cards, or plain text.
 
 use crate::format::log;
+use crate::search::analyze::Pattern;
+use crate::search::read::block::{self, ParsedNote};
+use crate::search::read::{Block, Kind, Lines, decode, frontmatter, markdown};
 
-use crate::search::analyze::glob::Pattern;
-use crate::search::read::block::{Block, Kind, Lines, ParsedNote};
-use crate::search::read::{decode, frontmatter, inline, markdown, split_long};
+/// The version of everything that an index's content depends on: blocks, terms, tables. Another version
+/// is rebuilt without a question.
+pub const SCHEMA: &str = concat!("vault-agent index 23, ", env!("CARGO_PKG_VERSION"));
 
 /// The settings that decide which files are indexed, and how.
 #[derive(Debug, Clone)]
@@ -59,14 +63,18 @@ impl Options {
         }
     }
 
+    /// The inputs of the index beside the notes, as text: another text here means a rebuild.
+    pub fn fingerprint(&self) -> String {
+        format!("{SCHEMA} {self:?}")
+    }
+
     /// Whether a file of that path is indexed; the reason if a person left it out.
     pub fn takes(&self, path: &str) -> Result<bool, &'static str> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let known = ["md", "markdown", "canvas", "base"].iter().any(|e| extension.eq_ignore_ascii_case(e));
         let is_named = self.include.iter().any(|pattern| pattern.covers(path));
-        let is_summary = path.strip_prefix(self.summaries.as_str()).is_some_and(|rest| rest.starts_with('/'));
-        if (!known || is_summary) && !is_named {
+        if (!known || is_below(path, &self.summaries)) && !is_named {
             return Ok(false);
         }
         if self.exclude.iter().any(|pattern| pattern.covers(path)) {
@@ -85,14 +93,18 @@ impl Options {
 
     /// Whether this is the path, or the beginning of the paths, of what the agent itself writes.
     pub fn is_own(&self, path: &str) -> bool {
-        let is_below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        [&self.memory, &self.pinned, &self.agenda[0], &self.agenda[1]].into_iter().any(|own| own == path)
-            || path.strip_suffix('/').unwrap_or(path) == self.daily
-            || path.strip_suffix('/').unwrap_or(path) == self.logs
+        let folder = path.strip_suffix('/').unwrap_or(path);
+        let conversations = ["channel", "thread"].map(|kind| format!("{}/discord-{kind}", self.logs));
+        self.has_lines_of_its_own(path)
+            || folder == self.daily
+            || folder == self.logs
             || path == self.sessions()
-            || [format!("{}/discord-channel", self.logs), format!("{}/discord-thread", self.logs)]
-                .iter()
-                .any(|folder| is_below(folder))
+            || conversations.iter().any(|folder| is_below(path, folder))
+    }
+
+    /// Whether it is the file of memories, of pins, of reminders or of follow-ups.
+    fn has_lines_of_its_own(&self, path: &str) -> bool {
+        [&self.memory, &self.pinned, &self.agenda[0], &self.agenda[1]].into_iter().any(|own| own == path)
     }
 
     /// The folder of coding agents' sessions, with `/` at its end.
@@ -102,14 +114,24 @@ impl Options {
 
     /// Whether the blocks of a file are facts of their own: memories, pins, reminders, what a day brought.
     pub fn is_list(&self, path: &str) -> bool {
-        [&self.memory, &self.pinned, &self.agenda[0], &self.agenda[1]].into_iter().any(|own| own == path)
-            || path.strip_prefix(self.daily.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        self.has_lines_of_its_own(path) || is_below(path, &self.daily)
     }
 
     /// Whether the file is a transcript.
     pub fn is_log(&self, path: &str) -> bool {
-        path.strip_prefix(self.logs.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        is_below(path, &self.logs)
     }
+}
+
+/// A note's path without its extension, and the last part of that: its name.
+pub(in crate::search) fn names_of_path(path: &str) -> (&str, &str) {
+    let path = path.strip_suffix(".md").unwrap_or(path);
+    (path, path.rsplit('/').next().unwrap_or(path))
+}
+
+/// Whether a file stands in a folder, or below it.
+pub(in crate::search) fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Reads a file that is no log, whole.
@@ -142,7 +164,7 @@ pub(super) fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed
         "canvas" => canvas(&text, &mut note),
         _ => plain(&text, &mut note),
     }
-    let named = || inline::dates(stem).first().and_then(|date| frontmatter::instant(date, &options.zone));
+    let named = || block::dates(stem).first().and_then(|date| frontmatter::instant(date, &options.zone));
     note.time = note.time.or_else(named);
     for block in &mut note.blocks {
         block.time = block.time.or(note.time);
@@ -212,8 +234,7 @@ fn at(civil: jiff::civil::DateTime, zone: &jiff::tz::TimeZone) -> Option<i64> {
 
 /// The date of a day's note.
 fn day(path: &str, stem: &str, options: &Options) -> Option<jiff::civil::Date> {
-    path.strip_prefix(options.daily.as_str())?.strip_prefix('/')?;
-    stem.parse().ok()
+    is_below(path, &options.daily).then(|| stem.parse().ok()).flatten()
 }
 
 /// The block that a link of the file of pins pins: path without extension, block id.
@@ -244,7 +265,7 @@ fn canvas(text: &str, note: &mut ParsedNote) {
         let at = node["id"].as_str().and_then(|id| text[from..].find(id)).map_or(from, |found| from + found);
         let mut block = Block::new(Kind::Canvas, at, at + 1, card);
         lines.place(&mut block);
-        block.tags = inline::tags(&block.text, &[]);
+        block.tags = block::tags(&block.text, &[]);
         block.links.extend(node["file"].as_str().map(str::to_owned));
         note.blocks.push(block);
         from = if text.is_char_boundary(at + 1) { at } else { from };
@@ -254,28 +275,15 @@ fn canvas(text: &str, note: &mut ParsedNote) {
 /// Any other text: a block for each stretch between empty lines.
 fn plain(text: &str, note: &mut ParsedNote) {
     let lines = Lines::of(text);
-    let mut start = 0;
-    let mut stretch = 0..0;
-    let mut flush = |stretch: std::ops::Range<usize>| {
-        for piece in split_long::pieces(&text[stretch.clone()], markdown::MOST) {
-            let words = &text[stretch.start + piece.start..stretch.start + piece.end];
-            if !words.trim().is_empty() {
-                let from = stretch.start + piece.start;
-                let mut block =
-                    Block::new(Kind::Text, from, from + words.trim_end().len(), words.trim().to_owned());
-                lines.place(&mut block);
-                note.blocks.push(block);
-            }
-        }
-    };
+    let (mut start, mut stretch) = (0, 0..0);
+    let mut flush = |stretch| note.blocks.extend(lines.cut(Kind::Text, text, stretch, markdown::MOST));
     for line in text.split_inclusive('\n') {
-        if line.trim().is_empty() {
-            flush(stretch.clone());
-            stretch = start + line.len()..start + line.len();
-        } else {
-            stretch.end = start + line.len();
-        }
         start += line.len();
+        if line.trim().is_empty() {
+            flush(std::mem::replace(&mut stretch, start..start));
+        } else {
+            stretch.end = start;
+        }
     }
     flush(stretch);
 }

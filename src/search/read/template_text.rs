@@ -8,8 +8,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::search::Options;
-use crate::search::read::block::{Block, Kind, Lines};
-use crate::search::read::note;
+use crate::search::read::{Block, Kind, Lines, note};
 use crate::template;
 
 /// A text of so many words is the template's wherever it stands; a shorter one only in the template's notes.

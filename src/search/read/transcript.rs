@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::format::log::{self, EventKind};
-use crate::search::read::block::{Block, Kind, Lines, ParsedNote, Role};
+use crate::search::read::block::{self, ParsedNote};
 use crate::search::read::note::Options;
-use crate::search::read::{frontmatter, inline, markdown, split_long};
+use crate::search::read::{Block, Kind, Lines, Role, frontmatter, markdown};
 
 /// Reads the log at `path`; none where it has neither events nor a log's header.
 pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<ParsedNote> {
@@ -17,7 +17,12 @@ pub(super) fn parse(path: &str, bytes: &[u8], options: &Options) -> Option<Parse
         return None;
     }
     let other = between(bytes, &log);
-    let mut note = without_tools(turns(log), path, options);
+    let mut note = turns(log);
+    // Of a coding agent's session what was said is indexed, and not what its tools read and wrote: whole files, whose words
+    // are everybody's. `lcm grep` finds those.
+    if path.starts_with(&options.sessions()) {
+        note.blocks.retain(|block| block.role != Some(Role::Tool));
+    }
     if !other.is_empty() {
         note.blocks.extend(other);
         note.blocks.sort_by_key(|block| block.start);
@@ -69,7 +74,7 @@ fn turns(log: log::LogFile) -> ParsedNote {
             continue;
         }
         let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
-        for piece in split_long::pieces(content, most) {
+        for piece in block::pieces(content, most) {
             let text = content[piece].trim();
             if text.is_empty() {
                 continue;
@@ -82,21 +87,12 @@ fn turns(log: log::LogFile) -> ParsedNote {
             block.author = Some(Arc::from(found.event.author.as_str()));
             block.context_id.clone_from(&context);
             block.block_id.clone_from(&found.event.id);
-            block.tags = inline::tags(text, &[]);
-            block.dates = inline::dates(text);
+            block.tags = block::tags(text, &[]);
+            block.dates = block::dates(text);
             // The speaker is part of the memory.
             block.extra.clone_from(&found.event.author);
             note.blocks.push(block);
         }
-    }
-    note
-}
-
-/// Of a coding agent's session what was said is indexed, and not what its tools read and wrote: whole files, whose words
-/// are everybody's. `lcm grep` finds those.
-fn without_tools(mut note: ParsedNote, path: &str, options: &Options) -> ParsedNote {
-    if path.starts_with(&options.sessions()) {
-        note.blocks.retain(|block| block.role != Some(Role::Tool));
     }
     note
 }

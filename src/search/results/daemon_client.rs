@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::config::Settings;
-use crate::rerank::{RerankError, Reranker};
-use crate::search::follow::freshness::is_stale;
-use crate::search::recall::{Recall, RecallError};
-use crate::search::results::prompt_memories::{MemoryPrompt, Recalled};
-use crate::search::{Answer, Hit, Query};
+use crate::embed::ModelError;
+use crate::rerank::Reranker;
+use crate::search::follow::is_stale;
+use crate::search::recall::Recall;
+use crate::search::results::{MemoryPrompt, Recalled};
+use crate::search::{Answer, Hit, IndexError, Query};
 use crate::workspace::Workspace;
 
 /// The socket's name in the state directory.
@@ -124,7 +125,7 @@ pub fn answer(recall: &Recall, me: &ProcessIdentity, line: &str) -> String {
     serde_json::to_string(&reply).unwrap_or_default()
 }
 
-fn reply(recall: &Recall, question: Question) -> Result<Reply, RecallError> {
+fn reply(recall: &Recall, question: Question) -> Result<Reply, IndexError> {
     Ok(match question {
         Question::Search(query) => {
             let answer = recall.search(&query)?;
@@ -143,7 +144,7 @@ pub struct SearchClient {
     workspace: Arc<Workspace>,
     patience: Duration,
     own: Mutex<Option<Arc<Recall>>>,
-    pub(in crate::search) reranker: OnceLock<Result<Option<Arc<dyn Reranker>>, RerankError>>,
+    pub(in crate::search) reranker: OnceLock<Result<Option<Arc<dyn Reranker>>, ModelError>>,
 }
 
 impl SearchClient {
@@ -168,7 +169,7 @@ impl SearchClient {
     ///
     /// # Errors
     /// As there.
-    pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
+    pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
         match self.ask(Question::Search(query.clone())) {
             Some(Reply::Search { mut answer, rest }) => {
                 Rest::into(rest, &mut answer.hits);
@@ -182,7 +183,7 @@ impl SearchClient {
     ///
     /// # Errors
     /// As there.
-    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, RecallError> {
+    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
         match self.ask(Question::Recall(prompt.clone())) {
             Some(Reply::Recall { mut recalled, rest }) => {
                 Rest::into(rest, &mut recalled.hits);
@@ -196,7 +197,7 @@ impl SearchClient {
     ///
     /// # Errors
     /// As [`Recall::of`].
-    pub fn own(&self) -> Result<Arc<Recall>, RecallError> {
+    pub fn own(&self) -> Result<Arc<Recall>, IndexError> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(recall) = &*own {
             return Ok(Arc::clone(recall));

@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
-use crate::search::analyze::text::Analyzer;
+use crate::format::one_line;
+use crate::search::analyze::Analyzer;
 use crate::search::query::syntax;
-use crate::search::read::block::{Block, Kind};
-use crate::search::retrieve::filter::Filters;
-use crate::search::retrieve::query_words;
-use crate::search::store::catalog::FileRow;
-use crate::search::{Hit, IndexError, Note, Role, Snapshot, Stored};
+use crate::search::read::{Block, Kind, names_of_path};
+use crate::search::retrieve::{Filters, query_words};
+use crate::search::store::FileRow;
+use crate::search::{Hit, IndexError, Note, Snapshot, Stored};
 
 /// The typed words in a block; lower tiers are listed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,19 +74,18 @@ pub(in crate::search) fn pinned_blocks(
         Ok(())
     };
     add(snapshot.note(&snapshot.options.pinned)?, "")?;
-    let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
+    let targets: HashSet<&str> = maker.pins.iter().map(|(target, _)| target.as_str()).collect();
     for note in snapshot.corpus.notes().filter(|_| !targets.is_empty()) {
-        let whole = &*note.row.path;
-        let path = whole.strip_suffix(".md").unwrap_or(whole);
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let (path, name) = names_of_path(&note.row.path);
         if targets.contains(path) || targets.contains(name) {
-            add(snapshot.note(whole)?, path)?;
+            add(snapshot.note(&note.row.path)?, path)?;
         }
     }
     Ok(found)
 }
 
 /// Makes hits of one query's blocks.
+#[derive(Debug)]
 pub struct HitMaker {
     analyzer: Analyzer,
     /// The query's words, as they are and stemmed: what a snippet is about.
@@ -95,29 +94,18 @@ pub struct HitMaker {
     pins: HashSet<(String, String)>,
 }
 
-impl std::fmt::Debug for HitMaker {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HitMaker").field("stems", &self.stems).finish_non_exhaustive()
-    }
-}
-
 impl HitMaker {
     /// For a query, where these blocks are pinned.
     pub(in crate::search) fn new(query: &str, pins: Vec<(String, String)>) -> Self {
         let mut analyzer = Analyzer::default();
         let mut stems = HashSet::new();
         for item in syntax::parse(query).items {
-            for word in query_words::words(&mut analyzer, item.text()) {
+            for word in query_words(&mut analyzer, item.text()) {
                 stems.insert(word.exact);
                 stems.insert(word.stem);
             }
         }
         Self { analyzer, stems, pins: pins.into_iter().collect() }
-    }
-
-    /// The pinned blocks: path without extension, block id.
-    pub fn pins(&self) -> &HashSet<(String, String)> {
-        &self.pins
     }
 
     /// Whether a block of the note at `path` is pinned: as a text in the file of pins, or by a link with its path, or with
@@ -127,34 +115,41 @@ impl HitMaker {
             return true;
         }
         let Some(id) = block.block_id.as_ref().filter(|_| !self.pins.is_empty()) else { return false };
-        let path = path.strip_suffix(".md").unwrap_or(path);
-        let name = path.rsplit('/').next().unwrap_or(path);
-        self.pins.contains(&(path.to_owned(), id.clone()))
-            || self.pins.contains(&(name.to_owned(), id.clone()))
+        let (path, name) = names_of_path(path);
+        [path, name].iter().any(|of| self.pins.contains(&((*of).to_owned(), id.clone())))
     }
 
-    /// The hit of a block of the note at `path`.
-    pub(in crate::search) fn hit(&mut self, path: String, block: Block, score: f64) -> Hit {
-        let pinned = self.is_pinned(&path, &block);
-        Hit {
-            path,
+    /// The hit of a found block of a snapshot, with its text.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub(in crate::search) fn hit(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        found: FoundBlock,
+    ) -> Result<Hit, IndexError> {
+        let (alike, text) = (found.is_alike(), snapshot.text(found.slot)?);
+        let FoundBlock { score, file, block, .. } = found;
+        let pinned = self.is_pinned(&file.path, &block);
+        Ok(Hit {
+            path: file.path,
             line: block.line,
             end_line: block.end_line,
-            kind: block.kind.as_str(),
+            kind: block.kind,
             section: block.section.as_deref().map(str::to_owned),
             timestamp: block.time.and_then(|time| jiff::Timestamp::from_second(time).ok()),
             score: (score * 1e6).round() / 1e6,
             relevance: None,
-            snippet: snippet(&mut self.analyzer, &block.text, &self.stems),
-            text: block.text,
-            role: block.role.map(Role::as_str),
+            snippet: snippet(&mut self.analyzer, &text, &self.stems),
+            text,
+            role: block.role,
             author: block.author.as_deref().map(str::to_owned),
             context_id: block.context_id.as_deref().map(str::to_owned),
             block_id: block.block_id,
             tags: block.tags,
             pinned,
-            alike: false,
-        }
+            alike,
+        })
     }
 }
 
@@ -181,21 +176,13 @@ fn snippet(analyzer: &mut Analyzer, text: &str, stems: &HashSet<String>) -> Stri
     }
     let inside = |start: usize| hits.iter().filter(|hit| (start..start + MOST).contains(*hit)).count();
     let best = hits.iter().copied().max_by_key(|hit| (inside(*hit), std::cmp::Reverse(*hit))).unwrap_or(0);
-    let mut start = best.saturating_sub(40);
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
+    let mut start = text.floor_char_boundary(best.saturating_sub(40));
     if start > 0 {
         // Begin at a word.
-        start = text[start..best].find(char::is_whitespace).map_or(best, |space| start + space + 1);
-        while !text.is_char_boundary(start) {
-            start += 1;
-        }
+        let word = text[start..best].find(char::is_whitespace).map_or(best, |space| start + space + 1);
+        start = text.ceil_char_boundary(word);
     }
-    let mut end = (start + MOST).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let mut end = text.floor_char_boundary(start + MOST);
     if end < text.len()
         && let Some(space) = text[start..end].rfind(char::is_whitespace).filter(|space| *space > MOST / 2)
     {
@@ -209,10 +196,6 @@ fn snippet(analyzer: &mut Analyzer, text: &str, stems: &HashSet<String>) -> Stri
         cut.push('…');
     }
     cut
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Produces the results: hits for a question, memories for a prompt, or nothing where confidence is too low.
 //!
-//! - `search`: answers by words and meaning, from what `search::ranker` ranks and in the order that `search::merge`
-//!   makes; `word_search`: answers of the index alone; `rerank_hits`: answers in the order of a reranker.
-//! - `prompt_memories`: memories for a prompt; `rate_blocks` rates each found block, [`injection`] selects memories and
+//! - `search`: ranks for a question and answers by words and meaning, in the order that `merge` makes; `word_search`: answers
+//!   of the index alone; `rerank_hits`: answers in the order of a reranker.
+//! - `prompt_memories`: memories for a prompt; `rating` rates each found block, [`injection`] selects memories and
 //!   formats them, `outdated_facts` marks facts that no longer hold.
 //! - `hit`: looks ranked blocks up in a snapshot, and makes hits with excerpts of the returned ones.
 //! - [`daemon_client`]: puts the same question to a running daemon.
@@ -11,9 +11,17 @@ pub mod daemon_client;
 pub mod injection;
 
 pub(in crate::search) mod hit;
+pub(in crate::search) mod merge;
 pub(in crate::search) mod outdated_facts;
 pub(in crate::search) mod prompt_memories;
-pub(in crate::search) mod rate_blocks;
+pub(in crate::search) mod rating;
 pub(in crate::search) mod rerank_hits;
 pub(in crate::search) mod search;
 pub(in crate::search) mod word_search;
+
+pub(in crate::search) use daemon_client::SearchClient;
+pub(in crate::search) use hit::{FoundBlock, HitMaker, Tier, find_block, pinned_blocks};
+pub(in crate::search) use injection::{Injection, Memory};
+pub(in crate::search) use prompt_memories::{MemoryPrompt, Recalled};
+pub(in crate::search) use rating::{Rater, Rating};
+pub(in crate::search) use search::{Ranking, syntax_of, words_of};

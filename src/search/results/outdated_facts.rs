@@ -12,7 +12,7 @@ use crate::format::struck;
 use crate::memory::contradiction::{is_other_value, words};
 use crate::memory::keep_fact::without_decoration;
 use crate::search::Hit;
-use crate::search::results::injection::Memory;
+use crate::search::results::Memory;
 
 /// The share of similarity that a fact keeps when it no longer holds.
 const PAST: f64 = 0.5;

@@ -6,22 +6,15 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::search::query::question::LONGEST;
-use crate::search::query::search_scope::{MOST_HITS, SearchScope};
-use crate::search::query::syntax;
-use crate::search::query::syntax::Syntax;
-use crate::search::rank::confidence::Measured;
-use crate::search::rank::memory_formulas::Standing;
-use crate::search::rank::rating::{Rater, Rating};
-use crate::search::rank::recall_counts::RecallCounts;
-use crate::search::recall::{CorpusState, Recall, RecallError};
-use crate::search::results::hit::pinned_blocks;
-use crate::search::results::injection;
-use crate::search::results::injection::{Injection, Memory};
-use crate::search::results::outdated_facts;
-use crate::search::results::rate_blocks::{HELPS, POOL, RatedBlock, rate_blocks};
-use crate::search::results::search::words_of;
-use crate::search::store::corpus::Corpus;
+use crate::search::query::{LONGEST, MOST_HITS, SearchScope, Syntax, syntax};
+use crate::search::rank::{Measured, RecallCounts, Standing};
+use crate::search::read::{is_below, names_of_path};
+use crate::search::recall::{CorpusState, Recall};
+use crate::search::results::rating::{HELPS, POOL, RatedBlock, rate_blocks};
+use crate::search::results::{
+    Injection, Memory, Rater, Rating, injection, outdated_facts, pinned_blocks, words_of,
+};
+use crate::search::store::Corpus;
 use crate::search::weights::LEAST_CONFIDENCE;
 use crate::search::{Freshness, Hit, IndexError, Role, Snapshot};
 use crate::vault::NotePath;
@@ -93,7 +86,7 @@ impl Recall {
     ///
     /// # Errors
     /// The index's; a model that fails is a note.
-    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, RecallError> {
+    pub fn recall(&self, prompt: &MemoryPrompt) -> Result<Recalled, IndexError> {
         // That nothing helps is no reason to doubt the watcher.
         let (mut recalled, freshness) =
             self.answer(|snapshot, state| Ok((self.memories_for(snapshot, state, prompt)?, None)))?;
@@ -106,7 +99,7 @@ impl Recall {
     ///
     /// # Errors
     /// The index's.
-    pub fn measures(&self, text: &str) -> Result<Vec<Measured>, RecallError> {
+    pub fn measures(&self, text: &str) -> Result<Vec<Measured>, IndexError> {
         let measures = |_: &Snapshot<'_>, state: &CorpusState| {
             Ok((self.rank(state, text, &[], None, POOL).measures, None))
         };
@@ -123,8 +116,7 @@ impl Recall {
     fn is_aside(&self, path: &str) -> bool {
         let paths = &self.settings.paths;
         let logs = format!("{}/routines", paths.logs.trim_end_matches('/'));
-        let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        path == paths.inbox || below(&logs) || below(paths.routines.trim_end_matches('/'))
+        path == paths.inbox || is_below(path, &logs) || is_below(path, paths.routines.trim_end_matches('/'))
     }
 
     fn memories_for(
@@ -143,22 +135,23 @@ impl Recall {
         let mut maker = snapshot.maker(text)?;
         let pinned = pinned_blocks(snapshot, &maker, &filters)?;
         let has_pins = !pinned.is_empty();
-        let (rated, highest) =
-            rate_blocks(snapshot, state, &mut maker, &rater, &filters, &ranking, has_pins)?;
+        let (rated, highest) = rate_blocks(snapshot, &mut maker, &rater, &filters, &ranking, has_pins)?;
         let is_confident = highest >= LEAST_CONFIDENCE;
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
         let uses = OnceCell::new();
         let (mut hits, mut memories, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        let mut add = |hit: Hit, similarity: f64, slot: u32, is_said: bool| {
+            memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
+            hits.push(hit);
+            said.push(is_said);
+        };
         for (place, RatedBlock { slot, confidence: own, rating, mut hit }) in rated.into_iter().enumerate() {
-            if self.is_aside(&hit.path) {
-                continue;
-            }
             let helps = is_confident && own >= HELPS && rating != Rating::Nothing;
             // The agent's repeated words are given once.
-            if rating == Rating::Said && !said_before.insert(hit.text.clone()) {
-                continue;
-            }
-            if !helps && !hit.pinned {
+            if self.is_aside(&hit.path)
+                || rating == Rating::Said && !said_before.insert(hit.text.clone())
+                || !helps && !hit.pinned
+            {
                 continue;
             }
             if !helps {
@@ -166,21 +159,16 @@ impl Recall {
             }
             if seen.insert((hit.path.clone(), hit.line)) {
                 let similarity = highest * by_place(place) * self.standing(&hit, &uses, &state.corpus);
-                memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
-                hits.push(hit);
-                said.push(rating == Rating::Said);
+                add(hit, similarity, slot, rating == Rating::Said);
             }
         }
         for found in pinned {
             let slot = found.slot;
-            let hit = snapshot.hit(&mut maker, found)?;
-            if rater.is_left_out(&hit.path, hit.block_id.as_deref()) {
-                continue;
-            }
-            if seen.insert((hit.path.clone(), hit.line)) {
-                memories.push(memory(&hit, 0.0, state.corpus.vector(slot)));
-                hits.push(hit);
-                said.push(false);
+            let hit = maker.hit(snapshot, found)?;
+            if !rater.is_left_out(&hit.path, hit.block_id.as_deref())
+                && seen.insert((hit.path.clone(), hit.line))
+            {
+                add(hit, 0.0, slot, false);
             }
         }
         self.weigh_past(&mut memories);
@@ -192,7 +180,7 @@ impl Recall {
         let chosen = || order.iter().map(|at| &memories[*at]);
         let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
         let digest = if is_confident {
-            injection::digest(of_digest(&memories, &hits, &order), *most_chars, &self.zone)
+            injection::digest(of_digest(&memories, &hits, &order), *most_chars, self.zone())
         } else {
             None
         };
@@ -214,7 +202,7 @@ impl Recall {
 
     /// The order in which memories are given: those that were only `said` in talk with the agent behind all others.
     fn order(&self, memories: &[Memory], said: &[bool]) -> Vec<usize> {
-        let now = self.clock.now().as_second();
+        let now = self.now().as_second();
         let mut order = Vec::new();
         for is_said in [false, true] {
             let is_one = |at: &usize| (said[*at] && !memories[*at].pinned) == is_said;
@@ -228,7 +216,7 @@ impl Recall {
 
     /// The factor of a memory's similarity that follows from its own fields and its uses: 1 if it has no such field.
     fn standing(&self, hit: &Hit, uses: &OnceCell<RecallCounts>, corpus: &Corpus) -> f64 {
-        let now = self.clock.now();
+        let now = self.now();
         let days = |at: Timestamp| now.duration_since(at).as_secs_f64() / 86_400.0;
         let Some(mut standing) = Standing::from_fields(&hit.text, hit.timestamp.map_or(0.0, days)) else {
             return 1.0;
@@ -248,12 +236,10 @@ impl Recall {
     fn uses(&self, corpus: &Corpus) -> RecallCounts {
         let options = self.index.options();
         let daily = format!("{}/", options.daily);
-        let stem =
-            |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".md")).map(str::to_owned);
         let files = corpus.notes().map(|note| &*note.row.path);
         let mut notes: Vec<(String, &str)> = files
             .filter(|path| options.is_log(path) || path.starts_with(&daily))
-            .filter_map(|path| Some((stem(path)?.replace('-', ""), path)))
+            .map(|path| (names_of_path(path).1.replace('-', ""), path))
             .collect();
         // Both begin with their day.
         notes.sort_unstable_by(|a, b| b.cmp(a));
@@ -263,8 +249,8 @@ impl Recall {
             let Some(bytes) = bytes else { continue };
             if options.is_log(path) {
                 uses.add_log(&bytes);
-            } else if let Some(day) = stem(path).and_then(|stem| stem.parse::<jiff::civil::Date>().ok()) {
-                let time = day.at(12, 0, 0, 0).to_zoned(self.zone.clone());
+            } else if let Ok(day) = names_of_path(path).1.parse::<jiff::civil::Date>() {
+                let time = day.at(12, 0, 0, 0).to_zoned(self.zone().clone());
                 uses.add(&String::from_utf8_lossy(&bytes), time.map_or(0, |at| at.timestamp().as_second()));
             }
         }
@@ -304,7 +290,7 @@ impl Recall {
 /// make none.
 fn of_digest<'m>(memories: &'m [Memory], hits: &[Hit], order: &[usize]) -> impl Iterator<Item = &'m Memory> {
     let relevant = order.iter().filter(|at| memories[**at].similarity > 0.0).enumerate();
-    let is_agents = |at: usize| hits[at].role == Some(Role::Agent.as_str());
+    let is_agents = |at: usize| hits[at].role == Some(Role::Agent);
     let chosen = relevant.filter(move |(place, at)| *place < injection::DIGEST_LINES || !is_agents(**at));
     chosen.map(|(_, at)| &memories[*at])
 }

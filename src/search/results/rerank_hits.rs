@@ -9,13 +9,12 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::embed::cut;
-use crate::rerank::{self, RerankError, Reranker, language};
+use crate::embed::{ModelError, cut};
+use crate::rerank::{self, Reranker};
 use crate::search::analyze::function_words;
-use crate::search::recall::RecallError;
-use crate::search::results::daemon_client::SearchClient;
-use crate::search::results::search::{syntax_of, words_of};
-use crate::search::{Answer, Hit, Kind, Query, Reranked};
+use crate::search::read::names_of_path;
+use crate::search::results::{SearchClient, syntax_of, words_of};
+use crate::search::{Answer, Hit, IndexError, Kind, Query, Reranked};
 
 /// So many of the best hits are scored.
 pub const MOST: usize = 50;
@@ -27,7 +26,7 @@ impl SearchClient {
     ///
     /// # Errors
     /// As there; a reranker that fails is a note in the answer.
-    pub fn deep(&self, query: &Query) -> Result<Answer, RecallError> {
+    pub fn deep(&self, query: &Query) -> Result<Answer, IndexError> {
         let mut answer = self.search(&Query { limit: query.limit.max(MOST), ..query.clone() })?;
         if query.limit > 0
             && let Err(note) = self.rerank(&mut answer)
@@ -40,7 +39,7 @@ impl SearchClient {
 
     /// Puts the first hits in order, or says why not.
     fn rerank(&self, answer: &mut Answer) -> Result<(), String> {
-        let kept = |error: RerankError| format!("{error}; the order is search's own");
+        let kept = |error: ModelError| format!("{error}; the order is search's own");
         let Some(reranker) = self.reranker().map_err(kept)? else {
             return Err("`[rerank]` names no reranker; the order is search's own".to_owned());
         };
@@ -59,7 +58,7 @@ impl SearchClient {
         Ok(())
     }
 
-    fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, RerankError> {
+    fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, ModelError> {
         let workspace = self.workspace();
         self.reranker.get_or_init(|| rerank::open(&workspace.settings, workspace.vault.root())).clone()
     }
@@ -95,7 +94,7 @@ fn known(languages: &[String], question: &str, hits: &[Hit]) -> Result<Vec<usize
 fn language_of(text: &str) -> Option<&'static str> {
     let words = cut(text, ENOUGH).split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<String> = words.map(str::to_lowercase).collect();
-    function_words::language(&words).or_else(|| language::of(text))
+    function_words::language(&words).or_else(|| crate::rerank::language_of(text))
 }
 
 /// Sorts the hits at `places` by their scores, the best first, among those places. A place keeps the score that search
@@ -114,10 +113,9 @@ fn order(hits: &mut [Hit], places: &[usize], scores: &[f64]) {
 
 /// A hit as a reranker reads it: what it belongs to, who said it, and its text.
 fn passage(hit: &Hit) -> String {
-    let name = hit.path.rsplit('/').next().unwrap_or(&hit.path);
-    let name = name.strip_suffix(".md").unwrap_or(name);
+    let (_, name) = names_of_path(&hit.path);
     // The name of a log is a time.
-    let is_turn = hit.kind == Kind::Turn.as_str();
+    let is_turn = hit.kind == Kind::Turn;
     let above: Vec<&str> =
         [Some(name).filter(|_| !is_turn), hit.section.as_deref()].into_iter().flatten().collect();
     let mut out = above.join(" > ");

@@ -1,36 +1,28 @@
-//! Answers a query ([`Recall::search`]) with one list of hits, from notes and from turns of conversations.
-//!
-//! `ranker` ranks notes and turns; `tiers` puts blocks with a typed word before those without it; `merge` merges the
-//! ranked blocks.
+//! Answers a query ([`Recall::search`]) with one list of hits, from notes and from turns of conversations; [`Ranker`] ranks
+//! both for one question. `merge` puts them in one order.
 
-mod merge;
-mod ranker;
-mod tiers;
-
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use roaring::RoaringBitmap;
 
 use crate::memory::working::expired;
-use crate::search::query::question::Question;
-use crate::search::query::search_scope::{MOST_HITS, SearchScope};
-use crate::search::query::strip_phrases::{is_phrases_alone, strip_phrases};
-use crate::search::query::syntax;
-use crate::search::query::syntax::{Item, Syntax};
-use crate::search::rank::confidence::{Measured, measures};
-use crate::search::rank::expanded_word::expand_words;
-use crate::search::rank::turn_signals::{Candidates, Vectors};
-use crate::search::recall::{CorpusState, Recall, RecallError};
-use crate::search::results::hit::find_block;
-use crate::search::results::outdated_facts;
-use crate::search::retrieve::candidates::Bounds;
-use crate::search::retrieve::term_blocks::CorpusScope;
+use crate::search::query::strip_phrases::strip_phrases;
+use crate::search::query::{Item, MOST_HITS, Question, SearchScope, Syntax, is_phrases_alone, syntax};
+use crate::search::rank::turn_signals::{Candidates, Near, Prompt, Scores, Vectors};
+use crate::search::rank::{ExpandedWord, Measured, NoteRanking, RankedNote, expand_words, measures};
+use crate::search::recall::{CorpusState, QuestionVector, Recall};
+use crate::search::results::merge::{
+    Tiers, find_typed_words, in_one, merge, missing, spread, without_only_word,
+};
+use crate::search::results::{find_block, outdated_facts};
+use crate::search::retrieve::{
+    Bounds, CorpusScope, MANY, Nearest, Occurrences, correct_typos, nearest_blocks,
+};
+use crate::search::weights::{NEAR, NEAR_SPREADS, weights};
 use crate::search::{Answer, AnswerSource, FoundBlock, Freshness, IndexError, Kind, Query, Snapshot};
 use crate::vault::NotePath;
-use merge::{merge, spread};
-use ranker::Ranker;
-use tiers::{Tiers, find_typed_words, missing};
 
 /// A scope's best blocks.
 #[derive(Debug, Default)]
@@ -56,7 +48,7 @@ impl Recall {
     ///
     /// # Errors
     /// The index's; a model that fails is a note in the answer.
-    pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
+    pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
         let within = SearchScope::of(query.scope.as_deref());
         let limit = query.limit.min(MOST_HITS);
         let place = Query { scope: within.place.clone(), limit, ..query.clone() };
@@ -81,14 +73,14 @@ impl Recall {
         let Freshness { embedded_percent, not_searched, .. } = answer.freshness;
         answer.freshness = Freshness { embedded_percent, not_searched, ..freshness };
         if let Some((working, expired)) = self.expired() {
-            outdated_facts::weigh_expired(&mut answer.hits, working.as_str(), expired, &self.zone);
+            outdated_facts::weigh_expired(&mut answer.hits, working.as_str(), expired, self.zone());
         }
         Ok(answer)
     }
 
     /// The note of working memory and when it expired, if it has. The index can't know: no file changes by it.
     pub(super) fn expired(&self) -> Option<(NotePath, Timestamp)> {
-        expired(self.index.vault(), &self.settings, self.clock.now())
+        expired(self.index.vault(), &self.settings, self.now())
     }
 
     /// By words and meaning.
@@ -106,21 +98,20 @@ impl Recall {
         if candidates.count == 0 {
             return Ok((Vec::new(), syntax.notes.clone(), None));
         }
-        let work = self.work().take().unwrap_or_default();
-        let scope = CorpusScope { corpus: &state.corpus, candidates };
-        let typed = find_typed_words(scope, &work.occurrences, &question, place.exact);
-        let mut ranker = Ranker::new(self, state, candidates, question, work);
+        let scope = CorpusScope { corpus: &state.corpus, candidates, occurrences: &Occurrences::default() };
+        let typed = find_typed_words(scope, &question, place.exact);
+        let ranker = Ranker::new(self, state, scope, question);
         let most = if filters.needs_text() { usize::MAX } else { place.limit };
         let bounds = Bounds { typed: typed.first(), allowed: filters.allowed.as_ref() };
         let mut notes = Vec::new();
         if candidates.has_notes {
-            let expanded = expand_words(scope, ranker.occurrences(), &ranker.question, false);
+            let expanded = expand_words(scope, &ranker.question, false);
             notes = ranker.notes(&expanded, bounds, most);
         }
-        let only_word = tiers::without_only_word(&typed);
+        let only_word = without_only_word(&typed);
         let without = only_word.as_ref().map(|syntax| snapshot.filters(syntax, &[], &[])).transpose()?;
         let tiers = Tiers { typed: &typed, without };
-        let mut in_notes = spread(snapshot, state, notes, place.limit, &tiers, &filters)?;
+        let mut in_notes = spread(snapshot, notes, place.limit, &tiers, &filters)?;
         let mut turns = Vec::new();
         if candidates.has_turns {
             let scores = in_notes.iter_mut().map(|found| (found.slot, &mut found.score));
@@ -141,7 +132,7 @@ impl Recall {
     }
 
     fn today(&self) -> jiff::civil::Date {
-        self.clock.now().to_zoned(self.zone.clone()).date()
+        self.now().to_zoned(self.zone().clone()).date()
     }
 
     /// Which notes' blocks are documents of their own, by number.
@@ -156,8 +147,8 @@ impl Recall {
     }
 
     /// Ranks the blocks of a place, given as prefixes of paths, that are `allowed`; without a place, those that may be given
-    /// unasked. What
-    /// was said in coding agents' sessions is none of that, and there may be so much of it that it would leave no room.
+    /// unasked. What was said in coding agents' sessions is none of that, and there may be so much of it that it would
+    /// leave no room.
     pub(in crate::search) fn rank(
         &self,
         state: &CorpusState,
@@ -180,16 +171,15 @@ impl Recall {
         if is_phrases_alone(text) || question.words.is_empty() || most == 0 || candidates.count == 0 {
             return Ranking::default();
         }
-        let work = self.work().take().unwrap_or_default();
-        let mut ranker = Ranker::new(self, state, candidates, question, work);
-        let expanded =
-            expand_words(ranker.scope, ranker.occurrences(), &ranker.question, candidates.has_turns);
+        let scope = CorpusScope { corpus: &state.corpus, candidates, occurrences: &Occurrences::default() };
+        let ranker = Ranker::new(self, state, scope, question);
+        let expanded = expand_words(scope, &ranker.question, candidates.has_turns);
         let best = ranker.best(&expanded, Bounds { typed: None, allowed }, most);
         let slots: Vec<u32> = best.iter().map(|(slot, _)| *slot).collect();
         let Ranker { scope, question, vector, .. } = &ranker;
         let made;
         let builtin = if vector.is_builtin {
-            vector.probe.as_ref().filter(|_| self.table.is_builtin())
+            vector.probe.as_ref().filter(|_| self.table().is_builtin())
         } else {
             made = self.builtin_probe(&question.text, state, candidates);
             made.as_ref()
@@ -237,4 +227,102 @@ fn candidates(state: &CorpusState, prefixes: &[String]) -> Arc<Candidates> {
     }
     let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
     Arc::new(Candidates::new(&state.corpus, inside))
+}
+
+/// A question, and what may answer it.
+pub(super) struct Ranker<'a> {
+    recall: &'a Recall,
+    state: &'a CorpusState,
+    pub scope: CorpusScope<'a>,
+    /// As it was meant: without typing errors.
+    pub question: Question,
+    pub vector: QuestionVector,
+    /// The blocks nearest to it, once they were searched.
+    nearest: OnceCell<Nearest>,
+}
+
+impl<'a> Ranker<'a> {
+    pub fn new(
+        recall: &'a Recall,
+        state: &'a CorpusState,
+        scope: CorpusScope<'a>,
+        question: Question,
+    ) -> Self {
+        let question = correct_typos(question, scope, recall.today());
+        let vector = recall.ask(&question.text, state, scope.candidates);
+        Self { recall, state, scope, question, vector, nearest: OnceCell::new() }
+    }
+
+    /// Its vector and those that go with it.
+    fn vectors(&self) -> Option<Vectors<'_>> {
+        let model = self.state.model.as_ref().filter(|_| !self.vector.is_builtin);
+        let matrix = model.map(|(_, matrix)| matrix);
+        self.vector.probe.as_ref().map(|probe| Vectors { matrix, probe })
+    }
+
+    /// The notes that answer, best first.
+    pub fn notes(&self, expanded: &[ExpandedWord], bounds: Bounds<'_>, most: usize) -> Vec<RankedNote> {
+        let (scope, vectors) = (self.scope, self.vectors());
+        let many = vectors.filter(|_| scope.candidates.count > MANY);
+        let nearest = many.map(|vectors| self.nearest.get_or_init(|| nearest_blocks(scope, vectors)));
+        let lists = self.recall.lists(self.state);
+        let (question, table) = (&self.question, self.recall.table());
+        NoteRanking { scope, question, vectors, table, nearest, lists, expanded, bounds, most }.rank()
+    }
+
+    /// The best blocks of notes and conversations in one order: of notes the best block of each, then further ones.
+    pub fn best(&self, expanded: &[ExpandedWord], bounds: Bounds<'_>, most: usize) -> Vec<(u32, f64)> {
+        let CorpusScope { corpus, candidates, .. } = self.scope;
+        let (mut notes, mut further) = (Vec::new(), Vec::new());
+        if candidates.has_notes {
+            for note in self.notes(expanded, bounds, most) {
+                let mut blocks = note.blocks.into_iter();
+                notes.extend(blocks.next().map(|(slot, _)| (slot, f64::from(note.score))));
+                further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
+            }
+            further.sort_by(|a, b| b.1.total_cmp(&a.1));
+            notes.append(&mut further);
+            notes.truncate(most);
+        }
+        let mut turns = Vec::new();
+        if candidates.has_turns {
+            turns = self.turns(bounds, most, notes.iter_mut().map(|(slot, score)| (*slot, score)));
+            turns.retain(|(slot, _)| corpus.is_said(*slot));
+        }
+        in_one(turns, notes, |(_, score)| score, most)
+    }
+
+    /// The `most` best turns within `bounds`, and the scores of `others`.
+    pub fn turns<'o>(
+        &self,
+        bounds: Bounds<'_>,
+        most: usize,
+        others: impl Iterator<Item = (u32, &'o mut f64)>,
+    ) -> Vec<(u32, f64)> {
+        let corpus = self.scope.corpus;
+        let near = if self.vector.is_builtin && self.recall.table().is_builtin() {
+            Near::Cosine(NEAR)
+        } else {
+            Near::Spreads(NEAR_SPREADS)
+        };
+        let mut others: Vec<(u32, &mut f64)> = others.collect();
+        let mut notes: Vec<u32> = others.iter().map(|(slot, _)| corpus.meta(*slot).file).collect();
+        notes.sort_unstable();
+        let scratch = &self.recall.scratch;
+        let mut scores = Scores::new(weights(&self.question), near, corpus.len(), scratch);
+        let prompt = Prompt {
+            scope: self.scope,
+            question: &self.question,
+            vectors: self.vectors(),
+            nearest: self.nearest.get(),
+            others: &notes,
+            zone: self.recall.zone(),
+            scratch,
+        };
+        prompt.compute(&mut scores);
+        let best = scores.best(self.scope, bounds, most).into_iter();
+        let best = best.map(|slot| (slot, f64::from(scores.of(slot)))).collect();
+        others.iter_mut().for_each(|(slot, score)| **score = f64::from(scores.of(*slot)));
+        best
+    }
 }

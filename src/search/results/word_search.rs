@@ -4,14 +4,10 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::memory::Scope;
-use crate::search::follow::snapshot::Snapshot;
-use crate::search::query::search_scope::{MOST_HITS, SearchScope};
-use crate::search::query::syntax;
-use crate::search::query::syntax::{Item, Syntax};
-use crate::search::results::hit::{FoundBlock, HitMaker, Tier};
-use crate::search::retrieve::bm25::{Clause, Scored, clauses, top};
-use crate::search::retrieve::document_sets::DocumentSets;
-use crate::search::retrieve::filter::Filters;
+use crate::search::follow::Snapshot;
+use crate::search::query::{Item, MOST_HITS, SearchScope, Syntax, syntax};
+use crate::search::results::{FoundBlock, HitMaker, find_block};
+use crate::search::retrieve::{Clause, DocumentSets, Filters, clauses, top};
 use crate::search::store::catalog;
 use crate::search::{Answer, AnswerSource, Hit, Index, IndexError, Options, Query};
 
@@ -130,14 +126,9 @@ impl Snapshot<'_> {
             let scored = top(corpus, clauses, allowed, all, most)?;
             let is_all = scored.len() < most;
             let mut found = Vec::with_capacity(limit.min(scored.len()));
-            for scored in scored {
-                if found.len() == limit {
-                    break;
-                }
-                let (file, block) = corpus.resolve(self.database(), scored.slot)?;
-                if filters.pass(scored.slot, &block)? {
-                    let Scored { slot, score, .. } = scored;
-                    found.push(FoundBlock { slot, score, file, block, tier: Tier::Word });
+            for (slot, score) in scored {
+                if found.len() < limit {
+                    found.extend(find_block(self, (slot, f64::from(score)), filters)?);
                 }
             }
             if found.len() >= limit || is_all {
@@ -243,7 +234,7 @@ impl Snapshot<'_> {
     ) -> Result<(Vec<Hit>, Vec<AnswerSource>), IndexError> {
         let bases = found.iter().map(|found| self.source(found.slot, &found.file)).collect();
         let mut maker = self.maker(query)?;
-        let hits = found.into_iter().map(|found| self.hit(&mut maker, found)).collect::<Result<_, _>>()?;
+        let hits = found.into_iter().map(|found| maker.hit(self, found)).collect::<Result<_, _>>()?;
         Ok((hits, bases))
     }
 
@@ -253,14 +244,5 @@ impl Snapshot<'_> {
     /// SQLite's.
     pub fn maker(&self, query: &str) -> Result<HitMaker, IndexError> {
         Ok(HitMaker::new(crate::embed::cut(query, LONGEST), self.pins()?))
-    }
-
-    /// The hit of a found block, with its text.
-    ///
-    /// # Errors
-    /// tantivy's.
-    pub fn hit(&self, maker: &mut HitMaker, mut found: FoundBlock) -> Result<Hit, IndexError> {
-        found.block.text = self.text(found.slot)?;
-        Ok(Hit { alike: found.is_alike(), ..maker.hit(found.file.path, found.block, found.score) })
     }
 }

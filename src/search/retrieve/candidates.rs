@@ -1,19 +1,19 @@
-//! Selects the blocks that may answer, with their statistics.
+//! Selects the blocks that may answer, with their statistics, and finds those in which a question's terms stand.
 //!
-//! The statistics are those of the candidates alone, at the time of the question.
+//! The statistics are those of the candidates alone, at the time of the question. A term's blocks go out in the order of their
+//! slots. A question needs the same terms several times (for what was typed, for notes, for turns), so [`Occurrences`] reads
+//! each term's postings once.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use roaring::RoaringBitmap;
+use rustc_hash::FxHashMap;
 
-use crate::search::retrieve::bm25;
-use crate::search::store::corpus::{Corpus, CorpusNote};
+use crate::search::analyze::Shape;
+use crate::search::query::QueryTerm;
+use crate::search::store::{Corpus, CorpusNote, TermCount};
 
-/// [`bm25::K1`], in single precision.
-pub const K1: f32 = bm25::K1 as f32;
-/// [`bm25::B`], in single precision.
-pub const B: f32 = bm25::B as f32;
 /// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best by words
 /// and those with the nearest signs: the rest can't come to the top any more.
 pub(in crate::search) const MANY: usize = 5000;
@@ -43,7 +43,7 @@ pub(in crate::search) struct SampledBlock {
 }
 
 /// The blocks that a question may be answered from: those of some notes, and their statistics.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Candidates {
     /// The notes whose blocks are, in the order of their slots.
     pub notes: Vec<NoteSlots>,
@@ -78,17 +78,7 @@ const STRIDE: u32 = 64;
 impl Candidates {
     /// The blocks of the living notes that `takes` their path.
     pub fn new(corpus: &Corpus, takes: impl Fn(&str) -> bool) -> Self {
-        let mut this = Self {
-            notes: Vec::new(),
-            count: 0,
-            has_notes: false,
-            has_turns: false,
-            authors: Vec::new(),
-            mean_length: 0.0,
-            mean_session: 0.0,
-            sample: OnceLock::new(),
-            places: Vec::new(),
-        };
+        let mut this = Self::default();
         let mut length = 0_u64;
         let mut is_author = vec![false; corpus.authors().len()];
         for CorpusNote { number, row, slots } in corpus.notes() {
@@ -138,13 +128,122 @@ impl Candidates {
     }
 }
 
-/// Lucene's BM25 idf of a term in `df` of `n` documents.
-pub fn idf(df: f32, n: f32) -> f32 {
-    (1.0 + (n - df + 0.5) / (df + 0.5)).ln()
+pub(in crate::search) fn count(of: usize) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "counts of blocks and notes")]
+    let count = of as f32;
+    count
 }
 
-/// BM25 of one term.
-#[inline(always)]
-pub fn bm25(tf: f32, idf: f32, length: f32, mean: f32) -> f32 {
-    idf * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
+/// The corpus, the blocks of it that may answer a question, and what was read of the question's terms.
+#[derive(Debug, Clone, Copy)]
+pub struct CorpusScope<'a> {
+    /// All blocks.
+    pub corpus: &'a Corpus,
+    /// Those that may answer.
+    pub candidates: &'a Candidates,
+    /// The blocks of the question's terms.
+    pub occurrences: &'a Occurrences,
 }
+
+impl CorpusScope<'_> {
+    /// Whether a term in so many blocks is in more than one of `most` of many.
+    pub(in crate::search) fn is_common(self, blocks: usize, most: usize) -> bool {
+        self.candidates.count > MANY && blocks * most > self.candidates.count
+    }
+
+    /// The blocks of a term of the question.
+    pub(in crate::search) fn of_question(self, term: &QueryTerm) -> Arc<TermBlocks> {
+        self.known_or_read(&term.stem, &term.forms)
+    }
+
+    /// Those of another term.
+    pub(in crate::search) fn of(self, term: &str) -> Arc<TermBlocks> {
+        self.known_or_read(term, &[])
+    }
+
+    fn known_or_read(self, term: &str, forms: &[String]) -> Arc<TermBlocks> {
+        let known = || self.occurrences.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The forms belong to the key: a term may be near another one of the question.
+        let key = (term.to_owned(), !forms.is_empty());
+        if let Some(blocks) = known().get(&key) {
+            return Arc::clone(blocks);
+        }
+        let found = Arc::new(TermBlocks::new(self, term, forms));
+        known().insert(key, Arc::clone(&found));
+        found
+    }
+}
+
+/// A block in which a term stands.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::search) struct Occurrence {
+    pub slot: u32,
+    /// Its note, by number.
+    pub note: u32,
+    times: u16,
+    pub is_turn: bool,
+    /// Whether it is an event of a conversation, a tool's among them.
+    pub is_said: bool,
+}
+
+impl Occurrence {
+    #[inline(always)]
+    pub fn times(self) -> TermCount {
+        TermCount(self.times.into())
+    }
+
+    #[inline(always)]
+    pub fn tf(self) -> f32 {
+        count(self.times().all() as usize)
+    }
+}
+
+/// The blocks of a scope in which a term stands, in the order of their slots.
+#[derive(Debug, Default)]
+pub(in crate::search) struct TermBlocks {
+    pub blocks: Vec<Occurrence>,
+    /// The slots of those that have it in another form alone.
+    pub forms: Vec<u32>,
+    /// How many notes they are of.
+    pub notes: usize,
+}
+
+impl TermBlocks {
+    /// Reads those of a term, and of other forms of its word ([`QueryTerm::forms`]).
+    pub fn new(scope: CorpusScope<'_>, term: &str, forms: &[String]) -> Self {
+        let CorpusScope { corpus, candidates, .. } = scope;
+        let mut this = Self::default();
+        // The first note that doesn't end before where the postings have come to.
+        let mut note: Option<&NoteSlots> = None;
+        corpus.each_posting(term, forms, |slot, times, is_form| {
+            if note.is_none_or(|note| note.slots.end <= slot) {
+                note = candidates.reaching(slot);
+            }
+            let Some(own) = note.filter(|note| note.slots.start <= slot) else { return };
+            this.notes += usize::from(this.blocks.last().is_none_or(|last| last.note != own.note));
+            let shape = if own.has_turns { corpus.shape(slot) } else { Shape(0) };
+            this.forms.extend(is_form.then_some(slot));
+            this.blocks.push(Occurrence {
+                slot,
+                note: own.note,
+                times: u16::try_from(times.0).unwrap_or(u16::MAX),
+                is_turn: shape.has(Shape::TURN),
+                is_said: shape.has(Shape::TURN | Shape::TOOL),
+            });
+        });
+        this
+    }
+
+    /// Those of some slots.
+    pub fn within(&self, slots: &Range<u32>) -> &[Occurrence] {
+        let at = |slot: u32| self.blocks.partition_point(|block| block.slot < slot);
+        &self.blocks[at(slots.start)..at(slots.end)]
+    }
+}
+
+/// The blocks of terms, each with and without its other forms.
+type TermMap = FxHashMap<(String, bool), Arc<TermBlocks>>;
+
+/// The blocks of all terms that one question has asked for in its scope.
+#[derive(Debug, Default)]
+pub struct Occurrences(Mutex<TermMap>);

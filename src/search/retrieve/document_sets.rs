@@ -1,7 +1,8 @@
-//! Makes sets of documents: those that have a word, a tag, a time or a path.
+//! Takes a query's words apart ([`query_words`]), and makes sets of documents: those that have a word, a tag, a time or a
+//! path.
 //!
-//! A corpus and terms come in; sets of slots go out. A set of a word may hold documents
-//! that have another form of it; where that matters, [`crate::search::retrieve::filter`] looks at the text.
+//! A corpus and terms come in; sets of slots go out. A set of a word may hold documents that have another form of it; where
+//! that matters, [`crate::search::retrieve::filter`] looks at the text.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,13 +13,9 @@ use tantivy::schema::Field;
 
 use crate::memory::Scope;
 use crate::search::IndexError;
-use crate::search::analyze::stems::{Terms, has_function_word};
-use crate::search::analyze::text::{Analyzer, STEM, forms};
-use crate::search::retrieve::query_words;
-use crate::search::retrieve::query_words::{QueryWord, WordMatcher};
-use crate::search::store::blocks::TermCount;
-use crate::search::store::corpus::Corpus;
-use crate::search::store::segment::schema::{FILTER, MARKED, RANK, TEXT, scope_filters};
+use crate::search::analyze::{Analyzer, Form, STEM, Terms, fold, forms, has_function_word};
+use crate::search::query::Item;
+use crate::search::store::{Corpus, FILTER, MARKED, RANK, TEXT, TermCount, scope_filters};
 
 /// Words whose stem begins otherwise than they do, beyond its last letter.
 const IRREGULAR: [(&str, &str); 3] = [("dying", "die"), ("lying", "lie"), ("tying", "tie")];
@@ -32,7 +29,7 @@ pub(in crate::search) struct DocumentSets<'a> {
 impl<'a> DocumentSets<'a> {
     /// Those of `corpus`.
     pub fn new(corpus: &'a Corpus) -> Self {
-        Self { corpus, stems: Terms::new() }
+        Self { corpus, stems: Terms::default() }
     }
 
     /// Those that live.
@@ -191,10 +188,75 @@ fn may_begin(stem: &str, prefix: &str) -> bool {
 }
 
 /// Whether a section's headings have all of these words, in one form or another.
-pub(super) fn has_all(analyzer: &mut Analyzer, section: &str, wanted: &[query_words::QueryWord]) -> bool {
-    let there = query_words::words(analyzer, section);
+pub(super) fn has_all(analyzer: &mut Analyzer, section: &str, wanted: &[QueryWord]) -> bool {
+    let there = query_words(analyzer, section);
     wanted.iter().all(|word| there.iter().any(|other| other.stem == word.stem))
 }
 
 #[cfg(test)]
 mod tests;
+
+/// One word as the index may hold it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryWord {
+    /// As written, folded.
+    pub exact: String,
+    /// Its stem; the same where there is none.
+    pub stem: String,
+    /// The form of the text that it came from.
+    pub form: Form,
+}
+
+/// The words of `text`, each once, in order.
+pub fn query_words(analyzer: &mut Analyzer, text: &str) -> Vec<QueryWord> {
+    let mut words: Vec<QueryWord> = Vec::new();
+    let mut previous_pair = String::new();
+    analyzer.terms(text, &mut |form, exact, stem| {
+        // The last character of a run is indexed for the sake of one-character queries alone.
+        let tail = form == Form::Pair && exact.chars().nth(1).is_none() && previous_pair.ends_with(exact);
+        previous_pair.clear();
+        if form == Form::Pair && !tail {
+            previous_pair.push_str(exact);
+        }
+        let word = QueryWord { exact: exact.to_owned(), stem: stem.unwrap_or(exact).to_owned(), form };
+        if !tail && !words.contains(&word) {
+            words.push(word);
+        }
+    });
+    words
+}
+
+/// A word of a query to look for.
+#[derive(Debug)]
+pub enum WordMatcher {
+    /// Any that begins so.
+    Prefix(String),
+    /// This one, or another with its stem.
+    Form(QueryWord),
+}
+
+impl WordMatcher {
+    /// A word; a lone character of a script without spaces begins pairs.
+    pub fn of(word: QueryWord) -> Self {
+        let is_lone = word.form == Form::Pair && word.exact.chars().nth(1).is_none();
+        if is_lone { Self::Prefix(word.exact) } else { Self::Form(word) }
+    }
+
+    /// Whether a term of a text is that.
+    pub fn is(&self, exact: &str, stem: Option<&str>) -> bool {
+        match self {
+            Self::Prefix(prefix) => exact.starts_with(prefix.as_str()),
+            Self::Form(word) => *exact == word.exact || stem.unwrap_or(exact) == word.stem,
+        }
+    }
+}
+
+/// The words to look for of an item.
+pub fn matchers(analyzer: &mut Analyzer, item: &Item) -> Vec<WordMatcher> {
+    match item {
+        Item::Prefix(text) => vec![WordMatcher::Prefix(fold(text))],
+        Item::Words(text) | Item::Phrase(text) => {
+            query_words(analyzer, text).into_iter().map(WordMatcher::of).collect()
+        }
+    }
+}

@@ -1,5 +1,5 @@
-//! Applies a query's scopes (`project:ID`), filters, exclusions and phrases: as sets of blocks, and by a block's text where
-//! the index can't tell.
+//! Applies a query's scopes (`project:ID`), filters, exclusions and phrases. It intersects sets of blocks from the
+//! index, or reads a block's text where the index doesn't know enough.
 
 use std::cell::RefCell;
 
@@ -8,14 +8,12 @@ use roaring::{MultiOps, RoaringBitmap};
 
 use crate::memory::Scope;
 use crate::search::IndexError;
-use crate::search::analyze::glob;
-use crate::search::analyze::text::{Analyzer, Form, fold};
-use crate::search::query::syntax::{Filter, Item, Syntax};
-use crate::search::read::block::Block;
-use crate::search::retrieve::document_sets::{DocumentSets, has_all};
-use crate::search::retrieve::query_words;
-use crate::search::retrieve::query_words::{QueryWord, WordMatcher, matchers};
-use crate::search::store::corpus::Corpus;
+use crate::search::analyze::{Analyzer, Form, fold, glob};
+use crate::search::query::{Filter, Item, Syntax};
+use crate::search::read::Block;
+use crate::search::retrieve::document_sets::has_all;
+use crate::search::retrieve::{DocumentSets, QueryWord, WordMatcher, matchers, query_words};
+use crate::search::store::Corpus;
 
 /// A query's filters, exclusions and phrases at work.
 pub struct Filters<'s> {
@@ -48,8 +46,7 @@ impl<'s> Filters<'s> {
                 let of_scopes: Result<Vec<_>, _> = scopes.iter().map(|scope| sets.in_scope(scope)).collect();
                 kept &= of_scopes?.union();
             }
-            this.phrases(&mut sets, syntax, &mut kept)?;
-            this.exclusions(&mut sets, syntax, &mut kept)?;
+            this.words(&mut sets, syntax, &mut kept)?;
             this.allowed = Some(kept).filter(|kept| kept.len() < corpus.totals.docs);
         }
         if syntax.phrases().next().is_none()
@@ -114,7 +111,7 @@ impl<'s> Filters<'s> {
                 }
                 Filter::Tag(tag) => (sets.with_filter(&format!("tag:{tag}"))?, None),
                 Filter::Section(text) => {
-                    let words = query_words::words(analyzer, text);
+                    let words = query_words(analyzer, text);
                     if *negative {
                         // The few blocks that are looked at are asked for their headings.
                         self.checks.no_sections.push(words);
@@ -135,32 +132,22 @@ impl<'s> Filters<'s> {
         Ok(kept)
     }
 
-    /// Keeps the documents that have the words of all phrases; their texts are looked at afterwards.
-    fn phrases(
+    /// Keeps the documents that have the words of all phrases, and leaves out those with a word that is not wanted. The texts
+    /// are looked at afterwards, for phrases and for unwanted prefixes, compounds and phrases.
+    fn words(
         &mut self,
         sets: &mut DocumentSets<'_>,
         syntax: &Syntax,
         kept: &mut RoaringBitmap,
     ) -> Result<(), IndexError> {
-        for item in &syntax.items {
-            let Item::Phrase(text) = item else { continue };
-            for word in query_words::words(self.analyzer.get_mut(), text) {
+        for text in syntax.phrases() {
+            for word in query_words(self.analyzer.get_mut(), text) {
                 if word.form != Form::Whole {
                     *kept &= sets.with(&WordMatcher::of(word))?;
                 }
             }
             self.checks.phrases.push((flat(text), true));
         }
-        Ok(())
-    }
-
-    /// Leaves out the documents with a word that is not wanted. For prefixes, compounds and phrases their texts are looked at.
-    fn exclusions(
-        &mut self,
-        sets: &mut DocumentSets<'_>,
-        syntax: &Syntax,
-        kept: &mut RoaringBitmap,
-    ) -> Result<(), IndexError> {
         for item in &syntax.not {
             match (item, &matchers(self.analyzer.get_mut(), item)[..]) {
                 (Item::Words(_), [word @ WordMatcher::Form(_)]) => *kept -= sets.with(word)?,

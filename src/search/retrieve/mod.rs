@@ -1,18 +1,25 @@
 //! Finds the blocks that may answer.
 //!
-//! - In the index, by words: [`query_words`] (a query's words), `document_sets` (the blocks that have a word, a tag or a
-//!   time), `filter`, and [`bm25`].
-//! - For the ranking, in the corpus: `candidates` (the blocks of a scope, with statistics), `term_blocks` (the blocks of
-//!   a question's terms), `similar_words` (words of the vault that look
-//!   like a word of the question), `typo_correction` and `nearest_vectors`.
+//! - In the index, by words: `document_sets` (a query's words, and the blocks that have a word, a tag or a time), `filter`,
+//!   and [`bm25`].
+//! - For the ranking, in the corpus: `candidates` (the blocks of a scope, with statistics, and those of a question's terms),
+//!   `similar_words` (words of the vault that look like a word of the question, and what a misspelt one means) and
+//!   `nearest_vectors`.
 
 pub mod bm25;
-pub mod query_words;
 
 pub(in crate::search) mod candidates;
 pub(in crate::search) mod document_sets;
 pub(in crate::search) mod filter;
 pub(in crate::search) mod nearest_vectors;
 pub(in crate::search) mod similar_words;
-pub(in crate::search) mod term_blocks;
-pub(in crate::search) mod typo_correction;
+
+pub(in crate::search) use bm25::{B, Clause, K1, clauses, idf, saturated, top};
+pub(in crate::search) use candidates::{
+    Bounds, COMMON, Candidates, CorpusScope, MANY, NoteSlots, Occurrence, Occurrences, RATHER_COMMON,
+    SampledBlock, TermBlocks, count,
+};
+pub(in crate::search) use document_sets::{DocumentSets, QueryWord, WordMatcher, matchers, query_words};
+pub(in crate::search) use filter::Filters;
+pub(in crate::search) use nearest_vectors::{Nearest, Vectors, nearest_blocks};
+pub(in crate::search) use similar_words::{SimilarWordFinder, SimilarWords, correct_typos};

@@ -11,12 +11,8 @@ use std::ops::Range;
 
 use crate::embed::table::DIMENSIONS;
 use crate::search::parallel::{both, share};
-use crate::search::retrieve::candidates::{Candidates, NoteSlots, SampledBlock};
-use crate::search::retrieve::term_blocks::CorpusScope;
-use crate::search::store::corpus::Corpus;
-use crate::search::store::matrix::{Matrix, Probe};
-use crate::search::store::segment::rows::Rows;
-use crate::search::store::segment::vector_code::Signs;
+use crate::search::retrieve::{Candidates, CorpusScope, NoteSlots, SampledBlock};
+use crate::search::store::{Corpus, Matrix, Probe, Rows, Signs};
 
 /// So many blocks with the nearest signs have their cosines taken.
 const NEAREST: usize = 1500;
@@ -189,6 +185,7 @@ mod tests {
     use super::*;
     use crate::embed::BuiltinTable;
     use crate::search::read::block::{Block, Kind, ParsedNote};
+    use crate::search::retrieve::Occurrences;
 
     const WORDS: [&str; 16] = [
         "garden", "kettle", "bicycle", "window", "letter", "pepper", "river", "engine", "mirror", "basket",
@@ -221,12 +218,20 @@ mod tests {
         let probe = Probe::new(&BuiltinTable::builtin().embed("Who adopted a young cat?")).unwrap();
         let vectors = Vectors { matrix: None, probe: &probe };
         let candidates = Candidates::new(&fresh, |_| true);
-        let near = by_signs(CorpusScope { corpus: &fresh, candidates: &candidates }, vectors, 3000);
+        let near = by_signs(
+            CorpusScope { corpus: &fresh, candidates: &candidates, occurrences: &Occurrences::default() },
+            vectors,
+            3000,
+        );
         assert!(near.slots.len() < candidates.count / 2 && !near.sample.is_empty());
         let mut cosines = near.sample;
         cosines.sort_unstable_by(f32::total_cmp);
         let all_grown = Candidates::new(&grown, |_| true);
-        let other = by_signs(CorpusScope { corpus: &grown, candidates: &all_grown }, vectors, 3000);
+        let other = by_signs(
+            CorpusScope { corpus: &grown, candidates: &all_grown, occurrences: &Occurrences::default() },
+            vectors,
+            3000,
+        );
         assert_eq!(places(&fresh, &near.slots), places(&grown, &other.slots));
         let mut sample = other.sample;
         sample.sort_unstable_by(f32::total_cmp);

@@ -6,13 +6,8 @@
 use std::ops::Range;
 
 use crate::search::Role;
-use crate::search::analyze::stems::Shape;
-use crate::search::store::corpus::Corpus;
-use crate::search::store::segment::block_meta::{Meta, NO_ROW, NOBODY, role_of};
-use crate::search::store::segment::reader::Seg;
-use crate::search::store::segment::rows::Rows;
-use crate::search::store::segment::schema::{RANK, TEXT};
-use crate::search::store::segment::vector_code::{Code, Hash};
+use crate::search::analyze::Shape;
+use crate::search::store::{Code, Corpus, Hash, Meta, NO_ROW, NOBODY, RANK, Rows, Seg, TEXT, role_of};
 
 /// How often a term stands in a block's text, and whether it stands in the title or the headings above it, as its posting
 /// has it.
@@ -59,12 +54,6 @@ impl Corpus {
     pub(in crate::search) fn part_of(&self, slot: u32) -> (&Rows, Range<u32>) {
         let (seg, _) = self.place(slot);
         (&*seg.rows, seg.slots())
-    }
-
-    /// Whether `slot` is of a block.
-    #[inline(always)]
-    pub fn has(&self, slot: u32) -> bool {
-        (slot as usize) < self.len()
     }
 
     /// The record of a block.
@@ -130,7 +119,7 @@ impl Corpus {
     #[inline(always)]
     pub(in crate::search) fn beside(&self, slot: u32, offset: i32) -> Option<u32> {
         let at = slot.checked_add_signed(offset)?;
-        (self.has(at) && self.meta(at).file == self.meta(slot).file).then_some(at)
+        ((at as usize) < self.len() && self.meta(at).file == self.meta(slot).file).then_some(at)
     }
 
     #[inline(always)]

@@ -2,26 +2,21 @@
 //! that queries read.
 //!
 //! A missing, damaged or outdated cache is made new; on a full or read-only disk it is only read, or kept in memory.
-//! `verify` records checksums of the files at each commit and compares them on opening; `recreate` replaces a damaged
-//! cache by an empty one.
+//! `damage` records checksums of the files at each commit, compares them on opening, and replaces a damaged cache by an
+//! empty one.
 
-mod recreate;
-mod verify;
+mod damage;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use damage::{drop_logs, quick_check};
 use rusqlite::Connection;
 
 use crate::search::IndexError;
-use crate::search::store::corpus::Corpus;
-use crate::search::store::lock::Lock;
-use crate::search::store::seal::{Found, Sealed};
-use crate::search::store::segment::reader::SegmentFiles;
-use crate::search::store::{catalog, commit};
-use recreate::drop_logs;
-pub use recreate::mend;
-use verify::quick_check;
+use crate::search::store::{Corpus, Found, Lock, Sealed, SegmentFiles, catalog, commit};
+
+pub use damage::mend;
 
 /// How the cache can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]

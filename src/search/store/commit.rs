@@ -1,7 +1,10 @@
-//! Commits a change, merges segments, and sweeps leftovers of a crash.
+//! Turns changed files into a change of the index ([`Delta`]): a new segment with the new blocks, and the list of blocks that
+//! are deleted. Commits changes, merges segments, and sweeps leftovers of a crash.
 //!
-//! One SQLite transaction is the commit, and whoever makes one holds `write.lock`. A merge changes no answer: documents
-//! keep their texts, dead ones are dropped. Notes that are saved while a large one is made are read directly.
+//! A change is built without touching the committed index, so the same change serves a commit, and an answer over an
+//! index that can't be written. One SQLite transaction is the commit, and whoever makes one holds `write.lock`. A merge
+//! changes no answer: documents keep their texts, dead ones are dropped. Notes that are saved while a large one is made are
+//! read directly.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,15 +15,14 @@ use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::AliveBitSet;
 
 use crate::search::IndexError;
+use crate::search::read::block::ParsedNote;
 use crate::search::store::catalog;
-use crate::search::store::catalog::Totals;
-use crate::search::store::corpus::Corpus;
-use crate::search::store::delta::Delta;
-use crate::search::store::segment::directory::SegmentDirectory;
-use crate::search::store::segment::file::NewSegment;
-use crate::search::store::segment::reader::SegmentFiles;
-use crate::search::store::segment::rows::NewRows;
-use crate::search::store::segment::{file, schema};
+use crate::search::store::segment::file;
+use crate::search::store::segment::schema;
+use crate::search::store::{
+    Corpus, FileRow, NewRows, NewSegment, Place, RowInputs, Seg, SegmentBuilder, SegmentDirectory,
+    SegmentFiles, Target, Totals,
+};
 
 /// As many segments of about one size are merged into one.
 const FAN: usize = 6;
@@ -182,4 +184,134 @@ fn alive_set(alive: &BitSet) -> Result<AliveBitSet, IndexError> {
     let mut bytes = Vec::new();
     tantivy::fastfield::write_alive_bitset(alive, &mut bytes).map_err(tantivy::TantivyError::from)?;
     Ok(AliveBitSet::open(OwnedBytes::new(bytes)))
+}
+
+/// The change of a file.
+#[derive(Debug)]
+pub enum Change {
+    /// It is no longer there.
+    Removed(FileRow),
+    /// Its bytes are as known; only what the file system says of it changed.
+    Touched(FileRow),
+    /// It is new, or other than before.
+    Content {
+        /// As it will be known, with the place of its last blocks.
+        file: FileRow,
+        /// Whether the index knew nothing of it.
+        is_new: bool,
+        /// Its blocks.
+        note: ParsedNote,
+    },
+}
+
+/// A change of the index, ready to be committed or looked through.
+#[derive(Debug, Default)]
+pub struct Delta {
+    /// Rows to write, each with its new place: of segment 0 in the new segment.
+    pub files: Vec<FileRow>,
+    /// Paths of files to forget.
+    pub removed: Vec<String>,
+    /// Paths of known files whose blocks are others now, or none.
+    replaced: Vec<String>,
+    /// How many of the files are new.
+    added: u64,
+    /// Places whose blocks die.
+    pub dying: Vec<Place>,
+    /// The segment of the new blocks.
+    pub segment: Option<NewSegment>,
+}
+
+/// Gathers changes until they are a [`Delta`].
+pub struct DeltaBuilder<'a> {
+    target: &'a Target,
+    basis: &'a RowInputs,
+    delta: Delta,
+    blocks: Option<SegmentBuilder>,
+}
+
+impl<'a> DeltaBuilder<'a> {
+    /// None yet; new blocks go to `target`.
+    pub fn new(target: &'a Target, basis: &'a RowInputs) -> Self {
+        Self { target, basis, delta: Delta::default(), blocks: None }
+    }
+
+    /// Adds a file's change.
+    pub fn add(&mut self, change: Change) -> Result<(), IndexError> {
+        let delta = &mut self.delta;
+        match change {
+            Change::Removed(file) => {
+                delta.dying.extend(file.place);
+                delta.removed.push(file.path);
+            }
+            Change::Touched(file) => delta.files.push(file),
+            Change::Content { mut file, is_new, note } => {
+                delta.added += u64::from(is_new);
+                if file.place.is_some() || !is_new && !note.blocks.is_empty() {
+                    delta.replaced.push(file.path.clone());
+                }
+                delta.dying.extend(file.place.take());
+                if !note.blocks.is_empty() {
+                    let blocks = match &mut self.blocks {
+                        Some(blocks) => blocks,
+                        None => self.blocks.insert(SegmentBuilder::new(self.target, self.basis)?),
+                    };
+                    file.place = Some(blocks.add(&file.path, &note)?);
+                }
+                delta.files.push(file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory in use for new blocks, about.
+    pub fn memory(&self) -> usize {
+        self.blocks.as_ref().map_or(0, SegmentBuilder::memory)
+    }
+
+    /// Writes the new blocks.
+    pub fn finish(self) -> Result<Delta, IndexError> {
+        Ok(Delta { segment: self.blocks.map(SegmentBuilder::finish).transpose()?, ..self.delta })
+    }
+}
+
+impl Delta {
+    /// Works out the change that `changes` make to the index.
+    pub fn build(changes: Vec<Change>, target: &Target, basis: &RowInputs) -> Result<Self, IndexError> {
+        let mut builder = DeltaBuilder::new(target, basis);
+        changes.into_iter().try_for_each(|change| builder.add(change))?;
+        builder.finish()
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.removed.is_empty()
+    }
+
+    /// The numbers of the index after this change to `totals`.
+    pub fn totals(&self, totals: catalog::Totals) -> catalog::Totals {
+        let mut after = totals;
+        after.docs -= self.dying.iter().map(|place| u64::from(place.count)).sum::<u64>();
+        after.docs += self.segment.as_ref().map_or(0, |new| u64::from(new.segment.meta().max_doc()));
+        after.files += self.added;
+        after.files -= self.removed.len() as u64;
+        after
+    }
+
+    /// `corpus` as it would be after the commit.
+    pub fn overlay(&self, corpus: &Corpus) -> Result<Corpus, IndexError> {
+        let mut after = corpus.clone();
+        after.totals = self.totals(corpus.totals);
+        for place in &self.dying {
+            if let Some(seg) = after.segs.iter_mut().find(|seg| seg.id == place.segment) {
+                seg.bury(place.start, place.count);
+            }
+        }
+        after.hidden.extend(self.removed.iter().chain(&self.replaced).cloned());
+        if let Some(segment) = &self.segment {
+            let new = |file: &&FileRow| file.place.is_some_and(|place| place.segment == 0);
+            let memory = self.files.iter().filter(new).cloned().collect();
+            after.add(Seg { memory, ..Seg::open(0, &segment.segment, 8)? });
+        }
+        Ok(after)
+    }
 }

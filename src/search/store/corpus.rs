@@ -11,18 +11,17 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rusqlite::Connection;
 
 use crate::search::IndexError;
-use crate::search::analyze::authors::Authors;
-use crate::search::read::block::{Block, ParsedNote};
-use crate::search::store::catalog;
-use crate::search::store::catalog::{FileRow, Totals};
-use crate::search::store::segment::file::{SegmentBuilder, Target};
-use crate::search::store::segment::note_rows::RowInputs;
-use crate::search::store::segment::reader::{Seg, SegmentFiles};
-use crate::search::store::segment::rows::NoteRow;
+use crate::search::analyze::Authors;
+use crate::search::read::Block;
+use crate::search::read::block::ParsedNote;
+use crate::search::store::{
+    FileRow, NoteRow, RowInputs, Seg, SegmentBuilder, SegmentFiles, Target, Totals, catalog,
+};
 
 /// Unpacked blocks of texts that stay in memory, of all segments together; 32 KB each.
 const KEPT: usize = 128;
@@ -39,6 +38,8 @@ pub struct Corpus {
     /// The first slot of each segment.
     pub(super) firsts: Vec<u32>,
     pub(super) authors: Authors,
+    /// The place of each note in the order of their paths, once equal scores were compared.
+    by_path: OnceLock<Vec<u32>>,
 }
 
 /// One note of the corpus.
@@ -85,12 +86,13 @@ impl Corpus {
         let first = u32::try_from(self.len()).unwrap_or(u32::MAX);
         let file = u32::try_from(self.note_count()).unwrap_or(u32::MAX);
         let authors = seg.rows.authors().iter().map(|name| self.authors.of_key(name)).collect();
+        self.by_path = OnceLock::new();
         self.firsts.push(first);
         self.segs.push(Seg { first, file, authors, ..seg });
     }
 
     /// Takes notes in, each in place of its last version, as one segment in memory. For tests and benches; a
-    /// [`crate::search::store::delta::Delta`] does that for the program.
+    /// [`crate::search::store::commit::Delta`] does that for the program.
     ///
     /// # Errors
     /// tantivy's.
@@ -129,6 +131,19 @@ impl Corpus {
         seg.note(number, &seg.rows.notes()[(number - seg.file) as usize])
     }
 
+    /// The place of a slot's note in the order of all notes' paths, dead versions included.
+    pub(in crate::search) fn place_by_path(&self, slot: u32) -> u32 {
+        let places = self.by_path.get_or_init(|| {
+            let path = |note: u32| &*self.note(note).row.path;
+            let mut notes: Vec<u32> = (0..).take(self.note_count()).collect();
+            notes.sort_by(|a, b| path(*a).cmp(path(*b)));
+            let mut places = vec![0; notes.len()];
+            (0..).zip(notes).for_each(|(place, note)| places[note as usize] = place);
+            places
+        });
+        places[self.meta(slot).file as usize]
+    }
+
     fn seg_of_note(&self, number: u32) -> &Seg {
         &self.segs[self.segs.partition_point(|seg| seg.file <= number).saturating_sub(1)]
     }
@@ -148,9 +163,9 @@ impl Corpus {
     }
 
     /// The mean length of a living document, as ranking counts it.
-    pub fn mean_length(&self) -> f64 {
+    pub fn mean_length(&self) -> f32 {
         let terms: u64 = self.notes().map(|note| u64::from(note.row.terms)).sum();
-        (terms as f64 / self.totals.docs.max(1) as f64).max(1.0)
+        (terms as f64 / self.totals.docs.max(1) as f64).max(1.0) as f32
     }
 
     /// The block of a slot without its text, and its file.

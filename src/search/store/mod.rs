@@ -2,30 +2,45 @@
 //!
 //! Blocks with their terms come in; the corpus that questions are answered from goes out. The store is never the only copy.
 //!
-//! - [`cache`]: the folder with its database, segments and locks; `cache::verify` verifies its files, `cache::recreate`
-//!   replaces one that can't be used. `version`: the fingerprint by which an outdated cache is recognised.
-//! - [`catalog`]: `index.sqlite`, with the positions of each file's blocks (`catalog::files`), the segments and their
-//!   deletions. One transaction there commits all, so after a crash only unlisted files have to be removed.
+//! - [`cache`]: the folder with its database, segments and locks; `cache::damage` verifies its files, and replaces one that
+//!   can't be used.
+//! - [`catalog`]: `index.sqlite`, with the positions of each file's blocks, the segments and their deletions. One transaction
+//!   there commits all, so after a crash only unlisted files have to be removed.
 //! - [`seal`]: checksums, by which a damaged file is detected.
 //! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks, and with the ranking's data on each block
 //!   in a file that is mapped beside it.
-//! - [`delta`] turns changed files into a change; [`commit`] commits it and merges segments.
+//! - [`commit`] turns changed files into a change, commits it and merges segments.
 //! - [`corpus`]: one snapshot of all of that, with exact statistics of living documents, so that an index that grew by
 //!   edits and a new one give the same answers; [`blocks`] reads what it knows of each block.
-//! - [`vectors`] and [`matrix`] store and compare the vectors of external models.
+//! - [`vector_code`]: quantised vectors; [`vectors`] stores those of external models.
 
 pub mod blocks;
 pub mod cache;
 pub mod catalog;
 pub mod commit;
 pub mod corpus;
-pub mod delta;
-pub mod matrix;
 pub mod seal;
 pub mod segment;
+pub mod vector_code;
 pub mod vectors;
 
 pub(in crate::search) mod lock;
-mod version;
 
-pub use version::SCHEMA;
+pub(in crate::search) use blocks::TermCount;
+pub(in crate::search) use cache::{Mode, Pooled, Store};
+pub(in crate::search) use catalog::{FileRow, FileStat, Place, SegmentRow, Totals};
+pub(in crate::search) use commit::{Change, Delta, DeltaBuilder};
+pub(in crate::search) use corpus::{Corpus, CorpusNote};
+pub(in crate::search) use lock::Lock;
+pub(in crate::search) use seal::{DATABASE, Found, Seal, Sealed, boot_id};
+pub(in crate::search) use segment::block_meta::{Meta, NEVER, NO_ROW, NOBODY, Rest, role_of};
+pub(in crate::search) use segment::file::{NewSegment, SegmentBuilder, Target};
+pub(in crate::search) use segment::note_rows::{Gathered, RowInputs};
+pub(in crate::search) use segment::pack::{Postings, decode};
+pub(in crate::search) use segment::reader::{Seg, SegmentFiles};
+pub(in crate::search) use segment::rows::{NewRows, NewTerms, NoteRow, Rows};
+pub(in crate::search) use segment::schema::{
+    FILTER, MARKED, RANK, SEPARATOR, SegmentDirectory, TEXT, TextTerms, scope_filters,
+};
+pub(in crate::search) use vector_code::{Code, Hash, Matrix, Probe, Signs, WORDS, hash, to_bytes};
+pub(in crate::search) use vectors::{Counts, Pointer};

@@ -28,17 +28,6 @@ pub struct Seal {
     stat: [i64; 3],
 }
 
-/// How a file is, against its seal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// Untouched, as far as the file system knows.
-    Known,
-    /// Another file with the same bytes: this is its seal.
-    Same(Seal),
-    /// Not there, or not what it was.
-    Damaged,
-}
-
 impl Seal {
     /// Of the file at `path`, from its bytes.
     ///
@@ -58,25 +47,14 @@ impl Seal {
         }
     }
 
-    /// How the file at `path` is; where `deep`, by its bytes whatever the file system says.
-    pub fn check(&self, path: &Path, deep: bool) -> Verdict {
-        let Ok(meta) = std::fs::metadata(path) else { return Verdict::Damaged };
-        if meta.len() != self.length {
-            return Verdict::Damaged;
-        }
+    /// The seal of the file at `path` as it is now, where it has the same bytes; none where it is not there, or not what it
+    /// was. Its bytes are read where the file system says that it is another one, and where `deep`.
+    pub fn check(&self, path: &Path, deep: bool) -> Option<Self> {
+        let meta = std::fs::metadata(path).ok().filter(|meta| meta.len() == self.length)?;
         if !deep && stat(&meta) == self.stat {
-            return Verdict::Known;
+            return Some(*self);
         }
-        match Self::of(path) {
-            Ok(now) if (now.length, now.sum) == (self.length, self.sum) => {
-                if now.stat == self.stat {
-                    Verdict::Known
-                } else {
-                    Verdict::Same(now)
-                }
-            }
-            _ => Verdict::Damaged,
-        }
+        Self::of(path).ok().filter(|now| (now.length, now.sum) == (self.length, self.sum))
     }
 }
 
@@ -156,9 +134,10 @@ impl Sealed {
             return Ok(Found::Unsealed);
         };
         let is_new_start = sealed.boot != boot_id();
+        let is_settled = !is_new_start && !sealed.is_changing;
         match sealed.database.check(&root.join(DATABASE), deep || is_new_start) {
-            Verdict::Damaged if is_new_start || !sealed.is_changing => Err(damaged()),
-            Verdict::Known if !is_new_start && !sealed.is_changing => Ok(Found::Whole),
+            None if is_new_start || !sealed.is_changing => Err(damaged()),
+            Some(now) if now == sealed.database && is_settled => Ok(Found::Whole),
             _ => Ok(Found::Doubtful),
         }
     }
@@ -217,11 +196,8 @@ pub fn check_files(root: &Path, seals: &str, deep: bool) -> Result<Option<String
     let mut seals: Vec<(String, Seal)> = serde_json::from_str(seals).map_err(|_| torn("a segment"))?;
     let mut moved = false;
     for (name, seal) in &mut seals {
-        match seal.check(&root.join(&*name), deep) {
-            Verdict::Known => {}
-            Verdict::Same(now) => (moved, *seal) = (true, now),
-            Verdict::Damaged => return Err(torn(name)),
-        }
+        let now = seal.check(&root.join(&*name), deep).ok_or_else(|| torn(name))?;
+        moved |= std::mem::replace(seal, now) != now;
     }
     if seals.is_empty() {
         return Err(IndexError::Torn("a segment without files".to_owned()));
@@ -240,15 +216,16 @@ mod tests {
         std::fs::write(&a, "some bytes").unwrap();
         let seal = Seal::of(&a).unwrap();
         assert_eq!(serde_json::from_str::<Seal>(&json(&seal)).unwrap(), seal);
-        assert_eq!((seal.check(&a, false), seal.check(&a, true)), (Verdict::Known, Verdict::Known));
+        assert_eq!((seal.check(&a, false), seal.check(&a, true)), (Some(seal), Some(seal)));
         std::fs::copy(&a, &b).unwrap();
-        assert_eq!(seal.check(&b, false), Verdict::Same(Seal::of(&b).unwrap()));
+        assert_eq!(seal.check(&b, false), Some(Seal::of(&b).unwrap()));
+        assert_ne!(Seal::of(&b).unwrap(), seal);
         for damaged in ["", "some byte", "Some bytes", "some bytes "] {
             std::fs::write(&b, damaged).unwrap();
-            assert_eq!(seal.check(&b, false), Verdict::Damaged);
+            assert_eq!(seal.check(&b, false), None);
         }
         std::fs::remove_file(&b).unwrap();
-        assert_eq!(seal.check(&b, false), Verdict::Damaged);
+        assert_eq!(seal.check(&b, false), None);
     }
 
     #[test]

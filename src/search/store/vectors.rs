@@ -12,8 +12,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::embed::retry::Backoff;
-use crate::search::store::matrix;
-use crate::search::store::segment::vector_code::Hash;
+use crate::search::store::{Hash, to_bytes};
 
 /// The position of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +107,7 @@ pub fn first_retry(conn: &Connection, model: &str) -> rusqlite::Result<Option<i6
 
 /// Stores an embedding.
 pub fn store(conn: &Connection, model: &str, hash: &Hash, vector: &[f32]) -> rusqlite::Result<()> {
-    let Some(bytes) = matrix::to_bytes(vector) else {
+    let Some(bytes) = to_bytes(vector) else {
         return fail(conn, model, hash, "a vector without a direction", i64::MAX);
     };
     conn.prepare_cached(
@@ -142,22 +141,13 @@ pub fn dimension(conn: &Connection, model: &str) -> rusqlite::Result<Option<usiz
 
 /// How a model's rows stand.
 pub fn counts(conn: &Connection, model: &str) -> rusqlite::Result<Counts> {
-    let mut counts = Counts::default();
-    let mut select =
-        conn.prepare_cached("SELECT status, count(*) FROM vectors WHERE model = ?1 GROUP BY status")?;
-    let mut rows = select.query([model])?;
-    while let Some(row) = rows.next()? {
-        let count = row.get::<_, i64>(1)?.cast_unsigned();
-        match row.get_ref(0)?.as_str().unwrap_or("") {
-            "ok" => counts.ok = count,
-            "failed" => counts.failed = count,
-            _ => counts.pending = count,
-        }
-    }
-    Ok(counts)
+    let of = |status: &str| format!("count(*) FILTER (WHERE status = '{status}')");
+    let all = ["pending", "ok", "failed"].map(of).join(", ");
+    conn.prepare_cached(&format!("SELECT {all} FROM vectors WHERE model = ?1"))?
+        .query_row([model], |row| Ok(Counts { pending: row.get(0)?, ok: row.get(1)?, failed: row.get(2)? }))
 }
 
-/// The dimension of a model's embeddings, and each as [`matrix::to_bytes`] made it, by the hash of its text.
+/// The dimension of a model's embeddings, and each as [`to_bytes`] made it, by the hash of its text.
 pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<(usize, HashMap<Hash, Vec<u8>>)> {
     let dimension = dimension(conn, model)?.unwrap_or(0);
     let mut select = conn.prepare_cached(
@@ -172,7 +162,7 @@ pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<(usize, HashMap<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::store::segment::vector_code::hash;
+    use crate::search::store::vector_code::hash;
 
     fn pointer(text: &str, path: &'static str, line: u32) -> Pointer<'static> {
         Pointer {

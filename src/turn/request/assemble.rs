@@ -208,19 +208,13 @@ fn past_start(past: &[PastMessage], room: u64) -> usize {
 }
 
 fn system(notes: &RequestNotes, skills: &RequestSkills) -> String {
-    let mut text = String::new();
-    let persona = notes.persona.trim();
-    if !persona.is_empty() {
-        text.push_str(persona);
-        text.push_str("\n\n");
-    }
-    text.push_str(RULES);
-    if let Some(skills) = skills.in_system() {
-        text.push_str("\n\n");
-        text.push_str(&skills);
-    }
-    text.push_str(&notes.in_system());
-    text
+    let skills = skills.in_system().unwrap_or_default();
+    joined(&[notes.persona.trim(), RULES, &skills]) + &notes.in_system()
+}
+
+/// The parts that say something, a blank line between them.
+fn joined(parts: &[&str]) -> String {
+    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The new part of this turn: date and time, the last session's work, what was said `earlier` about it, and the
@@ -228,21 +222,11 @@ fn system(notes: &RequestNotes, skills: &RequestSkills) -> String {
 fn new_messages(material: &RequestMaterial<'_>, earlier: &str) -> Vec<Message> {
     let now = &material.now;
     let zone = now.time_zone().iana_name().unwrap_or("local time");
-    let mut context = format!("Now: {} ({zone}).", now.strftime("%A, %Y-%m-%d %H:%M"));
-    context.push_str(&material.notes.in_new_message());
-    if let Some(skills) = material.skills.in_new_message() {
-        context.push_str("\n\n");
-        context.push_str(&skills);
-    }
-    if !earlier.is_empty() {
-        context.push_str("\n\n");
-        context.push_str(earlier);
-    }
-    if !material.injection.is_empty() {
-        context.push_str("\n\n");
-        context.push_str(material.injection.trim_end());
-    }
-    let mut context = Some(MessagePart::Text { text: context });
+    let head = format!("Now: {} ({zone}).", now.strftime("%A, %Y-%m-%d %H:%M"));
+    let head = head + &material.notes.in_new_message();
+    let skills = material.skills.in_new_message().unwrap_or_default();
+    let text = joined(&[&head, &skills, earlier, material.injection.trim_end()]);
+    let mut context = Some(MessagePart::Text { text });
     let messages = material.questions.iter().map(|question| {
         let mut parts: Vec<MessagePart> = context.take().into_iter().collect();
         let text = history::strip_mentions(&question.text);

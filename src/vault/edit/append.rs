@@ -13,13 +13,10 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
-use super::create::{remove, rename_new, temp_name, write_temp};
-use super::editor::Editor;
-use crate::vault::Result;
-use crate::vault::error::{EditError, VaultError};
-use crate::vault::path::NotePath;
+use super::swap::{remove, rename_new, temp_name, write_temp};
 use crate::vault::read::conflict::OUR_MARK;
 use crate::vault::read::stat_of;
+use crate::vault::{EditError, Editor, NotePath, Result, VaultError};
 
 /// How often a note may be replaced under an append before that is an error.
 const TRIES: usize = 8;

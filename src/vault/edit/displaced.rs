@@ -6,22 +6,20 @@
 //! [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours checks the old file for changes, and
 //! merges (`plan::three_way`) the change into the note.
 
-use std::{fs::File, io, io::Write, path::PathBuf, time::Instant};
+use std::{fs::File, io, path::PathBuf, time::Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, OFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::create::read_in;
+use super::edit_journal::JournalLock;
 use super::editor::{EditAttempt, EditTask, Editor, GONE_FOR, PlannedBytes};
-use super::journal::JournalLock;
 use super::lease;
-use crate::config::EditStrategy;
-use crate::vault::Result;
-use crate::vault::change_reason::{Actor, ChangeReason};
-use crate::vault::error::EditError;
-use crate::vault::path::NotePath;
+use super::swap::{open_in, read_in};
+use crate::config::{EditStrategy, json_file};
 use crate::vault::plan::carry_over;
+use crate::vault::{Actor, ChangeReason, EditError, NotePath, Result};
 
 /// How long a displaced file is kept after its last change.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
@@ -78,12 +76,7 @@ impl Editor {
     fn save_record(&self, record: &Record) -> Result<()> {
         let file = self.record_file(&record.name);
         let save = || -> io::Result<()> {
-            std::fs::create_dir_all(self.edits.join("displaced"))?;
-            let temp = file.with_extension("tmp");
-            let mut written = File::create(&temp)?;
-            written.write_all(&record.encode()?)?;
-            written.sync_all()?;
-            std::fs::rename(&temp, &file)?;
+            json_file::replace(&file, &record.encode()?, true)?;
             File::open(self.edits.join("displaced"))?.sync_all()
         };
         save().map_err(|source| EditError::Journal(file.clone(), source))
@@ -114,10 +107,9 @@ impl Editor {
     }
 
     fn let_go(&self, record: &Record) {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let Ok(place) = self.vault.locate(&record.path) else { return };
-        let Ok(file) = rustix::fs::openat(&place.dir, &*record.name, flags, Mode::empty()) else { return };
-        let unwritten = self.options.ask_for_writers && lease::no_writers(&File::from(file)) == Some(true);
+        let Ok(file) = open_in(&place.dir, &*record.name, OFlags::NONBLOCK) else { return };
+        let unwritten = self.options.ask_for_writers && lease::no_writers(&file) == Some(true);
         let same = read_in(&place.dir, &*record.name).is_ok_and(|now| now.as_ref() == Some(&record.base));
         if unwritten && same && rustix::fs::unlinkat(&place.dir, &*record.name, AtFlags::empty()).is_ok() {
             self.forget_displaced(&record.name);
@@ -155,11 +147,10 @@ impl Editor {
             }
             Err(error) => return Err(error.into()),
         };
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let opened = match rustix::fs::openat(&place.dir, &*record.name, flags, Mode::empty()) {
-            Ok(file) if self.options.ask_for_writers => lease::no_writers(&File::from(file)),
+        let opened = match open_in(&place.dir, &*record.name, OFlags::NONBLOCK) {
+            Ok(file) if self.options.ask_for_writers => lease::no_writers(&file),
             Ok(_) => None,
-            Err(rustix::io::Errno::NOENT) => {
+            Err(Errno::NOENT) => {
                 self.forget_displaced(&record.name);
                 return Ok(());
             }
@@ -188,7 +179,7 @@ impl Editor {
         }
         if over {
             match rustix::fs::unlinkat(&place.dir, &*record.name, AtFlags::empty()) {
-                Ok(()) | Err(rustix::io::Errno::NOENT) => self.forget_displaced(&record.name),
+                Ok(()) | Err(Errno::NOENT) => self.forget_displaced(&record.name),
                 Err(error) => {
                     tracing::warn!(note = %record.path, %error, "an old version could not be removed");
                 }
@@ -218,12 +209,12 @@ impl Editor {
         // A note that is missing may be about to be made anew, but not for a whole minute.
         let begun = Instant::now();
         let begun = if is_over { begun.checked_sub(GONE_FOR).unwrap_or(begun) } else { begun };
-        let mut task = EditTask { path: &record.path, why, plan: &mut plan, begun };
+        let mut task = EditTask { path: &record.path, why, plan: &mut plan, begun, journal };
         for _ in 0..5 {
             let attempt = match self.options.strategy {
-                EditStrategy::Swap => self.attempt_swap(&mut task, journal)?,
-                _ => match self.attempt_in_place(&mut task, journal)? {
-                    EditAttempt::NoLease | EditAttempt::Busy => self.attempt_swap(&mut task, journal)?,
+                EditStrategy::Swap => self.attempt_swap(&mut task)?,
+                _ => match self.attempt_in_place(&mut task)? {
+                    EditAttempt::NoLease | EditAttempt::Busy => self.attempt_swap(&mut task)?,
                     attempt => attempt,
                 },
             };

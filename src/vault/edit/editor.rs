@@ -1,7 +1,7 @@
 //! Edits notes, and is the only way to change one: [`Editor`] repeats an attempt until the edit is made on the newest
 //! bytes.
 //!
-//! DESIGN §4 is the contract. [`Editor::edit`] holds the lock of the [journal](super::journal), so that one edit
+//! DESIGN §4 is the contract. [`Editor::edit`] holds the lock of the [journal](super::edit_journal), so that one edit
 //! happens at a time. An attempt ([`in_place`](super::in_place), or the swap) reads the note and applies the operations
 //! to these bytes; it notices itself if another program changed the note between reading and writing. Then it is
 //! repeated here, from a new reading, so nothing is written from an older one. If another program has the file open,
@@ -13,18 +13,16 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::journal::{EditKind, Journal, JournalEntry, JournalLock};
-use super::report::{EditOptions, EditPlan, EditReport};
+use super::edit_journal::{EditKind, Journal, JournalEntry, JournalLock};
+use super::{EditOptions, EditPlan, EditReport};
 use crate::clock::Clock;
 use crate::config::EditStrategy;
-use crate::vault::Result;
-use crate::vault::change_reason::{ChangeObserver, ChangeReason, ObservedChange};
-use crate::vault::error::EditError;
 use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths};
-use crate::vault::path::NotePath;
 use crate::vault::plan::operations::FileAfter;
-use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome, Operation, operations as plan};
-use crate::vault::read::Vault;
+use crate::vault::plan::{ImageChange, OldImageGuard, operations as plan};
+use crate::vault::{
+    ChangeObserver, ChangeReason, EditError, NotePath, ObservedChange, OpOutcome, Operation, Result, Vault,
+};
 
 /// The bytes that an edit leads to.
 pub(super) struct PlannedBytes {
@@ -62,6 +60,8 @@ pub(super) struct EditTask<'a> {
     pub plan: &'a mut dyn FnMut(Option<&[u8]>) -> PlannedBytes,
     /// When it was first tried.
     pub begun: Instant,
+    /// The journal, locked for this attempt.
+    pub journal: &'a JournalLock<'a>,
 }
 
 impl EditTask<'_> {
@@ -243,7 +243,6 @@ impl Editor {
         plan: &mut dyn FnMut(Option<&[u8]>) -> PlannedBytes,
     ) -> Result<EditReport> {
         let begun = Instant::now();
-        let mut task = EditTask { path, why, plan, begun };
         let mut pause = Duration::from_micros(500);
         // Waits for other programs alone count: in the queue for the journal stand writers of our own.
         let mut waited = Duration::ZERO;
@@ -251,11 +250,8 @@ impl Editor {
         loop {
             let attempt = self.with_journal(|journal| {
                 self.recover_before(journal, path)?;
-                if swap {
-                    self.attempt_swap(&mut task, journal)
-                } else {
-                    self.attempt_in_place(&mut task, journal)
-                }
+                let mut task = EditTask { path, why, plan: &mut *plan, begun, journal };
+                if swap { self.attempt_swap(&mut task) } else { self.attempt_in_place(&mut task) }
             })?;
             match attempt {
                 EditAttempt::Done(report) => return Ok(report),
@@ -294,20 +290,35 @@ impl Editor {
 
     /// Finishes an edit once a note has its new bytes and may be opened again: notifies the observer, schedules the
     /// checks, and records the note's length.
-    pub(super) fn finished(
-        &self,
-        path: &NotePath,
-        why: &ChangeReason,
-        before: Option<&[u8]>,
-        after: Option<&[u8]>,
-    ) -> Option<String> {
+    pub(super) fn finished(&self, change: &ObservedChange<'_>) -> Option<String> {
         let now = self.clock.now();
-        match after {
-            Some(after) => lock(&self.known).accept(path, after.len() as u64, now),
-            None => lock(&self.known).forget(path),
+        match change.after {
+            Some(after) => lock(&self.known).accept(change.path, after.len() as u64, now),
+            None => lock(&self.known).forget(change.path),
         }
-        lock(&self.follow_ups).record_write(path, now);
-        self.notify_observer(path, why, before, after)
+        lock(&self.follow_ups).record_write(change.path, now);
+        self.notify_observer(change)
+    }
+
+    /// Ends an attempt whose note has its new bytes, or is gone: notifies the observer, and clears the journal. A test may end the
+    /// process at `told`, in between.
+    pub(super) fn conclude(
+        &self,
+        task: &EditTask<'_>,
+        before: Option<&[u8]>,
+        after: Option<Vec<u8>>,
+        outcomes: Vec<OpOutcome>,
+        told: &'static str,
+    ) -> Result<EditAttempt> {
+        let change = ObservedChange { path: task.path, before, after: after.as_deref(), why: task.why };
+        let warning = self.finished(&change);
+        if fail::has_failpoints() {
+            fail::eval(told, |_| ());
+        }
+        task.journal.clear()?;
+        let removed = after.is_none();
+        let report = EditReport::of(outcomes, after.unwrap_or_default());
+        Ok(EditAttempt::Done(EditReport { changed: true, removed, warning, ..report }))
     }
 
     /// Whether there are observers of changes.
@@ -316,15 +327,9 @@ impl Editor {
     }
 
     /// Notifies the observer of a change, and returns its failure.
-    pub(super) fn notify_observer(
-        &self,
-        path: &NotePath,
-        why: &ChangeReason,
-        before: Option<&[u8]>,
-        after: Option<&[u8]>,
-    ) -> Option<String> {
+    pub(super) fn notify_observer(&self, change: &ObservedChange<'_>) -> Option<String> {
         let observer = self.observer.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-        let told = observer.changed(&ObservedChange { path, before, after, why });
+        let (told, path) = (observer.changed(change), change.path);
         told.err().map(|error| {
             tracing::warn!(note = %path, %error, "a change was made but not recorded in history");
             format!("`{path}` was written, but history could not record it: {error}")

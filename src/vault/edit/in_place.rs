@@ -12,27 +12,19 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use fail::fail_point;
 use rustix::fs::OFlags;
 
-use super::editor::{EditAttempt, EditTask, Editor};
-use super::journal::{EditKind, JournalLock};
+use super::edit_journal::EditKind;
+use super::editor::{EditAttempt, EditTask};
 use super::lease::{LeaseGrant, WriteLease};
-use super::report::EditReport;
-use crate::vault::Result;
-use crate::vault::error::{EditError, VaultError};
-use crate::vault::path::NotePath;
 use crate::vault::plan::operations::FileAfter;
-use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
-use crate::vault::read::Stat;
+use crate::vault::plan::{ImageChange, OldImageGuard};
+use crate::vault::{EditError, EditReport, Editor, NotePath, OpOutcome, Result, Stat, VaultError};
 
 impl Editor {
     /// Opens, leases, re-reads, applies, journals, writes, checks, releases, notifies, clears.
-    pub(super) fn attempt_in_place(
-        &self,
-        task: &mut EditTask<'_>,
-        journal: &JournalLock<'_>,
-    ) -> Result<EditAttempt> {
+    pub(super) fn attempt_in_place(&self, task: &mut EditTask<'_>) -> Result<EditAttempt> {
         let (file, stat) = match self.open_to_write(task.path) {
             Ok(opened) => opened,
-            Err(EditError::Vault(VaultError::NotFound(_))) => return self.attempt_absent(task, journal),
+            Err(EditError::Vault(VaultError::NotFound(_))) => return self.attempt_absent(task),
             Err(error @ EditError::Write { .. }) => return self.attempt_read_only(task, error),
             Err(error) => return Err(error),
         };
@@ -60,7 +52,7 @@ impl Editor {
         self.check_copies(task, &place.dir)?;
         let (script, whole) = match planned.after {
             FileAfter::Missing | FileAfter::Same => {
-                let attempt = self.remove(task, journal, &place, &before, Some(&stat), planned.outcomes);
+                let attempt = self.remove(task, &place, &before, Some(&stat), planned.outcomes);
                 drop(lease);
                 return attempt;
             }
@@ -69,7 +61,7 @@ impl Editor {
         };
         fail_point!("vault::in-place::planned");
         let leased = (&file, &stat, lease);
-        self.write_in_place(task, journal, leased, (before, script, whole), planned.outcomes)
+        self.write_in_place(task, leased, (before, script, whole), planned.outcomes)
     }
 
     /// Journals, writes, checks, releases, notifies, clears: `script` leads from the bytes `before` to `whole`, which
@@ -77,7 +69,6 @@ impl Editor {
     fn write_in_place(
         &self,
         task: &EditTask<'_>,
-        journal: &JournalLock<'_>,
         (file, stat, lease): (&File, &Stat, WriteLease<'_>),
         (before, script, whole): (Vec<u8>, ImageChange, Option<Vec<u8>>),
         outcomes: Vec<OpOutcome>,
@@ -92,11 +83,11 @@ impl Editor {
         let entry = task.entry(EditKind::InPlace, script, guard);
         let script = &entry.script;
         reserve(file, script).map_err(EditError::write(task.path, "reserving space"))?;
-        journal.write(&entry)?;
+        task.journal.write(&entry)?;
         fail_point!("vault::in-place::journalled");
         if let Err(source) = write_script(file, script, &after) {
             if take_back(file, script, &after) {
-                journal.clear()?;
+                task.journal.clear()?;
             }
             return Err(EditError::write(task.path, "writing")(source));
         }
@@ -108,16 +99,15 @@ impl Editor {
         drop(lease);
         if !here || !ours {
             // The bytes went into a replaced file: nothing has happened to the note.
-            journal.clear()?;
+            task.journal.clear()?;
             return Ok(EditAttempt::Raced);
         }
         fail_point!("vault::in-place::released");
         let before = if self.is_observed() { script.backward(&after) } else { Vec::new() };
-        let warning = self.finished(task.path, task.why, Some(&before), Some(&after));
-        fail_point!("vault::in-place::told");
-        journal.clear()?;
+        let told = "vault::in-place::told";
+        let done = self.conclude(task, Some(&before), Some(after), outcomes, told)?;
         fail_point!("vault::in-place::cleared");
-        Ok(EditAttempt::Done(EditReport { changed: true, warning, ..EditReport::of(outcomes, after) }))
+        Ok(done)
     }
 
     /// Opens a note for writing. That it may not be written is [`EditError::Write`].

@@ -3,23 +3,84 @@
 //! Operations with a reason come in; an [`EditReport`] goes out, and observers are told. A note is never written
 //! without a line in the journal first, and never over unread bytes. An attempt detects a faster writer; the editor
 //! then tries again on the newest bytes. (`docs/editing.md` is the protocol.)
-//! - [`editor`]: the loop around attempts; [`report`]: its settings and its outcome;
-//! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is available, [`create`] (and remove),
+//! - [`editor`]: the loop around attempts; this file: its settings and its outcome;
+//! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is available (and create, and remove),
 //!   [`append`] to a log;
-//! - [`journal`], [`recover`]: the planned write, and the recovery of an edit that was cut short;
+//! - [`edit_journal`], [`recover`]: the planned write, and the recovery of an edit that was cut short;
 //! - [`displaced`]: files that a swap replaced, watched for a minute.
 
 mod append;
-mod create;
 mod displaced;
+mod edit_journal;
 mod editor;
 mod in_place;
-mod journal;
 mod lease;
 mod recover;
-mod report;
 mod swap;
+
+use std::time::Duration;
+
+use super::plan::{OpOutcome, Operation};
+use crate::config::EditStrategy;
 
 pub use editor::Editor;
 pub use recover::RecoveryOutcome;
-pub use report::{EditOptions, EditPlan, EditReport};
+
+/// The edit that [`crate::vault::Editor::edit_with`] makes of the bytes that it was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditPlan {
+    /// These operations; none means that nothing is to be done.
+    Operations(Vec<Operation>),
+    /// Make them these bytes.
+    Bytes(Vec<u8>),
+}
+
+impl EditPlan {
+    /// Leaves the note as it is.
+    pub const NOTHING: Self = Self::Operations(Vec::new());
+}
+
+/// The result of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditReport {
+    /// The outcome of each operation, in order.
+    pub outcomes: Vec<OpOutcome>,
+    /// The file's bytes now; empty where it was removed.
+    pub after: Vec<u8>,
+    /// Whether anything was written. If not, the file was not touched.
+    pub changed: bool,
+    /// Whether the file was removed.
+    pub removed: bool,
+    /// A failure after the file had been written, such as history being unable to keep it.
+    pub warning: Option<String>,
+}
+
+impl EditReport {
+    /// Nothing was written: the file has these bytes.
+    pub(super) fn of(outcomes: Vec<OpOutcome>, after: Vec<u8>) -> Self {
+        Self { outcomes, after, changed: false, removed: false, warning: None }
+    }
+
+    /// Whether every operation was done.
+    pub fn all_done(&self) -> bool {
+        self.outcomes.iter().all(|outcome| outcome.is_done())
+    }
+}
+
+/// The editor's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditOptions {
+    /// The way in which it writes.
+    pub strategy: EditStrategy,
+    /// For how long to try while another program has the file open.
+    pub patience: Duration,
+    /// Whether the swap asks the kernel if another program has the file open for writing, on systems that can say so
+    /// (Linux). If off, it does what it can do on macOS; tests measure that.
+    pub ask_for_writers: bool,
+}
+
+impl Default for EditOptions {
+    fn default() -> Self {
+        Self { strategy: EditStrategy::Auto, patience: Duration::from_millis(1_500), ask_for_writers: true }
+    }
+}

@@ -7,17 +7,12 @@ use std::time::{Duration, Instant};
 
 use fail::fail_point;
 
-use super::create::{read_in, remove, rename_new};
-use super::editor::Editor;
+use super::edit_journal::{EditKind, JournalEntry, JournalLock};
 use super::in_place::write_script;
-use super::journal::{EditKind, JournalEntry, JournalLock};
 use super::lease::{LeaseGrant, WriteLease};
-use super::swap::{exchange, mend_exchange};
-use crate::vault::Result;
-use crate::vault::change_reason::{Actor, ChangeReason};
-use crate::vault::error::{EditError, VaultError};
-use crate::vault::path::NotePath;
+use super::swap::{exchange, mend_exchange, read_in, remove, rename_new};
 use crate::vault::plan::{ImageState, classify};
+use crate::vault::{Actor, ChangeReason, EditError, Editor, NotePath, ObservedChange, Result, VaultError};
 
 /// The outcome of an edit that was cut short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -122,7 +117,7 @@ impl Editor {
         match classify(&entry.script, &entry.guard, &now) {
             ImageState::Pre(_) => Ok(RecoveryOutcome::TakenBack),
             ImageState::Post { pre } => {
-                self.finished(&entry.path, &entry.why, Some(&pre), Some(&now));
+                self.finished(&entry.change(Some(&pre), Some(&now)));
                 Ok(RecoveryOutcome::Done)
             }
             ImageState::Torn { .. } => Err(error),
@@ -152,7 +147,7 @@ impl Editor {
             let (pre, post) = match classify(&entry.script, &entry.guard, &now) {
                 ImageState::Post { pre } => {
                     drop(lease);
-                    self.finished(&entry.path, &entry.why, Some(&pre), Some(&now));
+                    self.finished(&entry.change(Some(&pre), Some(&now)));
                     return Ok(RecoveryOutcome::Done);
                 }
                 ImageState::Other => {
@@ -177,7 +172,7 @@ impl Editor {
             write_script(&file, &entry.script, &post).map_err(EditError::write(&entry.path, "recovering"))?;
             fail_point!("vault::recover::written");
             drop(lease);
-            self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
+            self.finished(&entry.change(Some(&pre), Some(&post)));
             return Ok(RecoveryOutcome::Finished);
         }
     }
@@ -194,7 +189,7 @@ impl Editor {
             self.displace(&entry.path, temp, &pre, &post)?;
             if exchange(&place.dir, temp, &place.name).map_err(failed)? {
                 rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
-                self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
+                self.finished(&entry.change(Some(&pre), Some(&post)));
                 return Ok(RecoveryOutcome::Finished);
             }
         }
@@ -215,7 +210,7 @@ impl Editor {
             self.displace(&entry.path, temp, &pre, &post)?;
         }
         if now.as_deref() == Some(post.as_slice()) {
-            self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
+            self.finished(&entry.change(Some(&pre), Some(&post)));
             return Ok(RecoveryOutcome::Done);
         }
         Ok(self.person_wins(entry, now.as_deref()))
@@ -234,7 +229,7 @@ impl Editor {
         rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if now.as_deref() == Some(post.as_slice()) {
-            self.finished(&entry.path, &entry.why, None, Some(&post));
+            self.finished(&entry.change(None, Some(&post)));
             return Ok(if named { RecoveryOutcome::Finished } else { RecoveryOutcome::Done });
         }
         Ok(if now.is_none() { RecoveryOutcome::TakenBack } else { RecoveryOutcome::PersonWins })
@@ -257,7 +252,7 @@ impl Editor {
         if now.is_some() {
             return Ok(self.person_wins(entry, now.as_deref()));
         }
-        self.finished(&entry.path, &entry.why, Some(&pre), None);
+        self.finished(&entry.change(Some(&pre), None));
         Ok(RecoveryOutcome::Done)
     }
 
@@ -267,7 +262,12 @@ impl Editor {
         if let crate::vault::plan::OldImageGuard::Whole(pre) = &entry.guard {
             let subject = format!("changed while an edit was cut short: {}", entry.why.subject);
             let why = ChangeReason::new(Actor::Human, subject);
-            self.notify_observer(&entry.path, &why, Some(pre), now);
+            self.notify_observer(&ObservedChange {
+                path: &entry.path,
+                before: Some(pre),
+                after: now,
+                why: &why,
+            });
         }
         RecoveryOutcome::PersonWins
     }

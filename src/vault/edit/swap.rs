@@ -1,39 +1,39 @@
-//! Makes one attempt to write a note by a swap, where no lease is available (DESIGN §4.4): macOS, network file systems,
-//! a file of another owner, or one that a program keeps open.
+//! Writes a note through a hidden temporary file beside it: makes one where there is none, and swaps one where no lease is
+//! available (DESIGN §4.4): macOS, network file systems, a file of another owner, or one that a program keeps open; and
+//! removes one.
 //!
-//! The new bytes go to a hidden temporary file in the same folder, with mode, owner and attributes copied; if the note
-//! still reads as it did, the two are exchanged in one step. Between that check and the exchange, and into the
-//! displaced file afterwards, another program may still write; so the displaced file is read at once and kept for a
-//! minute, and late writes are [carried over](super::displaced). A program that reads the new note and saves an older
-//! buffer over it isn't detected here; the lease prevents that, and `docs/editing.md` has the figures.
+//! The new bytes go to a hidden temporary file in the same folder, which is made durable. A new note gets its name only if
+//! that is free (`RENAME_NOREPLACE`). Of a swap, mode, owner and attributes are copied; if the note still reads as it did,
+//! the two are exchanged in one step. Between that check and the exchange, and into the displaced file afterwards, another
+//! program may still write; so the displaced file is read at once and kept for a minute, and late writes are
+//! [carried over](super::displaced). A program that reads the new note and saves an older buffer over it isn't detected
+//! here; the lease prevents that, and `docs/editing.md` has the figures. A removed note is renamed to a hidden name and kept
+//! for a minute like any displaced file, because a program may still have it open.
 
-use std::{ffi::OsStr, fs::File, io, os::fd::OwnedFd};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 
 use fail::fail_point;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
-use super::create::{read_in, remove, rename_new, temp_name, write_temp};
-use super::editor::{EditAttempt, EditTask, Editor};
+use super::edit_journal::EditKind;
+use super::editor::{EditAttempt, EditTask, lock};
 use super::in_place::read_only;
-use super::journal::{EditKind, JournalLock};
-use super::report::EditReport;
-use crate::vault::Result;
-use crate::vault::error::{EditError, VaultError};
 use crate::vault::plan::operations::FileAfter;
-use crate::vault::plan::{ImageChange, OldImageGuard, OpOutcome};
-use crate::vault::read::{LocatedNote, Stat, names_same_file};
+use crate::vault::plan::{ImageChange, OldImageGuard};
+use crate::vault::read::conflict::OUR_MARK;
+use crate::vault::read::{LocatedNote, names_same_file};
+use crate::vault::{EditError, EditReport, Editor, OpOutcome, Result, Stat, VaultError};
 
 impl Editor {
     /// Reads, applies, writes a temporary file, journals, checks, exchanges, checks the displaced file, notifies,
     /// clears.
-    pub(super) fn attempt_swap(
-        &self,
-        task: &mut EditTask<'_>,
-        journal: &JournalLock<'_>,
-    ) -> Result<EditAttempt> {
+    pub(super) fn attempt_swap(&self, task: &mut EditTask<'_>) -> Result<EditAttempt> {
         let (file, stat) = match self.vault.open_file(task.path, OFlags::RDONLY) {
-            Err(VaultError::NotFound(_)) => return self.attempt_absent(task, journal),
+            Err(VaultError::NotFound(_)) => return self.attempt_absent(task),
             opened => opened?,
         };
         let before = self.vault.read_open(task.path, &file, stat.size)?;
@@ -52,7 +52,7 @@ impl Editor {
         self.check_copies(task, &place.dir)?;
         let (script, after) = match planned.after {
             FileAfter::Missing | FileAfter::Same => {
-                return self.remove(task, journal, &place, &before, None, planned.outcomes);
+                return self.remove(task, &place, &before, None, planned.outcomes);
             }
             FileAfter::Bytes(after) => (ImageChange::between(&before, &after), after),
             FileAfter::Change(script) => {
@@ -62,13 +62,7 @@ impl Editor {
             }
         };
         fail_point!("vault::swap::planned");
-        self.write_and_exchange(
-            task,
-            journal,
-            (&file, &stat, &place),
-            (before, script, after),
-            planned.outcomes,
-        )
+        self.write_and_exchange(task, (&file, &stat, &place), (before, script, after), planned.outcomes)
     }
 
     /// Writes a temporary file, journals, checks, exchanges, checks the displaced file, notifies, clears: `script`
@@ -76,7 +70,6 @@ impl Editor {
     fn write_and_exchange(
         &self,
         task: &EditTask<'_>,
-        journal: &JournalLock<'_>,
         (file, stat, place): (&File, &Stat, &LocatedNote),
         (before, script, after): (Vec<u8>, ImageChange, Vec<u8>),
         outcomes: Vec<OpOutcome>,
@@ -84,7 +77,7 @@ impl Editor {
         let failed = |step| EditError::write(task.path, step);
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
         let (kind, guard) = (EditKind::Swap { temp: temp.clone() }, OldImageGuard::Whole(before.clone()));
-        journal.write(&task.entry(kind, script, guard))?;
+        task.journal.write(&task.entry(kind, script, guard))?;
         fail_point!("vault::swap::journalled");
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).and_then(|written| {
             fail_point!("vault::swap::temp", |_| Ok(()));
@@ -97,7 +90,7 @@ impl Editor {
         if let Err(error) = displaced {
             remove(&place.dir, &temp);
             self.forget_displaced(&temp);
-            journal.clear()?;
+            task.journal.clear()?;
             return Err(error);
         }
         fail_point!("vault::swap::displaced");
@@ -112,7 +105,7 @@ impl Editor {
             refused => {
                 remove(&place.dir, &temp);
                 self.forget_displaced(&temp);
-                journal.clear()?;
+                task.journal.clear()?;
                 return match refused {
                     Ok(_) => Ok(EditAttempt::Raced),
                     Err(source) => Err(failed("exchanging")(source)),
@@ -121,14 +114,13 @@ impl Editor {
         }
         fail_point!("vault::swap::exchanged");
         rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
-        let warning = self.finished(task.path, task.why, Some(&before), Some(&after));
-        fail_point!("vault::swap::told");
-        journal.clear()?;
+        let told = "vault::swap::told";
+        let done = self.conclude(task, Some(&before), Some(after), outcomes, told)?;
         // Writes between the check and the exchange are carried over now, the rest later.
-        if let Err(error) = self.carry_over_late_writes(journal, Some(&temp)) {
+        if let Err(error) = self.carry_over_late_writes(task.journal, Some(&temp)) {
             tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
         }
-        Ok(EditAttempt::Done(EditReport { changed: true, warning, ..EditReport::of(outcomes, after) }))
+        Ok(done)
     }
 }
 
@@ -192,4 +184,159 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// A hidden, unused name beside `name`.
+pub(super) fn temp_name(name: &OsStr) -> io::Result<String> {
+    let mut random = [0; 5];
+    getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+    let random = data_encoding::BASE32_NOPAD.encode(&random).to_lowercase();
+    // Names may be 255 bytes long; the cut only affects people who read it.
+    let shown: String = name.to_string_lossy().chars().take(40).collect();
+    Ok(format!(".{shown}{OUR_MARK}{random}.tmp"))
+}
+
+/// Makes a temporary file in `dir` and writes `bytes` to it; the caller syncs it.
+pub(super) fn write_temp(dir: &OwnedFd, temp: &str, bytes: &[u8], mode: Mode) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(dir, temp, flags, mode)?);
+    if let Err(error) = file.write_all(bytes) {
+        remove(dir, temp);
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// Removes a file of ours, if it is there.
+pub(super) fn remove(dir: &OwnedFd, name: &str) {
+    let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
+}
+
+/// Gives a file its name if that is free; `false` if it is taken.
+pub(super) fn rename_new(dir: &OwnedFd, from: &str, to: &OsStr) -> io::Result<bool> {
+    match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            match rustix::fs::linkat(dir, from, dir, to, AtFlags::empty()) {
+                Ok(()) => {
+                    rustix::fs::unlinkat(dir, from, AtFlags::empty())?;
+                    Ok(true)
+                }
+                Err(Errno::EXIST) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Editor {
+    /// The attempt for a note that doesn't exist: nothing, or a new note.
+    pub(super) fn attempt_absent(&self, task: &mut EditTask<'_>) -> Result<EditAttempt> {
+        if task.begun.elapsed() < super::editor::GONE_FOR && lock(&self.known).knows(task.path) {
+            // Some programs save by deleting and making anew; the file that they are about to write counts.
+            return Ok(EditAttempt::Raced);
+        }
+        let planned = (task.plan)(None);
+        let FileAfter::Bytes(after) = planned.after else {
+            return Ok(EditAttempt::Done(EditReport::of(planned.outcomes, Vec::new())));
+        };
+        self.vault.create_parents(task.path)?;
+        let place = self.vault.locate(task.path)?;
+        self.check_copies(task, &place.dir)?;
+        let failed = |step| EditError::write(task.path, step);
+
+        let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
+        let (kind, script) = (EditKind::Create { temp: temp.clone() }, ImageChange::between(&[], &after));
+        task.journal.write(&task.entry(kind, script, OldImageGuard::Whole(Vec::new())))?;
+        fail_point!("vault::create::journalled");
+        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).and_then(|file| {
+            fail_point!("vault::create::temp", |_| Ok(()));
+            file.sync_all()
+        });
+        if let Err(source) = written {
+            remove(&place.dir, &temp);
+            task.journal.clear()?;
+            return Err(failed("writing a temporary file")(source));
+        }
+        fail_point!("vault::create::synced");
+        match rename_new(&place.dir, &temp, &place.name) {
+            Ok(true) => {}
+            refused => {
+                remove(&place.dir, &temp);
+                task.journal.clear()?;
+                return match refused {
+                    Ok(_) => Ok(EditAttempt::Raced),
+                    Err(source) => Err(failed("giving it its name")(source)),
+                };
+            }
+        }
+        fail_point!("vault::create::named");
+        rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
+        self.conclude(task, None, Some(after), planned.outcomes, "vault::create::told")
+    }
+
+    /// Removes a note that reads `before`, keeping its inode for a minute. Under a lease (`leased` is
+    /// the file's stat) its bytes can't have changed since, and opening it would wait for ourselves.
+    pub(super) fn remove(
+        &self,
+        task: &EditTask<'_>,
+        place: &LocatedNote,
+        before: &[u8],
+        leased: Option<&Stat>,
+        outcomes: Vec<OpOutcome>,
+    ) -> Result<EditAttempt> {
+        let failed = |step| EditError::write(task.path, step);
+        let kept = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
+        let (kind, script) = (EditKind::Remove { kept: kept.clone() }, ImageChange::between(before, &[]));
+        task.journal.write(&task.entry(kind, script, OldImageGuard::Whole(before.to_vec())))?;
+        fail_point!("vault::remove::journalled");
+        self.displace(task.path, &kept, before, &[])?;
+        match rustix::fs::renameat_with(&place.dir, &place.name, &place.dir, &*kept, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                rustix::fs::renameat(&place.dir, &place.name, &place.dir, &*kept)
+            }
+            renamed => renamed,
+        }
+        .map_err(|error| {
+            self.forget_displaced(&kept);
+            drop(task.journal.clear());
+            failed("removing")(error.into())
+        })?;
+        fail_point!("vault::remove::renamed");
+        let same = match leased {
+            Some(stat) => names_same_file(&place.dir, OsStr::new(&kept), stat),
+            None => read_in(&place.dir, &kept).map(|bytes| bytes.as_deref() == Some(before)),
+        };
+        if !same.map_err(failed("removing"))? {
+            // It had changed in the last moment: it gets its name back, or is carried over later.
+            if rename_new(&place.dir, &kept, &place.name).map_err(failed("removing"))? {
+                self.forget_displaced(&kept);
+            }
+            task.journal.clear()?;
+            return Ok(EditAttempt::Raced);
+        }
+        rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
+        self.conclude(task, Some(before), None, outcomes, "vault::remove::told")
+    }
+}
+
+/// Opens a file that lies in the open folder to read it, not following links; `more` are further flags.
+pub(super) fn open_in(dir: &OwnedFd, name: impl rustix::path::Arg, more: OFlags) -> Result<File, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
+    rustix::fs::openat(dir, name, flags, Mode::empty()).map(File::from)
+}
+
+/// The bytes of a file that lies in the open folder, not following links; `None` if there is none.
+pub(super) fn read_in(dir: &OwnedFd, name: impl rustix::path::Arg) -> io::Result<Option<Vec<u8>>> {
+    match open_in(dir, name, OFlags::empty()) {
+        Ok(mut file) => {
+            let mut bytes = Vec::new();
+            io::Read::read_to_end(&mut file, &mut bytes)?;
+            Ok(Some(bytes))
+        }
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }

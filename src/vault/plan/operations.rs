@@ -77,76 +77,20 @@ pub enum Operation {
 }
 
 /// Applies `ops` in order, each to the result of the one before it, and returns the outcome of each. A missing file is
-/// empty bytes here; [`apply_to`] distinguishes the two.
+/// empty bytes here; [`change_to`] distinguishes the two.
 pub fn apply(ops: &[Operation], bytes: &[u8]) -> (Vec<u8>, Vec<OpOutcome>) {
-    let (after, outcomes) = apply_to(ops, Some(bytes));
-    (after.unwrap_or_default(), outcomes)
-}
-
-/// As [`apply`], for a file that may be missing before (`None`) or afterwards.
-pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, Vec<OpOutcome>) {
-    let mut state: Option<Cow<'_, [u8]>> = before.map(Cow::Borrowed);
-    let mut outcomes = Vec::with_capacity(ops.len());
-    let mut rest = ops;
-    while let Some(first) = rest.first() {
-        let batch = line_batch(rest, state.as_deref().unwrap_or_default()).max(1);
-        let (now, after) = rest.split_at(batch);
-        if batch > 1 {
-            let bytes = state.as_deref().unwrap_or_default();
-            let (splices, done) = batch_splices(now, bytes);
-            let after = (!splices.is_empty()).then(|| splice(bytes, &splices));
-            state = after.map(Cow::Owned).or(state);
-            outcomes.extend(done);
-        } else {
-            outcomes.push(match step(first, state.as_deref()) {
-                Ok(after) => {
-                    state = after.map(Cow::Owned);
-                    OpOutcome::Done
-                }
-                Err(reason) => OpOutcome::Dropped(reason),
-            });
+    let (after, outcomes) = change_to(ops, Some(bytes));
+    let after = match after {
+        FileAfter::Same => bytes.to_vec(),
+        FileAfter::Missing => Vec::new(),
+        FileAfter::Bytes(after) => after,
+        FileAfter::Change(change) => {
+            let mut after = bytes.to_vec();
+            change.carry_out(&mut after);
+            after
         }
-        rest = after;
-    }
-    (state.map(Cow::into_owned), outcomes)
-}
-
-/// The file after one operation; `None` where there is to be none.
-fn step(op: &Operation, now: Option<&[u8]>) -> Result<Option<Vec<u8>>, DropReason> {
-    let bytes = now.unwrap_or_default();
-    match op {
-        Operation::ReplaceAll { expect, with } if expect.as_deref() == now => Ok(Some(with.clone())),
-        Operation::RemoveFile { expect } if now == Some(expect) => Ok(None),
-        Operation::ReplaceAll { .. } | Operation::RemoveFile { .. } => {
-            Err(if now.is_none() { DropReason::Gone } else { DropReason::Changed })
-        }
-        Operation::SetCommitmentStatus { id, expect, to } => {
-            let after = commitment::set_status(bytes, id, *expect, *to);
-            after.map(Some).ok_or_else(|| why_not(bytes, id))
-        }
-        _ => {
-            let splices = splices_of(op, bytes).unwrap_or(Err(DropReason::Gone))?;
-            Ok(Some(splice(bytes, &splices)))
-        }
-    }
-}
-
-/// The splices of an operation that doesn't concern the file as a whole.
-fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReason>> {
-    Some(match op {
-        Operation::DeleteLine { line } => line_splices(now, line, None),
-        Operation::ReplaceLine { line, with } => line_splices(now, line, Some(with)),
-        Operation::Append { text } => Ok(vec![append(now, now.len(), text)]),
-        Operation::AppendToSection { heading, text } => Ok(vec![append_to_section(now, heading, text)]),
-        Operation::DeleteRange { bytes } => find_range(now, bytes).map(|at| {
-            let ended = bytes.ends_with(b"\n");
-            let end = if ended { at.end } else { at.end + terminator_at(now, at.end) };
-            vec![Splice { at: at.start..end, with: Vec::new() }]
-        }),
-        Operation::ReplaceAll { .. }
-        | Operation::RemoveFile { .. }
-        | Operation::SetCommitmentStatus { .. } => return None,
-    })
+    };
+    (after, outcomes)
 }
 
 /// The new state of a file.
@@ -162,27 +106,79 @@ pub(in crate::vault) enum FileAfter {
     Change(ImageChange),
 }
 
-/// As [`apply_to`], but with a change instead of a whole new file where that saves copying it.
+/// As [`apply`], for a file that may be missing before (`None`) or afterwards, and with a change instead of a whole new
+/// file where that saves copying it.
 pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (FileAfter, Vec<OpOutcome>) {
-    if let Some(now) = before {
-        if let [op] = ops {
-            match splices_of(op, now) {
-                Some(Ok(splices)) => return (one_change(now, &splices), vec![OpOutcome::Done]),
-                Some(Err(reason)) => return (FileAfter::Same, vec![OpOutcome::Dropped(reason)]),
-                None => {}
+    let mut state: Option<Cow<'_, [u8]>> = before.map(Cow::Borrowed);
+    let mut outcomes = Vec::with_capacity(ops.len());
+    let mut rest = ops;
+    while !rest.is_empty() {
+        let bytes = state.as_deref().unwrap_or_default();
+        let (now, after) = rest.split_at(line_batch(rest, bytes).max(1));
+        rest = after;
+        let effect = if let [op] = now {
+            let effect = effect(op, state.as_deref());
+            outcomes
+                .push(effect.as_ref().map_or_else(|reason| OpOutcome::Dropped(*reason), |_| OpOutcome::Done));
+            effect.ok()
+        } else {
+            let (splices, done) = batch_splices(now, bytes);
+            outcomes.extend(done);
+            Some(Effect::Splices(splices))
+        };
+        match effect {
+            Some(Effect::Splices(splices)) if now.len() == ops.len() && before.is_some() => {
+                return (one_change(bytes, &splices), outcomes);
             }
-        } else if ops.len() > 1 && line_batch(ops, now) == ops.len() {
-            let (splices, outcomes) = batch_splices(ops, now);
-            return (one_change(now, &splices), outcomes);
+            Some(Effect::Splices(splices)) if !splices.is_empty() => {
+                state = Some(Cow::Owned(splice(bytes, &splices)));
+            }
+            Some(Effect::File(after)) => state = after.map(Cow::Owned),
+            _ => {}
         }
     }
-    let (after, outcomes) = apply_to(ops, before);
-    let after = match after {
+    let after = match state {
         after if after.as_deref() == before => FileAfter::Same,
-        Some(after) => FileAfter::Bytes(after),
+        Some(after) => FileAfter::Bytes(after.into_owned()),
         None => FileAfter::Missing,
     };
     (after, outcomes)
+}
+
+/// What an operation does to a file.
+enum Effect {
+    /// Replaces parts of it.
+    Splices(Vec<Splice>),
+    /// Makes it these bytes; `None` where there is to be none.
+    File(Option<Vec<u8>>),
+}
+
+fn effect(op: &Operation, now: Option<&[u8]>) -> Result<Effect, DropReason> {
+    let bytes = now.unwrap_or_default();
+    let splices = match op {
+        Operation::DeleteLine { line } => line_splices(bytes, line, None)?,
+        Operation::ReplaceLine { line, with } => line_splices(bytes, line, Some(with))?,
+        Operation::Append { text } => vec![append(bytes, bytes.len(), text)],
+        Operation::AppendToSection { heading, text } => vec![append_to_section(bytes, heading, text)],
+        Operation::DeleteRange { bytes: passage } => {
+            let at = find_range(bytes, passage)?;
+            let ended = passage.ends_with(b"\n");
+            let end = if ended { at.end } else { at.end + terminator_at(bytes, at.end) };
+            vec![Splice { at: at.start..end, with: Vec::new() }]
+        }
+        Operation::SetCommitmentStatus { id, expect, to } => {
+            let after = commitment::set_status(bytes, id, *expect, *to);
+            return after.map(|after| Effect::File(Some(after))).ok_or_else(|| why_not(bytes, id));
+        }
+        Operation::ReplaceAll { expect, with } if expect.as_deref() == now => {
+            return Ok(Effect::File(Some(with.clone())));
+        }
+        Operation::RemoveFile { expect } if now == Some(expect) => return Ok(Effect::File(None)),
+        Operation::ReplaceAll { .. } | Operation::RemoveFile { .. } => {
+            return Err(if now.is_none() { DropReason::Gone } else { DropReason::Changed });
+        }
+    };
+    Ok(Effect::Splices(splices))
 }
 
 /// Several replacements, in order, as one of everything between the first and the last.

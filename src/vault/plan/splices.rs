@@ -1,4 +1,5 @@
-//! Finds the lines and passages that an operation means, by their content, and replaces them (splices). Pure.
+//! Finds the lines and passages that an edit operation names, by their content, and computes their replacements
+//! (splices). Pure.
 
 use std::borrow::Cow;
 use std::ops::Range;

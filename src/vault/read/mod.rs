@@ -2,17 +2,76 @@
 //!
 //! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`WalkResult`], go out. Nothing is written, and
 //! no link is followed to a place outside of the vault.
-//! - [`root`]: the folder, and the one way to a file in it; [`stat`]: a file's metadata;
+//! - [`root`]: the folder, and the one way to a file in it; this file: a file's metadata ([`Stat`]);
 //! - [`walk`]: every note once, by its real place;
 //! - [`conflict`]: conflicting copies, merge markers and placeholders of sync tools. Pure.
 
 pub mod conflict;
 mod root;
-mod stat;
 mod walk;
+
+use rustix::fs::FileType;
+
+use super::{NotePath, VaultError};
 
 pub use root::Vault;
 pub(super) use root::{LocatedNote, names_same_file};
-pub use stat::Stat;
-pub(super) use stat::stat_of;
 pub use walk::{SkipReason, SkippedPath, WalkEntry, WalkOptions, WalkResult};
+
+/// The metadata of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stat {
+    /// Length in bytes.
+    pub size: u64,
+    /// Last change of its content, in nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Last change of anything about it, in nanoseconds since 1970; it can't be set back.
+    pub ctime_ns: i64,
+    /// Its number on its file system.
+    pub inode: u64,
+    /// The file system.
+    pub dev: u64,
+    /// Type and permissions, as in `stat(2)`.
+    pub mode: u32,
+    /// Whether a cloud service holds its content and this disk doesn't.
+    pub is_placeholder: bool,
+}
+
+/// The metadata that the system gives of a file.
+pub(crate) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
+    // The C types of these fields differ between systems.
+    #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+    Stat {
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        mtime_ns: (stat.st_mtime as i64)
+            .saturating_mul(1_000_000_000)
+            .saturating_add(stat.st_mtime_nsec as i64),
+        ctime_ns: (stat.st_ctime as i64)
+            .saturating_mul(1_000_000_000)
+            .saturating_add(stat.st_ctime_nsec as i64),
+        inode: stat.st_ino as u64,
+        dev: stat.st_dev as u64,
+        mode: stat.st_mode as u32,
+        is_placeholder: false,
+    }
+}
+
+fn check_kind(path: &NotePath, kind: FileType) -> Result<(), VaultError> {
+    match describe(kind) {
+        None => Ok(()),
+        Some(what) => Err(VaultError::NotAFile(path.clone(), what)),
+    }
+}
+
+/// The kind of a file, with its article; `None` for a regular file.
+fn describe(kind: FileType) -> Option<&'static str> {
+    match kind {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("a folder"),
+        FileType::Symlink => Some("a symbolic link"),
+        FileType::Fifo => Some("a pipe"),
+        FileType::Socket => Some("a socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => Some("a device"),
+        FileType::Unknown => Some("something that is no file"),
+    }
+}

@@ -16,10 +16,10 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
-use super::conflict;
-use super::stat::{Stat, check_kind, stat_of};
-use crate::vault::error::VaultError;
-use crate::vault::path::NotePath;
+use super::{Stat, check_kind, conflict, stat_of};
+use crate::vault::{NotePath, VaultError};
+
+type Result<T, E = VaultError> = std::result::Result<T, E>;
 
 /// The largest file that is read, in bytes, unless the vault was opened with another limit.
 pub const DEFAULT_LIMIT: u64 = 512 * 1024 * 1024;
@@ -52,7 +52,7 @@ impl Vault {
     ///
     /// # Errors
     /// The folder doesn't exist or isn't one.
-    pub fn open(root: &Path) -> Result<Self, VaultError> {
+    pub fn open(root: &Path) -> Result<Self> {
         let canonical = std::fs::canonicalize(root).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => VaultError::Gone(root.to_owned()),
             io::ErrorKind::NotADirectory => VaultError::NotAFolder(root.to_owned()),
@@ -93,13 +93,13 @@ impl Vault {
     }
 
     /// The bytes of a note.
-    pub fn read(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+    pub fn read(&self, path: &NotePath) -> Result<Vec<u8>> {
         let (file, stat) = self.open_file(path, OFlags::RDONLY)?;
         self.read_open(path, &file, stat.size)
     }
 
     /// The bytes of a note; none where there is no such file.
-    pub fn read_if_there(&self, path: &NotePath) -> Result<Option<Vec<u8>>, VaultError> {
+    pub fn read_if_there(&self, path: &NotePath) -> Result<Option<Vec<u8>>> {
         match self.read(path) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(VaultError::NotFound(_)) => Ok(None),
@@ -108,12 +108,12 @@ impl Vault {
     }
 
     /// The bytes of a note; empty where there is no such file.
-    pub fn read_or_empty(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+    pub fn read_or_empty(&self, path: &NotePath) -> Result<Vec<u8>> {
         Ok(self.read_if_there(path)?.unwrap_or_default())
     }
 
     /// Size, times and identity of a note, `None` where there is none.
-    pub fn stat(&self, path: &NotePath) -> Result<Option<Stat>, VaultError> {
+    pub fn stat(&self, path: &NotePath) -> Result<Option<Stat>> {
         let file = match self.open_raw(path, PATH_ONLY) {
             Ok(file) => file,
             Err(VaultError::NotFound(_)) => return Ok(self.stub_stat(path)),
@@ -152,17 +152,13 @@ impl Vault {
     }
 
     /// A note, opened to be read in pieces where it may be long.
-    pub fn open_note(&self, path: &NotePath) -> Result<File, VaultError> {
+    pub fn open_note(&self, path: &NotePath) -> Result<File> {
         Ok(self.open_file(path, OFlags::RDONLY)?.0)
     }
 
     /// Opens a regular file; anything else is an error that names its kind. Never blocks on a pipe; waits where another
     /// process holds a lease on the file.
-    pub(in crate::vault) fn open_file(
-        &self,
-        path: &NotePath,
-        flags: OFlags,
-    ) -> Result<(File, Stat), VaultError> {
+    pub(in crate::vault) fn open_file(&self, path: &NotePath, flags: OFlags) -> Result<(File, Stat)> {
         let file = match self.open_raw(path, flags | OFlags::NONBLOCK) {
             Err(VaultError::Io(_, source))
                 if source.raw_os_error() == Some(Errno::WOULDBLOCK.raw_os_error()) =>
@@ -188,12 +184,7 @@ impl Vault {
     }
 
     /// Reads an open note from its start, up to the limit.
-    pub(in crate::vault) fn read_open(
-        &self,
-        path: &NotePath,
-        file: &File,
-        size: u64,
-    ) -> Result<Vec<u8>, VaultError> {
+    pub(in crate::vault) fn read_open(&self, path: &NotePath, file: &File, size: u64) -> Result<Vec<u8>> {
         let too_large = |size| VaultError::TooLarge { path: path.clone(), size, limit: self.limit };
         if size > self.limit {
             return Err(too_large(size));
@@ -211,7 +202,7 @@ impl Vault {
 
     /// The open folder and the name that `path` stands for once links are resolved. The file itself
     /// need not exist, its folder must.
-    pub(in crate::vault) fn locate(&self, path: &NotePath) -> Result<LocatedNote, VaultError> {
+    pub(in crate::vault) fn locate(&self, path: &NotePath) -> Result<LocatedNote> {
         let absolute = self.absolute(path);
         let real = match std::fs::canonicalize(&absolute) {
             Ok(real) => real,
@@ -236,7 +227,7 @@ impl Vault {
     }
 
     /// Makes the folders above `path` that don't exist, durably.
-    pub(in crate::vault) fn create_parents(&self, path: &NotePath) -> Result<(), VaultError> {
+    pub(in crate::vault) fn create_parents(&self, path: &NotePath) -> Result<()> {
         let Some(parent) = path.parent() else { return self.root_fd().map(drop) };
         match self.open_raw(&parent, PATH_ONLY | OFlags::DIRECTORY) {
             Ok(_) => return Ok(()),
@@ -253,7 +244,7 @@ impl Vault {
     }
 
     /// An open descriptor of the root, for the time of one call.
-    pub(super) fn root_fd(&self) -> Result<OwnedFd, VaultError> {
+    pub(super) fn root_fd(&self) -> Result<OwnedFd> {
         rustix::fs::open(&self.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| match error {
                 Errno::NOENT | Errno::NOTDIR => VaultError::Gone(self.root.clone()),
@@ -262,7 +253,7 @@ impl Vault {
     }
 
     /// Opens whatever `path` names, beneath the root.
-    fn open_raw(&self, path: &NotePath, flags: OFlags) -> Result<File, VaultError> {
+    fn open_raw(&self, path: &NotePath, flags: OFlags) -> Result<File> {
         let flags = flags | OFlags::CLOEXEC | no_terminal(flags);
         #[cfg(target_os = "linux")]
         {
@@ -283,7 +274,7 @@ impl Vault {
     }
 
     /// Opens a path that was canonicalised and holds no link any more.
-    fn open_real(&self, path: &NotePath, inside: &Path, flags: OFlags) -> Result<File, VaultError> {
+    fn open_real(&self, path: &NotePath, inside: &Path, flags: OFlags) -> Result<File> {
         let flags = flags | OFlags::CLOEXEC | no_terminal(flags) | OFlags::NOFOLLOW;
         let root = self.root_fd()?;
         let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };

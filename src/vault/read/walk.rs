@@ -1,4 +1,4 @@
-//! Lists every note of the vault once, by its real place.
+//! Lists every note of the vault exactly once, by its path with all links resolved.
 //!
 //! The walk goes from open folder to open folder and follows no link: the target of a link inside the vault is listed
 //! at its real place, and targets outside don't belong to the vault. So there is no loop and no duplicate. An
@@ -14,12 +14,9 @@ use rayon::prelude::*;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::conflict;
-use super::root::Vault;
-use super::stat::{Stat, describe, stat_of};
+use super::{describe, stat_of};
 use crate::defaults::defaults;
-use crate::vault::error::VaultError;
-use crate::vault::path::NotePath;
+use crate::vault::{NotePath, Stat, Vault, VaultError, conflict};
 
 /// Folders deeper than this are not entered.
 const MAX_DEPTH: usize = 100;

@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::vault::path::NotePath;
-use crate::vault::watch::{WatchEvent, WatchTimes};
+use crate::vault::{NotePath, WatchEvent, WatchTimes};
 
 /// The changes that are not reported yet.
 #[derive(Debug)]

@@ -7,8 +7,7 @@ use std::time::Instant;
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::{FolderIdentity, Watch, WatchError, WatchEvent, WatchMessage, identity};
-use crate::vault::path::NotePath;
-use crate::vault::read::WalkOptions;
+use crate::vault::{NotePath, WalkOptions};
 
 /// So often the vault is walked after its folders have changed, until no more are new.
 const ROUNDS: usize = 10;

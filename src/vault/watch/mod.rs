@@ -34,8 +34,7 @@ use notify::{Event, EventKind, RecommendedWatcher};
 
 use self::stat_poll::{FileStamp, StatPoll};
 use self::{cookies::Cookies, debounce::Collector};
-use super::path::NotePath;
-use super::read::{Vault, WalkEntry, WalkOptions, conflict};
+use super::{NotePath, Vault, WalkEntry, WalkOptions, conflict};
 use crate::defaults::defaults;
 
 /// Something that may have happened in the vault.

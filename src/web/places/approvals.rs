@@ -1,16 +1,11 @@
 //! Serves `/approvals`: the assistant's questions before an action; once, always, no.
 
-use maud::{Markup, html};
-use serde::Serialize;
-
+use super::prelude::*;
 use crate::agent::approvals::{ApprovalDecision, digest_of};
 use crate::agent::{VaultApprovals, Waiter};
 use crate::format::approval::{self, Approval, ApprovalLine, CheckboxMark, shown};
 use crate::reminders::rfc3339;
 use crate::vault::Actor;
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{FormData, Visit};
 
 /// A question of the assistant's; the first five as `status` shows them.
 #[derive(Debug, Serialize)]
@@ -38,7 +33,7 @@ impl ApprovalQuestion {
 }
 
 /// All that stands in the note, what waits first.
-pub(super) fn approval_questions(visit: &Visit<'_>) -> Result<Vec<ApprovalQuestion>, PageError> {
+pub(super) fn approval_questions(visit: &Visit<'_>) -> Result<Vec<ApprovalQuestion>> {
     let workspace = visit.workspace;
     let path = workspace.note(&workspace.settings.paths.approvals);
     let bytes = workspace.vault.read_or_empty(&path)?;
@@ -61,7 +56,7 @@ pub(super) fn approval_questions(visit: &Visit<'_>) -> Result<Vec<ApprovalQuesti
 }
 
 /// How many wait for a word.
-pub(super) fn count_waiting(visit: &Visit<'_>) -> Result<usize, PageError> {
+pub(super) fn count_waiting(visit: &Visit<'_>) -> Result<usize> {
     Ok(approval_questions(visit)?.iter().filter(|one| one.waits()).count())
 }
 
@@ -75,7 +70,7 @@ fn state(visit: &Visit<'_>, one: &Approval) -> String {
     }
 }
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let all = approval_questions(visit)?;
     visit.view("Approvals", &all, |all| {
         html! {
@@ -108,7 +103,7 @@ fn entry(visit: &Visit<'_>, one: &ApprovalQuestion) -> Markup {
     }
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let word = match form.get("do") {
         "once" => ApprovalDecision::Once,
         "always" => ApprovalDecision::Always,

@@ -4,13 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
 use jiff::{Span, Timestamp, ToSpan};
-use maud::{Markup, html};
 
+use super::prelude::*;
 use crate::agenda::{self, Agenda, AgendaEntry, EntryKind, EntryState};
 use crate::schedule::DueInstant;
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{FormData, Visit};
 
 /// So many entries of one day stand in a month; the week shows all.
 const IN_A_DAY: usize = 5;
@@ -23,7 +20,7 @@ struct CalendarView {
     is_week: bool,
 }
 
-fn asked(visit: &Visit<'_>) -> Result<CalendarView, PageError> {
+fn asked(visit: &Visit<'_>) -> Result<CalendarView> {
     let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
     if let Some(text) = visit.query("week") {
         let day: Date = text.parse().map_err(|_| {
@@ -41,7 +38,7 @@ fn asked(visit: &Visit<'_>) -> Result<CalendarView, PageError> {
     Ok(CalendarView { from, to, is_week: false })
 }
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let shown = asked(visit)?;
     let agenda = agenda::range(visit.workspace, shown.from, shown.to, &mut visit.tasks())?;
     let title = if shown.is_week {
@@ -281,7 +278,7 @@ fn forms(visit: &Visit<'_>, entry: &AgendaEntry, lines: &PresentLines) -> Markup
     }
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let said = visit.act_on_line(form)?.ok_or_else(|| PageError::no_such_action(form.get("do")))?;
     Ok(MadeChange::new(visit.address_with(&[]), said))
 }

@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use super::prelude::*;
 use crate::vault::{NotePath, VaultError};
-use crate::web::answer::{PageError, PageView};
-use crate::web::visit::{Visit, encoded};
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let path = visit.note_path(&visit.rest)?;
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     let kind = match extension.as_str() {

@@ -1,14 +1,12 @@
 //! Serves `/health`: the findings of `doctor`, with a button where one repairs a finding; the report of `status`; and
 //! the page's sessions.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use maud::{Markup, html};
-use serde::Serialize;
-
 use super::history::open;
+use super::prelude::*;
+use super::today::conflict_copies;
 use crate::agent::brain_clients;
 use crate::brain::health::HealthStore;
 use crate::config::NotifyKind;
@@ -19,11 +17,7 @@ use crate::format::quote;
 use crate::history::{CheckDepth, Deletions, Interrupted, RestoreReport};
 use crate::machines::status::{MachineStatus, MachinesStatus};
 use crate::search::IndexError;
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::current_faults::conflict_copies;
-use crate::web::entry::store::{self, PageSession};
-use crate::web::parts;
-use crate::web::visit::{FormData, Visit};
+use crate::web::store::{self, PageSession};
 use crate::workspace::Workspace;
 
 /// So many of what comes next stand in the JSON, as in `status`.
@@ -39,7 +33,7 @@ struct HealthView {
     sessions: Vec<PageSession>,
 }
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let workspace = visit.workspace;
     let is_whole = visit.query("look") == Some("all");
     // Checks over the network run only if a person asks.
@@ -132,40 +126,25 @@ fn mending(visit: &Visit<'_>, check: &Check) -> Markup {
     }
 }
 
-/// Does what a form of [`mending`] asks for; none where it asks for something else.
-fn mend(visit: &Visit<'_>, form: &FormData) -> Result<Option<MadeChange>, PageError> {
-    let said = match form.get("do") {
-        "finish" => pending(visit, Interrupted::Finish)?,
-        "roll-back" => pending(visit, Interrupted::RollBack)?,
-        "bring-back" => bring_back(visit)?,
-        "accept" => {
-            let snapshot = open(visit)?.snapshot_all(Deletions::Accept)?;
-            format!("Recorded: {} files are gone", snapshot.deleted)
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(MadeChange::new("/health", said)))
-}
-
-fn pending(visit: &Visit<'_>, what: Interrupted) -> Result<String, PageError> {
+fn pending(visit: &Visit<'_>, what: Interrupted) -> Result<String> {
     let report = open(visit)?.finish_pending(&visit.workspace.editor, what)?;
     report.map_or_else(|| Ok("Nothing was interrupted".to_owned()), |report| written(&report))
 }
 
 /// Restores notes that vanished without the person's consent, from the last snapshot.
-fn bring_back(visit: &Visit<'_>) -> Result<String, PageError> {
+fn bring_back(visit: &Visit<'_>) -> Result<String> {
     let (history, workspace) = (open(visit)?, visit.workspace);
     let Some(held) = history.held()? else { return Ok("None of them is gone any more".to_owned()) };
     let point = history.newest()?;
     for path in &held.deleted {
-        let then = history.read_at(&point.commit, path)?.unwrap_or_default();
+        let then = history.read_at(&point, path)?.unwrap_or_default();
         let now = workspace.vault.read(&workspace.note(path)).unwrap_or_default();
         workspace.hold_missed(path, &now, &then, false)?;
     }
     written(&history.restore(&workspace.editor, &point, &held.deleted, false)?)
 }
 
-pub(super) fn written(report: &RestoreReport) -> Result<String, PageError> {
+pub(super) fn written(report: &RestoreReport) -> Result<String> {
     if let Some(skip) = report.skipped.first() {
         return Err(PageError::changed(format!("`{}`: {}", skip.path, skip.reason)));
     }
@@ -258,7 +237,7 @@ fn sessions(visit: &Visit<'_>, sessions: &[PageSession]) -> Markup {
 }
 
 /// The result of verifying the whole history.
-fn verified(visit: &Visit<'_>) -> Result<Markup, PageError> {
+fn verified(visit: &Visit<'_>) -> Result<Markup> {
     let found = open(visit)?.verify(CheckDepth::Whole)?;
     let flaws: Vec<String> = found.flaws.iter().map(|flaw| flaw.detail.clone()).collect();
     Ok(html! {
@@ -274,24 +253,27 @@ fn verified(visit: &Visit<'_>) -> Result<Markup, PageError> {
     })
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
-    if let Some(done) = mend(visit, form)? {
-        return Ok(done);
-    }
-    let name = form.get("name");
-    match form.get("do") {
-        "test" => test(visit, name),
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
+    let (workspace, name) = (visit.workspace, form.get("name"));
+    let said = match form.get("do") {
+        "finish" => pending(visit, Interrupted::Finish)?,
+        "roll-back" => pending(visit, Interrupted::RollBack)?,
+        "bring-back" => bring_back(visit)?,
+        "accept" => {
+            let snapshot = open(visit)?.snapshot_all(Deletions::Accept)?;
+            format!("Recorded: {} files are gone", snapshot.deleted)
+        }
+        "test" => test(visit, name)?,
         "reset" => {
-            let brains = brain_clients::prepare(&visit.workspace.settings, visit.workspace.vault.root());
+            let brains = brain_clients::prepare(&workspace.settings, workspace.vault.root());
             if !brains.iter().any(|brain| brain.name() == name) {
                 return Err(PageError::not_found(format!("no model is called {}", quote(name))));
             }
-            let any = HealthStore::new(&visit.workspace.dirs.state).reset(Some(name))?;
-            let said = if any { "is asked again" } else { "had nothing against it" };
-            Ok(MadeChange::new("/health", format!("{name} {said}")))
+            let any = HealthStore::new(&workspace.dirs.state).reset(Some(name))?;
+            format!("{name} {}", if any { "is asked again" } else { "had nothing against it" })
         }
         "reindex" => {
-            let workspace = Arc::clone(visit.workspace);
+            let workspace = Arc::clone(workspace);
             visit.spawn(async move {
                 let reindex = move || reindex(&workspace).map_err(|error| error.to_string());
                 let made = tokio::task::spawn_blocking(reindex).await;
@@ -300,20 +282,18 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, Page
                     Err(error) => tracing::error!("the index could not be made anew: {error}"),
                 }
             });
-            let said = "The index is being made anew; the old one answers until it is done.";
-            Ok(MadeChange::new("/health", said))
+            "The index is being made anew; the old one answers until it is done.".to_owned()
         }
-        "end" => {
-            if !visit.shared.store.end(form.get("id"))? {
-                return Err(PageError::not_found("there is no such session"));
-            }
-            Ok(MadeChange::new("/health", "Ended: that browser is not let in any more."))
+        "end" if visit.shared.store.end(form.get("id"))? => {
+            "Ended: that browser is not let in any more.".to_owned()
         }
-        other => Err(PageError::no_such_action(other)),
-    }
+        "end" => return Err(PageError::not_found("there is no such session")),
+        other => return Err(PageError::no_such_action(other)),
+    };
+    Ok(MadeChange::new("/health", said))
 }
 
-fn test(visit: &Visit<'_>, name: &str) -> Result<MadeChange, PageError> {
+fn test(visit: &Visit<'_>, name: &str) -> Result<String> {
     let kinds = visit.workspace.settings.notify.all();
     let kind = kinds.into_iter().find(|kind| kind.as_str() == name);
     let kind = kind.ok_or_else(|| PageError::bad("no notifier has that name"))?;
@@ -322,7 +302,7 @@ fn test(visit: &Visit<'_>, name: &str) -> Result<MadeChange, PageError> {
     let notifier = notifier.map_err(|error| PageError::bad(&error).hints(error.suggestion.clone()))?;
     let sent = visit.block_on(async { tokio::time::timeout(PATIENCE, send_test(notifier.as_ref())).await });
     match sent {
-        Ok(Ok(())) => Ok(MadeChange::new("/health", format!("A test message went out by {name}."))),
+        Ok(Ok(())) => Ok(format!("A test message went out by {name}.")),
         Ok(Err(reason)) => Err(PageError::bad(format!("{name}: {reason}"))),
         Err(_) => Err(PageError::bad(format!("{name}: no answer within {} s", PATIENCE.as_secs()))),
     }

@@ -1,16 +1,10 @@
 //! Serves `/history`: all changes, with author and reason; `/history/ID`: one change, and a preview of its undo.
 
-use std::sync::Arc;
-
-use maud::{Markup, html};
-
+use super::prelude::*;
 use crate::history::{
-    Deletions, FileDiff, History, HistoryError, LogFilter, SnapshotEntry, TrailerValue, UndoPlan,
-    UndoSelection, parse_time, turn_of,
+    Deletions, FileDiff, History, HistoryError, LogFilter, SnapshotEntry, UndoPlan, UndoSelection,
+    parse_time, turn_of,
 };
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{FormData, Visit};
 
 /// So many on one page.
 const PER_PAGE: usize = 50;
@@ -28,20 +22,20 @@ const WRITERS: [(&str, &str); 10] = [
 ];
 
 /// The vault's history.
-pub(super) fn open(visit: &Visit<'_>) -> Result<Arc<History>, PageError> {
+pub(super) fn open(visit: &Visit<'_>) -> Result<Arc<History>> {
     visit.workspace.history()?.ok_or_else(|| {
         PageError::not_found("history is turned off")
             .hint("set `[history] enabled = true` in `vault-agent.toml`")
     })
 }
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let history = open(visit)?;
     if !visit.rest.is_empty() {
         return one(visit, &history);
     }
     let day = visit.query("day");
-    let instant = |text: &str| parse_time(text, &visit.now.to_zoned(history.zone().clone()));
+    let instant = |text: &str| parse_time(text, visit.now, history.zone());
     let from = day.map(|day| day.parse::<jiff::civil::Date>().map(|date| (day, date))).transpose();
     let from = from.map_err(|_| PageError::bad("that is no day").hint("write it as in `2026-12-01`"))?;
     let since = from.map(|(day, _)| instant(day)).transpose().map_err(PageError::bad)?;
@@ -98,9 +92,8 @@ fn row(visit: &Visit<'_>, entry: &SnapshotEntry) -> [Markup; 4] {
 }
 
 /// One change: its message, its differences, and the undo with its plan.
-fn one(visit: &Visit<'_>, history: &History) -> Result<PageView, PageError> {
-    let point = history.point(&visit.rest)?;
-    let record = history.record_at(&point)?;
+fn one(visit: &Visit<'_>, history: &History) -> Result<PageView> {
+    let record = history.with_changes(history.point(&visit.rest)?)?;
     let entry = history.entry(&record, true)?;
     let plan = visit
         .query("plan")
@@ -134,13 +127,9 @@ fn one(visit: &Visit<'_>, history: &History) -> Result<PageView, PageError> {
     })
 }
 
-fn trailer(name: &str, value: &TrailerValue) -> Markup {
-    let all = match value {
-        TrailerValue::One(one) => std::slice::from_ref(one),
-        TrailerValue::Many(many) => many,
-    };
+fn trailer(name: &str, values: &[String]) -> Markup {
     html! {
-        @for value in all.iter().take(PER_PAGE) {
+        @for value in values.iter().take(PER_PAGE) {
             div {
                 @match (name, turn_of(value)) {
                     ("Conversation", Some(turn)) => a href={ "/turns/" (turn) } { (value) },
@@ -164,7 +153,7 @@ pub(super) fn text(bytes: Option<&Vec<u8>>) -> String {
 }
 
 /// The plan of an undo, or in words why nothing can be taken back.
-pub(super) fn planned(history: &History, what: UndoSelection) -> Result<Result<UndoPlan, String>, PageError> {
+pub(super) fn planned(history: &History, what: UndoSelection) -> Result<Result<UndoPlan, String>> {
     match history.plan_undo(what) {
         Ok(plan) => Ok(Ok(plan)),
         Err(HistoryError::NotUndoable(why)) => Ok(Err(why)),
@@ -209,7 +198,7 @@ pub(super) fn undo_plan(
 }
 
 /// Takes back what is meant, after what people changed is kept. Returns a sentence.
-pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String, PageError> {
+pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String> {
     let history = open(visit)?;
     history.snapshot_all(Deletions::Hold)?;
     let plan = history.plan_undo(what)?;
@@ -229,12 +218,10 @@ pub(super) fn undo(visit: &Visit<'_>, what: UndoSelection) -> Result<String, Pag
     Ok(format!("Undone: {}{more}", subjects.join(", ")))
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
-    match form.get("do") {
-        "undo" => {
-            let said = undo(visit, UndoSelection::Snapshot(form.get("id").to_owned()))?;
-            Ok(MadeChange::new("/history", said))
-        }
-        other => Err(PageError::no_such_action(other)),
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
+    if form.get("do") != "undo" {
+        return Err(PageError::no_such_action(form.get("do")));
     }
+    let said = undo(visit, UndoSelection::Snapshot(form.get("id").to_owned()))?;
+    Ok(MadeChange::new("/history", said))
 }

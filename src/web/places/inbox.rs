@@ -1,17 +1,13 @@
 //! Serves `/inbox`: candidates for memories, with their quotes; kept, kept in other words, or declined.
 
-use maud::{Markup, html};
-
+use super::prelude::*;
 use crate::capture::{HUMAN, Inbox, ListedCandidate};
 use crate::format::candidate::CandidateState;
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{FormData, Visit, note_address};
 
 /// So many on one page.
 const PER_PAGE: usize = 30;
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let inbox = Inbox::new(visit.workspace.memory());
     let listed = inbox.list()?;
     let missed = inbox.read()?.near_misses;
@@ -67,22 +63,17 @@ fn entry(visit: &Visit<'_>, one: &ListedCandidate) -> Markup {
     }
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let inbox = Inbox::new(visit.workspace.memory());
     let (id, origin) = (form.get("id"), visit.origin());
-    match form.get("do") {
-        "keep" => {
-            let kept = inbox.keep(id, HUMAN, visit.now, &origin)?;
-            Ok(MadeChange::new("/inbox", format!("Kept: {}", kept.saved.text)))
-        }
+    let said = match form.get("do") {
+        "keep" => format!("Kept: {}", inbox.keep(id, None, HUMAN, visit.now, &origin)?.saved.text),
         "edit" => {
-            let kept = inbox.keep_as(id, Some(form.get("text")), HUMAN, visit.now, &origin)?;
-            Ok(MadeChange::new("/inbox", format!("Kept: {}", kept.saved.text)))
+            let kept = inbox.keep(id, Some(form.get("text")), HUMAN, visit.now, &origin)?;
+            format!("Kept: {}", kept.saved.text)
         }
-        "drop" => {
-            let gone = inbox.decline(id, &origin)?;
-            Ok(MadeChange::new("/inbox", format!("Declined: {}", gone.text)))
-        }
-        other => Err(PageError::no_such_action(other)),
-    }
+        "drop" => format!("Declined: {}", inbox.decline(id, &origin)?.text),
+        other => return Err(PageError::no_such_action(other)),
+    };
+    Ok(MadeChange::new("/inbox", said))
 }

@@ -1,21 +1,19 @@
 //! Serves `/memory`: facts by section and scope, days, pins; added, changed, forgotten, pinned.
 
-use maud::{Markup, html};
 use serde_json::Value;
 
+use super::prelude::*;
 use crate::format::struck;
 use crate::history::{Blame, BlameBound, LineOrigin};
 use crate::memory::{ListedDay, ListedMemory, ListedSection, MemoryRef, NewMemory, Scope};
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{FormData, Visit, line_address, note_address};
+use crate::web::visit::line_address;
 
 /// So many facts, or days, on one page.
 const PER_PAGE: usize = 60;
 /// So far back the origin of a fact is looked for; its note's page looks further.
 const LOOKED_AT: BlameBound = BlameBound { snapshots: 200, bytes: 2 << 20 };
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let memory = visit.workspace.memory();
     let scope: Option<Scope> =
         visit.query("scope").map(|text| text.parse().map_err(PageError::bad)).transpose()?;
@@ -52,7 +50,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
 }
 
 /// The origins of the long memory's lines, as far as its latest snapshots know them.
-fn blame(visit: &Visit<'_>) -> Result<Option<Blame>, PageError> {
+fn blame(visit: &Visit<'_>) -> Result<Option<Blame>> {
     let path = visit.workspace.memory().long_path();
     let history = visit.workspace.history()?;
     Ok(history.and_then(|history| history.blame(&path, None, LOOKED_AT).ok()))
@@ -65,7 +63,7 @@ fn origin(blame: Option<&Blame>, line: usize) -> Option<&LineOrigin> {
 }
 
 /// The sections as `memory list --json` has them, and of each fact where it comes from.
-fn with_origins(sections: &[ListedSection], blame: Option<&Blame>) -> Result<Value, PageError> {
+fn with_origins(sections: &[ListedSection], blame: Option<&Blame>) -> Result<Value> {
     let mut data = serde_json::to_value(sections)?;
     for (section, shown) in sections.iter().zip(data.as_array_mut().into_iter().flatten()) {
         for (one, shown) in
@@ -182,52 +180,39 @@ fn came_from(visit: &Visit<'_>, origin: &LineOrigin) -> Markup {
     }
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
+    const PINS: &str = "/memory?kind=pins";
     let (memory, origin) = (visit.workspace.memory(), visit.origin());
-    let line: Option<usize> = form
-        .non_blank("line")
-        .map(|line| line.parse().map_err(|_| PageError::bad("that is no line")))
-        .transpose()?;
-    let back = match form.get("path") {
-        path if path.is_empty() || path == memory.long_path().as_str() => "/memory",
-        _ => "/memory?kind=days",
-    };
-    match form.get("do") {
+    let (path, text) = (form.get("path"), form.get("text"));
+    let no_line = || PageError::bad("that is no line");
+    let line = form.non_blank("line").map(|line| line.parse::<usize>().map_err(|_| no_line())).transpose()?;
+    let is_fact = path.is_empty() || path == memory.long_path().as_str();
+    let back = if is_fact { "/memory" } else { "/memory?kind=days" };
+    let (to, said) = match form.get("do") {
         "add" => {
             let scope =
                 form.non_blank("scope").map(|text| text.parse().map_err(PageError::bad)).transpose()?;
-            let new = NewMemory {
-                section: form.non_blank("section"),
-                scope: scope.unwrap_or(Scope::Global),
-                ..NewMemory::new(form.get("text"))
-            };
+            let scope = scope.unwrap_or(Scope::Global);
+            let new = NewMemory { section: form.non_blank("section"), scope, ..NewMemory::new(text) };
             let saved = memory.save_fact(&new, visit.now, &origin)?;
             let verb = if saved.existing { "It stands there already" } else { "Saved" };
-            Ok(MadeChange::new("/memory", format!("{verb}: {}", saved.text)))
+            ("/memory", format!("{verb}: {}", saved.text))
         }
         "edit" => {
-            let meant = MemoryRef { path: form.get("path"), text: form.get("was"), line, expected: None };
-            let edited = memory.edit(&meant, form.get("text"), &origin)?;
-            Ok(MadeChange::new(back, format!("Changed: {}", edited.saved.text)))
+            let meant = MemoryRef { path, text: form.get("was"), line, expected: None };
+            (back, format!("Changed: {}", memory.edit(&meant, text, &origin)?.saved.text))
         }
         "forget" => {
-            let line = line.ok_or_else(|| PageError::bad("that is no line"))?;
-            let gone = memory.forget(form.get("path"), line, Some(form.get("was")), &origin)?;
-            Ok(MadeChange::new(back, format!("Forgotten: {}", gone.text)))
+            let gone = memory.forget(path, line.ok_or_else(no_line)?, Some(form.get("was")), &origin)?;
+            (back, format!("Forgotten: {}", gone.text))
         }
         "pin-line" => {
-            let line = line.ok_or_else(|| PageError::bad("that is no line"))?;
-            let saved = memory.pin_line(form.get("path"), line, &origin)?;
-            Ok(MadeChange::new("/memory?kind=pins", format!("Pinned: {}", saved.text)))
+            let saved = memory.pin_line(path, line.ok_or_else(no_line)?, &origin)?;
+            (PINS, format!("Pinned: {}", saved.text))
         }
-        "pin" => {
-            let saved = memory.pin(form.get("text"), None, &origin)?;
-            Ok(MadeChange::new("/memory?kind=pins", format!("Pinned: {}", saved.text)))
-        }
-        "unpin" => {
-            let gone = memory.unpin(form.get("text"), true, &origin)?;
-            Ok(MadeChange::new("/memory?kind=pins", format!("Unpinned: {}", gone.text)))
-        }
-        other => Err(PageError::no_such_action(other)),
-    }
+        "pin" => (PINS, format!("Pinned: {}", memory.pin(text, None, &origin)?.text)),
+        "unpin" => (PINS, format!("Unpinned: {}", memory.unpin(text, true, &origin)?.text)),
+        other => return Err(PageError::no_such_action(other)),
+    };
+    Ok(MadeChange::new(to, said))
 }

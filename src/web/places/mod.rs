@@ -10,19 +10,20 @@ mod history;
 mod inbox;
 mod memory;
 mod notes;
+mod prelude;
 mod routines;
 mod search;
 mod today;
 mod turns;
 mod usage;
 
-use super::answer::{MadeChange, PageError, PageView};
+use super::answer::{MadeChange, PageError, PageView, Result};
 use super::visit::{FormData, Visit};
 
 /// Shows a place. Changes nothing.
-type See = fn(&Visit<'_>) -> Result<PageView, PageError>;
+type See = fn(&Visit<'_>) -> Result<PageView>;
 /// Does what a form of a place asks for.
-type Act = fn(&Visit<'_>, &FormData) -> Result<MadeChange, PageError>;
+type Act = fn(&Visit<'_>, &FormData) -> Result<MadeChange>;
 
 /// A place of the page.
 #[derive(Debug)]
@@ -62,6 +63,6 @@ const fn place(name: &'static str, title: &'static str, see: See, act: Act) -> P
 pub(super) const WITH_PARTS: [&str; 5] = ["files", "notes", "history", "turns", "routines"];
 
 /// For a place without changes.
-fn nothing(_: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+fn nothing(_: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     Err(PageError::no_such_action(form.get("do")))
 }

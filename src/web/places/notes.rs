@@ -5,21 +5,20 @@ mod folders;
 
 use std::ops::Range;
 
-use maud::{Markup, html};
-use serde::Serialize;
-use similar::{Change, ChangeTag, TextDiff};
+use similar::{Change, ChangeTag};
 
 use super::files::find_link_target;
 use super::health::written;
 use super::history::{differences, open, text};
+use super::prelude::*;
+use crate::format::changes::changes;
 use crate::history::{
-    Blame, BlameBound, BlamedLine, Deletions, FileDiff, History, LineOrigin, LineTarget, LineWriter,
-    LogFilter, Point, SnapshotEntry, sections,
+    Blame, BlameBound, BlamedLine, Commit, Deletions, FileDiff, History, LineOrigin, LineTarget, LineWriter,
+    LogFilter, SnapshotEntry, sections,
 };
 use crate::vault::NotePath;
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::visit::{FormData, LINES_PER_PAGE, Visit, note_address};
-use crate::web::{markdown, parts};
+use crate::web::markdown;
+use crate::web::visit::LINES_PER_PAGE;
 
 /// So many snapshots are on the slider.
 const SNAPSHOTS: usize = 100;
@@ -39,7 +38,7 @@ struct NoteView {
     snapshots: Vec<SnapshotEntry>,
 }
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     if visit.rest.is_empty() {
         return folders::recent_page(visit);
     }
@@ -73,7 +72,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let missing =
         || PageError::not_found(format!("there is no note {}", crate::format::quote(path.as_str())));
     let then = match (&point, &history) {
-        (Some(point), Some(history)) => history.read_at(&point.commit, path.as_str())?,
+        (Some(point), Some(history)) => history.read_at(point, path.as_str())?,
         _ => now.clone(),
     };
     if then.is_none() && snapshots.is_empty() {
@@ -86,7 +85,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     }
     let shown = NoteView {
         path: path.to_string(),
-        at: point.as_ref().map(|point| point.commit.id.to_string()),
+        at: point.as_ref().map(|point| point.id.to_string()),
         text: text(then.as_ref()),
         blame,
         snapshots,
@@ -100,7 +99,7 @@ fn point(
     visit: &Visit<'_>,
     history: Option<&History>,
     snapshots: &[SnapshotEntry],
-) -> Result<Option<Point>, PageError> {
+) -> Result<Option<Commit>> {
     let Some(history) = history else { return Ok(None) };
     if let Some(at) = visit.query("at") {
         return Ok(Some(history.point(at)?));
@@ -249,14 +248,14 @@ fn section_links(visit: &Visit<'_>, shown: &NoteView) -> Markup {
 
 /// A note or a part of it that would come back.
 struct PlannedRestore {
-    point: Point,
+    point: Commit,
     /// `note`, or the part as the address names it.
     part: String,
     lines: Vec<String>,
     diffs: Vec<FileDiff>,
 }
 
-fn target(part: &str) -> Result<LineTarget, PageError> {
+fn target(part: &str) -> Result<LineTarget> {
     if let Some(number) = part.strip_prefix("line:").and_then(|number| number.parse().ok()) {
         return Ok(LineTarget::Number(number));
     }
@@ -268,8 +267,8 @@ fn plan_of(
     visit: &Visit<'_>,
     history: Option<&History>,
     path: &NotePath,
-    point: Option<&Point>,
-) -> Result<Option<PlannedRestore>, PageError> {
+    point: Option<&Commit>,
+) -> Result<Option<PlannedRestore>> {
     let (Some(what), Some(history), Some(point)) = (visit.query("plan"), history, point) else {
         return Ok(None);
     };
@@ -293,7 +292,7 @@ fn fingerprint(bytes: &[u8]) -> String {
 
 fn planned(visit: &Visit<'_>, planned: &PlannedRestore, now: &[u8]) -> Markup {
     let PlannedRestore { point, part, lines, diffs } = planned;
-    let id = point.commit.id.to_string();
+    let id = point.id.to_string();
     let was = fingerprint(now);
     let values =
         [("part", part.as_str()), ("at", id.as_str()), ("path", visit.rest.as_str()), ("was", was.as_str())];
@@ -313,8 +312,11 @@ fn planned(visit: &Visit<'_>, planned: &PlannedRestore, now: &[u8]) -> Markup {
 
 /// Two states beside each other, line by line.
 fn side_by_side(then: &str, now: &str) -> Markup {
-    let diff = TextDiff::from_lines(then, now);
-    let changes = diff.iter_all_changes().filter(|change| !change.value().trim().is_empty()).take(2_000);
+    let [then, now] = [then, now].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let all = changes(&then, &now)
+        .into_iter()
+        .flat_map(|op| op.iter_changes(&then[..], &now[..]).collect::<Vec<_>>());
+    let changes = all.filter(|change| !change.value().trim().is_empty()).take(2_000);
     let row = |change: Change<&str>| {
         let line = change.value().trim_end_matches(['\n', '\r']);
         match change.tag() {
@@ -326,7 +328,7 @@ fn side_by_side(then: &str, now: &str) -> Markup {
     html! { div.diff { (parts::table(["Then", "Now"], changes, row)) } }
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     if form.get("do") != "restore" {
         return Err(PageError::no_such_action(form.get("do")));
     }
@@ -343,7 +345,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, Page
     let hold = |now: &[u8], then: &[u8]| workspace.hold_missed(path.as_str(), now, then, false).map(drop);
     if form.get("part") == "note" {
         history.snapshot_all(Deletions::Hold)?;
-        hold(&now, &history.read_at(&point.commit, path.as_str())?.unwrap_or_default())?;
+        hold(&now, &history.read_at(&point, path.as_str())?.unwrap_or_default())?;
         let report = history.restore(&workspace.editor, &point, &[path.to_string()], false)?;
         written(&report)?;
         return done("The note");

@@ -1,16 +1,14 @@
-//! Serves `/routines`: scheduled prompts, their runs and costs; on, off, now; and the pause of all unasked work.
-
-use std::sync::Arc;
+//! Serves `/routines`: lists scheduled prompts with their runs and costs; buttons turn one on or off, run it now, or
+//! pause all work that no person asked for.
 
 use jiff::SignedDuration;
-use maud::{Markup, html};
-use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use super::prelude::*;
 use super::turns::cost_words;
 use crate::agent::{VaultApprovals, Waiter};
 use crate::deliver::Console;
-use crate::deliver::journal::RoutineRun;
+use crate::deliver::delivery_journal::RoutineRun;
 use crate::pause;
 use crate::reminders::rfc3339;
 use crate::routines::{self, ListedRoutine, Preview, RoutineNote};
@@ -18,9 +16,6 @@ use crate::schedule::Timetable;
 use crate::toolbox;
 use crate::turn::{Facts, TurnCost, TurnJournal};
 use crate::vault::Actor;
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{FormData, Visit, encoded};
 use crate::when;
 
 /// So many runs of one routine are shown.
@@ -77,7 +72,7 @@ fn ran(visit: &Visit<'_>, run: RoutineRun) -> RunView {
     }
 }
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let listed = routines::list(visit.workspace)?;
     if !visit.rest.is_empty() {
         let note = routines::find(visit.workspace, &visit.rest)?;
@@ -141,7 +136,7 @@ fn switch(visit: &Visit<'_>, one: &ListedRoutine) -> Markup {
     parts::button(visit, "/routines", what, &[("name", &one.name)], words)
 }
 
-fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<PageView, PageError> {
+fn one(visit: &Visit<'_>, note: &RoutineNote, listed: ListedRoutine) -> Result<PageView> {
     let workspace = visit.workspace;
     let runs = workspace.journal().and_then(|journal| journal.runs_of(&note.name, RUNS))?;
     let (month_usd, month_tokens, rate_usd) = costs(visit, note, &runs);
@@ -246,7 +241,7 @@ fn runs_table(visit: &Visit<'_>, runs: &[RunView]) -> Markup {
     parts::table(["Due", "Result", "Took", ""], runs, row)
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     let (workspace, name) = (visit.workspace, form.get("name"));
     let to = |name: &str| format!("/routines/{}", encoded(name));
     match form.get("do") {
@@ -274,7 +269,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, Page
 }
 
 /// Claims a run and lets it go on beside this answer: a brain may take minutes. Ended meanwhile, it is the daemon's.
-fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<MadeChange, PageError> {
+fn run(visit: &Visit<'_>, note: &RoutineNote) -> Result<MadeChange> {
     let workspace = visit.workspace;
     let to = format!("/routines/{}", encoded(&note.name));
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);

@@ -1,22 +1,17 @@
 //! Serves `/search`: hits with their places, and the freshness of the answer.
 
-use std::sync::Arc;
-
-use maud::{Markup, html};
-use serde::Serialize;
 use serde_json::Value;
 
-use crate::search::{Answer, CheckedBy, Hit, IndexError, Query, RecallError, SearchClient};
-use crate::web::answer::{PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{Visit, line_address};
+use super::prelude::*;
+use crate::search::{Answer, CheckedBy, Hit, IndexError, Query, SearchClient};
+use crate::web::visit::line_address;
 
 /// So many hits, unless the address says another number.
 const HITS: usize = 20;
 /// And never more.
 const MOST: usize = 200;
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let Some(text) = visit.query("q") else {
         return visit.view("Search", &serde_json::json!({ "hits": [] }), |_| form(visit));
     };
@@ -27,7 +22,7 @@ pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
     let client = SearchClient::new(Arc::clone(visit.workspace));
     let found = if visit.query("deep").is_some() { client.deep(&query) } else { client.search(&query) };
     let answer = found.map_err(|error| match error {
-        RecallError::Index(error @ IndexError::Scope { .. }) => PageError::bad(error),
+        error @ IndexError::Scope { .. } => PageError::bad(error),
         error => PageError::failed(error),
     })?;
     let found = SearchView { why: answer.hits.iter().map(|hit| why(hit, text)).collect(), answer };
@@ -50,7 +45,7 @@ struct MatchedWord {
 
 impl SearchView {
     /// As `search --json` has it, and of each hit what matched.
-    fn data(&self) -> Result<Value, PageError> {
+    fn data(&self) -> Result<Value> {
         let mut data = serde_json::to_value(&self.answer)?;
         for (hit, why) in data["hits"].as_array_mut().into_iter().flatten().zip(&self.why) {
             hit["matched"] = serde_json::to_value(why)?;
@@ -130,7 +125,7 @@ fn one(visit: &Visit<'_>, hit: &Hit, why: &[MatchedWord]) -> Markup {
                 "."
             }
             p.soft {
-                (parts::badge(hit.kind, ""))
+                (parts::badge(hit.kind.as_str(), ""))
                 @if let Some(section) = &hit.section { " " (section) }
                 @if let Some(author) = &hit.author { " · " (author) }
                 @if let Some(at) = hit.timestamp { " · " (visit.at(at)) }

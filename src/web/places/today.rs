@@ -1,23 +1,26 @@
 //! Serves `/`: today, with items of the next week, waiting items, current faults, and a line to write into.
 
-use std::sync::Arc;
+use std::sync::PoisonError;
 
 use jiff::{SignedDuration, ToSpan};
-use maud::{Markup, html};
-use serde::Serialize;
 
 use super::approvals;
+use super::prelude::*;
 use crate::agenda::{self, AgendaEntry, EntryState};
+use crate::agent::brain_clients;
+use crate::brain::failover::{self, Availability};
+use crate::brain::health::HealthStore;
 use crate::capture::Inbox;
-use crate::format::candidate;
+use crate::config::Settings;
+use crate::conflicts::ConflictCopy;
+use crate::format::reminder::RemindersFile;
+use crate::format::{Finding, candidate};
+use crate::instance::DaemonLock;
 use crate::reminders::{ReminderDraft, ReminderError, check_message};
 use crate::routines::message_of;
 use crate::web::PageQuestion;
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::current_faults::current_faults;
 use crate::web::line_actions::in_words;
-use crate::web::visit::{FormData, Visit};
-use crate::web::{markdown, parts};
+use crate::web::markdown;
 use crate::when::{self, WhenError};
 
 /// So far ahead.
@@ -45,7 +48,7 @@ struct TodayView {
     problems: Vec<String>,
 }
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let today = visit.workspace.zone.tz().to_datetime(visit.now).date();
     let (from, to) = (today.saturating_sub(BEHIND.days()), today.saturating_add(7.days()));
     let agenda = agenda::range(visit.workspace, from, to, &mut visit.tasks())?;
@@ -157,7 +160,7 @@ struct ParsedReminder {
 
 /// The meaning of a written line. The time stands before a colon, or is the longest beginning that is a time, or the
 /// longest end.
-fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder, PageError> {
+fn understood(visit: &Visit<'_>, text: &str) -> Result<ParsedReminder> {
     let (now, zone) = (visit.now, &visit.workspace.zone);
     let colon = text.match_indices(": ").map(|(at, _)| (at, at + 2, false));
     let spaces: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
@@ -239,7 +242,7 @@ fn list(visit: &Visit<'_>, next: &[AgendaEntry]) -> Markup {
     html! { div.agenda { (parts::table(["When", "What", "Kind", "Note"], next, row)) } }
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
     match form.get("do") {
         "add" => add(visit, form.get("when"), form.get("message")),
         "ask" => ask(visit, form.get("form"), form.get("question")),
@@ -247,7 +250,7 @@ pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, Page
     }
 }
 
-fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<MadeChange, PageError> {
+fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<MadeChange> {
     let workspace = visit.workspace;
     let meaning = when::read(when, visit.now, &workspace.zone).map_err(ReminderError::from)?;
     check_message(message)?;
@@ -257,7 +260,7 @@ fn add(visit: &Visit<'_>, when: &str, message: &str) -> Result<MadeChange, PageE
 }
 
 /// Asks beside this answer: a brain may take minutes.
-fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<MadeChange, PageError> {
+fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<MadeChange> {
     if question.trim().is_empty() {
         return Err(PageError::bad("the question is empty"));
     }
@@ -280,4 +283,71 @@ fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<MadeChange, Page
         }
     });
     Ok(MadeChange::new(to, "Asked."))
+}
+
+/// So many lines that are no reminders, and so many copies, are named.
+const NAMED: usize = 5;
+
+/// The current faults.
+fn current_faults(visit: &Visit<'_>, reminders: &RemindersFile) -> Result<Vec<String>> {
+    let workspace = visit.workspace;
+    let mut out = Vec::new();
+    if let Err(error) = Settings::load(workspace.vault.root()) {
+        out.push(format!("the settings are not as on disk, where they can't be used: {error}"));
+    }
+    if DaemonLock::holder(&workspace.dirs.state).is_none() {
+        out.push("no daemon runs: nothing that is due is told; start `vault-agent run`".to_owned());
+    }
+    let path = &workspace.settings.paths.reminders;
+    for finding in reminders.near_misses.iter().take(NAMED) {
+        let Finding { line, reason, suggestion, .. } = finding;
+        out.push(format!("`{path}:{line}` is no reminder: {reason}; {suggestion}"));
+    }
+    let settings = workspace.pass_settings();
+    let journal = workspace.journal()?;
+    for refusal in journal.refusals(&settings.notifiers)? {
+        out.push(format!("{} refuses messages: {}", refusal.place, refusal.reason));
+    }
+    for open in journal.open_deliveries()? {
+        if let Some(error) = open.error {
+            out.push(format!("\"{}\" is not delivered yet: {error}", open.fact.msg));
+        }
+    }
+    out.extend(settings.read_only);
+    out.extend(workspace.machines.problem());
+    let health = HealthStore::new(&workspace.dirs.state).load();
+    for brain in brain_clients::prepare(&workspace.settings, workspace.vault.root()) {
+        match failover::availability(&health, &brain.id, visit.now) {
+            Availability::Until(class, until) => {
+                let local = workspace.zone.tz().to_datetime(until);
+                let until = when::confirmation(local, visit.now, &workspace.zone);
+                out.push(format!("the model {} rests until {until}: {}", brain.name(), class.name()));
+            }
+            Availability::Off(class) => {
+                out.push(format!("the model {} can't be asked: {}", brain.name(), class.name()));
+            }
+            Availability::Free => {}
+        }
+    }
+    out.extend(conflict_copies(visit));
+    Ok(out)
+}
+
+/// The copies that sync tools made beside notes.
+pub(super) fn conflict_copies(visit: &Visit<'_>) -> Vec<String> {
+    let paths = visit.workspace.settings.paths.all();
+    let copies =
+        visit.shared.copies.lock().unwrap_or_else(PoisonError::into_inner).find_all(&visit.workspace.vault);
+    let said = |copy: &ConflictCopy| {
+        let is_own = paths.iter().any(|(_, path)| *path == copy.note.as_str());
+        let then = if is_own { "what stands in it is not told" } else { "the two differ" };
+        format!(
+            "`{}` is a sync tool's copy of `{}`: {then}; `vault-agent conflicts merge` brings it in",
+            copy.copy, copy.note
+        )
+    };
+    let more = copies.len().saturating_sub(NAMED);
+    let more =
+        (more > 0).then(|| format!("{more} more copies of sync tools: `vault-agent conflicts` lists all"));
+    copies.iter().take(NAMED).map(said).chain(more).collect()
 }

@@ -2,25 +2,21 @@
 
 use std::collections::HashMap;
 
-use maud::{Markup, html};
-
 use super::history::{planned, undo, undo_plan};
+use super::prelude::*;
 use crate::agent::rebuild_request::rebuild;
 use crate::brain::{Message, MessagePart, Request};
 use crate::history::UndoSelection;
 use crate::toolbox;
-use crate::turn::journal::CallRow;
+use crate::turn::turn_journal::CallRow;
 use crate::turn::{ListedTurn, StepDetail, ToolDetail, TurnCost, TurnDetail, TurnJournal};
-use crate::web::answer::{MadeChange, PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{FormData, Visit, note_address};
 
 /// So many on one page.
 const PER_PAGE: usize = 50;
 /// More of a text is folded away.
 const LONG: usize = 600;
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let journal = TurnJournal::open_if_there(&visit.workspace.dirs.state)?;
     let tz = visit.workspace.zone.tz();
     if !visit.rest.is_empty() {
@@ -56,7 +52,7 @@ fn row(visit: &Visit<'_>, turn: &ListedTurn, texts: &HashMap<String, &str>) -> [
     ]
 }
 
-fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView, PageError> {
+fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView> {
     let missing =
         || PageError::not_found(format!("there is no question {}", crate::format::quote(&visit.rest)));
     let journal = journal.ok_or_else(missing)?;
@@ -92,7 +88,7 @@ fn one(visit: &Visit<'_>, journal: Option<&TurnJournal>) -> Result<PageView, Pag
 }
 
 /// The model's input, made again from the notes.
-fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<PageView, PageError> {
+fn request(visit: &Visit<'_>, journal: &TurnJournal, id: &str) -> Result<PageView> {
     let tools = |purpose: &str, also: &[String]| toolbox::specs(visit.workspace, purpose, also);
     let rebuilt = rebuild(visit.workspace, Some(journal), id, &tools)?;
     visit.view("The request to the model", &rebuilt, |rebuilt| {
@@ -235,13 +231,11 @@ fn steps(visit: &Visit<'_>, steps: &[StepDetail]) -> Markup {
     parts::table(["When", "Step", ""], steps, row)
 }
 
-pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange, PageError> {
-    match form.get("do") {
-        "undo" => {
-            let id = form.get("id");
-            let said = undo(visit, UndoSelection::Turn(id.to_owned()))?;
-            Ok(MadeChange::new(format!("/turns/{}", crate::web::visit::encoded(id)), said))
-        }
-        other => Err(PageError::no_such_action(other)),
+pub(super) fn act(visit: &Visit<'_>, form: &FormData) -> Result<MadeChange> {
+    if form.get("do") != "undo" {
+        return Err(PageError::no_such_action(form.get("do")));
     }
+    let id = form.get("id");
+    let said = undo(visit, UndoSelection::Turn(id.to_owned()))?;
+    Ok(MadeChange::new(format!("/turns/{}", encoded(id)), said))
 }

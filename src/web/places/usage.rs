@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 use jiff::{SignedDuration, ToSpan};
-use maud::{Markup, html};
 
+use super::prelude::*;
 use crate::agent::budget::{self, Budget};
 use crate::turn::usage::{UsageGrouping, UsageRow};
-use crate::web::answer::{PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::Visit;
 
 const WAYS: [(&str, &str); 3] = [("day", "day"), ("brain", "model"), ("channel", "place")];
 const TIMES: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("365", "a year"), ("all", "all")];
@@ -22,7 +19,7 @@ const WIDTH: u64 = 800;
 const HEIGHT: u64 = 120;
 const NAMES: u64 = 200;
 
-pub(super) fn see(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn see(visit: &Visit<'_>) -> Result<PageView> {
     let by = visit.query("by").unwrap_or("day");
     let way = match by {
         "day" => UsageGrouping::Day,

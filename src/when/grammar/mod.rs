@@ -10,7 +10,7 @@ mod every;
 mod length;
 
 use super::lexicon::Lattice;
-use super::phrase::{DayPhrase, Phrase, TimePhrase};
+use super::phrase::{DayPhrase, Moment, Phrase, TimePhrase};
 use super::term::{DayPart, Term};
 
 /// The results of a rule: things that begin at its place, each with its end.
@@ -76,19 +76,15 @@ impl Grammar<'_> {
     /// A day, a time and a part of the day, each at most once.
     fn moments(&self) -> RuleResults<Phrase> {
         let mut out = Vec::new();
-        self.more(0, &(None, None, None), &mut out);
+        self.more(0, Moment::default(), &mut out);
         out
     }
 
-    fn more(
-        &self,
-        at: usize,
-        had: &(Option<DayPhrase>, Option<TimePhrase>, Option<DayPart>),
-        out: &mut RuleResults<Phrase>,
-    ) {
+    fn more(&self, at: usize, had: Moment, out: &mut RuleResults<Phrase>) {
         let starts = self.lattice.sign(at, ',').filter(|_| at > 0).into_iter().chain([at]);
         for (bit, end) in starts.flat_map(|at| self.bits(at)) {
-            let (mut day, mut clock, mut part) = *had;
+            let mut moment = had;
+            let Moment { day, clock, part } = &mut moment;
             let fits = match bit {
                 MomentPart::Day(bit) => day.replace(bit).is_none(),
                 MomentPart::Clock(bit) => clock.replace(bit).is_none(),
@@ -100,9 +96,9 @@ impl Grammar<'_> {
                 continue;
             }
             if day.is_some() || clock.is_some() {
-                out.push((Phrase::Moment { day, clock, part }, end));
+                out.push((Phrase::Moment(moment), end));
             }
-            self.more(end, &(day, clock, part), out);
+            self.more(end, moment, out);
         }
     }
 

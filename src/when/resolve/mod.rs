@@ -10,7 +10,7 @@ use jiff::civil::{self, DateTime};
 use jiff::{SignedDuration, Span, Timestamp, Unit};
 
 use super::lexicon::Language;
-use super::phrase::{DayPhrase, Length, Phrase, RepeatPhrase, TimePhrase};
+use super::phrase::{DayPhrase, Length, Moment, Phrase, RepeatPhrase, TimePhrase};
 use super::term::DayPart;
 use crate::format::reminder::Recur;
 use crate::schedule::{self, Zone};
@@ -67,7 +67,7 @@ pub fn resolve(phrase: &Phrase, language: &Language, here: PhraseContext<'_>) ->
         Phrase::Refused(why) => vec![Err(reason(why))],
         Phrase::Now => vec![resolver.at(here.now)],
         Phrase::After(length) => vec![resolver.moved(*length)],
-        Phrase::Moment { day, clock, part } => resolver.moments(*day, *clock, *part),
+        Phrase::Moment(moment) => resolver.moments(*moment),
     }
 }
 
@@ -116,13 +116,9 @@ impl Resolver<'_> {
         self.at(from.checked_add(SignedDuration::from_secs(length.seconds)).map_err(beyond)?)
     }
 
-    fn moments(
-        &self,
-        day: Option<DayPhrase>,
-        clock: Option<TimePhrase>,
-        part: Option<DayPart>,
-    ) -> Vec<MeaningResult> {
-        if let (Some(DayPhrase::After(length)), None, None) = (day, clock, part) {
+    fn moments(&self, moment: Moment) -> Vec<MeaningResult> {
+        let day = moment.day;
+        if let Moment { day: Some(DayPhrase::After(length)), clock: None, part: None } = moment {
             return vec![self.moved(length)];
         }
         let recur = match day {
@@ -131,7 +127,7 @@ impl Resolver<'_> {
             Some(DayPhrase::Every(RepeatPhrase::Month(_))) => Recur::Monthly,
             _ => Recur::None,
         };
-        let times = match self.times(clock, part, day) {
+        let times = match self.times(moment) {
             Ok(times) => times,
             Err(problem) => return vec![Err(problem)],
         };
@@ -146,12 +142,7 @@ impl Resolver<'_> {
     }
 
     /// The minutes of the day, each with the days to go on from the one that is named (1 for its end).
-    fn times(
-        &self,
-        clock: Option<TimePhrase>,
-        part: Option<DayPart>,
-        day: Option<DayPhrase>,
-    ) -> Result<Vec<(i32, i32)>, NoMeaning> {
+    fn times(&self, Moment { day, clock, part }: Moment) -> Result<Vec<(i32, i32)>, NoMeaning> {
         let given = match clock {
             None => {
                 let default = if self.here.is_past { 0 } else { MORNING };

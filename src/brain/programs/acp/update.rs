@@ -1,8 +1,8 @@
-//! Reads an agent's messages: a tool's output, a status, usage.
+//! Decodes the messages that an ACP agent sends during a turn: a tool's output, a status, usage.
 
 use serde_json::Value;
 
-use crate::brain::event::Usage;
+use crate::brain::Usage;
 
 /// The result of a call, in words.
 pub(super) fn output(update: &Value) -> String {

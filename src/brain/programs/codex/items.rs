@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 
 use super::program::{PATCH, SHELL};
 use crate::brain::classify;
-use crate::brain::event::BrainError;
 use crate::brain::programs::harness::{FOREIGN, SERVER, foreign, plain_name};
-use crate::brain::request::{ToolCall, ToolResult};
+use crate::brain::{BrainError, ToolCall, ToolResult};
 
 /// The call that an item is; none if it is no tool.
 pub(super) fn call(item: &Value) -> Option<ToolCall> {
@@ -94,22 +93,21 @@ pub(super) fn approval(
         let id = params["itemId"].as_str().or(params["callId"].as_str()).unwrap_or(name).to_owned();
         ToolCall { id, name: name.to_owned(), arguments: arguments.to_string() }
     };
-    let decision = |word: &str| json!({"decision": word});
+    let of_item = |tool: &'static str, words: [&str; 2]| {
+        let arguments = if tool == SHELL {
+            json!({"command": params["command"], "cwd": params["cwd"]})
+        } else {
+            json!({"changes": params["fileChanges"], "root": params["grantRoot"]})
+        };
+        let call = item.cloned().unwrap_or_else(|| made(tool, arguments));
+        let [yes, no] = words.map(|word| json!({"decision": word}));
+        CodexApproval { call, named_by: Some(tool), yes, no }
+    };
     match method {
-        "item/commandExecution/requestApproval" | "execCommandApproval" => {
-            let arguments = json!({"command": params["command"], "cwd": params["cwd"]});
-            let call = item.cloned().unwrap_or_else(|| made(SHELL, arguments));
-            let [yes, no] =
-                if method == "execCommandApproval" { ["approved", "denied"] } else { ["accept", "decline"] };
-            Some(CodexApproval { call, named_by: Some(SHELL), yes: decision(yes), no: decision(no) })
-        }
-        "item/fileChange/requestApproval" | "applyPatchApproval" => {
-            let arguments = json!({"changes": params["fileChanges"], "root": params["grantRoot"]});
-            let call = item.cloned().unwrap_or_else(|| made(PATCH, arguments));
-            let [yes, no] =
-                if method == "applyPatchApproval" { ["approved", "denied"] } else { ["accept", "decline"] };
-            Some(CodexApproval { call, named_by: Some(PATCH), yes: decision(yes), no: decision(no) })
-        }
+        "item/commandExecution/requestApproval" => Some(of_item(SHELL, ["accept", "decline"])),
+        "item/fileChange/requestApproval" => Some(of_item(PATCH, ["accept", "decline"])),
+        "execCommandApproval" => Some(of_item(SHELL, ["approved", "denied"])),
+        "applyPatchApproval" => Some(of_item(PATCH, ["approved", "denied"])),
         "item/permissions/requestApproval" => {
             let arguments = json!({"permissions": params["permissions"], "reason": params["reason"]});
             Some(CodexApproval {

@@ -7,10 +7,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::brain::event::{BrainError, FailureClass};
 use crate::brain::programs::harness::{HarnessSetup, SERVER, variables};
 use crate::brain::programs::process::{MARK, Program};
 use crate::brain::wire::WireFormat;
+use crate::brain::{BrainError, FailureClass};
 use crate::config::{McpServer, mcp_hosts};
 
 /// The variable of the key in Codex's environment.
@@ -27,7 +27,7 @@ const SEARCH: &str = "web_search";
 const VIEW: &str = "view_image";
 
 /// The settings that take Codex's additions away from every turn.
-const DISABLED: [&str; 26] = [
+const DISABLED: [&str; 11] = [
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
     "include_permissions_instructions=false",
@@ -39,22 +39,10 @@ const DISABLED: [&str; 26] = [
     "skills.bundled.enabled=false",
     "agents.enabled=false",
     "tools.experimental_request_user_input={enabled=false}",
-    "features.apps=false",
-    "features.browser_use=false",
-    "features.computer_use=false",
-    "features.goals=false",
-    "features.hooks=false",
-    "features.image_generation=false",
-    "features.multi_agent=false",
-    "features.plugins=false",
-    "features.shell_snapshot=false",
-    "features.skill_search=false",
-    "features.sleep_tool=false",
-    "features.tool_suggest=false",
-    "features.memories=false",
-    "features.request_permissions_tool=false",
-    "features.undo=false",
 ];
+/// Features that are switched off, too.
+const DISABLED_FEATURES: &str = "apps browser_use computer_use goals hooks image_generation multi_agent plugins \
+shell_snapshot skill_search sleep_tool tool_suggest memories request_permissions_tool undo";
 
 /// The program for one turn, with its home made.
 pub(super) fn program(
@@ -113,7 +101,8 @@ fn make_home(home: &Path, login: Option<&Path>) -> std::io::Result<()> {
 }
 
 fn settings(setup: &HarnessSetup) -> Vec<String> {
-    let mut settings: Vec<String> = DISABLED.iter().map(|&setting| setting.to_owned()).collect();
+    let features = DISABLED_FEATURES.split(' ').map(|feature| format!("features.{feature}=false"));
+    let mut settings: Vec<String> = DISABLED.map(str::to_owned).into_iter().chain(features).collect();
     settings.push(format!("model={}", quoted(&setup.model)));
     if setup.key.is_some() || setup.url.is_some() {
         let url = setup.url.as_deref().unwrap_or("https://api.openai.com");

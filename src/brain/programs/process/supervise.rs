@@ -1,4 +1,6 @@
-//! Supervises a harness: `vault-agent __supervise PROGRAM ARGUMENTS…` is the process between us and the harness.
+//! Supervises a harness: `vault-agent __supervise PROGRAM ARGUMENTS…` is the process between us and the harness. Also makes
+//! the environment of its program (the variables that it needs to run, and named ones), and finds and ends processes that
+//! a killed run left behind, by a mark in their environment.
 //!
 //! The supervisor starts the program, which inherits its pipes, and waits for it. Before the supervisor ends, it ends
 //! all processes that the program has started; on Linux also those in the background or in another session, because
@@ -7,14 +9,17 @@
 //! outlives us. A process's descendants are found through `/proc` on Linux, elsewhere by the process group.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::MARK;
 
 /// A process as `/proc/PID/stat` tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,6 +184,71 @@ fn end_all() {
     // Elsewhere the group goes, and we with it.
     #[cfg(not(target_os = "linux"))]
     end_tree(std::process::id());
+}
+
+/// The part of `ours` that a program is given.
+pub(super) fn environment(
+    ours: impl Iterator<Item = (OsString, OsString)>,
+    pass: &[&str],
+) -> impl Iterator<Item = (OsString, OsString)> {
+    let is = |name: &OsStr| {
+        let Some(name) = name.to_str() else { return false };
+        let is_needed = |name: &str| ENVIRONMENT.split(' ').any(|needed| needed == name);
+        let upper = name.to_ascii_uppercase();
+        upper.ends_with("_PROXY") && is_needed(&upper)
+            || is_needed(name)
+            || pass.contains(&name)
+            || FAMILIES.iter().any(|family| name.starts_with(family))
+    };
+    ours.filter(move |(name, _)| is(name))
+}
+
+/// The variables that every program needs.
+const ENVIRONMENT: &str = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR \
+HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS TERM";
+
+/// Families of such variables.
+const FAMILIES: [&str; 2] = ["LC_", "XDG_"];
+
+/// Ends what children of an earlier process with the same state directory have left; how many processes that were.
+pub fn sweep(state: &Path) -> usize {
+    let place = state_hash(state);
+    let mut ended = 0;
+    end_marked(|mark| {
+        let orphan = is_orphan(mark, &place, started);
+        ended += usize::from(orphan);
+        orphan
+    });
+    ended
+}
+
+/// Whether a mark is of this place, by a process that is no more.
+pub(super) fn is_orphan(mark: &str, place: &str, started: impl Fn(u32) -> Option<u64>) -> bool {
+    let mut parts = mark.split('.');
+    let (Some(pid), Some(at), Some(of)) = (parts.next(), parts.next(), parts.next()) else { return false };
+    let (Ok(pid), Ok(at)) = (pid.parse(), at.parse()) else { return false };
+    of == place && started(pid) != Some(at)
+}
+
+pub(super) fn end_marked(mut is_meant: impl FnMut(&str) -> bool) {
+    for pid in all_pids() {
+        let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) else { continue };
+        let mut variables = environment.split(|byte| *byte == 0);
+        let mark = variables.find_map(|variable| variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="));
+        if mark.and_then(|mark| std::str::from_utf8(mark).ok()).is_some_and(&mut is_meant) {
+            end(pid);
+        }
+    }
+}
+
+/// The beginning of the marks of this process's children.
+pub(super) fn mark(state: &Path) -> String {
+    let us = std::process::id();
+    format!("{us}.{}.{}.", started(us).unwrap_or_default(), state_hash(state))
+}
+
+pub(super) fn state_hash(state: &Path) -> String {
+    blake3::hash(state.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
 }
 
 #[cfg(test)]

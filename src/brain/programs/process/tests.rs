@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 
-use super::environment::{is_orphan, state_hash};
+use super::supervise::{is_orphan, state_hash};
 use super::*;
 
 #[tokio::test]

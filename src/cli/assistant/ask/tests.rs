@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::brain::Usage;
-use crate::cli::assistant::schema::bare_json;
 use crate::cli::assistant::terminal::write_tamed;
 
 fn call(brain: &str, class: Option<FailureClass>, ms: u64) -> CallRow {

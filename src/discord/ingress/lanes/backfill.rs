@@ -1,4 +1,5 @@
-//! Reads the missed history of a lane's channel, before the lane acts on new messages.
+//! Reads a channel's messages that were missed while the bot was away, before the channel's lane (its queue) acts on
+//! new ones.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use tokio::time::Instant;
 
 use super::{ChannelLane, LONGEST_PAUSE, PAUSE};
 use crate::discord::api::message::IncomingMessage;
-use crate::discord::api::{ApiError, history, snowflake};
+use crate::discord::api::{ApiError, snowflake};
 
 impl ChannelLane {
     /// Reads missed messages. After a failure it is retried later, and new messages wait until then.
@@ -72,7 +73,7 @@ impl ChannelLane {
         }
         let mut is_first = true;
         loop {
-            let page = history::page(&self.shared.api, self.id, after).await;
+            let page = self.shared.api.history(self.id, after).await;
             // More history is left: new messages come after it.
             self.held |= !is_first && page.is_err();
             is_first = false;
@@ -142,7 +143,7 @@ impl ChannelLane {
         let mut after = first.saturating_sub(1);
         let mut whole = false;
         for _ in 0..PAGES {
-            let page = history::page(&self.shared.api, self.id, after).await?;
+            let page = self.shared.api.history(self.id, after).await?;
             there.extend(page.ids);
             let known = page.messages.iter().filter(|m| logged.binary_search(&m.id).is_ok());
             edits.extend(known.filter_map(|m| Some((m.id, (m.words(bot), m.edited?)))));

@@ -1,6 +1,8 @@
 //! Downloads the attached files of messages and keeps them beside the log, where the settings ask for it, because
 //! Discord's links expire.
 
+use std::error::Error;
+
 use super::ChannelLane;
 use crate::config::KeepAttachments;
 use crate::discord::api::message::{Attachment, IncomingMessage};
@@ -39,20 +41,14 @@ impl ChannelLane {
             return Some(kept);
         }
         let most = self.shared.settings.max_attachment_bytes;
-        let bytes = match self.shared.api.download(&file.url, most).await {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                tracing::warn!(channel = self.id, message, %error, "a file could not be kept; the log has its link");
-                return None;
-            }
+        let kept = async {
+            let bytes = self.shared.api.download(&file.url, most).await?;
+            Ok::<_, Box<dyn Error + Send + Sync>>(self.shared.log.keep_file(self.id, &name, &bytes)?)
         };
-        match self.shared.log.keep_file(self.id, &name, &bytes) {
-            Ok(path) => path,
-            Err(error) => {
-                tracing::warn!(channel = self.id, message, %error, "a file could not be kept; the log has its link");
-                None
-            }
-        }
+        kept.await.unwrap_or_else(|error| {
+            tracing::warn!(channel = self.id, message, %error, "a file could not be kept; the log has its link");
+            None
+        })
     }
 }
 

@@ -5,12 +5,12 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 use super::{ChannelLane, LONGEST_PAUSE, PAUSE};
-use crate::discord::answer::turns;
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::snowflake;
 use crate::discord::log::logbook as log;
 use crate::discord::log::logbook::Surface;
 use crate::discord::shared::access::{self, MessagePolicy};
+use crate::discord::turns::worker;
 use crate::format::log::EventKind;
 use crate::sqlite::DatabaseError;
 use crate::turn::{NewTurn, TurnState};
@@ -40,7 +40,7 @@ impl ChannelLane {
             return;
         }
         let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
-        let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
+        let turn = worker::new_turn(message, thread, block, text, self.shared.clock.now());
         // Messages from before the program's start are answered in order, one by one.
         let live = message.at() >= self.shared.started;
         if live {

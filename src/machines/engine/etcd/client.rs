@@ -7,7 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::super::EngineError;
-use super::wire::{Denied, denied};
+use super::{Denied, denied};
+use crate::machines::engine::Result;
 
 /// How long one endpoint may take; a cluster elects a new leader in one to two seconds.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -35,7 +36,7 @@ impl Endpoints {
         all: Vec<String>,
         user: Option<(String, SecretString)>,
         authority: Option<&[u8]>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut builder =
             Client::builder().connect_timeout(CONNECT).redirect(reqwest::redirect::Policy::none()).no_proxy();
         if let Some(pem) = authority {
@@ -56,7 +57,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// None answered, or one refused.
-    pub async fn ask(&mut self, path: &str, body: &Value, is_change: bool) -> Result<Value, EngineError> {
+    pub async fn ask(&mut self, path: &str, body: &Value, is_change: bool) -> Result<Value> {
         let mut why = String::new();
         let mut has_new_token = false;
         let mut at = 0;
@@ -108,7 +109,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// It didn't answer.
-    pub async fn stream(&mut self, path: &str, body: &Value) -> Result<Response, EngineError> {
+    pub async fn stream(&mut self, path: &str, body: &Value) -> Result<Response> {
         let sent = self.send(path, body, None).await?;
         match sent {
             Ok(response) if response.status().is_success() => Ok(response),
@@ -133,7 +134,7 @@ impl Endpoints {
         path: &str,
         body: &Value,
         within: Option<Duration>,
-    ) -> Result<Result<Response, reqwest::Error>, EngineError> {
+    ) -> Result<Result<Response, reqwest::Error>> {
         if let Some((name, password)) = self.user.clone()
             && self.token.is_none()
             && let Err(error) = self.log_in(&name, &password).await?
@@ -151,11 +152,7 @@ impl Endpoints {
     }
 
     /// Fetches a token; that an endpoint isn't reached is no refusal.
-    async fn log_in(
-        &mut self,
-        name: &str,
-        password: &SecretString,
-    ) -> Result<Result<(), reqwest::Error>, EngineError> {
+    async fn log_in(&mut self, name: &str, password: &SecretString) -> Result<Result<(), reqwest::Error>> {
         let body = json!({ "name": name, "password": password.expose_secret() });
         let sent = self.client.post(self.url("auth/authenticate")).json(&body).timeout(ANSWER).send().await;
         let response = match sent {

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::super::EngineError;
 use super::state_file::MAX_FILE_BYTES;
+use crate::machines::engine::Result;
 
 /// How long one git may take.
 pub const PATIENCE: Duration = Duration::from_secs(15);
@@ -77,7 +78,7 @@ impl GitRepository {
     ///
     /// # Errors
     /// There is no git, or no place for the repository.
-    pub async fn renew(&self) -> Result<(), EngineError> {
+    pub async fn renew(&self) -> Result<()> {
         let cant =
             |why: String| EngineError::Refused(format!("git's own folder {}: {why}", self.dir.display()));
         match std::fs::remove_dir_all(&self.dir) {
@@ -105,7 +106,7 @@ impl GitRepository {
     ///
     /// # Errors
     /// It can't be run, or takes too long.
-    pub async fn run(&self, args: &[&str], input: &[u8]) -> Result<GitOutput, EngineError> {
+    pub async fn run(&self, args: &[&str], input: &[u8]) -> Result<GitOutput> {
         self.start(args, input, &[], PATIENCE).await.map_err(|failed| match failed {
             GitFailure::NotStarted(why) => EngineError::Refused(why),
             GitFailure::TooLong => EngineError::Unreachable("git on this machine didn't answer".to_owned()),

@@ -17,56 +17,31 @@ pub enum PushResponse {
 
 /// The error that a sentence for a person makes.
 type OfSentence = fn(String) -> EngineError;
+const REFUSED: Option<OfSentence> = Some(EngineError::Refused);
+const UNREACHED: Option<OfSentence> = Some(EngineError::Unreachable);
 
 /// Words of git, of ssh and of servers, the error that they mean if nothing was sent by then, and what a person is told. The
 /// first that fits counts.
+#[rustfmt::skip]
 const KNOWN: &[(&str, Option<OfSentence>, &str)] = &[
-    (
-        "transport '|protocol '",
-        Some(EngineError::Refused),
-        "its protocol is not allowed: use https, ssh or file",
-    ),
-    (
-        "host key verification failed|remote host identification has changed",
-        Some(EngineError::Refused),
-        "its host key is unknown or has changed: run `ssh` to it once by hand and compare the key",
-    ),
-    (
-        "permission denied (|too many authentication failures",
-        Some(EngineError::Refused),
-        "it refuses this machine's ssh key: add the key there, and to the ssh agent here",
-    ),
-    (
-        "could not read username|could not read password|authentication failed|terminal prompts disabled|\
-         returned error: 401",
-        Some(EngineError::Refused),
-        "it asks for a password: store one with git's credential helper, since nobody is here to type it",
-    ),
-    (
-        "returned error: 403|write access to repository|insufficient permission|read-only",
-        Some(EngineError::Refused),
-        "it lets this machine read, but not write",
-    ),
-    (
-        "no space left|disk quota|file too large|exceeds maximum allowed|temporary object directory",
-        Some(EngineError::Refused),
-        "it has no room for what machines share: its disk or its quota is full",
-    ),
-    ("dubious ownership", Some(EngineError::Refused), "the repository belongs to another user"),
-    ("certificate", Some(EngineError::Refused), "its certificate is not trusted"),
-    (
-        "could not resolve|connection refused|no route to host|network is unreachable|failed to connect|\
-         couldn't connect|temporary failure in name",
-        Some(EngineError::Unreachable),
-        "it is not reached",
-    ),
+    ("transport '|protocol '", REFUSED, "its protocol is not allowed: use https, ssh or file"),
+    ("host key verification failed|remote host identification has changed",
+        REFUSED, "its host key is unknown or has changed: run `ssh` to it once by hand and compare the key"),
+    ("permission denied (|too many authentication failures",
+        REFUSED, "it refuses this machine's ssh key: add the key there, and to the ssh agent here"),
+    ("could not read username|could not read password|authentication failed|terminal prompts disabled|returned error: 401",
+        REFUSED, "it asks for a password: store one with git's credential helper, since nobody is here to type it"),
+    ("returned error: 403|write access to repository|insufficient permission|read-only",
+        REFUSED, "it lets this machine read, but not write"),
+    ("no space left|disk quota|file too large|exceeds maximum allowed|temporary object directory",
+        REFUSED, "it has no room for what machines share: its disk or its quota is full"),
+    ("dubious ownership", REFUSED, "the repository belongs to another user"),
+    ("certificate", REFUSED, "its certificate is not trusted"),
+    ("could not resolve|connection refused|no route to host|network is unreachable|failed to connect|couldn't connect|temporary failure in name",
+        UNREACHED, "it is not reached"),
     ("timed out|connection reset|hung up|connection closed|broken pipe", None, "the connection broke"),
-    (
-        "does not appear to be a git repository|repository not found|not a git repository|not found|\
-         does not exist|no such file or directory",
-        Some(EngineError::Refused),
-        "there is no git repository: create one with `git init --bare`",
-    ),
+    ("does not appear to be a git repository|repository not found|not a git repository|not found|does not exist|no such file or directory",
+        REFUSED, "there is no git repository: create one with `git init --bare`"),
 ];
 
 /// The words of git, servers and hooks where they forbid a push that isn't a fast-forward.

@@ -25,6 +25,7 @@ use tokio::sync::Mutex;
 use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, check_changes};
 use crate::clock::Clock;
 use crate::config::git_address;
+use crate::machines::engine::Result;
 use remote::{BranchHead, PushOutcome, Remote};
 use state_file::StateFile;
 
@@ -63,7 +64,7 @@ impl GitPlace {
     ///
     /// # Errors
     /// The remote's address is none that may be used, see [`git_address::check`].
-    pub fn new(remote: &str, state: PathBuf) -> Result<Self, EngineError> {
+    pub fn new(remote: &str, state: PathBuf) -> Result<Self> {
         let refused = |why| EngineError::Refused(format!("`{}` {why}", errors::shown(remote)));
         git_address::check(remote).map_err(refused)?;
         Ok(Self { remote: remote.to_owned(), state, ssh: None, patience: command::PATIENCE })
@@ -78,13 +79,13 @@ impl GitEngine {
 }
 
 impl Inner {
-    async fn fetch(&mut self) -> Result<&BranchHead, EngineError> {
+    async fn fetch(&mut self) -> Result<&BranchHead> {
         self.known = None;
         let state = self.remote.fetch().await?;
         Ok(self.known.insert(state))
     }
 
-    async fn swap(&mut self, changes: &[EntryChange], clock: &dyn Clock) -> Result<SwapOutcome, EngineError> {
+    async fn swap(&mut self, changes: &[EntryChange], clock: &dyn Clock) -> Result<SwapOutcome> {
         let mut tried: Vec<String> = Vec::new();
         for _ in 0..TRIES {
             let state = match self.known.take() {
@@ -129,7 +130,7 @@ impl Inner {
 }
 
 /// 16 random hexadecimal digits.
-fn nonce() -> Result<String, EngineError> {
+fn nonce() -> Result<String> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes)
         .map_err(|error| EngineError::Unreachable(format!("this machine has no random numbers: {error}")))?;
@@ -138,11 +139,11 @@ fn nonce() -> Result<String, EngineError> {
 
 #[async_trait]
 impl StoreEngine for GitEngine {
-    async fn read(&self) -> Result<Entries, EngineError> {
+    async fn read(&self) -> Result<Entries> {
         Ok(self.inner.lock().await.fetch().await?.file.entries.clone())
     }
 
-    async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome, EngineError> {
+    async fn swap(&self, changes: &[EntryChange]) -> Result<SwapOutcome> {
         check_changes(changes)?;
         self.inner.lock().await.swap(changes, &*self.clock).await
     }
@@ -151,7 +152,7 @@ impl StoreEngine for GitEngine {
         Some(self.inner.lock().await.known.as_ref()?.file.entries.clone())
     }
 
-    async fn forget(&self) -> Result<(), EngineError> {
+    async fn forget(&self) -> Result<()> {
         let mut inner = self.inner.lock().await;
         inner.known = None;
         inner.remote.forget()

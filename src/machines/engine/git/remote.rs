@@ -10,6 +10,7 @@ use super::GitPlace;
 use super::command::{GitFailure, GitRepository};
 use super::errors::{self, PushResponse};
 use super::state_file::{FIRST, SeenState, StateFile, is_branch, next_branch};
+use crate::machines::engine::Result;
 
 /// The repository, in the state directory.
 const FOLDER: &str = "machines.git";
@@ -68,7 +69,7 @@ impl Remote {
     ///
     /// # Errors
     /// The state directory can't be written.
-    pub fn forget(&mut self) -> Result<(), EngineError> {
+    pub fn forget(&mut self) -> Result<()> {
         let seen = SeenState { remote: self.place.remote.clone(), ..SeenState::default() };
         seen.save(&self.place.state)?;
         self.seen = Some(seen);
@@ -79,7 +80,7 @@ impl Remote {
     ///
     /// # Errors
     /// It can't be read, isn't ours, or doesn't come of what this machine saw there before.
-    pub async fn fetch(&mut self) -> Result<BranchHead, EngineError> {
+    pub async fn fetch(&mut self) -> Result<BranchHead> {
         let _lock = self.lock().await?;
         let mut branch = match self.seen().branch.clone() {
             Some(branch) => branch,
@@ -115,7 +116,7 @@ impl Remote {
     }
 
     /// Our branches at the remote.
-    async fn branches(&self) -> Result<Vec<String>, EngineError> {
+    async fn branches(&self) -> Result<Vec<String>> {
         let ours = format!("refs/heads/{FIRST}*");
         let said = self.talk(&["ls-remote", "--", &self.place.remote, &ours]).await?;
         if !said.is_ok {
@@ -127,7 +128,7 @@ impl Remote {
         Ok(names.filter(|name| is_branch(name)).collect())
     }
 
-    async fn newest(&self) -> Result<Option<String>, EngineError> {
+    async fn newest(&self) -> Result<Option<String>> {
         Ok(self.branches().await?.into_iter().max())
     }
 
@@ -140,18 +141,10 @@ impl Remote {
         }
     }
 
-    async fn fetch_branch(&self, branch: &str) -> Result<BranchHead, EngineError> {
+    async fn fetch_branch(&self, branch: &str) -> Result<BranchHead> {
         let refs = format!("+refs/heads/{branch}:{FETCHED}");
-        let args = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--depth=1",
-            "--",
-            &self.place.remote,
-            &refs,
-        ];
+        let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--"];
+        args.extend([self.place.remote.as_str(), &refs]);
         let said = self.talk(&args).await?;
         if !said.is_ok && errors::is_no_branch(&said.stderr) {
             return Ok(BranchHead { branch: branch.to_owned(), id: None, file: StateFile::default() });
@@ -166,7 +159,7 @@ impl Remote {
     }
 
     /// The commit's id and its file, of what `cat-file --batch` says.
-    fn taken_apart(&self, out: &[u8]) -> Result<(String, StateFile), EngineError> {
+    fn taken_apart(&self, out: &[u8]) -> Result<(String, StateFile)> {
         let object = |out: &[u8]| -> Option<(String, usize, usize)> {
             let end = out.iter().position(|byte| *byte == b'\n')?;
             let head = std::str::from_utf8(&out[..end]).ok()?;
@@ -191,7 +184,7 @@ impl Remote {
     ///
     /// # Errors
     /// Surely nothing was pushed: the remote isn't reached, or refuses for good.
-    pub async fn push(&mut self, state: &BranchHead, file: StateFile) -> Result<PushOutcome, EngineError> {
+    pub async fn push(&mut self, state: &BranchHead, file: StateFile) -> Result<PushOutcome> {
         let _lock = self.lock().await?;
         if let Some(pushed) = self.push_once(state, &file).await? {
             return Ok(pushed);
@@ -202,11 +195,7 @@ impl Remote {
     }
 
     /// None if the server takes fast-forwards alone.
-    async fn push_once(
-        &mut self,
-        state: &BranchHead,
-        file: &StateFile,
-    ) -> Result<Option<PushOutcome>, EngineError> {
+    async fn push_once(&mut self, state: &BranchHead, file: &StateFile) -> Result<Option<PushOutcome>> {
         let Some(id) = self.commit(state, file).await? else { return Ok(Some(PushOutcome::Others)) };
         let head = format!("refs/heads/{}", state.branch);
         let lease = format!("--force-with-lease={head}:{}", state.id.as_deref().unwrap_or_default());
@@ -244,7 +233,7 @@ impl Remote {
     }
 
     /// Makes the commit of `state_file` in our repository: its id, or `None` where the one before is gone from the remote.
-    async fn commit(&mut self, state: &BranchHead, file: &StateFile) -> Result<Option<String>, EngineError> {
+    async fn commit(&mut self, state: &BranchHead, file: &StateFile) -> Result<Option<String>> {
         let text = file.text();
         let mut parent = String::new();
         if let Some(id) = &state.id {
@@ -280,11 +269,7 @@ impl Remote {
     ///
     /// # Errors
     /// As [`Remote::push`]; nothing of the caller's was pushed.
-    pub async fn rolled_over(
-        &mut self,
-        state: BranchHead,
-        now: Timestamp,
-    ) -> Result<BranchHead, EngineError> {
+    pub async fn rolled_over(&mut self, state: BranchHead, now: Timestamp) -> Result<BranchHead> {
         let Some(next) = next_branch(&state.branch, now).filter(|_| state.id.is_some()) else {
             return Ok(state);
         };
@@ -300,7 +285,7 @@ impl Remote {
         }
     }
 
-    async fn talk(&self, args: &[&str]) -> Result<super::command::GitOutput, EngineError> {
+    async fn talk(&self, args: &[&str]) -> Result<super::command::GitOutput> {
         self.git.talk(args).await.map_err(|failed| match failed {
             GitFailure::NotStarted(why) => EngineError::Refused(why),
             GitFailure::TooLong => EngineError::Unreachable(self.too_long()),
@@ -312,7 +297,7 @@ impl Remote {
     }
 
     /// Refuses a state that doesn't come of what was seen, and remembers any other.
-    fn check(&mut self, state: &BranchHead) -> Result<(), EngineError> {
+    fn check(&mut self, state: &BranchHead) -> Result<()> {
         if let Some(mark) = &self.seen().mark
             && !state.file.descends_from(mark)
         {
@@ -325,7 +310,7 @@ impl Remote {
         self.remember(state)
     }
 
-    fn remember(&mut self, state: &BranchHead) -> Result<(), EngineError> {
+    fn remember(&mut self, state: &BranchHead) -> Result<()> {
         let remote = self.place.remote.clone();
         let seen = SeenState { remote, branch: Some(state.branch.clone()), mark: state.file.mark() };
         if self.seen.as_ref() != Some(&seen) {
@@ -341,7 +326,7 @@ impl Remote {
     }
 
     /// Our repository, for us alone while the lock is held: a command and the daemon may work at once.
-    async fn lock(&mut self) -> Result<File, EngineError> {
+    async fn lock(&mut self) -> Result<File> {
         let path = self.place.state.join(format!("{FOLDER}.lock"));
         let locked = tokio::task::spawn_blocking(move || {
             let file = OpenOptions::new().create(true).append(true).open(path)?;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{EngineError, Entries, MAX_VALUE, is_key};
 use crate::config::json_file;
+use crate::machines::engine::Result;
 
 /// The first line, without the version.
 const HEAD: &str = "vault-agent machines ";
@@ -95,7 +96,7 @@ impl StateFile {
     ///
     /// # Errors
     /// It isn't ours, or is one of a newer version, or is damaged.
-    pub fn parse(bytes: &[u8]) -> Result<Self, EngineError> {
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
         let foreign = || {
             EngineError::Refused(
                 "the branch holds something else than what machines share: give them a repository of their own"
@@ -183,7 +184,7 @@ impl SeenState {
     ///
     /// # Errors
     /// The state directory can't be written.
-    pub fn save(&self, state: &Path) -> Result<(), EngineError> {
+    pub fn save(&self, state: &Path) -> Result<()> {
         let path = state.join(FILE);
         json_file::save(&path, self)
             .map_err(|error| EngineError::Refused(format!("{} can't be written: {error}", path.display())))

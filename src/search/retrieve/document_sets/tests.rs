@@ -32,7 +32,7 @@ proptest! {
         let mut sets = DocumentSets::new(&corpus);
         for (doc, (text, extra)) in (0..).zip(&texts) {
             for text in [text, extra] {
-                for word in query_words::words(&mut analyzer, text) {
+                for word in query_words(&mut analyzer, text) {
                     let found = sets.with(&WordMatcher::Form(word.clone())).unwrap();
                     prop_assert!(found.contains(doc), "{word:?} of {text:?}");
                     for (end, _) in word.exact.char_indices().skip(2).filter(|_| word.form != Form::Whole) {
@@ -51,10 +51,10 @@ proptest! {
         let texts: Vec<_> = texts.into_iter().map(|text| (text, String::new())).collect();
         let (corpus, mut analyzer) = (corpus(&texts), Analyzer::default());
         let mut sets = DocumentSets::new(&corpus);
-        for word in query_words::words(&mut analyzer, "running note muller happy hope") {
+        for word in query_words(&mut analyzer, "running note muller happy hope") {
             for doc in sets.with(&WordMatcher::Form(word.clone())).unwrap() {
                 let text = &texts[doc as usize].0;
-                let has = query_words::words(&mut analyzer, text).iter().any(|own| own.stem == word.stem);
+                let has = query_words(&mut analyzer, text).iter().any(|own| own.stem == word.stem);
                 prop_assert!(has, "{word:?} in {text:?}");
             }
         }

@@ -4,9 +4,8 @@
 //! Values are converted to 20 bytes and back. The block's words and vectors are stored elsewhere. Pure.
 
 use crate::search::Role;
-use crate::search::analyze::days::About;
-use crate::search::analyze::stems::Shape;
-use crate::search::store::segment::vector_code::WORDS;
+use crate::search::analyze::{About, Shape};
+use crate::search::store::WORDS;
 
 /// The row of a block without a vector.
 pub const NO_ROW: u32 = u32::MAX;
@@ -45,7 +44,7 @@ pub(super) fn role_code(role: Option<Role>) -> u16 {
 }
 
 /// The role in the bits of a stored shape.
-pub(in crate::search::store) fn role_of(shape: Shape) -> Option<Role> {
+pub(in crate::search) fn role_of(shape: Shape) -> Option<Role> {
     Role::ALL.into_iter().find(|role| shape.0 >> ROLE_BITS == role_code(Some(*role)))
 }
 

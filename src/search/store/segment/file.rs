@@ -19,17 +19,14 @@ use tantivy::{Directory, Index, Segment, SegmentReader};
 
 use crate::memory::Scope;
 use crate::search::IndexError;
-use crate::search::analyze::text;
-use crate::search::analyze::text::Analyzer;
-use crate::search::read::block::{Block, Kind, ParsedNote};
-use crate::search::store::catalog::Place;
-use crate::search::store::seal;
-use crate::search::store::segment::directory::SegmentDirectory;
-use crate::search::store::segment::note_rows::{Gathered, RowInputs};
-use crate::search::store::segment::postings::{Postings, decode};
-use crate::search::store::segment::rows::{NewRows, NewTerms};
-use crate::search::store::segment::schema::{FILTER, RANK, TEXT, TextTerms};
+use crate::search::analyze::{Analyzer, text};
+use crate::search::read::block::ParsedNote;
+use crate::search::read::{Block, Kind};
 use crate::search::store::segment::{pack, schema};
+use crate::search::store::{
+    FILTER, Gathered, NewRows, NewTerms, Place, Postings, RANK, RowInputs, SegmentDirectory, TEXT, TextTerms,
+    decode, seal,
+};
 
 /// The destination of a new segment.
 #[derive(Debug, Clone)]

@@ -8,15 +8,10 @@ use rustc_hash::FxHashMap;
 
 use crate::embed::{Embedder, StaticModel};
 use crate::search::Role;
-use crate::search::analyze::authors::names_of;
-use crate::search::analyze::days::About;
-use crate::search::analyze::references::{embedded, without_references};
-use crate::search::analyze::stems::{Shape, Terms, words};
-use crate::search::read::block::{Block, Kind};
-use crate::search::store::segment::block_meta::{Meta, NEVER, NOBODY, ROLE_BITS, role_code};
-use crate::search::store::segment::postings::Postings;
-use crate::search::store::segment::rows::{NewRows, NoteRow};
-use crate::search::store::segment::vector_code::{Code, hash};
+use crate::search::analyze::{About, Shape, Terms, embedded, names_of, without_references, words};
+use crate::search::read::{Block, Kind};
+use crate::search::store::segment::block_meta::{ROLE_BITS, role_code};
+use crate::search::store::{Code, Meta, NEVER, NOBODY, NewRows, NoteRow, Postings, hash};
 
 /// Of a longer section so many blocks count as one, for ranking.
 const LONGEST_SECTION: usize = 32;
@@ -76,7 +71,6 @@ impl Gathered {
         let metas = &self.rows.metas[start..];
         let mut note = NoteRow {
             path: path.into(),
-            tie: tie(path, metas.first().map_or(0, |meta| meta.line)),
             start: number(start),
             count: number(metas.len()),
             has_notes: false,
@@ -142,14 +136,6 @@ fn is_turn(block: &Block) -> bool {
 
 fn number(of: usize) -> u32 {
     u32::try_from(of).unwrap_or(u32::MAX)
-}
-
-/// A hash of the path above the first line's number.
-fn tie(path: &str, line: u32) -> u64 {
-    let hash = blake3::hash(path.as_bytes());
-    let mut high = [0; 8];
-    high[4..].copy_from_slice(&hash.as_bytes()[..4]);
-    u64::from_be_bytes(high) << 32 | u64::from(line)
 }
 
 /// The terms of words that were met before, their numbers in the postings, and their tokens: a vault's words repeat.

@@ -1,4 +1,5 @@
-//! Opens segments for reading, where their files are as they were sealed, and reads what stands in one ([`Seg`]).
+//! Opens a segment for reading ([`Seg`]), if its files are unchanged since they were sealed, and reads its postings,
+//! rows and texts.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,13 +12,9 @@ use tantivy::store::StoreReader;
 use tantivy::{BitSet, Directory, DocSet, Index, SegmentReader, TERMINATED, TantivyError, Term};
 
 use crate::search::IndexError;
-use crate::search::read::block::Block;
-use crate::search::store::catalog::{FileRow, SegmentRow};
-use crate::search::store::seal;
-use crate::search::store::segment::directory::SegmentDirectory;
-use crate::search::store::segment::rows::Rows;
-use crate::search::store::segment::schema::{RANK, SEPARATOR, TEXT};
+use crate::search::read::Block;
 use crate::search::store::segment::{pack, schema};
+use crate::search::store::{FileRow, RANK, Rows, SEPARATOR, SegmentDirectory, SegmentRow, TEXT, seal};
 
 /// Opens segments of the cache's folder.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
-//! Stores the ranking's data on a segment's blocks as bytes: row *n* is document *n*. It is written once with the
-//! segment, mapped into memory, and read in place.
+//! Encodes what ranking needs to know of each block of a segment as a table of bytes, with a row for each document. It
+//! is written once with the segment, mapped into memory, and read in place.
 //!
-//! A block's data is a row of fixed size; vectors are codes ([`crate::search::store::segment::vector_code`]), the first word of
+//! A block's data is a row of fixed size; vectors are codes ([`crate::search::store::vector_code`]), the first word of
 //! each block's signs in the order of the blocks, the rest and the text's hash once for each different text. The terms
 //! are in the segment's field `rank`; their signatures are here, in their order. The packed blocks of each note follow,
 //! then the notes with their speakers.
@@ -13,12 +13,11 @@ use rustc_hash::FxHashMap;
 use tantivy::directory::OwnedBytes;
 use vector_loops::SignRows;
 
-use crate::search::analyze::authors::Authors;
-use crate::search::analyze::pieces::signature;
-use crate::search::store::segment::block_meta::{META, Meta, NO_ROW, NOBODY, Rest};
-use crate::search::store::segment::vector_code::{Code, Hash, Signs};
+use crate::search::analyze::{Authors, signature};
+use crate::search::store::segment::block_meta::META;
+use crate::search::store::{Code, Hash, Meta, NO_ROW, NOBODY, Rest, Signs};
 
-const MAGIC: &[u8; 8] = b"VAROWS04";
+const MAGIC: &[u8; 8] = b"VAROWS05";
 const HEAD: usize = 8 + 6 * 4;
 const WORD: usize = 8;
 const REST: usize = size_of::<Rest>();
@@ -29,8 +28,6 @@ const LARGE: usize = size_of::<Signs>();
 pub struct NoteRow {
     /// Its path in the vault.
     pub path: Box<str>,
-    /// The order of its blocks among equal ones of other notes.
-    pub tie: u64,
     /// The document of its first block.
     pub start: u32,
     /// How many blocks it has.
@@ -122,11 +119,6 @@ impl Rows {
         &self.notes.notes
     }
 
-    /// The order of a block among equal ones of other notes.
-    pub fn tie(&self, doc: usize) -> u64 {
-        self.notes().get(self.meta(doc).file as usize).map_or(u64::MAX, |note| note.tie)
-    }
-
     /// The place among the notes of the one that a document belongs to.
     pub fn note_of(&self, doc: u32) -> Option<usize> {
         let at = self.notes().partition_point(|note| note.start <= doc).checked_sub(1)?;
@@ -181,24 +173,18 @@ impl Rows {
         }
     }
 
-    /// The signs of a vector behind the first word; none where there is no such row.
-    #[inline(always)]
-    pub fn other_signs(&self, row: u32) -> Option<Rest> {
-        let (rows, _) = self.part(OTHER_SIGNS).as_chunks::<REST>();
-        Some(words(rows.get(row as usize)?))
-    }
-
     /// The vector of a block; none where it has none.
     #[inline(always)]
     pub fn code(&self, doc: usize) -> Option<Code> {
         let row = self.row_of(doc).filter(|row| *row != NO_ROW)?;
         let first = self.first_signs(doc..doc + 1).next()?;
-        let [second, third, fourth] = self.other_signs(row)?;
-        let (rows, _) = self.part(LARGE_ONES).as_chunks::<LARGE>();
-        Some(Code { signs: [first, second, third, fourth], large: words(rows.get(row as usize)?) })
+        let (others, _) = self.part(OTHER_SIGNS).as_chunks::<REST>();
+        let (larges, _) = self.part(LARGE_ONES).as_chunks::<LARGE>();
+        let [second, third, fourth] = words(others.get(row as usize)?);
+        Some(Code { signs: [first, second, third, fourth], large: words(larges.get(row as usize)?) })
     }
 
-    /// The signature of each term, in their order ([`crate::search::analyze::pieces::signature`]).
+    /// The signature of each term, in their order ([`crate::search::analyze::stems::signature`]).
     pub fn signatures(&self) -> &[[u8; WORD]] {
         self.part(SIGNATURES).as_chunks().0
     }

@@ -2,13 +2,8 @@
 //!
 //! Only names are read; hidden files and links are left out.
 
-use maud::{Markup, html};
-use serde::Serialize;
-
 use crate::history::LogFilter;
-use crate::web::answer::{PageError, PageView};
-use crate::web::parts;
-use crate::web::visit::{Visit, note_address};
+use crate::web::places::prelude::*;
 
 /// So many changes are looked through for notes that changed lately.
 const LATELY: usize = 60;
@@ -82,7 +77,7 @@ struct TopFolders {
 }
 
 /// The page of all notes.
-pub(super) fn recent_page(visit: &Visit<'_>) -> Result<PageView, PageError> {
+pub(super) fn recent_page(visit: &Visit<'_>) -> Result<PageView> {
     let mut lately: Vec<String> = Vec::new();
     if let Some(history) = visit.workspace.history()? {
         let filter = LogFilter { limit: Some(LATELY), ..LogFilter::default() };

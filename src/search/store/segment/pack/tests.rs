@@ -1,5 +1,6 @@
 //! Tests of `pack`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
@@ -44,5 +45,37 @@ proptest! {
     #[test]
     fn torn_bytes_are_an_error_or_blocks_but_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
         let _ = unpack(&bytes);
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_added_comes_back(
+        docs in proptest::collection::vec((1_u32..100_000, proptest::collection::vec("[ab]{1,2}", 0..9)), 0..40)
+    ) {
+        let mut postings = Postings::default();
+        let mut expected: BTreeMap<String, BTreeMap<u32, u32>> = BTreeMap::new();
+        let mut doc = 0;
+        for (step, words) in &docs {
+            doc += step;
+            let mut terms: Vec<u32> = words.iter().map(|word| postings.id(word)).collect();
+            postings.add(doc, &mut terms);
+            for word in words {
+                *expected.entry(word.clone()).or_default().entry(doc).or_default() += 1;
+            }
+        }
+        let mut found: BTreeMap<String, BTreeMap<u32, u32>> = BTreeMap::new();
+        for (term, list) in postings.sorted() {
+            decode(&list.packed, |doc, times| {
+                found.entry(term.to_owned()).or_default().insert(doc, times);
+            });
+            prop_assert_eq!(found[term].len(), list.docs as usize);
+        }
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        decode(&bytes, |_, _| ());
     }
 }

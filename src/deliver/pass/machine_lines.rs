@@ -1,0 +1,188 @@
+//! Decides, where several machines share a vault, which sent lines this machine rewrites now; and drops the claims of
+//! reminder lines that vanish before their notification, and takes that back for lines that come back.
+//!
+//! Each machine rewrites its own copy, and a sync tool carries the copies. Two copies that change at once become a
+//! conflict copy. So machines write one after the other, in the order in which the store took their marks of `sent`: a
+//! machine waits until its delivery is marked, and until no line stands in its copy that another machine marked before.
+//! The teller of such a line writes first, and its copy arrives here.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use jiff::SignedDuration;
+
+use super::notes::PassNotes;
+use super::planned::{DAY, PassPlan, PendingSend, UnsentOccurrence};
+use super::{Pass, PassMode, PassReport, PassState, messages, plan};
+use crate::deliver::delivery_journal::{DeliveryRow, DeliveryState};
+use crate::deliver::notifier::{Fact, MessageKind};
+use crate::machines::protocol::{SenderMark, claim_key};
+use crate::sqlite::Result;
+
+/// A line that is missing for this long wasn't just being saved.
+const STILL: SignedDuration = SignedDuration::from_secs(5);
+
+/// The longest wait in which the awaited lines stay the same. The voice has rewritten those of a machine that is away
+/// long before that, see [`AWAY`](crate::machines::protocol::AWAY).
+const PATIENCE: SignedDuration = SignedDuration::from_mins(20);
+/// A machine that tells without the store writes without it after this.
+const UNMARKED: SignedDuration = SignedDuration::from_mins(10);
+
+/// The place of this machine's lines among those of other machines.
+pub(super) struct WriteOrder<'c> {
+    pub pass: Pass<'c>,
+    /// The lowest order of a line that still stands here and that another machine is to rewrite.
+    awaited: Option<u64>,
+}
+
+impl<'c> WriteOrder<'c> {
+    pub fn new(pass: Pass<'c>, memory: &mut PassState, plan: &PassPlan) -> Self {
+        let now = pass.now;
+        let mut order = Self { pass, awaited: None };
+        if pass.machines.is_alone() {
+            return order;
+        }
+        let settles = plan.settles.iter().map(|settle| (&settle.key, &settle.row.fact));
+        let delivered = plan.delivered.iter().map(|settle| (&settle.key, &settle.row.fact));
+        let fires = plan.fires.iter().map(|fire| (&fire.key, &fire.fact));
+        let standing = settles.chain(delivered).chain(fires);
+        let awaited = standing.filter_map(|(key, fact)| order.awaits(key, fact));
+        let awaited: BTreeSet<(u64, String)> = awaited.collect();
+        let first = awaited.first().map(|(order, _)| *order);
+        let since = match pass.mode {
+            // A `tick` remembers nothing: the marks tell, by the clocks of the machines that made them.
+            PassMode::Tick => {
+                let made = awaited.iter().filter_map(|(_, claim)| Some(pass.machines.sender_of(claim)?.1));
+                made.max().unwrap_or(now)
+            }
+            PassMode::Daemon | PassMode::DryRun => memory.awaited_since(awaited, now),
+        };
+        order.awaited = first.filter(|_| since.duration_until(now).abs() <= PATIENCE);
+        order
+    }
+
+    /// The order of a line that another machine told and is to rewrite, and its claim.
+    fn awaits(&self, key: &str, fact: &Fact) -> Option<(u64, String)> {
+        let claim = self.claim(key, fact).filter(|_| fact.kind != MessageKind::Task)?;
+        match self.pass.machines.sender_mark(&claim) {
+            SenderMark::Sent { by: Some(by), order } if !self.stands_in_for(&by) => {
+                Some((order.unwrap_or(0), claim))
+            }
+            _ => None,
+        }
+    }
+
+    /// The claim of the notifier that counts.
+    fn claim(&self, key: &str, fact: &Fact) -> Option<String> {
+        let to = messages::recipient(self.pass.settings, fact);
+        Some(claim_key(key, self.pass.delivery_order.name(&to)?))
+    }
+
+    /// Whether this machine rewrites the lines of another one: the voice does, when that machine is away.
+    fn stands_in_for(&self, name: &str) -> bool {
+        self.pass.machines.is_voice() && self.pass.machines.is_away(name)
+    }
+
+    /// Whether this machine rewrites the line of a delivery now; `None` where that is never its part.
+    pub fn may_write(&self, key: &str, row: &DeliveryRow) -> Option<bool> {
+        let machines = self.pass.context.machines;
+        if machines.is_alone() {
+            return Some(true);
+        }
+        let claim = self.claim(key, &row.fact);
+        let (teller, order) = match claim.map_or(SenderMark::None, |claim| machines.sender_mark(&claim)) {
+            SenderMark::Open => {
+                let since = row.attempted.map(|at| at.duration_until(self.pass.now).abs());
+                let is_over = machines.tells_cut_off() && since.is_some_and(|since| since > UNMARKED);
+                return row.sender_machine.is_none().then_some(is_over && self.is_free());
+            }
+            SenderMark::Sent { by, order } => (by, order),
+            SenderMark::None => (row.sender_machine.clone(), None),
+        };
+        let is_ours = teller.is_none_or(|teller| self.stands_in_for(&teller));
+        is_ours.then(|| self.awaited.is_none_or(|awaited| order.is_some_and(|order| order < awaited)))
+    }
+
+    /// Whether no line stands here that another machine is to rewrite.
+    pub fn is_free(&self) -> bool {
+        self.awaited.is_none() && self.pass.machines.has_looked()
+    }
+}
+
+/// Looks at what is due within a day: a line that went since the last look is not to be told, one that came back may be.
+pub(super) fn check_lines(
+    pass: Pass<'_>,
+    near: &mut Option<HashMap<String, UnsentOccurrence>>,
+    notes: &PassNotes,
+    report: &mut PassReport,
+) -> Result<()> {
+    let now = pass.now;
+    if pass.machines.is_alone() {
+        return Ok(());
+    }
+    let mut found: HashMap<String, UnsentOccurrence> = HashMap::new();
+    let mut open: HashSet<String> = HashSet::new();
+    for at in [now, pass.later(DAY)] {
+        let plan = plan::compare(pass.dry_run_at(at), notes)?;
+        for fire in &plan.fires {
+            found.entry(fire.key.clone()).or_insert_with(|| occurrence(pass, fire));
+        }
+        open.extend(plan.open);
+    }
+    let before = near.replace(HashMap::new());
+    let came =
+        found.iter().filter(|(key, _)| before.as_ref().is_some_and(|before| !before.contains_key(*key)));
+    came.flat_map(|(_, one)| &one.claims).for_each(|claim| pass.machines.line_restored(claim));
+    for (key, mut one) in before.into_iter().flatten() {
+        if found.contains_key(&key) {
+            continue;
+        }
+        if open.contains(&key) || !was_read(notes, one.kind) {
+            found.insert(key, one);
+        } else if one.due.duration_until(now).abs() <= DAY && !was_sent(pass, &key)? {
+            let gone_at = one.missing_since.get_or_insert(now).saturating_add(STILL).unwrap_or(now);
+            if gone_at <= now {
+                one.claims.iter().for_each(|claim| pass.machines.line_removed(claim));
+            } else {
+                report.request_pass(gone_at);
+                found.insert(key, one);
+            }
+        }
+    }
+    *near = Some(found);
+    Ok(())
+}
+
+fn occurrence(pass: Pass<'_>, fire: &PendingSend) -> UnsentOccurrence {
+    let counting = pass.delivery_order.name(&messages::recipient(pass.settings, &fire.fact));
+    let copies = pass.settings.notify_rules.kinds(&fire.fact.msg).into_iter().skip(1);
+    let claims = counting.into_iter().chain(copies).map(|place| claim_key(&fire.key, place)).collect();
+    UnsentOccurrence { kind: fire.fact.kind, due: fire.fact.due, claims, missing_since: None }
+}
+
+fn was_read(notes: &PassNotes, kind: MessageKind) -> bool {
+    match kind {
+        MessageKind::Commitment => notes.commitments.is_some(),
+        MessageKind::Task => notes.tasks.is_some(),
+        // A note that isn't there at all is on its way.
+        _ => notes.reminders.as_ref().is_some_and(|note| note.stat.is_some()),
+    }
+}
+
+fn was_sent(pass: Pass<'_>, key: &str) -> Result<bool> {
+    let row = pass.journal.row(key)?;
+    Ok(row.is_some_and(|row| matches!(row.state, DeliveryState::Sent | DeliveryState::Done)))
+}
+
+/// Tells the others which notes this machine has.
+pub(super) fn set_notes(pass: Pass<'_>, notes: &PassNotes) {
+    if pass.machines.is_alone() {
+        return;
+    }
+    let mut hasher = blake3::Hasher::new();
+    let reminders = notes.reminders.as_ref().map(|note| note.bytes.as_slice());
+    let commitments = notes.commitments.as_ref().map(|note| note.bytes.as_slice());
+    for bytes in [reminders, commitments] {
+        hasher.update(blake3::hash(bytes.unwrap_or_default()).as_bytes());
+    }
+    pass.machines.set_notes(hasher.finalize().to_hex()[..16].to_owned());
+}

@@ -1,0 +1,194 @@
+//! Implements the conversation of a turn on Discord: its notes go into the channel's log, its progress into one message,
+//! which is edited as the work goes on and deleted before the answer, and the channel shows that the bot is typing.
+//!
+//! The progress message appears after 20 s and is edited seldom. Its nonce is the turn's, so that after a restart within
+//! Discord's window the same message is used. The message is not part of the conversation: the log never holds it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use serenity::http::{LightMethod, Request, Route};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::approvals;
+use crate::deliver::MessageKind;
+use crate::deliver::notifier::nonce;
+use crate::discord::api::snowflake::BlockEvent;
+use crate::discord::api::{DiscordApi, message};
+use crate::discord::log::logbook::LogEntry;
+use crate::discord::shared::{BotState, LaneItem};
+use crate::format::approval::Approval;
+use crate::format::log::EventKind;
+use crate::turn::{Conversation, TurnNote, TurnRow};
+
+/// Sends notes to the channel's log, and progress to the progress message.
+pub(super) struct ChannelConversation<'a> {
+    pub lane: mpsc::WeakUnboundedSender<LaneItem>,
+    pub turn: &'a TurnRow,
+    pub text: watch::Sender<String>,
+    pub shared: &'a BotState,
+}
+
+#[async_trait]
+impl Conversation for ChannelConversation<'_> {
+    async fn fetch(&self, link: &str, most: u64) -> Result<Vec<u8>, String> {
+        self.shared.api.download(link, most).await.map_err(|error| error.to_string())
+    }
+
+    fn note(&self, note: TurnNote) {
+        let entry = entry(self.turn.question.message, note, self.shared.clock.now());
+        if let Some(lane) = self.lane.upgrade() {
+            let _ = lane.send(LaneItem::Write { entries: vec![entry], done: None });
+        }
+    }
+
+    fn progress(&self, words: &str) {
+        self.text.send_replace(words.to_owned());
+    }
+
+    async fn ask_approval(&self, request: &Approval) {
+        approvals::show(self.shared, self.turn, request).await;
+    }
+
+    async fn approval_over(&self, request: &Approval, words: &str) {
+        approvals::show_end(self.shared, self.turn, request, words).await;
+    }
+}
+
+/// A note as an entry of the log.
+pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
+    let (part, kind, author, content) = match note {
+        TurnNote::Recall(text) => (BlockEvent::Recall, EventKind::Recall, String::new(), text),
+        TurnNote::Tool { number, name, text } => (BlockEvent::tool(number), EventKind::Tool, name, text),
+    };
+    LogEntry { message, part, kind, at, author, content }
+}
+
+/// The beginning of a progress message; own messages that begin so are never logged.
+const MARK: &str = "-# ⏳ ";
+/// The id of a message that may have been posted: its nonce tells.
+const POSTING: u64 = 0;
+/// The longest wait for the message's deletion.
+const END_TIME: Duration = Duration::from_secs(5);
+
+/// Whether a text of ours is such a message.
+pub(in crate::discord) fn is_progress(text: &str) -> bool {
+    text.starts_with(MARK)
+}
+
+/// Shows the progress until it is ended.
+pub(super) struct ProgressMessage {
+    ended: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl ProgressMessage {
+    /// Starts to wait; `words` holds the current step.
+    pub fn start(shared: Arc<BotState>, channel: u64, turn: u64, words: watch::Receiver<String>) -> Self {
+        let ended = CancellationToken::new();
+        let task = tokio::spawn(show(shared, channel, turn, words, ended.clone()));
+        Self { ended, task }
+    }
+
+    /// Deletes the message, if there is one.
+    pub async fn end(self) {
+        self.ended.cancel();
+        let _ = tokio::time::timeout(END_TIME, self.task).await;
+    }
+}
+
+async fn show(
+    shared: Arc<BotState>,
+    channel: u64,
+    turn: u64,
+    mut words: watch::Receiver<String>,
+    ended: CancellationToken,
+) {
+    let body = |text: &str| json!({ "content": text, "allowed_mentions": { "parse": [] } });
+    let text = |words: &str| format!("{MARK}{}", if words.is_empty() { "working on it" } else { words });
+    // A program that was killed left its message behind, and perhaps without having read its id.
+    let before = shared.turns.progress_message(turn).unwrap_or_default();
+    let mut shown = before.filter(|id| *id != POSTING);
+    if shown.is_none() {
+        if before.is_none() {
+            tokio::select! {
+                () = ended.cancelled() => return,
+                () = shared.closing.cancelled() => return,
+                () = tokio::time::sleep(shared.pace.after) => {}
+            }
+            note(&shared, turn, Some(POSTING));
+        }
+        let mut first = body(&text(&words.borrow_and_update()));
+        first["nonce"] = Value::from(nonce(MessageKind::Notice, &format!("progress:{turn}"), 0, 0));
+        first["enforce_nonce"] = Value::from(true);
+        first["message_reference"] = json!({ "message_id": turn.to_string(), "fail_if_not_exists": false });
+        let route = Route::ChannelMessages { channel_id: channel.into() };
+        let Ok(posted) = shared.api.send(LightMethod::Post, route, &first).await else { return };
+        shown = message::id(&posted["id"]);
+        note(&shared, turn, shown);
+    }
+    let Some(id) = shown else { return };
+    let own = || Route::ChannelMessage { channel_id: channel.into(), message_id: id.into() };
+    loop {
+        let over = async { tokio::join!(tokio::time::sleep(shared.pace.every), words.changed()).1.is_err() };
+        let over = tokio::select! {
+            () = ended.cancelled() => break,
+            () = shared.closing.cancelled() => break,
+            over = over => over,
+        };
+        if over {
+            break;
+        }
+        let now = body(&text(&words.borrow_and_update()));
+        if let Err(error) = shared.api.send(LightMethod::Patch, own(), &now).await {
+            tracing::debug!(channel, %error, "what is going on could not be shown");
+        }
+    }
+    if let Err(error) = shared.api.call(Request::new(own(), LightMethod::Delete)).await {
+        tracing::debug!(channel, %error, "a word on what was going on could not be taken away");
+    }
+    note(&shared, turn, None);
+}
+
+fn note(shared: &BotState, turn: u64, shown: Option<u64>) {
+    if let Err(error) = shared.turns.set_progress_message(turn, shown, shared.clock.now()) {
+        tracing::warn!("{error}");
+    }
+}
+
+/// The interval of renewals.
+const EVERY: Duration = Duration::from_millis(7500);
+/// The longest time that it is shown, in case an answer hangs.
+const MAX_SHOWN: Duration = Duration::from_secs(15 * 60);
+
+/// Shows the typing sign until it is dropped.
+#[derive(Debug)]
+pub struct Typing(tokio::task::JoinHandle<()>);
+
+impl Typing {
+    /// Starts at once.
+    pub fn start(api: DiscordApi, channel: u64) -> Self {
+        let show = async move {
+            loop {
+                let route = Route::ChannelTyping { channel_id: channel.into() };
+                if let Err(error) = api.send(LightMethod::Post, route, &json!({})).await {
+                    tracing::debug!(channel, %error, "the typing sign could not be shown");
+                }
+                tokio::time::sleep(EVERY).await;
+            }
+        };
+        Self(tokio::spawn(async move {
+            let _ = tokio::time::timeout(MAX_SHOWN, show).await;
+        }))
+    }
+}
+
+impl Drop for Typing {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,326 @@
+//! Checks the machine: directories, file system, daemon, deliveries, time zone data; the notifiers, the box for commands,
+//! and the hooks of coding agents; the machines that share the vault, as the daemon last saw them. Nothing is asked over
+//! the network.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+
+use super::{Check, Checked, Repair, all};
+use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, machine_name, secret};
+use crate::confine::{self, EnforcementLevel};
+use crate::deliver::instants::format_instant;
+use crate::deliver::{Console, Notifier};
+use crate::hooks::install::{installed, user_settings};
+use crate::instance::{DaemonLock, DaemonStatus, LockError, ONE_STATE};
+use crate::machines::identity::{self, Identity};
+use crate::machines::status::MachinesStatus;
+use crate::schedule::{self, compare_zone_data};
+use crate::workspace::Workspace;
+
+/// A daemon whose last pass is older than this is stuck.
+const STUCK_AFTER: SignedDuration = SignedDuration::from_mins(3);
+
+/// How far ahead the two time zone databases are compared.
+const YEARS_AHEAD: u32 = 2;
+
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let mut checks = vec![directories(workspace), daemon(workspace)];
+    checks.extend(all(deliveries(workspace)));
+    checks.extend(firing(workspace));
+    checks.extend(secrets(workspace));
+    checks.push(time_zone(workspace));
+    checks
+}
+
+fn directories(workspace: &Workspace) -> Check {
+    let fail = |detail: String, fix: &str| Check::fail("directories", detail, fix);
+    let root = workspace.vault.root();
+    for dir in [&workspace.dirs.state, &workspace.dirs.cache] {
+        if dir.canonicalize().is_ok_and(|dir| dir.starts_with(root)) {
+            let detail =
+                format!("`{}` lies in the vault, where sync tools would carry databases", dir.display());
+            return fail(detail, "name another with VAULT_AGENT_STATE_DIR and VAULT_AGENT_CACHE_DIR");
+        }
+        if let Err(error) = try_write(dir) {
+            let detail = format!("can't write `{}`: {error}", dir.display());
+            return fail(detail, "free some space, or give yourself the right to write there");
+        }
+    }
+    if rustix::fs::access(root, rustix::fs::Access::WRITE_OK).is_err() {
+        let detail = format!("can't write in the vault `{}`", root.display());
+        return fail(detail, "give yourself the right to write there, or mount it writable");
+    }
+    let (state, cache) = (workspace.dirs.state.display(), workspace.dirs.cache.display());
+    Check::ok("directories", format!("state {state}, cache {cache}"))
+}
+
+fn try_write(dir: &Path) -> std::io::Result<()> {
+    let probe = dir.join(".doctor");
+    std::fs::write(&probe, b"probe")?;
+    std::fs::remove_file(probe)
+}
+
+fn daemon(workspace: &Workspace) -> Check {
+    let fail = |detail: String, fix: &str| Check::fail("daemon", detail, fix);
+    let warn = |detail: String, fix: &str| Check::warn("daemon", detail, fix);
+    let ok = |detail: String| Check::ok("daemon", detail);
+    if let Some(pid) = DaemonLock::other_daemon(&workspace.dirs.state, workspace.vault.root()) {
+        return fail(LockError::Elsewhere(pid).to_string(), ONE_STATE);
+    }
+    let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
+        return warn(
+            "not running: nothing fires by itself".to_owned(),
+            "start `vault-agent run`, install it with `vault-agent service install`, or let cron call `vault-agent tick`",
+        );
+    };
+    let Some(status) = DaemonStatus::read(&workspace.dirs.state) else {
+        return ok(format!("process {pid} has just started"));
+    };
+    if let Some(error) = &status.settings_error {
+        return warn(
+            format!("works with the old settings: {error}"),
+            "mend vault-agent.toml; it is taken on at once",
+        );
+    }
+    let now = workspace.clock.now();
+    match status.last_pass {
+        Some(last) if last.duration_until(now) > STUCK_AFTER => fail(
+            format!("process {pid} made its last pass {}", format_instant(last, now, workspace.zone.tz())),
+            "look at its log, and restart it",
+        ),
+        _ => match &status.last_error {
+            Some(error) => warn(format!("process {pid}: {error}"), "`vault-agent status` shows it whole"),
+            None => ok(format!("process {pid}, {}", status.watcher)),
+        },
+    }
+}
+
+fn deliveries(workspace: &Workspace) -> Checked {
+    let fix = "nothing is sent without the delivery journal: mend its folder, or move the file away to begin a new one";
+    let journal = workspace.journal().map_err(|error| Check::fail("deliveries", error.to_string(), fix))?;
+    let mut checks = Vec::new();
+    for refusal in journal.refusals(&workspace.pass_settings().notifiers).unwrap_or_default() {
+        checks.push(Check::warn(
+            "deliveries",
+            format!("{} refuses messages: {}", refusal.place, refusal.reason),
+            "change the settings that it names: it is then asked again; what the console took in its place was told there",
+        ));
+    }
+    let copies = journal.open_copies().unwrap_or_default();
+    for open in journal.open_deliveries().unwrap_or_default().into_iter().chain(copies) {
+        let error = open.error.as_deref().unwrap_or("not attempted yet");
+        checks.push(Check::warn(
+            "deliveries",
+            format!("`{}` waits: {error}", open.fact.id),
+            "it is tried again by itself",
+        ));
+    }
+    if checks.is_empty() {
+        checks.push(Check::ok("deliveries", "nothing waits, nothing is refused"));
+    }
+    Ok(checks)
+}
+
+fn firing(workspace: &Workspace) -> Option<Check> {
+    if let Some(reason) = workspace.pass_settings().read_only {
+        return Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"));
+    }
+    let reason = workspace.at_rest().filter(|_| workspace.is_paused())?;
+    Some(
+        Check::warn("pause", reason, "that is as set; `vault-agent resume` ends it").fixed_by(Repair::Resume),
+    )
+}
+
+fn secrets(workspace: &Workspace) -> Option<Check> {
+    if !workspace.settings.notify.tells(NotifyKind::Discord) {
+        return None;
+    }
+    let (discord, root) = (&workspace.settings.discord, workspace.vault.root());
+    let token = secret(DISCORD_TOKEN_VARIABLE, discord.token_file.as_deref(), root);
+    let webhook = secret(WEBHOOK_VARIABLE, discord.webhook_url_file.as_deref(), root);
+    Some(match (token, webhook) {
+        (Err(error), _) | (_, Err(error)) => Check::unusable("secrets", &error, ""),
+        (Ok(None), Ok(None)) => Check::fail(
+            "secrets",
+            "Discord is to be told, but there is neither a bot token nor a webhook",
+            format!("set `{DISCORD_TOKEN_VARIABLE}` or `{WEBHOOK_VARIABLE}`, or `[discord] token_file`"),
+        ),
+        _ => Check::ok("secrets", "a bot token or webhook is there, for its owner alone"),
+    })
+}
+
+fn time_zone(workspace: &Workspace) -> Check {
+    let differences = compare_zone_data(&workspace.zone, workspace.clock.now(), YEARS_AHEAD);
+    let (ours, other) = (schedule::database_version(), schedule::other_database_version());
+    let versions = format!("{}, rules {ours} (second opinion {other})", workspace.zone.name());
+    let Some(first) = differences.first() else { return Check::ok("time zone", versions) };
+    let from = format_instant(first.from, workspace.clock.now(), workspace.zone.tz());
+    Check::warn(
+        "time zone",
+        format!("{versions}: the two differ from {from}; the first one counts"),
+        "if other programs on this machine show another hour then, their rules are old",
+    )
+}
+
+/// One check for each kind but Discord, which has checks of its own.
+pub(super) fn notifiers(workspace: &Workspace) -> Vec<Check> {
+    let console: Arc<dyn Notifier> = Arc::new(Console::stderr(workspace.zone.tz().clone()));
+    let kinds = workspace.settings.notify.all();
+    let others = kinds.into_iter().filter(|kind| !matches!(kind, NotifyKind::Discord | NotifyKind::Console));
+    others
+        .map(|kind| match workspace.notifier(kind, &console) {
+            Ok(_) => Check::ok("notify", format!("`{kind}` has all that it needs")),
+            Err(error) => {
+                let fix = error.suggestion.as_deref().unwrap_or("see [notify] in vault-agent.toml");
+                Check::fail("notify", format!("`{kind}` can't be used: {}", error.message), fix)
+            }
+        })
+        .collect()
+}
+
+/// The check of archived sessions; none if they are not to be archived.
+pub(super) fn sessions(workspace: &Workspace) -> Vec<Check> {
+    if !workspace.settings.hooks.archive {
+        return Vec::new();
+    }
+    let Some(settings) = user_settings() else { return Vec::new() };
+    let text = std::fs::read_to_string(&settings).unwrap_or_default();
+    if installed(&text).is_ok_and(|hooks| !hooks.is_empty()) {
+        let folder = workspace.settings.paths.sessions();
+        return vec![Check::ok("sessions", format!("coding agents' sessions are kept in {folder}"))];
+    }
+    let detail = format!("`[hooks] archive` is on, but `{}` calls no hook", settings.display());
+    let fix = "`vault-agent hook install` (or `--project` in each project); `vault-agent hook archive FILE…` brings in transcripts";
+    vec![Check::warn("sessions", detail, fix)]
+}
+
+pub(super) fn sandbox() -> Vec<Check> {
+    let enforcement = confine::enforcement();
+    let why = enforcement.without_namespaces.as_deref();
+    let without = why.map(|why| format!("; without user namespaces: {why}")).unwrap_or_default();
+    let rules: Vec<String> = enforcement
+        .rules
+        .iter()
+        .filter(|rule| rule.level == EnforcementLevel::Enforced)
+        .map(|rule| format!("{} ({})", rule.name, rule.detail))
+        .collect();
+    let mut checks = Vec::new();
+    if !rules.is_empty() {
+        checks.push(Check::ok("box", format!("a command is held to: {}{without}", rules.join(", "))));
+    }
+    checks.extend(enforcement.weak().map(|rule| {
+        let part = if rule.level == EnforcementLevel::Partly { "only in part" } else { "not" };
+        Check::warn(
+            "box",
+            format!("a command is {part} held to: {} ({}){without}", rule.name, rule.detail),
+            "`bash` is off here unless `[assistant] bash = \"ask\"`; `docs/tools.md` says what each rule needs",
+        )
+    }));
+    checks
+}
+
+/// The name of the check.
+const MACHINES: &str = "machines";
+
+pub(super) fn machines(workspace: &Workspace) -> Vec<Check> {
+    let warn = |detail: String, fix: &str| Check::warn(MACHINES, detail, fix);
+    let state = &workspace.dirs.state;
+    let Some(settings) = &workspace.settings.machines else {
+        return Identity::is_kept(state).then(|| lost_table(state)).into_iter().collect();
+    };
+    let mut checks = Vec::new();
+    if let Err(error) = machine_name() {
+        checks.push(Check::unusable(MACHINES, &error, ""));
+    }
+    if let Some(host) = &workspace.settings.schedule.host {
+        checks.push(warn(
+            format!("`[schedule] host` lets `{host}` alone tell, though several machines agree on it"),
+            "take `host` out of `[schedule]`, or the table `[machines]`",
+        ));
+    }
+    if settings.vault.is_none() {
+        checks.push(warn(
+            "`[machines]` has no id of the vault, so another vault's store would not be recognised"
+                .to_owned(),
+            "run `vault-agent machines join` once",
+        ));
+    }
+    let is_served = DaemonLock::holder(state).is_some();
+    let report = DaemonStatus::read(state).filter(|_| is_served);
+    match report.and_then(|report| report.machines) {
+        Some(status) => checks.extend(seen(&status)),
+        None => checks.push(Check::ok(
+            MACHINES,
+            format!("shared over {}; `vault-agent machines` asks the store itself", settings.engine.as_str()),
+        )),
+    }
+    checks
+}
+
+/// The settings came without the table, or a person took it out: this machine can't know which.
+fn lost_table(state: &Path) -> Check {
+    let file = state.join(identity::FILE_NAME);
+    Check::warn(
+        MACHINES,
+        "`[machines]` is not in the settings, though this machine took part: it tells everything by itself",
+        format!(
+            "if other machines still share this vault, stop the daemon here until the settings have the table again; if \
+             not, remove `{}`",
+            file.display()
+        ),
+    )
+}
+
+fn seen(status: &MachinesStatus) -> Vec<Check> {
+    if let Some(problem) = &status.problem {
+        let fix = "until it is mended this machine tells nothing that is due; see docs/machines.md";
+        return vec![Check::fail(MACHINES, problem, fix)];
+    }
+    let names: Vec<&str> = status.machines.iter().map(|one| one.name.as_str()).collect();
+    let voice = status
+        .voice
+        .as_deref()
+        .map_or("none is the voice yet".to_owned(), |name| format!("`{name}` is the voice"));
+    let mut checks =
+        vec![Check::ok(MACHINES, format!("over {}: {}; {voice}", status.engine, names.join(", ")))];
+    for lagging in status.machines.iter().filter(|one| one.notes_behind) {
+        checks.push(Check::warn(
+            MACHINES,
+            format!("the notes of `{}` are others than the voice's", lagging.name),
+            "they are brought together by the sync tool: look at it if that stays so",
+        ));
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Severity;
+    use crate::machines::status::MachineStatus;
+
+    #[test]
+    fn what_keeps_a_machine_away_is_a_failure_and_lagging_notes_a_word() {
+        let machine = MachineStatus {
+            name: "laptop".to_owned(),
+            seen: None,
+            version: "1".to_owned(),
+            clock_ms: 0,
+            notes_behind: true,
+            holds: false,
+        };
+        let mut status = MachinesStatus {
+            engine: "git".to_owned(),
+            ok: true,
+            voice: Some("server".to_owned()),
+            machines: vec![machine],
+            ..MachinesStatus::default()
+        };
+        let outcomes: Vec<Severity> = seen(&status).iter().map(|check| check.status).collect();
+        assert_eq!(outcomes, [Severity::Ok, Severity::Warn]);
+        status.problem = Some("it is not reached".to_owned());
+        assert_eq!(seen(&status)[0].status, Severity::Fail);
+    }
+}

@@ -1,0 +1,349 @@
+//! Runs the encoder of a BERT-family model from a directory, in process on the CPU.
+//!
+//! The directory holds `config.json`, `model.safetensors`, and `vocab.txt` or `tokenizer.json`. The forward pass is the
+//! plain one (Devlin et al. 2019): embeddings, then layers of attention and feed-forward with layer norms. One text at
+//! a time: without padding, batches gain nothing on a CPU. The callers use the tokens' vectors: [`super::local`] makes
+//! a text's vector of them, [`crate::rerank`] a score for a pair of texts.
+
+use std::path::Path;
+
+use ndarray::{Array1, Array2, s};
+use serde::Deserialize;
+
+use crate::embed::model_files::{Tensors, Tokenizer};
+
+/// A model with fewer positions has no room for a sentence.
+const LEAST_POSITIONS: usize = 8;
+
+#[derive(Debug, Deserialize)]
+struct Config {
+    hidden_size: usize,
+    num_hidden_layers: usize,
+    num_attention_heads: usize,
+    max_position_embeddings: usize,
+    #[serde(default = "default_eps")]
+    layer_norm_eps: f32,
+    #[serde(default)]
+    hidden_act: Option<String>,
+    #[serde(default)]
+    model_type: Option<String>,
+}
+
+fn default_eps() -> f32 {
+    1e-12
+}
+
+/// A linear layer: weights (out x in) and bias.
+#[derive(Debug)]
+pub struct Linear {
+    weight: Array2<f32>,
+    bias: Array1<f32>,
+}
+
+#[derive(Debug)]
+struct Norm {
+    weight: Array1<f32>,
+    bias: Array1<f32>,
+}
+
+#[derive(Debug)]
+struct Layer {
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    attended: Linear,
+    attended_norm: Norm,
+    wide: Linear,
+    narrow: Linear,
+    narrow_norm: Norm,
+}
+
+/// An encoder with its vocabulary.
+#[derive(Debug)]
+pub struct Encoder {
+    name: String,
+    config: Config,
+    tokenizer: Tokenizer,
+    /// The tokens at the beginning and at the end.
+    ends: [u32; 2],
+    word: Array2<f32>,
+    position: Array2<f32>,
+    kinds: Array2<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+}
+
+impl Encoder {
+    /// Loads the model in `dir`, and what `head` reads of its further tensors.
+    ///
+    /// # Errors
+    /// A sentence for people: something is missing or isn't a BERT model; it names the file and what that lacks.
+    pub fn open<T>(
+        dir: &Path,
+        head: impl FnOnce(&Tensors<'_>) -> Result<T, String>,
+    ) -> Result<(Self, T), String> {
+        let wrong = |what: String| format!("the model directory `{}` {what}", dir.display());
+        is_whole(dir).map_err(wrong)?;
+        let read = |name: &str| {
+            std::fs::read(dir.join(name)).map_err(|error| wrong(format!("can't be read: `{name}`: {error}")))
+        };
+        let config = Config::read(&read("config.json")?).map_err(wrong)?;
+        let tokenizer = match read("vocab.txt") {
+            Ok(pieces) => Tokenizer::bert(&String::from_utf8_lossy(&pieces)),
+            Err(_) => Tokenizer::read(&String::from_utf8_lossy(&read("tokenizer.json")?)),
+        };
+        let tokenizer = tokenizer.map_err(wrong)?;
+        let special = |name: &str| {
+            let number = tokenizer.number(name);
+            number.ok_or_else(|| wrong(format!("has a vocabulary without `{name}`")))
+        };
+        let ends = [special("[CLS]")?, special("[SEP]")?];
+        special("[UNK]")?;
+        let bytes = read("model.safetensors")?;
+        let source = Tensors::read(&bytes).map_err(wrong)?;
+        let hash = blake3::hash(&bytes);
+        let size = config.hidden_size;
+        let model = || -> Result<Self, String> {
+            let layers =
+                (0..config.num_hidden_layers).map(|at| source.layer(at)).collect::<Result<_, String>>()?;
+            let name = dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            Ok(Self {
+                name: format!("local:{name}:{}", &hash.to_hex()[..12]),
+                word: source.matrix("embeddings.word_embeddings.weight")?,
+                position: source.matrix("embeddings.position_embeddings.weight")?,
+                kinds: source.matrix("embeddings.token_type_embeddings.weight")?,
+                norm: source.norm("embeddings.LayerNorm")?,
+                layers,
+                tokenizer,
+                ends,
+                config,
+            })
+        };
+        let model = model().map_err(wrong)?;
+        let tables = [&model.word, &model.position, &model.kinds];
+        let is_sane = tables.iter().all(|table| table.ncols() == size)
+            && model.position.nrows() >= LEAST_POSITIONS
+            && model.norm.fits(size)
+            && model.layers.iter().all(|layer| layer.fits(size));
+        if !is_sane {
+            return Err(wrong("has tensors whose sizes don't fit its `config.json`".to_owned()));
+        }
+        let head = head(&source).map_err(wrong)?;
+        Ok((model, head))
+    }
+
+    /// The directory's name with a hash of its weights.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The most tokens that it reads at once, special ones included; at least 8.
+    pub fn positions(&self) -> usize {
+        self.position.nrows().min(self.config.max_position_embeddings)
+    }
+
+    /// The size of its vectors.
+    pub fn size(&self) -> usize {
+        self.config.hidden_size
+    }
+
+    /// The tokens of `text`, at most `most`, without special ones.
+    pub fn tokens(&self, text: &str, most: usize) -> Vec<u32> {
+        let mut tokens = self.tokenizer.tokens(text);
+        tokens.truncate(most);
+        tokens
+    }
+
+    /// A vector (a row) for each token of `[CLS] first [SEP]`, or of `[CLS] first [SEP] second [SEP]`. Tokens behind
+    /// the last position that the model has are left out.
+    pub fn encode(&self, first: &[u32], second: Option<&[u32]>) -> Array2<f32> {
+        let [first_token, last_token] = self.ends;
+        let kind_of_second = self.kinds.nrows().min(2) - 1;
+        let mut tokens: Vec<(u32, usize)> = vec![(first_token, 0)];
+        tokens.extend(first.iter().chain([&last_token]).map(|token| (*token, 0)));
+        if let Some(second) = second {
+            tokens.extend(second.iter().chain([&last_token]).map(|token| (*token, kind_of_second)));
+        }
+        tokens.truncate(self.positions());
+        let mut x = Array2::zeros((tokens.len(), self.config.hidden_size));
+        for (at, (token, kind)) in tokens.iter().enumerate() {
+            let token = (*token as usize).min(self.word.nrows() - 1);
+            let sum = &self.word.row(token) + &self.position.row(at) + self.kinds.row(*kind);
+            x.row_mut(at).assign(&sum);
+        }
+        let eps = self.config.layer_norm_eps;
+        self.norm.apply(&mut x, eps);
+        for layer in &self.layers {
+            let attended = layer.attend(&x, self.config.num_attention_heads);
+            x += &layer.attended.apply(&attended);
+            layer.attended_norm.apply(&mut x, eps);
+            let mut wide = layer.wide.apply(&x);
+            wide.mapv_inplace(gelu);
+            x += &layer.narrow.apply(&wide);
+            layer.narrow_norm.apply(&mut x, eps);
+        }
+        x
+    }
+}
+
+/// Whether `dir` has the files of a model, else what it lacks.
+fn is_whole(dir: &Path) -> Result<(), String> {
+    if !dir.is_dir() {
+        return Err("is no directory".to_owned());
+    }
+    let missing = ["config.json", "model.safetensors"].into_iter().filter(|name| !dir.join(name).is_file());
+    let mut missing: Vec<String> = missing.map(|name| format!("`{name}`")).collect();
+    if !dir.join("vocab.txt").is_file() && !dir.join("tokenizer.json").is_file() {
+        missing.push("`vocab.txt` (or `tokenizer.json`)".to_owned());
+    }
+    if missing.is_empty() { Ok(()) } else { Err(format!("lacks {}", missing.join(", "))) }
+}
+
+impl Config {
+    fn read(bytes: &[u8]) -> Result<Self, String> {
+        let config: Self = serde_json::from_slice(bytes)
+            .map_err(|error| format!("has a `config.json` of another kind: {error}"))?;
+        match (&config.model_type, &config.hidden_act) {
+            (Some(kind), _) if kind != "bert" => {
+                return Err(format!("holds a `{kind}` model; only `bert` is known"));
+            }
+            (_, Some(act)) if act != "gelu" => {
+                return Err(format!("uses the activation `{act}`; only `gelu` is known"));
+            }
+            _ => {}
+        }
+        if config.num_attention_heads == 0 || !config.hidden_size.is_multiple_of(config.num_attention_heads) {
+            return Err("has a `config.json` whose heads don't divide its hidden size".to_owned());
+        }
+        if config.max_position_embeddings < LEAST_POSITIONS {
+            return Err("has a `config.json` with hardly any positions".to_owned());
+        }
+        Ok(config)
+    }
+}
+
+impl Linear {
+    /// Of each row of `x`, which has as many columns as the layer takes.
+    pub fn apply(&self, x: &Array2<f32>) -> Array2<f32> {
+        x.dot(&self.weight.t()) + &self.bias
+    }
+
+    /// Whether it takes `from` numbers and gives `to`.
+    pub fn fits(&self, from: usize, to: usize) -> bool {
+        self.weight.dim() == (to, from)
+    }
+}
+
+impl Norm {
+    fn fits(&self, size: usize) -> bool {
+        self.weight.len() == size && self.bias.len() == size
+    }
+
+    fn apply(&self, x: &mut Array2<f32>, eps: f32) {
+        for mut row in x.rows_mut() {
+            let mean = row.mean().unwrap_or(0.0);
+            row -= mean;
+            let variance = row.mapv(|x| x * x).mean().unwrap_or(0.0);
+            row /= (variance + eps).sqrt();
+            row *= &self.weight;
+            row += &self.bias;
+        }
+    }
+}
+
+impl Layer {
+    fn fits(&self, size: usize) -> bool {
+        let Self { query, key, value, attended, attended_norm, wide, narrow, narrow_norm } = self;
+        let middle = wide.weight.nrows();
+        [query, key, value, attended].iter().all(|linear| linear.fits(size, size))
+            && wide.fits(size, middle)
+            && narrow.fits(middle, size)
+            && attended_norm.fits(size)
+            && narrow_norm.fits(size)
+    }
+
+    /// Scaled dot-product attention over all heads, side by side.
+    fn attend(&self, x: &Array2<f32>, heads: usize) -> Array2<f32> {
+        let (q, k, v) = (self.query.apply(x), self.key.apply(x), self.value.apply(x));
+        let size = x.ncols() / heads;
+        #[expect(clippy::cast_precision_loss, reason = "a head's size")]
+        let scale = 1.0 / (size as f32).sqrt();
+        let mut out = Array2::zeros(x.dim());
+        for head in 0..heads {
+            let part = s![.., head * size..(head + 1) * size];
+            let mut weights = q.slice(part).dot(&k.slice(part).t()) * scale;
+            softmax(&mut weights);
+            out.slice_mut(part).assign(&weights.dot(&v.slice(part)));
+        }
+        out
+    }
+}
+
+fn softmax(rows: &mut Array2<f32>) {
+    for mut row in rows.rows_mut() {
+        let most = row.iter().copied().fold(f32::MIN, f32::max);
+        row.mapv_inplace(|x| (x - most).exp());
+        let sum = row.sum();
+        row /= sum;
+    }
+}
+
+/// x·Φ(x) with the error function of Abramowitz and Stegun 7.1.26 (error below 1.5e-7).
+fn gelu(x: f32) -> f32 {
+    let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * z);
+    let poly =
+        t * (0.254_829_6 + t * (-0.284_496_74 + t * (1.421_413_7 + t * (-1.453_152 + t * 1.061_405_4))));
+    let erf = (1.0 - poly * (-z * z).exp()).copysign(x);
+    0.5 * x * (1.0 + erf)
+}
+
+impl Tensors<'_> {
+    /// The linear layer of this name.
+    ///
+    /// # Errors
+    /// It is missing or no linear layer, in words that go on after the name of the directory.
+    pub fn linear(&self, name: &str) -> Result<Linear, String> {
+        let weight = self.matrix(&format!("{name}.weight"))?;
+        let bias = self.row(&format!("{name}.bias"))?;
+        if bias.len() == weight.nrows() {
+            Ok(Linear { weight, bias })
+        } else {
+            Err(format!("has a bias of another size than `{name}.weight`"))
+        }
+    }
+
+    fn norm(&self, name: &str) -> Result<Norm, String> {
+        let part = |part: &str| self.row(&format!("{name}.{part}"));
+        Ok(Norm { weight: part("weight")?, bias: part("bias")? })
+    }
+
+    fn layer(&self, at: usize) -> Result<Layer, String> {
+        let linear = |name: &str| self.linear(&format!("encoder.layer.{at}.{name}"));
+        let norm = |name: &str| self.norm(&format!("encoder.layer.{at}.{name}"));
+        Ok(Layer {
+            query: linear("attention.self.query")?,
+            key: linear("attention.self.key")?,
+            value: linear("attention.self.value")?,
+            attended: linear("attention.output.dense")?,
+            attended_norm: norm("attention.output.LayerNorm")?,
+            wide: linear("intermediate.dense")?,
+            narrow: linear("output.dense")?,
+            narrow_norm: norm("output.LayerNorm")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gelu_is_exact_enough() {
+        for (x, y) in
+            [(0.0, 0.0), (1.0, 0.841_344_7), (-1.0, -0.158_655_3), (3.0, 2.995_950_3), (-4.0, -0.000_126_685)]
+        {
+            assert!((gelu(x) - y).abs() < 1e-6, "{x} {}", gelu(x));
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Changes and forgets a memory that is named by its words, not by its line.
+//!
+//! The words are searched in the newest bytes of the note. If no memory or more than one matches, nothing is written
+//! and the error shows near ones. A change keeps the time before the words, inline fields, the scope, and the block id
+//! that links point to.
+
+use serde::Serialize;
+
+use super::save::{SavedMemory, saved};
+use crate::format::{memory, one_line, shortened};
+use crate::memory::error::{NearMatch, check};
+use crate::memory::item::{self, MemoryItem};
+use crate::memory::wording;
+use crate::memory::{MemoryError, MemoryNotes, Origin, Result};
+use crate::vault::{ChangeReason, EditPlan, NotePath};
+
+/// So many near memories an error shows.
+const MOST_NEAR: usize = 3;
+/// So many characters of each.
+const NEAR_CHARS: usize = 200;
+
+/// Which memory is meant.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MemoryRef<'a> {
+    /// Its note: `MEMORY.md`, a day's note or the pins.
+    pub path: &'a str,
+    /// Its words, or its exact lines.
+    pub text: &'a str,
+    /// One of its lines, where several say the same.
+    pub line: Option<usize>,
+    /// The hash of the note as it was read; where the note is another by now, nothing is written.
+    pub expected: Option<&'a str>,
+}
+
+/// A memory that was taken out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ForgottenMemory {
+    /// The note.
+    pub path: NotePath,
+    /// Its line, from 1.
+    pub line: usize,
+    /// The exact lines that were removed.
+    pub text: String,
+}
+
+/// A memory that says something else now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EditedMemory {
+    /// As it stands in the note now.
+    #[serde(flatten)]
+    pub saved: SavedMemory,
+    /// The exact lines that stood there.
+    pub was: String,
+}
+
+impl MemoryNotes<'_> {
+    /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one that
+    /// says that (its words, or its exact lines), wherever it stands, and none that says anything else.
+    ///
+    /// # Errors
+    /// The note is another, no memory holds that line or says that, or the note can't be written.
+    pub fn forget(
+        &self,
+        path: &str,
+        line: usize,
+        expect: Option<&str>,
+        origin: &Origin,
+    ) -> Result<ForgottenMemory> {
+        let path = self.note_of_memories(path)?;
+        let bytes = self.vault.read(&path)?;
+        let item = self.item_meant(&path, &bytes, line, expect)?;
+        let text = item.shown(&bytes);
+        let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
+        let why = item::with_removed_lines(why, &item, line);
+        if self.take_out(&path, &item, &bytes, &why)? {
+            Ok(ForgottenMemory { path, line: item.line, text })
+        } else {
+            Err(MemoryError::Changed(format!("the memory in line {} of `{path}`", item.line)))
+        }
+    }
+
+    /// Takes out the memory that says this. Identical ones in its section are one thing: all of them go.
+    ///
+    /// # Errors
+    /// The note is none of memories or not as it was read, no memory or several are meant, or it can't be written.
+    pub fn forget_by_words(&self, meant: &MemoryRef<'_>, origin: &Origin) -> Result<ForgottenMemory> {
+        let path = self.note_of_memories(meant.path)?;
+        let bytes = self.vault.read(&path)?;
+        let item = self.find_one(&path, &bytes, meant)?;
+        let why = origin.why(format!("forgot: {}", wording::summary(&item.text)));
+        let (text, line) = self.editor.try_edit_with(&path, &why, |now| -> Result<_> {
+            let item = self.find_one(&path, now, meant)?;
+            let text = item.shown(now);
+            Ok((EditPlan::Bytes(without(now, &item, &text, self.is_day(&path))), (text, item.line)))
+        })?;
+        Ok(ForgottenMemory { path, line, text })
+    }
+
+    /// Lets the memory that says this say `new` instead; the memory as it stands in the note afterwards.
+    ///
+    /// # Errors
+    /// As [`MemoryNotes::forget_by_words`], or the new text can't be kept.
+    pub fn edit(&self, meant: &MemoryRef<'_>, new: &str, origin: &Origin) -> Result<EditedMemory> {
+        let path = self.note_of_memories(meant.path)?;
+        let new = wording::checked(new)?;
+        let bytes = self.vault.read(&path)?;
+        let item = self.find_one(&path, &bytes, meant)?;
+        let why = origin.why(format!("edited: {}", wording::summary(&item.text)));
+        let (wanted, was) = self.editor.try_edit_with(&path, &why, |now| -> Result<_> {
+            let item = self.find_one(&path, now, meant)?;
+            let (after, wanted, was) = self.changed(&path, now, &item, &new)?;
+            Ok((EditPlan::Bytes(after), (wanted, was)))
+        })?;
+        let bytes = self.bytes(&path)?;
+        let items = item::parse(&bytes, self.is_day(&path));
+        let same = |item: &&MemoryItem| item.text == wanted.text && item.section == wanted.section;
+        let there = items.iter().filter(same).min_by_key(|item| item.line.abs_diff(wanted.line));
+        let item = there.ok_or_else(|| MemoryError::vanished(&path, &wanted.text))?;
+        let existing = item.shown(&bytes) == was;
+        let notes = wording::notes(&new, &item.text);
+        Ok(EditedMemory { saved: SavedMemory { notes, ..saved(&path, item, &bytes, existing) }, was })
+    }
+
+    /// A note that holds memories.
+    pub(super) fn note_of_memories(&self, path: &str) -> Result<NotePath> {
+        let path = self.note_named(path)?;
+        let ours = path == self.long_path() || path == self.pinned_path() || self.is_day(&path);
+        if ours { Ok(path) } else { Err(MemoryError::NotOurs(path)) }
+    }
+
+    fn is_day(&self, path: &NotePath) -> bool {
+        self.date_of(path).is_some()
+    }
+
+    /// The one memory in these bytes that is meant.
+    pub(super) fn find_one(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        meant: &MemoryRef<'_>,
+    ) -> Result<MemoryItem> {
+        check(path, bytes, meant.expected)?;
+        let items = item::parse(bytes, self.is_day(path));
+        let text = meant.text.trim();
+        let exactly = |item: &MemoryItem| item.shown(bytes).trim() == text || item.text.trim() == text;
+        let says = wording::normal(text);
+        let in_words = |item: &MemoryItem| !says.is_empty() && item.normal() == says;
+        let mut found: Vec<&MemoryItem> = items.iter().filter(|item| exactly(item)).collect();
+        if found.is_empty() || meant.line.is_some() {
+            found = items.iter().filter(|item| exactly(item) || in_words(item)).collect();
+        }
+        if let Some(line) = meant.line {
+            found.sort_by_key(|item| {
+                if item.line > line { item.line - line } else { line.saturating_sub(item.end_line) }
+            });
+            found.truncate(1);
+        }
+        let shown = || crate::format::quote(&wording::summary(text));
+        match found.as_slice() {
+            [] => {
+                Err(MemoryError::Other { path: path.clone(), shown: shown(), near: nearest(&items, &says) })
+            }
+            [first, rest @ ..] => {
+                let same = |other: &&MemoryItem| {
+                    other.section == first.section && other.shown(bytes) == first.shown(bytes)
+                };
+                if rest.iter().all(same) {
+                    return Ok((*first).clone());
+                }
+                let there = found.iter().take(2 * MOST_NEAR).map(|item| near_match(item)).collect();
+                Err(MemoryError::Several { path: path.clone(), shown: shown(), there })
+            }
+        }
+    }
+
+    /// The memory that is meant: the one that says `expect` (its words, or its exact lines) and stands nearest to the
+    /// line, else the one that holds the line.
+    pub(super) fn item_meant(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        line: usize,
+        expect: Option<&str>,
+    ) -> Result<MemoryItem> {
+        match expect {
+            Some(text) => {
+                self.find_one(path, bytes, &MemoryRef { text, line: Some(line), ..MemoryRef::default() })
+            }
+            None => self.item_at(path, bytes, line),
+        }
+    }
+
+    /// The words of the memory that holds a line of these bytes of the note, if one does.
+    pub fn words_in(&self, path: &NotePath, bytes: &[u8], line: usize) -> Option<String> {
+        self.item_at(path, bytes, line).ok().map(|item| item.text)
+    }
+
+    /// The memory that holds a line.
+    pub(super) fn item_at(&self, path: &NotePath, bytes: &[u8], line: usize) -> Result<MemoryItem> {
+        let items = item::parse(bytes, self.is_day(path));
+        let found = items.into_iter().find(|item| (item.line..=item.end_line).contains(&line));
+        found.ok_or_else(|| {
+            let total = crate::format::lines(bytes).count();
+            let path = path.clone();
+            if line == 0 || line > total {
+                MemoryError::NoSuchLine { path, line, total }
+            } else {
+                MemoryError::NoMemory(path, line)
+            }
+        })
+    }
+
+    /// Takes out the memory `item` of `bytes`, wherever it stands in its section now; says whether it was still there.
+    /// Identical ones in the section are one thing: all of them go.
+    pub(super) fn take_out(
+        &self,
+        path: &NotePath,
+        item: &MemoryItem,
+        bytes: &[u8],
+        why: &ChangeReason,
+    ) -> Result<bool> {
+        let (is_day, meant) = (self.is_day(path), item.shown(bytes));
+        let mut there = false;
+        self.editor.edit_with(path, why, |now| {
+            let kept = without(now, item, &meant, is_day);
+            there = kept.len() < now.len();
+            if there { EditPlan::Bytes(kept) } else { EditPlan::NOTHING }
+        })?;
+        Ok(there)
+    }
+
+    /// The note with another text in the place of a memory's, how that then reads, and the lines that stood there.
+    fn changed(
+        &self,
+        path: &NotePath,
+        now: &[u8],
+        item: &MemoryItem,
+        new: &str,
+    ) -> Result<(Vec<u8>, MemoryItem, String)> {
+        let was = item.shown(now);
+        let bullet = rewritten(item, &was, new)?;
+        let mut after = now[..item.range.start].to_vec();
+        after.extend_from_slice(bullet.as_bytes());
+        let rest = &now[item.range.end..];
+        after.extend_from_slice(rest);
+        let is_day = self.is_day(path);
+        let (before, read) = (item::parse(now, is_day).len(), item::parse(&after, is_day));
+        let end = item.range.start + bullet.len();
+        let wanted = read.iter().find(|found| found.range == (item.range.start..end)).cloned();
+        match wanted.filter(|wanted| read.len() == before && wanted.same_scopes(item)) {
+            Some(wanted) => Ok((after, wanted, was)),
+            None => Err(MemoryError::unreadable(path)),
+        }
+    }
+}
+
+/// The bullet of `item`, whose lines are `was`, with the words `new`.
+fn rewritten(item: &MemoryItem, was: &str, new: &str) -> Result<String> {
+    let lead = match (&item.stamp, item.time) {
+        (Some(stamp), _) => format!("[{stamp}] "),
+        (None, Some(time)) => format!("{} ", time.strftime("%H:%M")),
+        (None, None) => String::new(),
+    };
+    // Whole lines stand for the words in them.
+    let new = new.strip_prefix("- ").unwrap_or(new);
+    let new = new.strip_prefix(lead.as_str()).unwrap_or(new);
+    let mut text = item.scope().alone_in(&wording::checked(new)?).to_string();
+    if lead.is_empty() && text.starts_with('[') && text.chars().nth(2) == Some(']') {
+        // A memory is no task.
+        text.insert(0, '\\');
+    }
+    let (old, id) = memory::split_block_id(&item.text);
+    if let Some(id) = id.filter(|_| memory::split_block_id(&text).1.is_none()) {
+        text = format!("{} ^{id}", text.trim_end());
+    }
+    let fields = |text: &str| {
+        let read = memory::parse(memory::render_item(text).as_bytes()).bullets.pop();
+        read.map(|bullet| bullet.fields).unwrap_or_default()
+    };
+    let given = fields(&text);
+    let kept = fields(old).into_iter().filter(|(key, _)| !given.iter().any(|(known, _)| known == key));
+    let mut marks: Vec<String> = kept.map(|(key, value)| format!("[{key}:: {value}]")).collect();
+    let own = crate::memory::Scope::of_text(&text);
+    marks.extend(
+        item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(crate::memory::Scope::tag),
+    );
+    let bullet = wording::bullet(&lead, &text, &marks.join(" "));
+    let marker = was.chars().next().filter(|marker| matches!(marker, '*' | '+'));
+    Ok(match marker {
+        Some(marker) => format!("{marker}{}", &bullet[1..]),
+        None => bullet,
+    })
+}
+
+/// The bytes without a memory that reads `meant` and those of its section that are the same.
+fn without(now: &[u8], item: &MemoryItem, meant: &str, is_day: bool) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(now.len());
+    let mut from = 0;
+    for found in item::parse(now, is_day) {
+        if found.section == item.section && found.shown(now) == meant {
+            kept.extend_from_slice(&now[from..found.range.start]);
+            from = found.range.end;
+        }
+    }
+    kept.extend_from_slice(&now[from..]);
+    kept
+}
+
+/// The memories with the most words of `says`, best first.
+fn nearest(items: &[MemoryItem], says: &str) -> Vec<NearMatch> {
+    let wanted: Vec<String> = word_list(says);
+    let share = |item: &&MemoryItem| {
+        let there = word_list(&item.normal());
+        let common = wanted.iter().filter(|word| there.contains(word)).count();
+        1000 * 2 * common / (wanted.len() + there.len()).max(1)
+    };
+    let mut found: Vec<(usize, &MemoryItem)> =
+        items.iter().map(|item| (share(&item), item)).filter(|(share, _)| *share > 0).collect();
+    found.sort_by_key(|(share, item)| (std::cmp::Reverse(*share), item.line));
+    found.into_iter().take(MOST_NEAR).map(|(_, item)| near_match(item)).collect()
+}
+
+fn word_list(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .take(500)
+        .map(str::to_lowercase)
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn near_match(item: &MemoryItem) -> NearMatch {
+    NearMatch { line: item.line, text: shortened(&one_line(&item.text), NEAR_CHARS).into_owned() }
+}

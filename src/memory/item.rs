@@ -1,0 +1,79 @@
+//! Describes a bullet of a memory note: its place, its words and its scope.
+
+use std::ops::Range;
+
+use jiff::civil::Time;
+
+use super::wording;
+use crate::format::{daily, memory};
+use crate::memory::Scope;
+use crate::vault::ChangeReason;
+
+/// One memory in a note's bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MemoryItem {
+    pub line: usize,
+    pub end_line: usize,
+    pub range: Range<usize>,
+    pub section: Option<String>,
+    /// The timestamp in brackets, as written.
+    pub stamp: Option<String>,
+    /// The time of day at its start; only in a day's note.
+    pub time: Option<Time>,
+    /// Its text without marker, timestamp and time.
+    pub text: String,
+    /// The scopes that its tags mark; none is global.
+    pub scopes: Vec<Scope>,
+}
+
+impl MemoryItem {
+    /// Its words, as [`wording::normal`] compares them.
+    pub fn normal(&self) -> String {
+        wording::normal(&self.text)
+    }
+
+    /// Its scope, where only one answer can be given: the last mark's.
+    pub fn scope(&self) -> Scope {
+        self.scopes.last().cloned().unwrap_or(Scope::Global)
+    }
+
+    /// Whether two are marked alike.
+    pub fn same_scopes(&self, other: &Self) -> bool {
+        self.scopes.len() == other.scopes.len()
+            && self.scopes.iter().all(|scope| other.scopes.contains(scope))
+    }
+
+    /// Its lines as they stand in the note, without the last line's end.
+    pub fn shown(&self, bytes: &[u8]) -> String {
+        String::from_utf8_lossy(&bytes[self.range.clone()]).trim_end_matches(['\n', '\r']).to_owned()
+    }
+}
+
+/// The memories of a note; the bullets of a day's note may begin with a time.
+pub(super) fn parse(bytes: &[u8], is_day: bool) -> Vec<MemoryItem> {
+    let bullets = memory::parse(bytes).bullets.into_iter();
+    let item = |bullet: memory::Bullet| MemoryItem {
+        scopes: Scope::of_text(&bullet.text),
+        line: bullet.line,
+        end_line: bullet.end_line,
+        range: bullet.range,
+        section: bullet.section,
+        stamp: bullet.timestamp,
+        time: None,
+        text: bullet.text,
+    };
+    if !is_day {
+        return bullets.map(item).collect();
+    }
+    let timed = daily::parse(bytes).bullets;
+    let timed =
+        bullets.zip(timed).map(|(bullet, day)| MemoryItem { time: day.time, text: day.text, ..item(bullet) });
+    timed.collect()
+}
+
+/// The reason of a write that takes a memory out, with the lines that were asked for.
+pub(super) fn with_removed_lines(why: ChangeReason, item: &MemoryItem, line: usize) -> ChangeReason {
+    // Asked for by its words the line may be any other: then it is where it stood.
+    let line = if (item.line..=item.end_line).contains(&line) { line } else { item.line };
+    why.trailer(crate::memory::TOOK_LINE, line.to_string())
+}

@@ -1,0 +1,352 @@
+//! Saves a fact under a section, a note of the day, or a follow-up, where it doesn't stand already; and promotes a
+//! bullet of a day's note to a lasting fact, with a link to the day.
+//!
+//! To promote changes two notes, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is taken out of
+//! the day. History records the two as one [`OPERATION`], and `undo` takes them back together. A crash between the two
+//! leaves the bullet in both, never in none; promoting it again finds the fact there (same words, link to the same day)
+//! and only takes the bullet out. If a person changes the bullet between the two, it stays, and the answer says so.
+//! A bullet named by its words is found wherever it is now. A bullet that was already promoted returns the fact.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+use serde::Serialize;
+
+use crate::format::{commitment, memory};
+use crate::memory::error::check;
+use crate::memory::item::{self, MemoryItem};
+use crate::memory::wording::{self, MemoryFields};
+use crate::memory::{CommitmentDraft, MemoryError, MemoryNotes, Origin, Result, Scope};
+use crate::vault::{self, EditPlan, NotePath, OPERATION, Operation, VaultError};
+
+/// The default section.
+pub const DEFAULT_SECTION: &str = "Notes";
+
+/// A memory to save.
+#[derive(Debug, Clone)]
+pub struct NewMemory<'a> {
+    /// The text to be remembered.
+    pub text: &'a str,
+    /// The section of `MEMORY.md`, without `##`; [`DEFAULT_SECTION`] where there is none. Not used for a day's note.
+    pub section: Option<&'a str>,
+    /// Its scope.
+    pub scope: Scope,
+    /// Its weight, by its own fields.
+    pub fields: MemoryFields,
+    /// The timestamp that stands in brackets before a lasting fact, as `2026-11-20 14:02`; now where there is none.
+    pub timestamp: Option<&'a str>,
+    /// The hash of the note as it was read; where the note is another by now, nothing is written.
+    pub expected: Option<&'a str>,
+}
+
+impl<'a> NewMemory<'a> {
+    /// A global memory of now, with no section and no fields.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            section: None,
+            scope: Scope::Global,
+            fields: MemoryFields::default(),
+            timestamp: None,
+            expected: None,
+        }
+    }
+}
+
+/// A memory after its save, read back from the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SavedMemory {
+    /// The note.
+    pub path: NotePath,
+    /// The first line, from 1.
+    pub line: usize,
+    /// The last line.
+    pub end_line: usize,
+    /// The exact lines, without the last line's end.
+    pub text: String,
+    /// A follow-up's id.
+    pub id: Option<String>,
+    /// The section that it stands in.
+    pub section: Option<String>,
+    /// Its scope.
+    pub scope: Scope,
+    /// Whether it stood there before, and nothing was written.
+    pub existing: bool,
+    /// Differences from the given text, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The place of a new bullet in a note.
+pub(super) enum InsertAt<'a> {
+    /// Under this section, or the one that is called so but for case; it is made where there is none.
+    Section(&'a str),
+    /// At the end.
+    End,
+}
+
+/// A bullet that is to stand in a note.
+pub(super) struct BulletToAdd {
+    pub item: MemoryItem,
+    /// Its words, as [`wording::normal`] compares them.
+    pub says: String,
+}
+
+impl BulletToAdd {
+    /// Whether this is it, word for word.
+    fn is(&self, item: &MemoryItem) -> bool {
+        item.text == self.item.text && item.stamp == self.item.stamp && item.time == self.item.time
+    }
+}
+
+impl MemoryNotes<'_> {
+    /// Saves a lasting fact under a section of `MEMORY.md`. If it exists already, in the same scope and section (in any
+    /// section, if none is given), it is returned and not written again.
+    ///
+    /// # Errors
+    /// The text or the section can't be kept, or the note can't be written.
+    pub fn save_fact(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<SavedMemory> {
+        let text = memory.scope.alone_in(&wording::checked(memory.text)?);
+        let section = memory.section.map(wording::section).transpose()?;
+        let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
+        let stamp = match memory.timestamp {
+            Some(stamp) => wording::checked(stamp)?,
+            None => self.zone.tz().to_datetime(now).strftime("%Y-%m-%d %H:%M").to_string(),
+        };
+        let bullet = wording::bullet(&format!("[{stamp}] "), &text, &marks);
+        let why = origin.why(format!("saved: {}", wording::summary(&text)));
+        let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
+            let same_section = match (&section, &item.section) {
+                (None, _) => true,
+                (Some(section), Some(other)) => is_section(section, other),
+                (Some(_), None) => false,
+            };
+            same_section && item.same_scopes(&wanted.item) && item.normal() == wanted.says
+        };
+        let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        let saved = self.add_bullet(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
+        Ok(SavedMemory { notes: wording::notes(memory.text, &text), ..saved })
+    }
+
+    /// Saves a note of the local day, with the time. The same words in the same minute are answered and not written
+    /// again.
+    ///
+    /// # Errors
+    /// The text can't be kept, or the note can't be written.
+    pub fn save_note(&self, memory: &NewMemory<'_>, now: Timestamp, origin: &Origin) -> Result<SavedMemory> {
+        let text = memory.scope.alone_in(&wording::checked(memory.text)?);
+        let marks = wording::marks(&text, &memory.fields, &memory.scope)?;
+        let local = self.zone.tz().to_datetime(now);
+        let time = Time::constant(local.hour(), local.minute(), 0, 0);
+        let bullet = wording::bullet(&format!("{} ", time.strftime("%H:%M")), &text, &marks);
+        let why = origin.why(format!("noted: {}", wording::summary(&text)));
+        let is_known = |item: &MemoryItem, wanted: &BulletToAdd| {
+            item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
+        };
+        let path = self.daily_path(local.date());
+        let saved = self.add_bullet(&path, &bullet, &InsertAt::End, memory.expected, &why, is_known)?;
+        Ok(SavedMemory { notes: wording::notes(memory.text, &text), ..saved })
+    }
+
+    /// Saves a follow-up with the next id of the local day. One that waits already with the same words, due time and
+    /// place is answered and not written again.
+    ///
+    /// # Errors
+    /// The text or its place can't be kept, or the note can't be written.
+    pub fn save_commitment(
+        &self,
+        draft: &CommitmentDraft,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<SavedMemory> {
+        let ledger = self.ledger();
+        let added = ledger.add(draft, now, origin)?;
+        let bytes = self.bytes(&ledger.path)?;
+        let file = commitment::parse(&bytes);
+        let id = &added.listed.id;
+        let vanished = || MemoryError::Vanished(format!("the follow-up `{id}`"));
+        let block = file.find(id).ok_or_else(vanished)?;
+        let text = String::from_utf8_lossy(&bytes[block.range.clone()]).trim_end().to_owned();
+        Ok(SavedMemory {
+            line: block.line,
+            end_line: block.line + text.lines().count().max(1) - 1,
+            text,
+            id: Some(added.listed.id),
+            section: None,
+            scope: Scope::Global,
+            existing: added.existing,
+            notes: wording::notes(&draft.text, &draft.text),
+            path: ledger.path,
+        })
+    }
+
+    /// Adds a bullet to a note unless it has one that `is_known`, and reads back the result.
+    pub(super) fn add_bullet(
+        &self,
+        path: &NotePath,
+        bullet: &str,
+        place: &InsertAt<'_>,
+        expected: Option<&str>,
+        why: &vault::ChangeReason,
+        is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
+    ) -> Result<SavedMemory> {
+        let is_day = self.date_of(path).is_some();
+        let unreadable = || MemoryError::unreadable(path);
+        let mut parsed = item::parse(bullet.as_bytes(), is_day);
+        let (Some(item), true) = (parsed.pop(), parsed.is_empty()) else { return Err(unreadable()) };
+        let wanted = &BulletToAdd { says: item.normal(), item };
+        // Worked out on the newest bytes, again on each attempt.
+        let existing = self.editor.try_edit_with(path, why, |bytes| -> Result<_> {
+            check(path, bytes, expected)?;
+            let items = item::parse(bytes, is_day);
+            if items.iter().any(|item| is_known(item, wanted)) {
+                return Ok((EditPlan::NOTHING, true));
+            }
+            let operation = addition(bytes, place, bullet);
+            let (after, _) = vault::apply(std::slice::from_ref(&operation), bytes);
+            let read = item::parse(&after, is_day);
+            let added = read.len() == items.len() + 1 && read.iter().any(|item| wanted.is(item));
+            if added { Ok((EditPlan::Operations(vec![operation]), false)) } else { Err(unreadable()) }
+        })?;
+        fail::fail_point!("memory::put::written");
+        self.read_back(path, wanted, existing, is_known)
+    }
+
+    /// Reads an addition back from the note on disk.
+    fn read_back(
+        &self,
+        path: &NotePath,
+        wanted: &BulletToAdd,
+        existing: bool,
+        is_known: impl Fn(&MemoryItem, &BulletToAdd) -> bool,
+    ) -> Result<SavedMemory> {
+        let bytes = self.bytes(path)?;
+        let items = item::parse(&bytes, self.date_of(path).is_some());
+        let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
+        let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
+        let item = found.ok_or_else(|| MemoryError::vanished(path, &wanted.item.text))?;
+        Ok(saved(path, item, &bytes, existing))
+    }
+}
+
+/// A memory as an answer.
+pub(super) fn saved(path: &NotePath, item: &MemoryItem, bytes: &[u8], existing: bool) -> SavedMemory {
+    SavedMemory {
+        path: path.clone(),
+        line: item.line,
+        end_line: item.end_line,
+        text: item.shown(bytes),
+        id: None,
+        section: item.section.clone(),
+        scope: item.scope(),
+        existing,
+        notes: Vec::new(),
+    }
+}
+
+/// The operation that adds a bullet to these bytes.
+pub(super) fn addition(bytes: &[u8], place: &InsertAt<'_>, bullet: &str) -> Operation {
+    let text = bullet.as_bytes().to_vec();
+    match place {
+        InsertAt::End => Operation::Append { text },
+        InsertAt::Section(name) => {
+            let sections = crate::format::memory::parse(bytes).sections;
+            let named = sections.iter().find(|section| section.name == *name);
+            let named = named.or_else(|| sections.iter().find(|section| is_section(name, &section.name)));
+            let heading = named.map_or_else(|| (*name).to_owned(), |section| section.name.clone());
+            Operation::AppendToSection { heading, text }
+        }
+    }
+}
+
+/// Whether two names mean one section.
+pub fn is_section(one: &str, other: &str) -> bool {
+    one == other || one.to_lowercase() == other.to_lowercase()
+}
+
+/// A bullet that is a lasting fact now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromotedMemory {
+    /// The fact as it stands in `MEMORY.md`.
+    #[serde(flatten)]
+    pub saved: SavedMemory,
+    /// The day's note that it came from.
+    pub from: NotePath,
+    /// The bullet's exact lines there.
+    pub was: String,
+    /// Whether the bullet is out of the day's note; if not, someone has changed it and it stays.
+    pub removed: bool,
+}
+
+impl MemoryNotes<'_> {
+    /// Moves the bullet that holds line `line` of a day's note under a section of `MEMORY.md`, with its fields, scope and
+    /// time and a link to the day. With `expect`, the bullet that says that, wherever it stands; one that was promoted
+    /// already is answered as it stands in `MEMORY.md`.
+    ///
+    /// # Errors
+    /// There is no such day or bullet, or a note can't be written.
+    pub fn promote(
+        &self,
+        date: Date,
+        line: usize,
+        expect: Option<&str>,
+        section: Option<&str>,
+        origin: &Origin,
+    ) -> Result<PromotedMemory> {
+        let section = section.map(wording::section).transpose()?;
+        let from = self.daily_path(date);
+        let bytes = match self.vault.read(&from) {
+            Err(VaultError::NotFound(_)) => return Err(MemoryError::NoSuchDay(date)),
+            bytes => bytes?,
+        };
+        let link = format!("[[{}]]", from.as_str().strip_suffix(".md").unwrap_or(from.as_str()));
+        let item = match (self.item_meant(&from, &bytes, line, expect), expect) {
+            (Err(error), Some(expect)) => return self.promoted_before(from, expect, &link)?.ok_or(error),
+            (item, _) => item?,
+        };
+        if std::str::from_utf8(&bytes[item.range.clone()]).is_err() {
+            let why = format!("line {} of `{from}` has bytes that are no UTF-8", item.line);
+            return Err(MemoryError::Unreadable(self.long_path(), why));
+        }
+        let text = wording::checked(&item.text)?;
+        let stamp = match item.time {
+            Some(time) => format!("{date} {}", time.strftime("%H:%M")),
+            None => date.to_string(),
+        };
+        let linked = if text.contains(&link) { String::new() } else { link.clone() };
+        let bullet = wording::bullet(&format!("[{stamp}] "), &text, &linked);
+        let why = origin
+            .why(format!("promoted: {}", wording::summary(&text)))
+            .trailer("Promoted-From", from.as_str())
+            .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
+        let is_known = |known: &MemoryItem, wanted: &BulletToAdd| {
+            let same_section = match (&section, &known.section) {
+                (Some(section), Some(other)) => is_section(section, other),
+                (section, _) => section.is_none(),
+            };
+            same_section && known.text.contains(&link) && known.normal() == wanted.says
+        };
+        let place = InsertAt::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        let saved = self.add_bullet(&self.long_path(), &bullet, &place, None, &why, is_known)?;
+        fail::fail_point!("memory::promote::between");
+        let was = item.shown(&bytes);
+        let removed = self.take_out(&from, &item, &bytes, &item::with_removed_lines(why, &item, line))?;
+        Ok(PromotedMemory { saved, from, was, removed })
+    }
+
+    /// The fact that a bullet which says `expect` became when it was promoted before.
+    fn promoted_before(&self, from: NotePath, expect: &str, link: &str) -> Result<Option<PromotedMemory>> {
+        let (path, bytes) = (self.long_path(), self.bytes(&self.long_path())?);
+        let (body, _) = memory::split_block_id(expect.trim());
+        let says = [wording::normal(body), wording::normal(&format!("{body} {link}"))];
+        let found = item::parse(&bytes, false)
+            .into_iter()
+            .find(|item| item.text.contains(link) && says.contains(&item.normal()));
+        let was = expect.trim().to_owned();
+        Ok(found.map(|item| PromotedMemory {
+            saved: saved(&path, &item, &bytes, true),
+            from,
+            was,
+            removed: true,
+        }))
+    }
+}

@@ -1,0 +1,356 @@
+//! Claims the runs of routines: computes the due runs from schedules, the journal and the time, claims a run for each
+//! routine that is due and has something to do, and records the other due routines as done. Of several
+//! machines only the voice finishes a run: it claims the run before it asks a brain. And previews the run that would start now:
+//! its prompt, material, brains and destination.
+//!
+//! No brain is asked. A routine has one open run at a time; occurrences that come meanwhile are folded into the next
+//! run. After a machine dies within a run, the next voice runs it from its beginning: a message that was sent by then may
+//! come again.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::RunError;
+use super::routine_notes::{self, RoutineNote};
+use super::run_log;
+use super::run_material::{self, RunMaterial};
+use super::run_texts::target;
+use crate::deliver::Journal;
+use crate::deliver::delivery_journal::{NewRun, RoutineProgress, RunState, run_claim, run_key};
+use crate::format::routine::{AnswerDelivery, Routine, RoutineSchedule};
+use crate::machines::IntendedSend;
+use crate::machines::protocol::SendRight;
+use crate::schedule::{Occurrence, Timetable, Zone};
+use crate::sqlite::DatabaseError;
+use crate::turn::{TurnJournal, route};
+use crate::workspace::Workspace;
+
+/// The result of one check.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ClaimReport {
+    /// The runs that are claimed and not done, oldest first.
+    #[serde(skip)]
+    pub open: Vec<String>,
+    /// The routines that were due now and have something to do.
+    pub due: Vec<String>,
+    /// The routines that were due now and have nothing to do.
+    pub nothing: Vec<String>,
+    /// The faults of routines, as sentences.
+    pub problems: Vec<String>,
+}
+
+/// Checks all routines now. With `dry`, nothing is claimed or recorded.
+///
+/// # Errors
+/// A journal can't be used, or the notes can't be listed.
+pub fn claim_due_runs(
+    workspace: &Workspace,
+    journal: &Journal,
+    turns: &TurnJournal,
+    dry: bool,
+) -> Result<ClaimReport, RunError> {
+    let now = workspace.clock.now();
+    let mut claimed = ClaimReport::default();
+    let notes = routine_notes::read_all(workspace)?;
+    let enabled: Vec<&RoutineNote> =
+        notes.iter().filter(|note| note.routine.as_ref().is_some_and(|routine| routine.enabled)).collect();
+    if !dry {
+        journal.only_enabled(&enabled.iter().map(|note| note.name.as_str()).collect::<Vec<_>>())?;
+    }
+    let open_runs = journal.open_runs()?.into_iter().filter(|run| run.state == RunState::Claimed);
+    let open_runs: Vec<String> = open_runs.map(|run| run.routine).collect();
+    for note in enabled {
+        let Some(routine) = &note.routine else { continue };
+        // One run of a routine at a time: what comes meanwhile is folded into the next.
+        if open_runs.contains(&note.name) {
+            continue;
+        }
+        let schedule = routine.schedule.to_string();
+        let since = || counted_from(note.changed, run_log::last_answered(workspace, &note.name), now);
+        let known = match (journal.known(&note.name, &schedule)?, dry) {
+            (Some(known), _) => known,
+            (None, true) => RoutineProgress { since: since(), handled: None, ran: None, baseline: None },
+            (None, false) => journal.enabled(&note.name, &schedule, since())?,
+        };
+        let Some(planned) = due(&workspace.zone, &routine.schedule, &known, now) else { continue };
+        match run_material::gather((workspace, journal, turns), (&note.name, routine), &known, now) {
+            Ok(found) if found.holds => {
+                claimed.due.push(note.name.clone());
+                if !dry {
+                    fail::fail_point!("routines::before-claim");
+                    journal.claim_run(&new_run(note, &planned, &found), now)?;
+                    fail::fail_point!("routines::after-claim");
+                }
+            }
+            Ok(_) => {
+                claimed.nothing.push(note.name.clone());
+                if !dry {
+                    journal.nothing_to_do(&note.name, planned.occurrence.at)?;
+                }
+            }
+            // Checked again in a minute: it is late then, not done.
+            Err(problem) => {
+                claimed.problems.push(format!("the routine `{}` can't run: {problem}", note.name));
+            }
+        }
+    }
+    claimed.open = journal.open_runs()?.into_iter().map(|run| run.key).collect();
+    Ok(claimed)
+}
+
+fn new_run(note: &RoutineNote, planned: &PlannedRun, found: &RunMaterial) -> NewRun {
+    NewRun {
+        key: run_key(&note.name, planned.occurrence.local),
+        routine: note.name.clone(),
+        local: planned.occurrence.local,
+        due: planned.occurrence.at,
+        missed: planned.missed,
+        scheduled: true,
+        note: note.bytes.clone(),
+        material: serde_json::to_string(&found.sections).unwrap_or_default(),
+        baseline: found.baseline.clone(),
+    }
+}
+
+/// Claims a run that a person asks for, without its schedule and conditions. Returns its key.
+///
+/// # Errors
+/// The journal can't be used, or what the routine is about can't be read.
+pub fn claim_now(
+    workspace: &Workspace,
+    journal: &Journal,
+    turns: &TurnJournal,
+    note: &RoutineNote,
+) -> Result<String, RunError> {
+    let Some(routine) = &note.routine else { return Err(RunError::NoRoutine(note.name.clone())) };
+    let now = workspace.clock.now();
+    let found = gather_now(workspace, turns, routine, journal, &note.name)?;
+    let key = format!("{}@run-{}", note.name, ulid::Ulid::generate());
+    let occurrence = Occurrence { at: now, local: workspace.zone.tz().to_datetime(now), day: None };
+    let planned = PlannedRun { occurrence, missed: 0 };
+    let run =
+        NewRun { key: key.clone(), scheduled: false, baseline: None, ..new_run(note, &planned, &found) };
+    journal.claim_run(&run, now)?;
+    Ok(key)
+}
+
+/// The material of a run that a person asks for: all of it, including what earlier runs had.
+///
+/// # Errors
+/// The journal can't be used, or what the routine is about can't be read.
+pub fn gather_now(
+    workspace: &Workspace,
+    turns: &TurnJournal,
+    routine: &Routine,
+    journal: &Journal,
+    name: &str,
+) -> Result<RunMaterial, RunError> {
+    let now = workspace.clock.now();
+    let known = journal.known(name, &routine.schedule.to_string())?;
+    let known =
+        known.unwrap_or(RoutineProgress { since: yesterday(now), handled: None, ran: None, baseline: None });
+    let known = RoutineProgress { baseline: None, ..known };
+    run_material::gather((workspace, journal, turns), (name, routine), &known, now).map_err(RunError::Problem)
+}
+
+fn yesterday(now: Timestamp) -> Timestamp {
+    now.saturating_sub(jiff::SignedDuration::from_hours(24)).unwrap_or(now)
+}
+
+/// An occurrence to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedRun {
+    /// The latest that came.
+    pub occurrence: Occurrence,
+    /// How many earlier ones are folded into it.
+    pub missed: u32,
+}
+
+/// The instant from which the occurrences of a new routine count: its note's last change,
+/// rounded down to the minute, so that an occurrence of now is due; or after the last one that its logs show as
+/// `answered`, if that is later.
+pub fn counted_from(changed: Option<Timestamp>, answered: Option<Timestamp>, now: Timestamp) -> Timestamp {
+    let since = changed.map_or(now, |changed| changed.min(now));
+    let minute = since.as_second().div_euclid(60) * 60;
+    let since = Timestamp::from_second(minute).unwrap_or(since);
+    let after = answered.and_then(|at| at.checked_add(SignedDuration::from_secs(1)).ok());
+    after.map_or(since, |after| after.max(since))
+}
+
+/// A routine's due run: the latest of all occurrences that were neither run nor had nothing to do.
+pub fn due(
+    zone: &Zone,
+    schedule: &RoutineSchedule,
+    known: &RoutineProgress,
+    now: Timestamp,
+) -> Option<PlannedRun> {
+    let table = Timetable::new(zone, schedule);
+    let before = known.since.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(known.since);
+    let after = known.handled.map_or(before, |handled| handled.max(before));
+    let occurrence = table.latest(now).filter(|latest| latest.at > after)?;
+    let missed = table.count(after, occurrence.at).saturating_sub(1);
+    Some(PlannedRun { occurrence, missed })
+}
+
+/// The interval between checks of a claim.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The owner of a run.
+pub(super) enum RunOwner {
+    /// This machine's.
+    Ours,
+    /// Another machine ran it.
+    Others,
+    /// It isn't known yet: why.
+    Later(String),
+}
+
+/// Claims a run, and waits for the claim while this machine is the voice.
+///
+/// # Errors
+/// The delivery journal can't be used.
+pub(super) async fn of_this_machine(
+    workspace: &Workspace,
+    journal: &Journal,
+    run: &str,
+    stop: &CancellationToken,
+) -> Result<RunOwner, DatabaseError> {
+    let machines = &workspace.machines;
+    let Some(claim) = run_claim(run).filter(|_| !machines.is_alone()) else { return Ok(RunOwner::Ours) };
+    let open = journal.open_runs()?;
+    let wanted = open.iter().filter_map(|run| run_claim(&run.key));
+    machines.set_intended_sends(
+        "routines",
+        wanted.map(|key| IntendedSend { key, due: None, within: None }).collect(),
+    );
+    let mut changes = machines.rights_changes();
+    loop {
+        match machines.send_right(&claim) {
+            SendRight::Yes { .. } => return Ok(RunOwner::Ours),
+            SendRight::Never => return Ok(RunOwner::Others),
+            SendRight::Wait if !machines.is_voice() => {
+                return Ok(RunOwner::Later("another machine is the voice".to_owned()));
+            }
+            SendRight::Wait => tokio::select! {
+                () = stop.cancelled() => return Ok(RunOwner::Later("the program is stopping".to_owned())),
+                () = changes.changed() => {}
+                () = tokio::time::sleep(workspace.clock.sleep(LOOK)) => {}
+            },
+        }
+    }
+}
+
+/// A preview of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Preview {
+    /// The routine.
+    pub name: String,
+    /// Its prompt.
+    pub asked: String,
+    /// The material with the prompt.
+    pub material: String,
+    /// The brains that would be asked, in order; none if memory answers.
+    pub brains: Vec<String>,
+    /// Why these.
+    pub why: String,
+    /// The destination of the answer, in words.
+    pub to: String,
+    /// Whether one of its conditions holds, so that its schedule would let it run.
+    pub holds: bool,
+}
+
+/// Previews a run of a routine.
+///
+/// # Errors
+/// Its head isn't understood, no such brain is set up, or what it is about can't be read.
+pub fn preview(workspace: &Workspace, note: &RoutineNote) -> Result<Preview, RunError> {
+    let no_routine = || RunError::NoRoutine(note.name.clone());
+    let routine =
+        note.routine.as_ref().filter(|routine| !routine.prompt.is_empty()).ok_or_else(no_routine)?;
+    let turns = TurnJournal::in_memory()?;
+    let found = gather_now(workspace, &turns, routine, &workspace.journal()?, &note.name)?;
+    let question = route::QuestionProperties {
+        text: &routine.prompt,
+        routine: Some(&note.name),
+        ..route::QuestionProperties::default()
+    };
+    let routed = route::route(&workspace.settings, &question, None);
+    let mut routed = routed.map_err(|error| RunError::Problem(error.to_string()))?;
+    if let Some(brain) = &routine.brain {
+        routed.ask_first(&workspace.settings, brain);
+    }
+    Ok(Preview {
+        name: note.name.clone(),
+        asked: routine.prompt.clone(),
+        material: found.text(),
+        brains: routed.chain,
+        why: routed.why,
+        to: destination(workspace, routine),
+        holds: found.holds,
+    })
+}
+
+/// The destination of an answer, in words.
+pub fn destination(workspace: &Workspace, routine: &Routine) -> String {
+    let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
+    match (routine.deliver, target(workspace, routine, today)) {
+        (AnswerDelivery::None, _) => "its log alone".to_owned(),
+        (AnswerDelivery::Note, Ok(Some(path))) => format!("the note {path}"),
+        (AnswerDelivery::Note, Err(problem)) => problem,
+        _ => match routine.scope.as_deref().filter(|scope| *scope != "console") {
+            Some(scope) => scope.to_owned(),
+            None => format!("where reminders go ({})", workspace.delivery_order(false).primary.name()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn told(since: &str, handled: Option<&str>, now: &str) -> Option<(String, u32)> {
+        let known = RoutineProgress { since: at(since), handled: handled.map(at), ran: None, baseline: None };
+        let schedule = "daily 08:00".parse().unwrap();
+        let planned = due(&Zone::get("Europe/London").unwrap(), &schedule, &known, at(now))?;
+        Some((planned.occurrence.local.to_string(), planned.missed))
+    }
+
+    #[test]
+    fn what_was_missed_comes_as_one_and_what_came_never_again() {
+        let one = |local: &str, missed| Some((local.to_owned(), missed));
+        let day = "2026-12-01T00:00:00Z";
+        assert_eq!(told(day, None, "2026-12-01T07:59:59Z"), None);
+        assert_eq!(told(day, None, "2026-12-01T08:00:00Z"), one("2026-12-01T08:00:00", 0));
+        assert_eq!(told(day, None, "2026-12-05T09:00:00Z"), one("2026-12-05T08:00:00", 4));
+        let handled = Some("2026-12-05T08:00:00Z");
+        assert_eq!(told(day, handled, "2026-12-05T09:00:00Z"), None);
+        // The clock went back: nothing comes again.
+        assert_eq!(told(day, handled, "2026-12-03T09:00:00Z"), None);
+        assert_eq!(told(day, handled, "2026-12-06T08:00:01Z"), one("2026-12-06T08:00:00", 0));
+    }
+
+    #[test]
+    fn a_routine_counts_from_the_minute_of_its_last_change() {
+        let changed = Some(at("2026-12-01T08:00:40Z"));
+        let since = |answered, now| counted_from(changed, answered, at(now));
+        assert_eq!(since(None, "2026-12-01T08:00:50Z"), at("2026-12-01T08:00:00Z"));
+        assert_eq!(since(None, "2026-11-01T08:00:50Z"), at("2026-11-01T08:00:00Z"));
+        assert_eq!(
+            since(Some(at("2026-11-30T08:00:00Z")), "2026-12-02T08:00:50Z"),
+            at("2026-12-01T08:00:00Z")
+        );
+        assert_eq!(
+            since(Some(at("2026-12-02T08:00:00Z")), "2026-12-02T09:00:50Z"),
+            at("2026-12-02T08:00:01Z")
+        );
+        assert_eq!(told("2026-12-01T08:00:00Z", None, "2026-12-01T08:00:50Z").unwrap().1, 0);
+        assert_eq!(told("2026-12-01T08:01:00Z", None, "2026-12-01T08:01:50Z"), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! Finds and strips what of a note's markup a reader doesn't see: comments (`%% … %%` as Obsidian writes them, and
+//! `<!-- … -->`), HTML, and the mark of a callout. Comments are blocks of a kind of their own and no part of their paragraph
+//! or item.
+//!
+//! Pure. Comment marks in code are text; so is a `%%` without its end.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memmem;
+
+/// The comments of `text[from..]` with their marks, in order, as byte ranges of `text`.
+pub fn find(text: &str, from: usize) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    if memmem::find(&bytes[from..], b"%%").is_none() && memmem::find(&bytes[from..], b"<!--").is_none() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut fence: Option<&str> = None;
+    let mut at = from;
+    while at < text.len() {
+        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(text.len(), |length| at + length + 1);
+        let line = text[at..end].trim_start_matches([' ', '\t', '>']);
+        if let Some(open) = fence {
+            if line.starts_with(open) && line.trim_end().bytes().all(|byte| byte == open.as_bytes()[0]) {
+                fence = None;
+            }
+            at = end;
+        } else if line.starts_with("```") || line.starts_with("~~~") {
+            let mark = line.as_bytes()[0];
+            fence = Some(&line[..line.bytes().take_while(|byte| *byte == mark).count()]);
+            at = end;
+        } else {
+            at = inside_line(text, at, end, &mut found);
+        }
+    }
+    found
+}
+
+/// Finds the comments that begin in `text[start..end]`, a line; the start of the line to go on with.
+fn inside_line(text: &str, start: usize, mut end: usize, found: &mut Vec<Range<usize>>) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start;
+    while at < end {
+        let Some(next) = memchr::memchr3(b'`', b'%', b'<', &bytes[at..end]).map(|length| at + length) else {
+            return end;
+        };
+        at = next + 1;
+        let comment = match bytes[next] {
+            b'`' => {
+                let run = bytes[next..end].iter().take_while(|byte| **byte == b'`').count();
+                at = code_end(&bytes[..end], next + run, run).unwrap_or(next + run);
+                None
+            }
+            b'%' if bytes[at..end].first() == Some(&b'%') => {
+                memmem::find(&bytes[next + 2..], b"%%").map(|length| next + 2 + length + 2)
+            }
+            b'<' if bytes[next..end].starts_with(b"<!--") => {
+                let close = memmem::find(&bytes[next + 4..], b"-->").map(|length| next + 4 + length + 3);
+                // As in HTML, one that begins a line and isn't closed goes on to the end.
+                close.or_else(|| text[start..next].trim().is_empty().then_some(text.len()))
+            }
+            _ => None,
+        };
+        if let Some(close) = comment {
+            found.push(next..close);
+            at = close;
+            // It may have ended on another line.
+            end = end
+                .max(memchr::memchr(b'\n', &bytes[close..]).map_or(text.len(), |length| close + length + 1));
+        }
+    }
+    end
+}
+
+/// Behind the run of `run` backticks that closes inline code.
+fn code_end(line: &[u8], from: usize, run: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += memchr::memchr(b'`', line.get(at..)?)?;
+        let length = line[at..].iter().take_while(|byte| **byte == b'`').count();
+        at += length;
+        if length == run {
+            return Some(at);
+        }
+    }
+}
+
+/// `text` with spaces in the comments' places, so that every other byte stays where it is.
+pub fn blank<'a>(text: &'a str, comments: &[Range<usize>]) -> Cow<'a, str> {
+    if comments.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut blanked = String::with_capacity(text.len());
+    let mut at = 0;
+    for comment in comments {
+        blanked.push_str(&text[at..comment.start]);
+        blanked.extend(text[comment.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        at = comment.end;
+    }
+    blanked.push_str(&text[at..]);
+    Cow::Owned(blanked)
+}
+
+/// The range in `text` of the words of the comment at `range`, without its marks.
+pub fn words(text: &str, range: &Range<usize>) -> Range<usize> {
+    let comment = &text[range.clone()];
+    let inner = match comment.strip_prefix("<!--") {
+        Some(rest) => rest.strip_suffix("-->").unwrap_or(rest),
+        None => &comment[2..comment.len() - 2],
+    };
+    let start = range.start + if comment.starts_with('<') { 4 } else { 2 };
+    let from = start + inner.len() - inner.trim_start().len();
+    from..from + inner.trim().len()
+}
+
+/// A callout's text without its `[!name]` mark.
+pub(super) fn callout_text(text: &str) -> String {
+    let rest = text.trim_start();
+    match rest.strip_prefix("[!").and_then(|rest| rest.split_once(']')) {
+        Some((_, rest)) => rest.trim_start_matches(['+', '-']).trim_start().to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// Appends what of `html` a reader sees; `inside` remembers a comment that is still open.
+pub(super) fn strip_html(html: &str, inside: &mut bool, out: &mut String) {
+    let mut rest = html;
+    loop {
+        if *inside {
+            let Some(end) = rest.find("-->") else { return };
+            rest = &rest[end + 3..];
+            *inside = false;
+        }
+        let Some(open) = rest.find('<') else {
+            push_words(rest, out);
+            return;
+        };
+        push_words(&rest[..open], out);
+        rest = &rest[open..];
+        if rest.starts_with("<!--") {
+            *inside = true;
+            rest = &rest[4..];
+            continue;
+        }
+        match rest.find('>') {
+            Some(close) => rest = &rest[close + 1..],
+            None => return,
+        }
+        if !out.is_empty() && !out.ends_with([' ', '\n']) {
+            out.push(' ');
+        }
+    }
+}
+
+fn push_words(words: &str, out: &mut String) {
+    out.push_str(if out.ends_with([' ', '\n']) { words.trim_start_matches(' ') } else { words });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(text: &str) -> Vec<&str> {
+        find(text, 0).iter().map(|range| &text[words(text, range)]).collect()
+    }
+
+    #[test]
+    fn both_kinds_are_found_over_lines() {
+        assert_eq!(show("a %%b%% c <!-- d -->\n%%\ne\n\nf\n%% g %%h%%"), ["b", "d", "e\n\nf", "h"]);
+        assert_eq!(show("x\n<!-- open\nto the end"), ["open\nto the end"]);
+        assert_eq!(show("<!-- a --><!-- b\n--> <!--c-->"), ["a", "b", "c"]);
+        assert_eq!(show("%%%%<!---->"), ["", ""]);
+    }
+
+    #[test]
+    fn code_and_lone_marks_are_text() {
+        assert!(show("100 %% sure\n").is_empty());
+        assert!(show("a <!-- b\n").is_empty());
+        assert!(
+            show("`%% a %%` ``<!-- ` -->``\n```py\n%%time\n%%\n```\n~~~~\n<!-- x -->\n~~~\n~~~~\n")
+                .is_empty()
+        );
+        assert_eq!(show("` %%a%%"), ["a"]);
+    }
+
+    #[test]
+    fn blanking_keeps_every_other_byte() {
+        let text = "é %%ü\nb%% c";
+        let blanked = blank(text, &find(text, 0));
+        assert_eq!((blanked.len(), &*blanked), (text.len(), "é     \n    c"));
+    }
+}

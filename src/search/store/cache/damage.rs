@@ -1,0 +1,166 @@
+//! Detects damage of the cache, and replaces one that can't be used: a damaged one is rebuilt, one of another version is
+//! wiped.
+//!
+//! A checkpoint brings the database's file up to date, and its checksum into the seal. Opening the cache compares them,
+//! and reads every byte after a start of the machine, and of a cache that was copied or left in the middle of a
+//! checkpoint. A database that is whole keeps its vectors and its numbers.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::search::IndexError;
+use crate::search::store::seal;
+use crate::search::store::{
+    DATABASE, Found, Lock, Mode, Seal, Sealed, SegmentFiles, Store, boot_id, catalog,
+};
+
+impl Store {
+    /// All tables anew, with this generation; the write lock is held.
+    pub(super) fn begin(&self, generation: u64) -> Result<(), IndexError> {
+        {
+            let conn = self.conn()?;
+            conn.execute_batch("BEGIN IMMEDIATE")?;
+            catalog::reset(&conn, &self.fingerprint)?;
+            catalog::set_totals(&conn, &catalog::Totals { generation, ..catalog::Totals::default() })?;
+            conn.execute_batch("COMMIT")?;
+        }
+        self.drop_earlier();
+        self.checkpoint()
+    }
+
+    /// Removes the files of earlier versions.
+    fn drop_earlier(&self) {
+        for entry in std::fs::read_dir(&self.root).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name == "recall.bin" || name.starts_with("recall-") && name.ends_with(".layer") {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// Makes a damaged cache anew: empty, to be filled from the notes. A database that is whole keeps its vectors.
+///
+/// # Errors
+/// The disk's.
+pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
+    let _writing = Lock::take(&root.join("write.lock"))?;
+    let is_whole = matches!(Sealed::look(root, true), Ok(Found::Whole | Found::Doubtful));
+    let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
+    let begun =
+        if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
+    match begun {
+        Ok(()) => Ok(()),
+        Err(_) => wipe(root),
+    }
+}
+
+/// An empty index in the same database, which other processes have open: its numbers go on.
+fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
+    let conn = catalog::open(&root.join(DATABASE), false)?;
+    quick_check(&conn)?;
+    let generation = catalog::totals(&conn)?.generation + 1;
+    let files = SegmentFiles::open(&root.join("tantivy"))?;
+    let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn);
+    store.begin(generation)
+}
+
+/// Removes all that the index keeps under `root`.
+fn wipe(root: &Path) -> Result<(), IndexError> {
+    remove(std::fs::remove_file(root.join(DATABASE)), &root.join(DATABASE))?;
+    drop_logs(root)?;
+    remove(std::fs::remove_dir_all(root.join("tantivy")), &root.join("tantivy"))
+}
+
+/// Removes what belongs to a database that isn't there.
+pub(super) fn drop_logs(root: &Path) -> Result<(), IndexError> {
+    for name in ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"] {
+        remove(std::fs::remove_file(root.join(name)), &root.join(name))?;
+    }
+    remove(Sealed::remove(root), root)
+}
+
+fn remove(result: std::io::Result<()>, path: &Path) -> Result<(), IndexError> {
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::cache(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// SQLite's log is taken into the database's file from this length on, in bytes.
+const LONGEST_LOG: u64 = 4 << 20;
+
+impl Store {
+    /// To be called after a commit, under the write lock: a long log is taken into the database's file.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn committed(&self) -> Result<(), IndexError> {
+        if self.log_length() < LONGEST_LOG { Ok(()) } else { self.checkpoint() }
+    }
+
+    /// Of SQLite's log, in bytes.
+    pub(super) fn log_length(&self) -> u64 {
+        std::fs::metadata(self.root.join("index.sqlite-wal")).map_or(0, |log| log.len())
+    }
+
+    /// Brings the database's file up to the last commit, as far as its readers let it, and seals it; the write lock is
+    /// held.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn checkpoint(&self) -> Result<(), IndexError> {
+        let conn = self.conn()?;
+        if let Some(sealed) = Sealed::read(&self.root) {
+            Sealed { is_changing: true, ..sealed }.write(&self.root)?;
+        }
+        conn.busy_timeout(std::time::Duration::ZERO)?;
+        let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        conn.busy_timeout(catalog::PATIENCE)?;
+        // A busy one has done what it could.
+        if let Err(error) = done {
+            tracing::debug!(%error, "no checkpoint");
+        }
+        fail::fail_point!("index-checkpoint-middle", |_| Err(IndexError::Interrupted));
+        let path = self.root.join(DATABASE);
+        let database = Seal::of(&path).map_err(|error| IndexError::cache(&path, error))?;
+        Sealed { database, is_changing: false, boot: boot_id() }.write(&self.root)
+    }
+
+    /// Looks at every byte of the cache, and seals it anew.
+    ///
+    /// # Errors
+    /// A file is damaged; the disk's.
+    pub fn examine(&self) -> Result<(), IndexError> {
+        if !self.is_writable() {
+            return Ok(());
+        }
+        let _writing = self.write_lock()?;
+        self.examine_locked()
+    }
+
+    /// As [`Store::examine`]; the write lock is held.
+    pub(super) fn examine_locked(&self) -> Result<(), IndexError> {
+        if !matches!(Sealed::look(&self.root, true)?, Found::Whole | Found::Doubtful) {
+            return Err(IndexError::Torn(format!("`{DATABASE}` has no seal")));
+        }
+        let conn = self.conn()?;
+        quick_check(&conn)?;
+        for row in catalog::segments(&conn)? {
+            if let Some(seals) = seal::check_files(&self.segments(), &row.seals, true)? {
+                let values = rusqlite::params![row.id, seals];
+                conn.execute("UPDATE segments SET seals = ?2 WHERE id = ?1", values)?;
+            }
+        }
+        drop(conn);
+        self.checkpoint()
+    }
+}
+
+/// SQLite's own look at its file.
+pub(super) fn quick_check(conn: &Connection) -> Result<(), IndexError> {
+    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict == "ok" { Ok(()) } else { Err(IndexError::Torn(verdict)) }
+}

@@ -1,0 +1,10 @@
+//! Brings into scope what almost every place needs: `use super::prelude::*`.
+
+pub(in crate::web) use std::sync::Arc;
+
+pub(in crate::web) use maud::{Markup, html};
+pub(in crate::web) use serde::Serialize;
+
+pub(in crate::web) use crate::web::answer::{MadeChange, PageError, PageView, Result};
+pub(in crate::web) use crate::web::parts;
+pub(in crate::web) use crate::web::visit::{FormData, Visit, encoded, note_address};

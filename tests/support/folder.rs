@@ -1,0 +1,95 @@
+//! The folder of a vault, with its state and its cache beside it: all tests that need one are made on this.
+
+use std::path::{Path, PathBuf};
+
+/// Lets what has a field `folder` be used as that folder.
+#[allow(unused_macros, unused_imports)]
+macro_rules! holds_folder {
+    ($holder:ty) => {
+        impl std::ops::Deref for $holder {
+            type Target = $crate::support::Folder;
+
+            fn deref(&self) -> &Self::Target {
+                &self.folder
+            }
+        }
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use holds_folder;
+
+/// The folder of a vault, with its state beside it.
+#[derive(Debug)]
+pub enum Folder {
+    /// It goes with this.
+    Own(tempfile::TempDir),
+    /// Another process or value has made it and will remove it.
+    Others(PathBuf),
+}
+
+impl Folder {
+    /// A temporary one with an empty `vault` in it, and these folders.
+    pub fn new(folders: &[&str]) -> Self {
+        let temp = tempfile::tempdir().expect("a temporary folder");
+        for folder in ["vault"].iter().chain(folders) {
+            std::fs::create_dir_all(temp.path().join(folder)).expect("a folder");
+        }
+        Self::Own(temp)
+    }
+
+    /// The folder around the vault.
+    pub fn dir(&self) -> &Path {
+        match self {
+            Self::Own(temp) => temp.path(),
+            Self::Others(path) => path,
+        }
+    }
+
+    /// The vault's folder.
+    pub fn root(&self) -> PathBuf {
+        self.dir().join("vault")
+    }
+
+    /// The state directory.
+    pub fn state(&self) -> PathBuf {
+        self.dir().join("state")
+    }
+
+    /// The cache directory.
+    pub fn cache(&self) -> PathBuf {
+        self.dir().join("cache")
+    }
+
+    /// A file of the vault.
+    pub fn path(&self, note: &str) -> PathBuf {
+        self.root().join(note)
+    }
+
+    /// The text of a note; lossy where it isn't UTF-8.
+    pub fn read(&self, note: &str) -> String {
+        let bytes = std::fs::read(self.path(note)).unwrap_or_else(|error| panic!("{note}: {error}"));
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The text of a note; empty where there is none.
+    pub fn text(&self, note: &str) -> String {
+        if self.has(note) { self.read(note) } else { String::new() }
+    }
+
+    /// Whether a note is there.
+    pub fn has(&self, note: &str) -> bool {
+        self.path(note).exists()
+    }
+
+    /// Writes a note as a person's editor would.
+    pub fn write(&self, note: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(note);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+        std::fs::write(path, text).expect("a note");
+    }
+
+    /// Deletes a note.
+    pub fn remove(&self, note: &str) {
+        std::fs::remove_file(self.path(note)).expect("a note");
+    }
+}
