@@ -134,7 +134,7 @@ pub fn one_line(text: &str, most: usize) -> String {
 /// The words of a text that carry its content, in a rough common form; pairs of characters where a script
 /// writes its words without spaces.
 pub fn content(text: &str) -> HashSet<String> {
-    let mut out = HashSet::new();
+    let (mut out, empty) = (HashSet::new(), &WORDS["empty"]);
     for word in normalize_words(&text.to_lowercase()).split(' ') {
         let chars: Vec<char> = word.chars().collect();
         if chars
@@ -142,7 +142,7 @@ pub fn content(text: &str) -> HashSet<String> {
             .any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{e00}'..='\u{e7f}'))
         {
             out.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
-        } else if chars.len() > 1 && !WORDS["empty"].contains(&word) {
+        } else if chars.len() > 1 && !empty.contains(&word) {
             let stem = word.strip_suffix("'s").unwrap_or(word);
             let stem = stem.strip_suffix('s').filter(|stem| stem.chars().count() > 2).unwrap_or(stem);
             out.insert(stem.to_owned());

@@ -9,7 +9,8 @@
 //!
 //! Errors have two tiers: a fault of a note, a message or a part is reported (log, `status`) and the loop goes on; only
 //! a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM,
-//! Ctrl-C, a SIGHUP that isn't ignored) ends everything within a second, without cleaning up: the state on disk is enough for the next start.
+//! Ctrl-C, a SIGHUP that isn't ignored) ends everything within a second, without cleaning up: the state on disk is enough
+//! for the next start.
 //!
 //! Never here: rules about due items, texts of notifications, texts of answers. The rooms decide those.
 

@@ -18,6 +18,11 @@ pub fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
+/// The lines of a text with their terminators, as [`lines`] of bytes.
+pub fn text_lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
 /// A line without its terminator.
 pub fn body(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -106,22 +111,24 @@ fn differing_words(op: &DiffOp, old: &[&str], new: &[&str]) -> std::vec::IntoIte
 
 /// The changes from `old` to `new` as a unified diff without the names of the files; empty where there are none.
 pub fn unified(old: &str, new: &str) -> String {
-    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let [old, new] = [old, new].map(text_lines);
     let mut out = String::new();
     for hunk in hunks(&old, &new) {
         let _ = writeln!(out, "{}", hunk.head());
         for line in hunk.lines() {
-            let _ = write!(out, "{}{}", line.tag(), line.value());
-            end_line(&mut out, line.value());
+            let text = line.value();
+            let _ = write!(out, "{}{}", line.tag(), text.strip_suffix('\n').unwrap_or(text));
+            end_line(&mut out, text);
         }
     }
     out
 }
 
-/// Ends a line of a diff that has none of its own, and says so.
+/// Ends a line of a diff; says so where `line`, as it stands in its file, has no end of its own.
 pub fn end_line(out: &mut String, line: &str) {
+    out.push('\n');
     if !line.ends_with('\n') {
-        out.push_str("\n\\ No newline at end of file\n");
+        out.push_str("\\ No newline at end of file\n");
     }
 }
 

@@ -15,7 +15,7 @@
 //! | [`follow`] | the vault's changes | an updated cache, or a view beside it; never older than the files on disk |
 //! | [`query`] | the typed text | words, filters, scopes, the kind of answer that is wanted |
 //! | [`retrieve`] | words, vectors | candidates |
-//! | [`rank`] | candidates | scores: ranking stands here; the names of its signals, weights and thresholds stand in [`weights`] |
+//! | [`rank`] | candidates | scores; names, weights and thresholds of its signals stand in [`weights`] |
 //! | [`results`] | what ranks best | hits, excerpts, injections, or `NONE` |
 //!
 //! The rest of the program uses three types. [`Index`] answers by words alone and keeps the cache. [`Recall`] is built

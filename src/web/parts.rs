@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use similar::ChangeTag;
 
 use super::visit::Visit;
-use crate::format::changes::hunks;
+use crate::format::changes::{hunks, text_lines};
 use crate::listen::secret;
 
 /// A form that changes something: with its token and an id of its own. `action` is the place's path, `what` is what it is
@@ -169,7 +169,7 @@ pub fn plan(title: &str, lines: &[String], form: &Markup) -> Markup {
 
 /// Two states of a text, line by line.
 pub fn diff(old: &str, new: &str) -> Markup {
-    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let [old, new] = [old, new].map(text_lines);
     html! {
         div.diff role="region" aria-label="Differences" tabindex="0" {
             @for hunk in hunks(&old, &new) {

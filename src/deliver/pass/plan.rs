@@ -122,8 +122,8 @@ pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timesta
 /// How far ahead phrases are asked for.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
-/// Lists items that are due within a minute after the instant of the pass and are sent once, alone. Recurring and late items, and those
-/// in a digest, keep the plain text.
+/// Lists items that are due within a minute after the instant of the pass and are sent once, alone. Recurring and late
+/// items, and those in a digest, keep the plain text.
 pub(super) fn upcoming(pass: Pass<'_>, notes: &PassNotes) -> Result<Vec<PendingSend>> {
     // A line gets its id within seconds, and a pass follows: until then it has no lasting key.
     let named: HashSet<String> = notes

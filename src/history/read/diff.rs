@@ -9,7 +9,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use similar::ChangeTag;
 
-use crate::format::changes::{differences, end_line, hunks, lines, unified};
+use crate::format::changes::{differences, end_line, hunks, lines, text_lines, unified};
 use crate::history::store::{FileState, PathChange};
 use crate::history::{Commit, FileMode, History, Result};
 
@@ -107,7 +107,7 @@ pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
 
 /// A unified diff with colours, the words that differ standing out in lines that changed.
 fn coloured(out: &mut String, old: &str, new: &str) {
-    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let [old, new] = [old, new].map(text_lines);
     for hunk in hunks(&old, &new) {
         let _ = writeln!(out, "{HUNK}{}{}", hunk.head(), HUNK.render_reset());
         for (line, mut words) in hunk.words() {
@@ -122,10 +122,7 @@ fn coloured(out: &mut String, old: &str, new: &str) {
                 let _ = write!(out, "{}{style}{value}", whole.render_reset());
             }
             let _ = write!(out, "{}", whole.render_reset());
-            match line.value().ends_with('\n') {
-                true => out.push('\n'),
-                false => end_line(out, line.value()),
-            }
+            end_line(out, line.value());
         }
     }
 }

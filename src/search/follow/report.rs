@@ -151,7 +151,9 @@ impl Index {
         let store = self.store()?;
         let damage = store.examine().err().filter(IndexError::is_damage);
         let mended = store.take_mended();
-        damage.map_or(Ok(()), Err)?;
+        if let Some(damage) = damage {
+            return Err(damage);
+        }
         found.extend(mended.map(|words| Finding::warn("index", words, "")));
         if let Mode::ReadOnly(why) | Mode::Memory(why) = &store.mode {
             let detail = format!("{why}; searches read the notes directly, which is slow");
@@ -168,7 +170,7 @@ impl Index {
         Ok(())
     }
 
-    /// The contents, what is left out, and the faults of notes, all from one look at every file.
+    /// The contents, what is left out, and the faults of notes, all from one state of the index.
     fn findings_in(&self, snapshot: &Snapshot<'_>) -> Result<Vec<Finding>, IndexError> {
         let Stats { files, blocks, index_bytes, generation, left_out, .. } = self.stats_of(snapshot)?;
         let mut found = Vec::new();

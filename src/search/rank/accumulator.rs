@@ -1,13 +1,13 @@
 //! Adds up the ranking signals of a question as a weighted sum for each block ([`Scores`]). Also defines the inputs of
 //! the ranking of turns ([`Prompt`]), and keeps scratch memory for the next question ([`ScratchPool`]).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use jiff::tz::TimeZone;
 
 use crate::search::query::Question;
 use crate::search::retrieve::{Bounds, Candidates, CorpusScope, MANY, Nearest, Vectors};
-use crate::search::store::Corpus;
+use crate::search::store::{Corpus, cache::guard};
 use crate::search::weights::{Signal, Weights};
 
 /// Of more candidates than [`MANY`], so many of the best by words are looked at closely.
@@ -62,7 +62,7 @@ pub enum Near {
 impl<'p> Scores<'p> {
     /// All zero, for a corpus of so many slots.
     pub fn new(weights: Weights, near: Near, slots: usize, pool: &'p ScratchPool) -> Self {
-        let mut cells = lock(&pool.cells).pop().unwrap_or_default();
+        let mut cells = guard(&pool.cells).pop().unwrap_or_default();
         make_room(&mut cells, slots);
         Self { pool, weights, near, cells, touched: Vec::new(), listed: None }
     }
@@ -167,7 +167,7 @@ impl Drop for Scores<'_> {
     /// Leaves the cells, all zero, to the next question.
     fn drop(&mut self) {
         self.touched.drain(..).for_each(|slot| self.cells[slot as usize] = Cell::default());
-        lock(&self.pool.cells).push(std::mem::take(&mut self.cells));
+        guard(&self.pool.cells).push(std::mem::take(&mut self.cells));
     }
 }
 
@@ -182,7 +182,7 @@ pub struct ScratchPool {
 impl ScratchPool {
     /// Runs `work` with scratch memory for any layer of a corpus; `work` leaves it zero.
     pub(super) fn with_layer<T>(&self, corpus: &Corpus, work: impl FnOnce(&mut LayerScratch) -> T) -> T {
-        let mut scratch = lock(&self.layers).pop().unwrap_or_default();
+        let mut scratch = guard(&self.layers).pop().unwrap_or_default();
         for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling] {
             make_room(&mut by_slot.value, corpus.largest().next_power_of_two());
         }
@@ -190,14 +190,14 @@ impl ScratchPool {
             make_room(&mut by_note.value, corpus.note_count().next_power_of_two());
         }
         let made = work(&mut scratch);
-        lock(&self.layers).push(scratch);
+        guard(&self.layers).push(scratch);
         made
     }
 
     /// Gives all of it back: no question is expected soon.
     pub(in crate::search) fn clear(&self) {
-        lock(&self.cells).clear();
-        lock(&self.layers).clear();
+        guard(&self.cells).clear();
+        guard(&self.layers).clear();
     }
 }
 
@@ -208,10 +208,6 @@ fn make_room<T: Copy + Default>(values: &mut Vec<T>, length: usize) {
     } else {
         values.resize(length, T::default());
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The scratch memory for one layer: by slot, and by note.

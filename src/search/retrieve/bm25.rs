@@ -100,7 +100,8 @@ pub fn top(
     let weight = |slot: u32| if comments.contains(slot) { COMMENT } else { 1.0 };
     let mut scored: Vec<(u32, f32)> =
         may.iter().map(|slot| (slot, weight(slot) * scores[slot as usize])).collect();
-    let order = |a: &(u32, f32), b: &(u32, f32)| rank(corpus, a, b);
+    let places = places(corpus, scored.iter().map(|(slot, _)| *slot));
+    let order = |a: &(u32, f32), b: &(u32, f32)| rank(corpus, &places, a, b);
     if scored.len() > most && most > 0 {
         scored.select_nth_unstable_by(most - 1, order);
     }
@@ -109,10 +110,23 @@ pub fn top(
     Ok(scored)
 }
 
+/// For the number of each note that has one of these slots, its place in the order of their paths. To compare paths for each
+/// pair of equal scores would take longer, where a filter alone gives all of them the same one.
+fn places(corpus: &Corpus, slots: impl Iterator<Item = u32>) -> Vec<u32> {
+    let path = |note: u32| &*corpus.note(note).row.path;
+    let mut notes: Vec<u32> = slots.map(|slot| corpus.meta(slot).file).collect();
+    notes.dedup();
+    notes.sort_by(|a, b| path(*a).cmp(path(*b)));
+    let mut places = vec![0; corpus.note_count()];
+    (0..).zip(notes).for_each(|(place, note)| places[note as usize] = place);
+    places
+}
+
 /// The order of answers, slots with their scores: best first, then the newest, then by note and place.
-fn rank(corpus: &Corpus, a: &(u32, f32), b: &(u32, f32)) -> Ordering {
+/// `places` are those of [`places()`].
+fn rank(corpus: &Corpus, places: &[u32], a: &(u32, f32), b: &(u32, f32)) -> Ordering {
     let time = |slot| corpus.meta(slot).time;
-    let place = |slot| (corpus.place_by_path(slot), corpus.meta(slot).line, slot);
+    let place = |slot| (places[corpus.meta(slot).file as usize], corpus.meta(slot).line, slot);
     let by_score = b.1.total_cmp(&a.1).then_with(|| time(b.0).cmp(&time(a.0)));
     by_score.then_with(|| place(a.0).cmp(&place(b.0)))
 }

@@ -76,7 +76,8 @@ impl Drop for Pooled<'_> {
     }
 }
 
-fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// A mutex's value, also after a panic of another thread.
+pub(in crate::search) fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -11,7 +11,6 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use rusqlite::Connection;
 
@@ -38,8 +37,6 @@ pub struct Corpus {
     /// The first slot of each segment.
     pub(super) firsts: Vec<u32>,
     pub(super) authors: Authors,
-    /// The place of each note in the order of their paths, once equal scores were compared.
-    by_path: OnceLock<Vec<u32>>,
 }
 
 /// One note of the corpus.
@@ -86,7 +83,6 @@ impl Corpus {
         let first = u32::try_from(self.len()).unwrap_or(u32::MAX);
         let file = u32::try_from(self.note_count()).unwrap_or(u32::MAX);
         let authors = seg.rows.authors().iter().map(|name| self.authors.of_key(name)).collect();
-        self.by_path = OnceLock::new();
         self.firsts.push(first);
         self.segs.push(Seg { first, file, authors, ..seg });
     }
@@ -129,19 +125,6 @@ impl Corpus {
     pub(in crate::search) fn note(&self, number: u32) -> CorpusNote<'_> {
         let seg = self.seg_of_note(number);
         seg.note(number, &seg.rows.notes()[(number - seg.file) as usize])
-    }
-
-    /// The place of a slot's note in the order of all notes' paths, dead versions included.
-    pub(in crate::search) fn place_by_path(&self, slot: u32) -> u32 {
-        let places = self.by_path.get_or_init(|| {
-            let path = |note: u32| &*self.note(note).row.path;
-            let mut notes: Vec<u32> = (0..).take(self.note_count()).collect();
-            notes.sort_by(|a, b| path(*a).cmp(path(*b)));
-            let mut places = vec![0; notes.len()];
-            (0..).zip(notes).for_each(|(place, note)| places[note as usize] = place);
-            places
-        });
-        places[self.meta(slot).file as usize]
     }
 
     fn seg_of_note(&self, number: u32) -> &Seg {

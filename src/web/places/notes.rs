@@ -11,7 +11,7 @@ use super::files::find_link_target;
 use super::health::written;
 use super::history::{differences, open, text};
 use super::prelude::*;
-use crate::format::changes::changes;
+use crate::format::changes::{changes, text_lines};
 use crate::history::{
     Blame, BlameBound, BlamedLine, Commit, Deletions, FileDiff, History, LineOrigin, LineTarget, LineWriter,
     LogFilter, SnapshotEntry, sections,
@@ -312,10 +312,9 @@ fn planned(visit: &Visit<'_>, planned: &PlannedRestore, now: &[u8]) -> Markup {
 
 /// Two states beside each other, line by line.
 fn side_by_side(then: &str, now: &str) -> Markup {
-    let [then, now] = [then, now].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let all = changes(&then, &now)
-        .into_iter()
-        .flat_map(|op| op.iter_changes(&then[..], &now[..]).collect::<Vec<_>>());
+    let [then, now] = [then, now].map(text_lines);
+    let ops = changes(&then, &now);
+    let all = ops.iter().flat_map(|op| op.iter_changes(&then[..], &now[..]));
     let changes = all.filter(|change| !change.value().trim().is_empty()).take(2_000);
     let row = |change: Change<&str>| {
         let line = change.value().trim_end_matches(['\n', '\r']);

@@ -70,12 +70,13 @@ fn the_best_are_those_of_scoring_everything() {
         let items: Vec<Item> = words.iter().map(|word| Item::Words((*word).to_owned())).collect();
         let clauses = clauses(&mut DocumentSets::new(&corpus), &items, &mut Vec::new()).unwrap();
         let named: Vec<_> = words.iter().copied().zip(&clauses).collect();
+        let places = places(&corpus, 0..corpus.len() as u32);
         for (docs, allowed) in [(&all, None), (&odd, Some(&allowed))] {
             let mut expected: Vec<(u32, f32)> =
                 docs.iter().map(|slot| naive(&corpus, &named, *slot)).collect();
             for is_all in [true, false] {
                 expected.retain(|(_, score)| is_all || *score > 0.0);
-                expected.sort_by(|a, b| rank(&corpus, a, b));
+                expected.sort_by(|a, b| rank(&corpus, &places, a, b));
                 for most in [1, 10, 300] {
                     let found = top(&corpus, &clauses, allowed, is_all, most).unwrap();
                     assert_eq!(found, expected[..most.min(expected.len())], "{words:?} {most}");
