@@ -309,7 +309,8 @@ fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
     // What undo brings back is a question, not a tick that is carried out once more.
     let _ = vault.run(&["undo"]).ok();
     assert!(!vault.read("MEMORY.md").contains("German"));
-    assert!(vault.read("Inbox.md").contains("\n- [ ] [preferences] Anna: I prefer answers in German."));
+    let inbox = vault.read("Inbox.md");
+    assert!(inbox.contains("\n- [ ] [preferences] Anna: I prefer answers in German."), "{inbox}");
 }
 
 #[test]

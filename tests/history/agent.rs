@@ -67,8 +67,13 @@ fn a_snapshot_that_overtakes_the_word_about_a_write_takes_nothing_from_it() {
     let path = note("a.md");
     let change = ObservedChange { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
     room.history.changed(&change).unwrap();
-    assert_eq!(room.subjects()[..2], ["cli: saved: two", "human: changed a.md"]);
+    // The write has its own change again, so `undo` takes it back.
+    let is_back = "human: changed a.md";
+    assert_eq!(room.subjects()[..3], ["cli: saved: two", is_back, "human: changed a.md"]);
     assert_eq!(room.history.read_at(&room.log()[0].commit, "a.md").unwrap().unwrap(), b"two\n");
+    room.is_settled();
+    let undone = room.undo(&room.plan_undo(1));
+    assert_eq!((undone.notes.as_slice(), room.read("a.md").as_str()), (&["a.md".to_owned()][..], "one\n"));
     room.is_settled();
 }
 

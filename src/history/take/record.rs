@@ -52,11 +52,7 @@ impl History {
         if known == after && commits.is_reported_again(&message)? {
             return Ok(());
         }
-        if known == after && known != before && commits.was_overtaken(path.as_str(), before, after)? {
-            // A snapshot between the write and this report took the write for a person's. The content is kept; the actor and
-            // the reason are committed now.
-            return commits.commit_tree(commits.tree, &message);
-        }
+        // A person's change; or a snapshot between the write and this report took the write for one, and goes back.
         if known != before {
             commits.commit_changes_of_people(vec![(path.to_string(), before)])?;
         }
@@ -145,19 +141,6 @@ impl Committer<'_> {
             }
             if commit.message == *message {
                 return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Whether one of the last commits made exactly this change of the note.
-    fn was_overtaken(&self, path: &str, before: Option<FileState>, after: Option<FileState>) -> Result<bool> {
-        for commit in self.store.commits(self.head).take(8) {
-            let commit = commit?;
-            let old = self.store.file(self.store.tree_before(&commit)?, path)?;
-            let new = self.store.file(commit.tree, path)?;
-            if old != new {
-                return Ok(commit.message.actor() == "human" && old == before && new == after);
             }
         }
         Ok(false)
