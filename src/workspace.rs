@@ -21,6 +21,7 @@ use crate::deliver::{
 };
 use crate::format::commitment::CommitmentStatus;
 use crate::machines::Machines;
+use crate::memory::commitments::FollowUpNotes;
 use crate::memory::{MemoryError, MemoryNotes};
 use crate::reminders::VaultReminders;
 use crate::schedule::{DigestRule, Pause, Zone, resolve};
@@ -179,19 +180,20 @@ impl Workspace {
         Ok((count > 0).then_some(RestoredItem { count, kind, fire }))
     }
 
-    /// Moves a pending follow-up that wasn't sent yet to a local time. Returns its new block; `None` if there is no
-    /// such follow-up.
+    /// Moves a pending follow-up that wasn't sent yet, and that `was` so where that matters, to a local time. Returns its
+    /// new block; `None` if there is no such follow-up.
     ///
     /// # Errors
     /// Its note can't be read or written.
     pub fn postponed(
         &self,
         id: &str,
+        was: Option<&str>,
         to: jiff::civil::DateTime,
         origin: &Origin,
     ) -> Result<Option<String>, MemoryError> {
         let memory = self.memory();
-        let ledger = memory.ledger();
+        let ledger = FollowUpNotes { was, ..memory.ledger() };
         let file = ledger.read()?;
         let waiting = file.find(id).filter(|block| block.commitment.status == CommitmentStatus::Pending);
         let Some(due) = waiting.and_then(|block| block.commitment.due) else { return Ok(None) };
@@ -216,7 +218,7 @@ impl Workspace {
     /// The reminders.
     pub fn vault_reminders(&self) -> VaultReminders<'_> {
         let Self { vault, editor, zone, .. } = self;
-        VaultReminders { vault, editor, path: self.note(&self.settings.paths.reminders), zone }
+        VaultReminders { vault, editor, path: self.note(&self.settings.paths.reminders), zone, was: None }
     }
 
     /// A pass over this vault.

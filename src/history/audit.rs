@@ -4,9 +4,10 @@
 //! scheduler removed has a delivery; ids never change. A violation is reported with its commit, file and line. A restore is
 //! a person's decision and may bring back anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
+use jiff::civil::Time;
 use serde::Serialize;
 use similar::ChangeTag;
 
@@ -24,15 +25,19 @@ fn reminder_of(line: &[u8]) -> Option<Reminder> {
     }
 }
 
-/// Whether the line is a reminder that has no id yet.
-fn is_without_id(line: &[u8]) -> bool {
-    reminder_of(line).is_some_and(|reminder| reminder.id.is_none())
+/// The reminder on a line that has no id yet.
+fn reminder_without_id(line: &[u8]) -> Option<Reminder> {
+    reminder_of(line).filter(|reminder| reminder.id.is_none())
 }
 
-/// Whether both lines are one recurring reminder, before it had an id and after it moved on with one.
-fn is_moved(before: &[u8], after: &[u8]) -> bool {
-    let same = |a: &Reminder, b: &Reminder| a.msg == b.msg && a.recur == b.recur && a.time == b.time;
-    is_without_id(before) && reminder_of(before).zip(reminder_of(after)).is_some_and(|(a, b)| same(&a, &b))
+/// The part of a recurring reminder that stays when it moves on.
+fn without_day(reminder: Reminder) -> (String, Recur, Time) {
+    (reminder.msg, reminder.recur, reminder.time)
+}
+
+/// The ids that a line bears.
+fn ids_in(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter_map(|word| word.strip_prefix(b"id="))
 }
 
 /// One breach of a promise.
@@ -178,24 +183,38 @@ impl<'a> Judge<'a> {
         }
         let (old, new) = (lines(old), lines(new));
         let changes = changed(&old, &new);
-        let about = |line: &[u8]| ids.iter().any(|id| crate::history::restore::has_id(line, id));
-        let added: Vec<&[u8]> = changes.iter().filter(|c| c.0 == ChangeTag::Insert).map(|c| c.2).collect();
+        // Sets: a commit may be about ten thousand lines.
+        let lines_of = |tag| changes.iter().filter(move |c| c.0 == tag).map(|c| c.2);
+        let (removed, added): (HashSet<&[u8]>, HashSet<&[u8]>) =
+            (lines_of(ChangeTag::Delete).collect(), lines_of(ChangeTag::Insert).collect());
+        let named: HashSet<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+        let about = |line: &[u8]| ids_in(line).any(|id| named.contains(id));
+        let named_lines = || added.iter().filter(|line| about(line));
+        // A line may get its id from any write, which names a hundred of them at most.
+        let with_id: HashSet<Vec<&[u8]>> =
+            added.iter().filter(|line| ids_in(line).next().is_some()).map(|line| without_id(line)).collect();
+        let had_none: HashSet<Vec<&[u8]>> = removed
+            .iter()
+            .filter(|line| reminder_without_id(line).is_some())
+            .map(|line| without_id(line))
+            .collect();
+        let moved: HashSet<_> = named_lines().filter_map(|line| reminder_of(line)).map(without_day).collect();
         // A reminder that was due before it had an id was told with one that its line never bore.
-        let mut unwritten =
-            ids.iter().filter(|id| !changes.iter().any(|c| crate::history::restore::has_id(c.2, id))).count();
+        let written: HashSet<&[u8]> = changes.iter().flat_map(|c| ids_in(c.2)).collect();
+        let mut unwritten = ids.iter().filter(|id| !written.contains(id.as_bytes())).count();
         for (tag, number, line) in &changes {
-            // A line that gets its id has none before.
-            let gains = *tag == ChangeTag::Delete
-                && added
-                    .iter()
-                    .any(|new| about(new) && (without_id(new) == without_id(line) || is_moved(line, new)));
+            // A recurring line may have moved on with its first id.
+            let has_moved = || reminder_without_id(line).is_some_and(|it| moved.contains(&without_day(it)));
+            let gains = match tag {
+                ChangeTag::Delete => with_id.contains(&without_id(line)) || has_moved(),
+                _ => had_none.contains(&without_id(line)) && ids_in(line).next().is_some(),
+            };
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
-            let same_but_end = added.iter().any(|other| other == line)
-                && changes.iter().any(|c| c.0 == ChangeTag::Delete && c.2 == *line);
+            let same_but_end = added.contains(line) && removed.contains(line);
             if about(line) || gains || is_blank || same_but_end {
                 continue;
             }
-            if *tag == ChangeTag::Delete && unwritten > 0 && is_without_id(line) {
+            if *tag == ChangeTag::Delete && unwritten > 0 && reminder_without_id(line).is_some() {
                 unwritten -= 1;
                 continue;
             }
@@ -224,13 +243,9 @@ impl<'a> Judge<'a> {
         if is_restore {
             return;
         }
-        for (id, (line, reminder)) in &after {
-            if before.contains_key(id) {
-                continue;
-            }
-            let same =
-                before.iter().find(|(old, (_, was))| !after.contains_key(*old) && is_same(was, reminder));
-            if let Some((was, _)) = same {
+        let gone: Vec<_> = before.iter().filter(|(id, _)| !after.contains_key(*id)).collect();
+        for (id, (line, reminder)) in after.iter().filter(|(id, _)| !before.contains_key(*id)) {
+            if let Some((was, _)) = gone.iter().find(|(_, (_, was))| is_same(was, reminder)) {
                 self.breach("ids", path, *line, format!("the id `{was}` became `{id}`"));
             }
         }
@@ -261,7 +276,6 @@ fn changed<'a>(old: &[&'a [u8]], new: &[&'a [u8]]) -> Vec<(ChangeTag, usize, &'a
 }
 
 /// The line's words without its id.
-fn without_id(line: &[u8]) -> Vec<Vec<u8>> {
-    let words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty() && !word.starts_with(b"id="));
-    words.map(<[u8]>::to_vec).collect()
+fn without_id(line: &[u8]) -> Vec<&[u8]> {
+    line.split(|byte| *byte == b' ').filter(|word| !word.is_empty() && !word.starts_with(b"id=")).collect()
 }

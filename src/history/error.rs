@@ -30,6 +30,9 @@ pub enum HistoryError {
     /// The path isn't in the snapshot with this short id.
     #[error("`{0}` is not in the snapshot {1}")]
     NotInSnapshot(String, String),
+    /// The note is another by now than the one that was to be replaced.
+    #[error("`{0}` was changed meanwhile; nothing was brought back")]
+    Changed(NotePath),
     /// A part of a note was not there.
     #[error("{0}")]
     NoPart(String),

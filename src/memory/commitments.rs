@@ -27,6 +27,8 @@ pub struct FollowUpNotes<'a> {
     pub path: NotePath,
     /// The zone whose days count the ids.
     pub zone: &'a Zone,
+    /// The [fingerprint](ListedFollowUp::fingerprint) that a follow-up must have to be changed, where that matters.
+    pub was: Option<&'a str>,
 }
 
 /// A follow-up to add.
@@ -110,7 +112,20 @@ impl ListedFollowUp {
     }
 }
 
-impl FollowUpNotes<'_> {
+impl<'a> FollowUpNotes<'a> {
+    /// The same, for changes of a follow-up that still has this fingerprint.
+    #[must_use]
+    pub fn expecting(self, was: &'a str) -> Self {
+        Self { was: Some(was), ..self }
+    }
+
+    /// Refuses a follow-up in these bytes that is not as expected.
+    fn expected(&self, bytes: &[u8], id: &str) -> Result<()> {
+        let file = commitment::parse(bytes);
+        let now = file.find(id).map(|block| listed(block, self.zone.tz()).fingerprint());
+        if self.was.is_none() || self.was == now.as_deref() { Ok(()) } else { Err(changed(id)) }
+    }
+
     /// The note's follow-ups; a missing note has none.
     ///
     /// # Errors
@@ -239,6 +254,7 @@ impl FollowUpNotes<'_> {
         let subject = format!("{to}: {}", wording::summary(&block.commitment.text));
         let why = origin.why(subject).trailer("Commitment", id);
         self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {
+            self.expected(bytes, id)?;
             let after = commitment::set_status(bytes, id, CommitmentStatus::Pending, to);
             Ok((EditPlan::Bytes(after.ok_or_else(|| changed(id))?), ()))
         })?;
@@ -277,6 +293,7 @@ impl FollowUpNotes<'_> {
         let words = text.as_deref().unwrap_or(&before.text);
         let why = origin.why(format!("changed: {}", wording::summary(words))).trailer("Commitment", id);
         self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {
+            self.expected(bytes, id)?;
             let dated = match (due, before.due) {
                 (Some(to), Some(from)) => commitment::set_due(bytes, id, from, to),
                 (Some(_), None) => None,
@@ -307,6 +324,7 @@ impl FollowUpNotes<'_> {
     pub fn postpone(&self, id: &str, (from, to): (Timestamp, Timestamp), origin: &Origin) -> Result<String> {
         let why = origin.why(format!("snoozed: {id}")).trailer("Commitment", id);
         self.editor.try_edit_with(&self.path, &why, |bytes| -> Result<_> {
+            self.expected(bytes, id)?;
             let after = commitment::set_due(bytes, id, from, to).ok_or_else(|| changed(id))?;
             let range = commitment::parse(&after).find(id).ok_or_else(|| changed(id))?.range.clone();
             let block = String::from_utf8_lossy(&after[range]).trim_end().to_owned();

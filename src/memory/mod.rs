@@ -116,7 +116,7 @@ impl MemoryNotes<'_> {
     /// The follow-ups.
     pub fn ledger(&self) -> FollowUpNotes<'_> {
         let path = note(&self.settings.paths.commitments);
-        FollowUpNotes { vault: self.vault, editor: self.editor, path, zone: self.zone }
+        FollowUpNotes { vault: self.vault, editor: self.editor, path, zone: self.zone, was: None }
     }
 
     /// The day that a note of the day is about.

@@ -26,6 +26,8 @@ pub struct VaultReminders<'a> {
     pub path: NotePath,
     /// The zone that its times are meant in.
     pub zone: &'a Zone,
+    /// The line, without blanks around it, that a reminder must have to be changed, where that matters.
+    pub was: Option<&'a str>,
 }
 
 /// A reminder that was added, changed or removed.
@@ -72,7 +74,13 @@ pub struct PreviewedReminder {
     pub occurrences: Vec<String>,
 }
 
-impl VaultReminders<'_> {
+impl<'a> VaultReminders<'a> {
+    /// The same, for changes of a reminder that still has this line.
+    #[must_use]
+    pub fn expecting(self, was: &'a str) -> Self {
+        Self { was: Some(was), ..self }
+    }
+
     /// The note's reminders; a missing note has none.
     ///
     /// # Errors
@@ -223,7 +231,17 @@ impl VaultReminders<'_> {
     /// # Errors
     /// None or several have it, or the note can't be read.
     pub fn line(&self, id: &str) -> Result<ReminderLine> {
-        Ok(plan::find(&self.read()?, id, &self.path)?.clone())
+        self.find(&self.read()?, id).cloned()
+    }
+
+    /// The line with this id in what was read, as expected.
+    fn find<'f>(&self, file: &'f RemindersFile, id: &str) -> Result<&'f ReminderLine> {
+        let line = plan::find(file, id, &self.path)?;
+        let is_expected = |was: &str| was == String::from_utf8_lossy(&line.text).trim();
+        if self.was.is_none_or(is_expected) {
+            return Ok(line);
+        }
+        Err(ReminderError::Changed(self.path.clone(), id.to_owned()))
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
@@ -262,7 +280,7 @@ impl VaultReminders<'_> {
     ) -> Result<WrittenReminder> {
         let file = self.read()?;
         let again = |msg: &str| ReminderDraft { local, recur: Recur::None, msg: msg.to_owned() };
-        let line = match (plan::find(&file, id, &self.path), said) {
+        let line = match (self.find(&file, id), said) {
             (Err(ReminderError::NoSuchId { .. }), Some(said)) => return self.add_once(&again(said), origin),
             (line, _) => line?,
         };
@@ -306,7 +324,7 @@ impl VaultReminders<'_> {
         origin: impl Into<Origin>,
     ) -> Result<WrittenReminder> {
         let file = self.read()?;
-        let line = plan::find(&file, id, &self.path)?;
+        let line = self.find(&file, id)?;
         if line.reminder.recur == Recur::None {
             return self.change(id, &ReminderChanges::moved_to(to), origin);
         }

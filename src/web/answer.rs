@@ -224,7 +224,9 @@ fn of_history(error: &HistoryError) -> PageError {
         HistoryError::Empty | HistoryError::NotInSnapshot(..) | HistoryError::NoPart(_) => {
             PageError::not_found(error)
         }
-        HistoryError::Edit(..) | HistoryError::NotUndoable(_) => PageError::changed(error),
+        HistoryError::Changed(_) | HistoryError::Edit(..) | HistoryError::NotUndoable(_) => {
+            PageError::changed(error)
+        }
         _ => PageError::failed(error),
     }
 }

@@ -20,23 +20,19 @@ use crate::when;
 const MINUTES: i64 = 10;
 
 impl Visit<'_> {
-    fn book(&self) -> VaultReminders<'_> {
-        self.workspace.vault_reminders()
+    /// The reminders, for changes of one that is still the form's.
+    fn book<'f>(&'f self, form: &'f FormData) -> VaultReminders<'f> {
+        self.workspace.vault_reminders().expecting(form.get("was"))
     }
 
     /// Does what the form asks for; what was done, in a sentence. None where it asks for something else.
     pub(super) fn act_on_line(&self, form: &FormData) -> Result<Option<String>> {
         let (id, what) = (form.get("id"), form.get("do"));
         let memory = self.workspace.memory();
-        let ledger = memory.ledger();
-        if what == "cancel" {
-            let closed = ledger.set(id, CommitmentStatus::Cancelled, &self.origin())?;
-            return Ok(Some(format!("Cancelled: {}", closed.text)));
-        }
         if is_task_id(id) {
             return self.act_on_task(id, what, form);
         }
-        match ledger.list(false)?.into_iter().find(|one| one.id == id) {
+        match memory.ledger().list(true)?.into_iter().find(|one| one.id == id) {
             Some(one) => self.act_on_follow_up(&one, what, form),
             None => self.act_on_reminder(id, what, form),
         }
@@ -78,24 +74,28 @@ impl Visit<'_> {
 
     /// Does it with a follow-up that waits.
     fn act_on_follow_up(&self, one: &ListedFollowUp, what: &str, form: &FormData) -> Result<Option<String>> {
-        let (workspace, origin) = (self.workspace, self.origin());
-        let (memory, now) = (workspace.memory(), one.fingerprint());
+        let (workspace, origin, now) = (self.workspace, self.origin(), one.fingerprint());
+        let memory = workspace.memory();
+        let ledger = memory.ledger().expecting(form.get("was"));
+        if now != form.get("was") {
+            return Err(
+                PageError::changed("the follow-up was changed meanwhile").hint(format!("it is now: {now}"))
+            );
+        }
         Ok(Some(match what {
-            "done" => {
-                format!("Done: {}", memory.ledger().set(&one.id, CommitmentStatus::Delivered, &origin)?.text)
+            "done" => format!("Done: {}", ledger.set(&one.id, CommitmentStatus::Delivered, &origin)?.text),
+            "cancel" => {
+                format!("Cancelled: {}", ledger.set(&one.id, CommitmentStatus::Cancelled, &origin)?.text)
             }
-            "snooze" | "move" => self.snooze(&one.id, form)?,
-            "edit" if now != form.get("was") => {
-                return Err(PageError::changed("the follow-up was changed meanwhile")
-                    .hint(format!("it is now: {now}")));
-            }
+            "snooze" => self.snooze(&one.id, form)?,
+            "move" => self.snooze(&one.id, form)?.replacen("Snoozed until", "Moved to", 1),
             "edit" => {
                 let to = form.non_blank("when").map(|text| self.when(text)).transpose()?;
                 let due = to.map(|to| schedule::resolve(&workspace.zone, to.local));
                 if let (None, None) = (form.non_blank("message"), due) {
                     return Err(ReminderError::NothingToChange.into());
                 }
-                let changed = memory.ledger().change(&one.id, (form.non_blank("message"), due), &origin)?;
+                let changed = ledger.change(&one.id, (form.non_blank("message"), due), &origin)?;
                 format!("Changed: {}", changed.text)
             }
             _ => return Ok(None),
@@ -110,19 +110,19 @@ impl Visit<'_> {
             "snooze" => self.snooze(id, form)?,
             "skip" => {
                 self.is_next(id, form)?;
-                let written = self.book().skip_next(id, now, origin)?;
+                let written = self.book(form).skip_next(id, now, origin)?;
                 format!("Skipped; it goes on with: {}", in_words(self, &written.line_text))
             }
             "move" => {
                 self.is_next(id, form)?;
                 let to = self.when(form.get("when"))?.local;
-                let written = self.book().move_next(id, to, now, origin)?;
+                let written = self.book(form).move_next(id, to, now, origin)?;
                 format!("Moved: {}", in_words(self, &written.line_text))
             }
             "edit" => self.edit(id, form)?,
             "remove" => {
                 self.unchanged(id, form)?;
-                let written = self.book().remove(id, origin)?;
+                let written = self.book(form).remove(id, origin)?;
                 format!("Removed: {}", in_words(self, &written.line_text))
             }
             _ => return Ok(None),
@@ -138,7 +138,7 @@ impl Visit<'_> {
         let was = form
             .non_blank("was")
             .ok_or_else(|| PageError::bad("the form doesn't say which line it is about"))?;
-        let found = self.book().line(id)?;
+        let found = self.workspace.vault_reminders().line(id)?;
         let line = String::from_utf8_lossy(&found.text).into_owned();
         if line.trim() == was {
             return Ok(found.reminder);
@@ -183,7 +183,7 @@ impl Visit<'_> {
         let (workspace, now) = (self.workspace, self.now);
         let reminder = self.unchanged(id, form)?;
         if reminder.recur == Recur::None {
-            let written = self.book().remove(id, self.origin())?;
+            let written = self.book(form).remove(id, self.origin())?;
             return Ok(format!("Done: {}", in_words(self, &written.line_text)));
         }
         let next = schedule::next_occurrence(&workspace.zone, &reminder, now);
@@ -210,10 +210,10 @@ impl Visit<'_> {
     fn snooze(&self, id: &str, form: &FormData) -> Result<String> {
         let (workspace, origin) = (self.workspace, self.origin());
         let (local, said) = self.until(form)?;
-        if workspace.postponed(id, local, &origin)?.is_none() {
+        if workspace.postponed(id, Some(form.get("was")), local, &origin)?.is_none() {
             let is_told = |local| workspace.may_be_sent(id, local);
             self.unchanged(id, form)?;
-            self.book().snooze(id, local, workspace.last_message_of(id).as_deref(), is_told, origin)?;
+            self.book(form).snooze(id, local, workspace.last_message_of(id).as_deref(), is_told, origin)?;
         }
         Ok(said)
     }
@@ -229,7 +229,7 @@ impl Visit<'_> {
         let msg = form.non_blank("message").map(str::to_owned);
         check_message(msg.as_deref().unwrap_or_default())?;
         let changes = ReminderChanges { local: meaning.map(|meaning| meaning.local), recur, msg };
-        let written = self.book().change(id, &changes, self.origin())?;
+        let written = self.book(form).change(id, &changes, self.origin())?;
         Ok(format!("Changed: {}", in_words(self, &written.line_text)))
     }
 }

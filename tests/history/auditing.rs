@@ -102,3 +102,20 @@ fn a_line_that_gains_its_id_is_no_stray() {
     fires(&room, &[gains], &[("Reminder", "rid_AAAAAAAAAAAA")]);
     assert_eq!(said(&room), Vec::<String>::new());
 }
+
+#[test]
+fn ids_given_to_thousands_of_lines_are_no_stray_ones() {
+    let room = Room::new();
+    let line =
+        |n: usize, id: &str| format!("- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Tree {n}\"{id}\n");
+    let id = |n: usize| format!("rid_{n:0>12}");
+    let text = |with: &dyn Fn(usize) -> String| (0..4000).map(|n| line(n, &with(n))).collect::<String>();
+    room.save("Reminders.md", text(&|_| String::new()));
+    let ids: Vec<String> = (0..4000).map(id).collect();
+    let trailers: Vec<(&str, &str)> = ids[..100].iter().map(|id| ("Reminder", id.as_str())).collect();
+    let all = text(&|n| format!(" id={}", id(n)));
+    room.tick();
+    let write = |_: &[u8]| vault_agent::vault::EditPlan::Bytes(all.clone().into_bytes());
+    room.editor.edit_with(&note("Reminders.md"), &scheduler(&trailers), write).unwrap();
+    assert_eq!(said(&room), [] as [&str; 0]);
+}

@@ -36,6 +36,20 @@ fn a_file_a_folder_and_everything_come_back() {
 }
 
 #[test]
+fn a_note_that_is_another_by_now_is_not_replaced() {
+    let room = Room::of(&[("a.md", "one\n")]);
+    room.save("a.md", "two\n");
+    let point = room.history.point("HEAD~1").unwrap();
+    let bring = |was: &[u8]| room.history.restore_note(&room.editor, &point, &note("a.md"), was);
+    let refused = bring(b"what the form was made for\n");
+    assert!(matches!(refused, Err(HistoryError::Changed(_))), "{refused:?}");
+    assert_eq!(room.read("a.md"), "two\n");
+    assert_eq!(bring(b"two\n").unwrap().restored, ["a.md"]);
+    assert_eq!(room.read("a.md"), "one\n");
+    room.is_settled();
+}
+
+#[test]
 fn a_plan_writes_and_records_nothing() {
     let room = Room::of(&[("a.md", "one\n")]);
     room.write("a.md", "two\n");

@@ -337,3 +337,22 @@ fn a_note_that_cannot_be_written_is_said_line_by_line() {
     assert_eq!(vault.read("Other.md"), "- [ ] Feed the cat 📅 2026-12-06\n");
     assert_eq!(vault.read("Reminders.md"), reminders);
 }
+
+#[test]
+fn two_reminders_with_one_id_both_come_and_one_that_is_taken_is_named() {
+    let line = |day: u32, msg: &str| {
+        format!("- [ ] date=2026-12-0{day} time=09:30 recur=none msg=\"{msg}\" id=rid_BBBBBBBBBBBB\n")
+    };
+    let vault = TestVault::new("//- now: 2026-11-20T08:00:00Z\n");
+    vault.write("Reminders.md", line(1, "Tree") + &line(2, "Call"));
+    let file = vault.home().join("all.jsonl");
+    let _ = vault.run(&["export", "--format", "jsonl", "-o", file.to_str().unwrap()]).ok();
+    let import = |vault: &TestVault| vault.run(&["import", file.to_str().unwrap()]);
+    let empty = TestVault::new("//- now: 2026-11-20T08:00:00Z\n");
+    import(&empty).ok().says("2 added, 0 there already");
+    let written = empty.read("Reminders.md");
+    assert!(written.contains(line(1, "Tree").trim()) && written.contains("msg=\"Call\"\n"), "{written}");
+    // Again: what has the id is there already, or is another one.
+    import(&empty).warns("another reminder has the id `rid_BBBBBBBBBBBB`");
+    assert_eq!(empty.read("Reminders.md"), written);
+}

@@ -159,11 +159,16 @@ fn tasks_and_follow_ups_are_moved_skipped_changed_and_removed() {
     assert!(refused.contains("in its note"), "{refused}");
     // A follow-up: its own words and its own time, and no other byte.
     let promised = || vault.read("COMMITMENTS.md");
-    let late = visitor.form(WEEK, "edit", "c-2026-12-01-001");
+    let late = ["edit", "done", "cancel", "snooze", "move"]
+        .map(|action| visitor.form(WEEK, action, "c-2026-12-01-001"));
     send("edit", "c-2026-12-01-001", &[("message", "Ask Bob again"), ("when", "2026-12-04 10:00")]).is(303);
     let end = "due: 2026-12-04T10:00:00Z\ncreated: 2026-11-20T14:00:00Z\n---\nAsk Bob again\n";
     assert!(promised().ends_with(end), "{}", promised());
-    assert!(visitor.submit(&late.with("message", "Other")).is(409).text().contains("Ask Bob again"));
+    for form in late {
+        let form = form.with("message", "Other").with("when", "2026-12-04 12:00");
+        contains_all(visitor.submit(&form).is(409).text(), &["Ask Bob again"]);
+        assert!(promised().ends_with(end) && promised().contains("pending"), "{}", promised());
+    }
     for (action, hour) in [("move", "11"), ("snooze", "12")] {
         send(action, "c-2026-12-01-001", &[("when", &format!("2026-12-05 {hour}:00"))]).is(303);
         contains_all(promised(), &[&format!("due: 2026-12-05T{hour}:00:00Z")]);

@@ -45,7 +45,7 @@ impl Remind<'_> {
         if is_task_id(id) {
             return self.rewrite("moved", id, TaskRewrite { to: Some(local), words: None });
         }
-        let written = match self.workspace.postponed(id, local, &self.context.origin())? {
+        let written = match self.workspace.postponed(id, None, local, &self.context.origin())? {
             Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
             None => self.reminders().move_next(id, local, now, self.context.origin())?,
         };

@@ -214,7 +214,7 @@ impl Remind<'_> {
             let written = self.tasks().change(id, None, TaskAction::Snooze(local), self.context.origin())?;
             return self.report_task_change("snoozed", &written, said);
         }
-        let written = match self.workspace.postponed(id, local, &self.context.origin())? {
+        let written = match self.workspace.postponed(id, None, local, &self.context.origin())? {
             Some(line_text) => WrittenReminder { id: id.to_owned(), line_text },
             None => {
                 let told = self.workspace.last_message_of(id);

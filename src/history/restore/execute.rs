@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
+use git2::{ObjectType, Oid};
 use serde::Serialize;
 
 use super::plan::{BlockedFile, RestorePlan, plan_renamed};
@@ -153,6 +154,40 @@ impl History {
         scopes: &[String],
         exact: bool,
     ) -> Result<RestoreReport> {
+        self.restore_if(editor, point, scopes, exact, |_| Ok(()))
+    }
+
+    /// As [`History::restore`], of one note whose text is still `was`.
+    ///
+    /// # Errors
+    /// As there; the note is another by now.
+    pub fn restore_note(
+        &self,
+        editor: &Editor,
+        point: &Commit,
+        path: &NotePath,
+        was: &[u8],
+    ) -> Result<RestoreReport> {
+        let was = Oid::hash_object(ObjectType::Blob, was).ok();
+        let is_other = |state: FileState| state.mode != FileMode::Link && Some(state.id) != was;
+        self.restore_if(editor, point, &[path.to_string()], false, |plan| {
+            let mut own = plan.steps.iter().filter(|step| step.path == path.as_str());
+            if own.any(|step| step.before.is_some_and(is_other)) {
+                return Err(HistoryError::Changed(path.clone()));
+            }
+            Ok(())
+        })
+    }
+
+    /// As [`History::restore`], where `check` lets the plan through.
+    fn restore_if(
+        &self,
+        editor: &Editor,
+        point: &Commit,
+        scopes: &[String],
+        exact: bool,
+        check: impl Fn(&RestorePlan) -> Result<()>,
+    ) -> Result<RestoreReport> {
         let _lock = operation_lock(self.dir())?;
         self.finish_under_way(editor, Interrupted::Finish)?;
         let mut present = self.present()?;
@@ -167,6 +202,7 @@ impl History {
         let target = self.store().files(point.tree)?;
         let renames = self.renames(point, &target, &present, scopes)?;
         let plan = plan_renamed(target, &present, scopes, exact, renames);
+        check(&plan)?;
         let mut report = RestoreReport {
             from: point.id.to_string(),
             snapshot_before: Some(before.id.to_string()),

@@ -18,7 +18,6 @@ mod undo_plan;
 mod write_file;
 
 pub use execute::{Interrupted, RestoreReport};
-pub(super) use part::has_id;
 pub use part::{LineTarget, sections};
 pub use plan::RestorePlan;
 pub use undo::UndoReport;

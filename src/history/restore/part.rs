@@ -211,7 +211,7 @@ fn continuation(first: &[u8], rest: &[&[u8]]) -> usize {
 }
 
 /// Whether the line has the field `id=` with exactly this value.
-pub(crate) fn has_id(line: &[u8], id: &str) -> bool {
+fn has_id(line: &[u8], id: &str) -> bool {
     let field = format!("id={id}");
     memchr::memmem::find_iter(line, &field).any(|at| {
         let before = at.checked_sub(1).is_none_or(|before| line[before] == b' ');

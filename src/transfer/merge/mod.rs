@@ -7,7 +7,7 @@
 
 mod bullets;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -164,26 +164,37 @@ fn wanted(items: &[&ImportItem]) -> Vec<WantedBullet> {
 
 fn merge_reminders(before: &[u8], items: &[&ImportItem]) -> MergedNote {
     let file = reminder::parse(before);
-    let mut ids: HashSet<_> = file.reminders.iter().filter_map(|line| line.reminder.id).collect();
+    let standing: HashMap<_, _> =
+        file.reminders.iter().filter_map(|line| Some((line.reminder.id?, &line.reminder))).collect();
     let said: HashSet<_> = file.reminders.iter().map(|line| reminder_content(&line.reminder)).collect();
+    // The ids of this import, and what has each of them.
+    let (mut ids, mut with_id) = (HashSet::new(), HashSet::new());
     let mut merged = MergedNote { after: before.to_vec(), ..MergedNote::default() };
     let mut wanted: Vec<(usize, String)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let ImportItem::Reminder(new) = item else { continue };
-        let known = match new.id {
-            Some(id) => ids.contains(&id),
-            None => said.contains(&reminder_content(new)),
+        let same_id = new.id.and_then(|id| standing.get(&id));
+        if let (Some(id), Some(old)) = (new.id, same_id)
+            && (old.recur, &old.msg) != (new.recur, &new.msg)
+        {
+            let reason = format!("another reminder has the id `{id}`; that is left as it is");
+            merged.refused.push((place, reason));
+            continue;
+        }
+        // One with an id may have moved on since. Two of one import with one id are two where they differ.
+        let content = reminder_content(new);
+        let is_known = match new.id {
+            Some(id) => same_id.is_some() || !with_id.insert((id, content)),
+            None => said.contains(&content),
         };
-        if known {
+        if is_known {
             merged.duplicates += 1;
             continue;
         }
+        let new = Reminder { id: new.id.filter(|id| ids.insert(*id)), ..new.clone() };
         let line = new.to_line();
         match reminder::parse_line(line.as_bytes()) {
-            ParsedLine::Reminder(read) if read == *new => {
-                ids.extend(new.id);
-                wanted.push((place, line));
-            }
+            ParsedLine::Reminder(read) if read == new => wanted.push((place, line)),
             ParsedLine::NearMiss(finding) => merged.refused.push((place, finding.reason)),
             _ => merged.refused.push((place, "it would not read back as it is".to_owned())),
         }

@@ -24,6 +24,9 @@ type Result<T, E = VaultError> = std::result::Result<T, E>;
 /// The largest file that is read, in bytes, unless the vault was opened with another limit.
 pub const DEFAULT_LIMIT: u64 = 512 * 1024 * 1024;
 
+/// What a link is whose target is away.
+const DANGLING: &str = "a symbolic link to nothing";
+
 /// A folder of notes.
 #[derive(Debug, Clone)]
 pub struct Vault {
@@ -173,6 +176,10 @@ impl Vault {
             Err(VaultError::NotFound(_)) if self.stub_stat(path).is_some() => {
                 return Err(VaultError::Placeholder(path.clone()));
             }
+            // A note that is away is not one that was never written.
+            Err(VaultError::NotFound(_)) if self.absolute(path).is_symlink() => {
+                return Err(VaultError::NotAFile(path.clone(), DANGLING));
+            }
             opened => opened?,
         };
         let stat = rustix::fs::fstat(&file).map_err(|error| VaultError::io(path, error.into()))?;
@@ -209,7 +216,7 @@ impl Vault {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A dangling link would be created at its target; that is for its owner to mend.
                 if std::fs::symlink_metadata(&absolute).is_ok() {
-                    return Err(VaultError::NotAFile(path.clone(), "a symbolic link to nothing"));
+                    return Err(VaultError::NotAFile(path.clone(), DANGLING));
                 }
                 let parent = path.parent().map_or_else(|| self.root.clone(), |parent| self.absolute(&parent));
                 let parent = std::fs::canonicalize(parent).map_err(|error| VaultError::io(path, error))?;
