@@ -79,20 +79,25 @@ impl Journal {
 
     /// Notes, before it is done, that a chunk is being sent.
     pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<()> {
-        self.db.write(|tx| mark_sending(tx, key, chunk, now))
+        let now = now.as_millisecond();
+        self.db.write(|tx| {
+            tx.prepare_cached(
+                "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3) WHERE message = ?1 AND chunk = ?2",
+            )?
+            .execute(params![key, chunk, now])?;
+            for sql in [
+                "UPDATE messages SET attempted_ms = ?2 WHERE key = ?1",
+                "UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1",
+            ] {
+                tx.prepare_cached(sql)?.execute(params![key, now])?;
+            }
+            Ok(())
+        })
     }
 
-    /// Records that a chunk arrived at a place and, in the same transaction, that `next` is being sent. After the last
-    /// chunk the message is deleted and its deliveries are `sent`: returns whether that is so.
-    pub fn sent(
-        &self,
-        key: &str,
-        chunk: usize,
-        message_id: Option<&str>,
-        next: Option<(&str, usize)>,
-        now: Timestamp,
-        place: &str,
-    ) -> Result<bool> {
+    /// Records that a chunk arrived at a place. After the last chunk the message is deleted and its deliveries are
+    /// `sent`: returns whether that is so.
+    pub fn sent(&self, key: &str, chunk: usize, message_id: Option<&str>, place: &str) -> Result<bool> {
         self.db.write(|tx| {
             tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
                 .execute(params![key, chunk, message_id])?;
@@ -115,9 +120,6 @@ impl Journal {
                 // An answer stays until its log holds it, and longer, so that its messages are known as counted; so does a
                 // routine's.
                 tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind NOT IN ('answer', 'approval', 'routine')")?.execute([key])?;
-            }
-            if let Some((key, chunk)) = next {
-                mark_sending(tx, key, chunk, now)?;
             }
             Ok(rest == 0)
         })
@@ -279,18 +281,6 @@ fn insert_chunks(
     for (chunk, text) in split::split(body, limit).into_iter().enumerate() {
         insert.execute(params![key, chunk, notifier::nonce(kind, key, route, chunk), text])?;
     }
-    Ok(())
-}
-
-fn mark_sending(tx: &Transaction<'_>, key: &str, chunk: usize, now: Timestamp) -> rusqlite::Result<()> {
-    let now = now.as_millisecond();
-    tx.prepare_cached(
-        "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3) WHERE message = ?1 AND chunk = ?2",
-    )?
-    .execute(params![key, chunk, now])?;
-    tx.prepare_cached("UPDATE messages SET attempted_ms = ?2 WHERE key = ?1")?.execute(params![key, now])?;
-    tx.prepare_cached("UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1")?
-        .execute(params![key, now])?;
     Ok(())
 }
 

@@ -63,7 +63,7 @@ fn a_delivery_goes_through_its_states() {
     journal.sending(&claimed[0].key, 0, at(1)).unwrap();
     assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sending));
     assert_eq!(journal.messages().unwrap()[0].chunks[0].first, Some(at(1)));
-    assert!(journal.sent(&claimed[0].key, 0, Some("99"), None, at(2), "place").unwrap());
+    assert!(journal.sent(&claimed[0].key, 0, Some("99"), "place").unwrap());
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
     assert_eq!((row.state, row.delivered.as_deref()), (DeliveryState::Sent, Some("99")));
     assert!(journal.messages().unwrap().is_empty());
@@ -123,14 +123,15 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     assert_eq!(nonces.len(), 2);
     assert_ne!(nonces[0], nonces[1]);
     journal.sending(key, 0, at(0)).unwrap();
-    assert!(!journal.sent(key, 0, None, Some((key, 1)), at(1), "place").unwrap());
+    assert!(!journal.sent(key, 0, None, "place").unwrap());
+    journal.sending(key, 1, at(1)).unwrap();
     journal.not_sent(key, 1, at(9), "unreachable", "place").unwrap();
     journal.dissolve_unsent().unwrap();
     let open = journal.messages().unwrap();
     assert_eq!(open[0].chunks[0].state, ChunkState::Sent);
     assert_eq!(open[0].chunks[1].state, ChunkState::Due);
     assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sending));
-    assert!(journal.sent(key, 1, None, None, at(2), "place").unwrap());
+    assert!(journal.sent(key, 1, None, "place").unwrap());
     assert_eq!(journal.row(key).unwrap().unwrap().delivered.as_ref(), Some(nonces[0]));
 }
 
@@ -162,7 +163,7 @@ fn the_latest_sent_occurrence_is_found() {
     for day in [1, 3, 5] {
         let claimed = journal.claim(&[message("a", day, "x")], |_| LIMIT).unwrap();
         if day < 5 {
-            journal.sent(&claimed[0].key, 0, None, None, at(0), "place").unwrap();
+            journal.sent(&claimed[0].key, 0, None, "place").unwrap();
         }
     }
     assert_eq!(journal.latest_sent("a", local(1), local(9)).unwrap(), Some(local(3)));
@@ -220,12 +221,12 @@ fn a_newer_journal_is_left_alone() {
 fn a_committed_row_survives_and_pruning_keeps_the_newest() {
     let (dir, journal) = journal();
     let claimed = journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap();
-    journal.sent(&claimed[0].key, 0, None, None, at(0), "place").unwrap();
+    journal.sent(&claimed[0].key, 0, None, "place").unwrap();
     drop(journal);
     let journal = Journal::open(dir.path()).unwrap();
     assert_eq!(state(&journal, "a", 1), Some(DeliveryState::Sent));
     let claimed = journal.claim(&[message("b", 1, "x")], |_| LIMIT).unwrap();
-    journal.sent(&claimed[0].key, 0, None, None, at(0), "place").unwrap();
+    journal.sent(&claimed[0].key, 0, None, "place").unwrap();
     journal
         .db
         .write(|tx| tx.execute("UPDATE deliveries SET number = -300000 WHERE subject = 'a'", []))

@@ -55,10 +55,8 @@ pub(crate) struct Sender<'c> {
 
 /// How one message ended.
 enum SendEnd {
-    /// All of it arrived; whether the following message is marked as being sent already.
-    Sent {
-        next_marked: bool,
-    },
+    /// All of it arrived.
+    Sent,
     NotSent,
     /// It isn't this machine's turn.
     Passed,
@@ -131,52 +129,35 @@ impl<'c> Sender<'c> {
 
     /// Sends messages in order.
     pub async fn deliver(&mut self, messages: Vec<JournalMessage>) -> Result<()> {
-        let mut marked = false;
-        let mut messages = messages.into_iter().peekable();
-        while let Some(message) = messages.next() {
-            if !marked && Instant::now() >= self.deadline {
+        for message in messages {
+            if Instant::now() >= self.deadline {
                 self.out_of_time = true;
                 self.report.request_pass(self.pass.now);
                 return Ok(());
             }
-            if !marked && self.failures.get(&lane(&message)).is_some_and(|count| *count >= FAILURES) {
+            if self.failures.get(&lane(&message)).is_some_and(|count| *count >= FAILURES) {
                 continue;
             }
-            let next = messages.peek().filter(|next| {
-                Instant::now() < self.deadline
-                    && next.chunks.first().is_some_and(|chunk| chunk.state == ChunkState::Due)
-                    && self.failures.get(&lane(next)).is_none_or(|count| *count < FAILURES)
-            });
-            let next = next.map(|next| next.key.clone());
             let (lane, is_copy) = (lane(&message), message.to.is_copy());
-            marked = match self.deliver_one(message, marked, next.as_deref()).await? {
-                SendEnd::Sent { next_marked } => {
-                    self.failures.remove(&lane);
-                    next_marked
-                }
+            match self.deliver_one(message).await? {
+                SendEnd::Sent => drop(self.failures.remove(&lane)),
+                // One copy that waits for its answer is enough: no other message should wait for it.
                 SendEnd::NotSent => {
-                    // One copy that waits for its answer is enough: no other message should wait for it.
                     *self.failures.entry(lane).or_default() += if is_copy { FAILURES } else { 1 };
-                    false
                 }
-                SendEnd::Passed => false,
-            };
+                SendEnd::Passed => {}
+            }
         }
         Ok(())
     }
 
-    async fn deliver_one(
-        &mut self,
-        mut message: JournalMessage,
-        mut marked: bool,
-        next: Option<&str>,
-    ) -> Result<SendEnd> {
+    async fn deliver_one(&mut self, mut message: JournalMessage) -> Result<SendEnd> {
         let journal = self.pass.context.journal;
         let rights = MessageClaims::of(self.pass, &message)?;
         if self.has_it(&message)? {
             rights.mark_sent(self.pass);
             self.report_fired(&message);
-            return Ok(SendEnd::Sent { next_marked: false });
+            return Ok(SendEnd::Sent);
         }
         if !rights.turn(self.pass, &message).await? {
             return Ok(SendEnd::Passed);
@@ -196,32 +177,24 @@ impl<'c> Sender<'c> {
                         "the settings name it no more: its copy is dropped"
                     );
                     journal.drop_message(&message.key)?;
-                    return Ok(SendEnd::Sent { next_marked: false });
+                    return Ok(SendEnd::Sent);
                 }
                 return self.give_up(&message, "every place refused it");
             };
             let outgoing = message.outgoing(chunk, place.scope);
-            let outcome = self.attempt(&message, chunk, &place, &outgoing, marked, &rights).await?;
-            marked = false;
+            let outcome = self.attempt(&message, chunk, &place, &outgoing, &rights).await?;
             match outcome {
                 SendOutcome::Sent { message_id } => {
                     let is_last =
                         message.chunks[chunk + 1..].iter().all(|chunk| chunk.state == ChunkState::Sent);
-                    let following = match next {
-                        Some(key) if is_last => Some((key, 0)),
-                        None if is_last => None,
-                        _ => Some((message.key.as_str(), chunk + 1)),
-                    };
                     fail::fail_point!("deliver::before-sent-row");
-                    let at = self.pass.clock.now();
-                    journal.sent(&message.key, chunk, message_id.as_deref(), following, at, &place.name())?;
+                    journal.sent(&message.key, chunk, message_id.as_deref(), &place.name())?;
                     fail::fail_point!("deliver::after-sent-row");
                     journal.accepted(&place.name())?;
                     if is_last {
                         rights.mark_sent(self.pass);
                         self.is_back(&message, &place.name())?;
                     }
-                    marked = following.is_some();
                     chunk += 1;
                 }
                 SendOutcome::Unknown { reason } => {
@@ -246,7 +219,7 @@ impl<'c> Sender<'c> {
             }
         }
         self.report_fired(&message);
-        Ok(SendEnd::Sent { next_marked: marked })
+        Ok(SendEnd::Sent)
     }
 
     /// Whether the notifier that counts took all of this as copies, when another one counted.
@@ -324,7 +297,6 @@ impl<'c> Sender<'c> {
         chunk: usize,
         place: &Destination<'_>,
         outgoing: &OutgoingMessage,
-        marked: bool,
         rights: &MessageClaims,
     ) -> Result<SendOutcome> {
         let now = self.pass.clock.now();
@@ -342,10 +314,8 @@ impl<'c> Sender<'c> {
                 }
             }
         }
-        if !marked {
-            fail::fail_point!("deliver::before-sending-row");
-            self.pass.journal.sending(&message.key, chunk, now)?;
-        }
+        fail::fail_point!("deliver::before-sending-row");
+        self.pass.journal.sending(&message.key, chunk, now)?;
         fail::fail_point!("deliver::before-send");
         let Some(left) = rights.left(self.pass) else {
             let reason = "the machine's claim ran out before it was sent".to_owned();

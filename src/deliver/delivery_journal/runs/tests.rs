@@ -42,7 +42,7 @@ fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
     let waiting = journal.run_message(&run.key).unwrap().unwrap();
     assert_eq!((waiting.is_sent(), waiting.body.as_str()), (false, "text"));
     journal.sending(&waiting.key, 0, now).unwrap();
-    journal.sent(&waiting.key, 0, Some("m1"), None, now, "place").unwrap();
+    journal.sent(&waiting.key, 0, Some("m1"), "place").unwrap();
     assert!(journal.is_counted("m1").unwrap());
     assert!(journal.run_message(&run.key).unwrap().unwrap().is_sent());
     journal.finish_run(&run.key, None).unwrap();
