@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use vault_agent::format::reminder::{self, ScannedItem};
+use vault_agent::format::reminder;
 
 fn main() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -86,7 +86,7 @@ fn scan(bytes: &[u8]) -> usize {
     let now = black_box((jiff::civil::date(2026, 11, 20), jiff::civil::time(12, 0, 0, 0)));
     let (mut count, mut due) = (0, 0);
     reminder::scan(bytes).for_each(|found| {
-        if let ScannedItem::Reminder(line, reminder) = &found {
+        if let Ok((line, reminder)) = &found {
             count += 1;
             if (reminder.date, reminder.time) <= now {
                 due += black_box(line).number;

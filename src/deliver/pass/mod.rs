@@ -213,7 +213,7 @@ pub async fn pass(context: &PassContext<'_>, memory: &mut PassState, mode: PassM
     let lock = if pass.is_dry_run() { None } else { Some(lock(context.journal).await?) };
     let mut notes = PassNotes::read(pass, &mut report)?;
     if let Some(note) = notes.reminders.as_mut().filter(|_| mode == PassMode::Daemon) {
-        let lines = note.was_read.then(|| note.without_id.iter().map(|line| line.text.as_slice()));
+        let lines = note.was_read.then(|| note.without_id().map(|line| line.text.as_slice()));
         note.just_written = memory.observe_lines_without_id(lines, pass.now);
     }
     notes.tasks = tasks::read(pass, &mut memory.tasks, &mut report)?;
@@ -350,7 +350,7 @@ fn note_clean(pass: Pass<'_>, notes: &PassNotes, plan: &planned::PassPlan) -> Re
     let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
     let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
     if let Some(stat) =
-        note.stat.as_deref().filter(|_| idle && note.without_id.iter().all(|line| !line.terminated))
+        note.stat.as_deref().filter(|_| idle && note.without_id().all(|line| !line.terminated))
     {
         pass.journal.set_clean(pass.settings.reminders.as_str(), stat)?;
     }

@@ -18,7 +18,7 @@ use super::planned::UnsentOccurrence;
 use super::{Pass, PassReport, PassSettings};
 use crate::deliver::delivery_journal::LineHash;
 use crate::format::commitment::{self, CommitmentsFile};
-use crate::format::reminder::{self, ReminderLine, ScannedItem};
+use crate::format::reminder::{self, ReminderLine};
 use crate::format::{Finding, lines};
 use crate::reminders::{self, IdAt, IdHashes, PlacedFinding};
 use crate::sqlite::Result;
@@ -38,21 +38,12 @@ pub(super) struct ReminderNote {
     pub stat: Option<String>,
     /// Whether its lines were read; else nothing in it is due, and nothing in it is new.
     pub was_read: bool,
-    /// The lines that may be due, in order.
-    pub may_be_due: Vec<ReminderLine>,
-    /// The lines without an id, in order.
-    pub without_id: Vec<LineWithoutId>,
-    /// Those of them that were just written, and until when each waits should it be due.
+    /// The lines that may be due or have no id, in order.
+    pub kept: Vec<ReminderLine>,
+    /// Those without an id that were just written, and until when each waits should it be due.
     pub just_written: HashMap<Vec<u8>, Timestamp>,
     pub near_misses: Vec<Finding>,
     ids: IdHashes,
-}
-
-/// A reminder without an id.
-#[derive(Debug)]
-pub(super) struct LineWithoutId {
-    pub text: Vec<u8>,
-    pub terminated: bool,
 }
 
 /// `COMMITMENTS.md`.
@@ -93,26 +84,16 @@ impl ReminderNote {
         let horizon = local_now.saturating_add(HORIZON);
         let mut note = Self { was_read: true, ..Self::default() };
         for found in reminder::scan(&bytes) {
-            let (line, found) = match found {
-                ScannedItem::NearMiss(finding) => {
-                    note.near_misses.push(finding);
-                    continue;
+            match found {
+                Err(finding) => note.near_misses.push(finding),
+                Ok((line, found)) => {
+                    if let Some(id) = found.id {
+                        note.ids.push(id);
+                    }
+                    if found.id.is_none() || found.date.to_datetime(found.time) <= horizon {
+                        note.kept.push(ReminderLine::new(&line, found));
+                    }
                 }
-                ScannedItem::Reminder(line, found) => (line, found),
-            };
-            let terminated = !line.terminator.is_empty();
-            match found.id {
-                Some(id) => note.ids.push(id),
-                None => note.without_id.push(LineWithoutId { text: line.text.to_vec(), terminated }),
-            }
-            if found.date.to_datetime(found.time) <= horizon {
-                note.may_be_due.push(ReminderLine {
-                    line: line.number,
-                    start: line.start,
-                    text: line.text.to_vec(),
-                    terminated,
-                    reminder: found,
-                });
             }
         }
         note.bytes = bytes;
@@ -121,11 +102,13 @@ impl ReminderNote {
 
     /// All ids with their lines; read again from the bytes, since most passes don't ask.
     pub fn ids(&self) -> Vec<IdAt<'_>> {
-        let at = |found| match found {
-            ScannedItem::Reminder(line, found) => found.id.map(|id| IdAt::new(id, &self.bytes, line.start)),
-            ScannedItem::NearMiss(_) => None,
-        };
-        reminder::scan(&self.bytes).filter_map(at).collect()
+        let found = reminder::scan(&self.bytes).flatten();
+        found.filter_map(|(line, found)| Some(IdAt::new(found.id?, &self.bytes, line.start))).collect()
+    }
+
+    /// The lines without an id, in order.
+    pub fn without_id(&self) -> impl Iterator<Item = &ReminderLine> + Clone {
+        self.kept.iter().filter(|line| line.reminder.id.is_none())
     }
 }
 

@@ -49,7 +49,7 @@ enum DueAction {
 impl Planner<'_> {
     /// Adds the actions for the note to `plan`.
     pub(super) fn run(&self, plan: &mut PassPlan) -> Result<()> {
-        let lines = &self.note.may_be_due;
+        let lines = &self.note.kept;
         let due: Vec<(&ReminderLine, DueReminder)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
         if due.is_empty() {
@@ -161,7 +161,7 @@ impl Planner<'_> {
             return Ok(lost);
         }
         let mut here = HashSet::new();
-        for line in self.note.may_be_due.iter().filter(|line| line.reminder.id.is_none()) {
+        for line in self.note.without_id() {
             here.extend(journal.name(&meaning(&line.reminder))?);
         }
         lost.retain(|row| !here.contains(&row.fact.id));

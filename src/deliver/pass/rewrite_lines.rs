@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::SignedDuration;
 
 use super::machine_lines::WriteOrder;
-use super::notes::{LineWithoutId, PassNotes};
+use super::notes::{PassNotes, ReminderNote};
 use super::plan::text_hash;
 use super::planned::{LineRewrite, PassPlan, PendingRewrite};
 use super::reminders::meaning;
@@ -18,7 +18,7 @@ use crate::deliver::delivery_journal::{DeliveryState, LineHash};
 use crate::deliver::notifier::MessageKind;
 use crate::format::ReminderId;
 use crate::format::commitment::{self, Commitment, CommitmentStatus};
-use crate::format::reminder::{self, ParsedLine};
+use crate::format::reminder::{self, ReminderLine};
 use crate::reminders::{id_of_line, rfc3339};
 use crate::sqlite::Result;
 use crate::vault::{
@@ -49,8 +49,8 @@ pub(super) fn rewrite_notes(
         let ours = ours(&order, &plan.settles, writer.report);
         writer.write_settled(&pass.settings.reminders, &ours)?;
         if order.is_free() {
-            writer.give_ids(&note.without_id, notes, &plan.settles)?;
-        } else if !note.without_id.is_empty() {
+            writer.give_ids(note, &plan.settles)?;
+        } else if note.without_id().next().is_some() {
             writer.report.request_pass(pass.later(TURN_LOOK));
         }
     }
@@ -269,20 +269,15 @@ impl LineRewriter<'_> {
     }
 
     /// Gives an id to each line that has none, was the same five seconds ago and ends in a newline.
-    fn give_ids(
-        &mut self,
-        without_id: &[LineWithoutId],
-        notes: &PassNotes,
-        settled: &[PendingRewrite<LineRewrite>],
-    ) -> Result<()> {
+    fn give_ids(&mut self, note: &ReminderNote, settled: &[PendingRewrite<LineRewrite>]) -> Result<()> {
         let mut times: HashMap<&[u8], u32> = HashMap::new();
-        for line in without_id {
+        for line in note.without_id() {
             *times.entry(&line.text).or_default() += 1;
         }
         let rewritten: HashSet<&[u8]> = settled.iter().map(|settle| operation_line(&settle.target)).collect();
         // Identical lines without an id can't be told apart; they fire as one.
-        let mut lines: Vec<&LineWithoutId> = without_id
-            .iter()
+        let mut lines: Vec<&ReminderLine> = note
+            .without_id()
             .filter(|line| line.terminated && times[line.text.as_slice()] == 1)
             .filter(|line| !rewritten.contains(line.text.as_slice()))
             .collect();
@@ -297,7 +292,7 @@ impl LineRewriter<'_> {
         if lines.is_empty() || !self.may_write(path) {
             return Ok(());
         }
-        let ids = self.ids_for(&lines, notes)?;
+        let ids = self.ids_for(&lines, note)?;
         let operations: Vec<Operation> = lines
             .iter()
             .zip(&ids)
@@ -321,24 +316,19 @@ impl LineRewriter<'_> {
 
     /// An id for each line: the one that this line was given before, else a new one; on disk before
     /// it is written.
-    fn ids_for(&self, lines: &[&LineWithoutId], notes: &PassNotes) -> Result<Vec<ReminderId>> {
-        let note = notes.reminders.as_ref();
-        let mut taken: HashSet<ReminderId> =
-            note.into_iter().flat_map(super::notes::ReminderNote::ids).map(|at| at.id).collect();
+    fn ids_for(&self, lines: &[&ReminderLine], note: &ReminderNote) -> Result<Vec<ReminderId>> {
+        let mut taken: HashSet<ReminderId> = note.ids().into_iter().map(|at| at.id).collect();
         let mut new: Vec<(LineHash, String)> = Vec::new();
         let mut ids = Vec::with_capacity(lines.len());
         for line in lines {
-            let ParsedLine::Reminder(reminder) = reminder::parse_line(&line.text) else {
-                unreachable!("it was read as a reminder from the same bytes");
-            };
-            let meaning = meaning(&reminder);
+            let meaning = meaning(&line.reminder);
             let known =
                 self.pass.journal.name(&meaning)?.and_then(|id| ReminderId::from_bytes(id.as_bytes()));
             let id = match known.filter(|id| !taken.contains(id)) {
                 Some(id) => id,
                 None => {
                     let note = &self.pass.settings.reminders;
-                    let id = id_of_line(note, &reminder, |id| taken.contains(id));
+                    let id = id_of_line(note, &line.reminder, |id| taken.contains(id));
                     new.push((meaning, id.to_string()));
                     id
                 }

@@ -80,40 +80,36 @@ pub enum ParsedLine {
     Other,
 }
 
-/// An item of [`scan`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ScannedItem<'a> {
-    /// A reminder.
-    Reminder(Line<'a>, Reminder),
-    /// A line that looks like one and isn't.
-    NearMiss(Finding),
+impl ReminderLine {
+    /// A reminder with its line.
+    pub fn new(line: &Line<'_>, reminder: Reminder) -> Self {
+        Self {
+            line: line.number,
+            start: line.start,
+            text: line.text.to_vec(),
+            terminated: !line.terminator.is_empty(),
+            reminder,
+        }
+    }
 }
 
-/// The reminders and near misses of a file, in order.
-pub fn scan(bytes: &[u8]) -> impl Iterator<Item = ScannedItem<'_>> {
+/// The reminders of a file, each with its line, and its near misses, in order.
+pub fn scan(bytes: &[u8]) -> impl Iterator<Item = Result<(Line<'_>, Reminder), Finding>> {
     let found = LiveLines::new(bytes).filter_map(|line| match parse_line(line.text) {
-        ParsedLine::Reminder(reminder) => Some(ScannedItem::Reminder(line, reminder)),
-        ParsedLine::NearMiss(finding) => {
-            Some(ScannedItem::NearMiss(Finding { line: line.number, ..finding }))
-        }
+        ParsedLine::Reminder(reminder) => Some(Ok((line, reminder))),
+        ParsedLine::NearMiss(finding) => Some(Err(Finding { line: line.number, ..finding })),
         ParsedLine::Ticked | ParsedLine::Other => None,
     });
     // The finding about the whole file comes first.
-    lines::utf16(bytes).map(ScannedItem::NearMiss).into_iter().chain(found)
+    lines::utf16(bytes).map(Err).into_iter().chain(found)
 }
 
 /// Everything in a file that is a reminder or looks like one.
 pub fn parse(bytes: &[u8]) -> RemindersFile {
     let mut file = RemindersFile::default();
     scan(bytes).for_each(|found| match found {
-        ScannedItem::Reminder(line, reminder) => file.reminders.push(ReminderLine {
-            line: line.number,
-            start: line.start,
-            text: line.text.to_vec(),
-            terminated: !line.terminator.is_empty(),
-            reminder,
-        }),
-        ScannedItem::NearMiss(finding) => file.near_misses.push(finding),
+        Ok((line, reminder)) => file.reminders.push(ReminderLine::new(&line, reminder)),
+        Err(finding) => file.near_misses.push(finding),
     });
     file
 }
