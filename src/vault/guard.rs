@@ -6,7 +6,7 @@
 //! apart ([`SteadyLines`]). A written note is checked again 5 s and 60 s later ([`FollowUps`]), because an editor's older
 //! buffer or a sync may undo the write. Hashes and times come in.
 //!
-//! A note that was cut short ([`KnownLengths`]), or that has a conflicting copy ([`ConflictCopies`]), is refused. The
+//! A note that was cut short ([`KnownLengths`]), or that has a conflicting copy ([`check_copies`]), is refused. The
 //! editor records the length of each note that it wrote, across processes, in `edits/known.json` of the state
 //! directory. Without that file only the rule about shrinking notes has less to compare with.
 
@@ -21,7 +21,6 @@ use rustix::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::config::json_file;
-use crate::vault::read::stat_of;
 use crate::vault::{EditRefusal, NotePath, Stat, conflict};
 
 /// How long a file must have stood empty or shrunk to be believed.
@@ -149,41 +148,17 @@ impl KnownLengths {
     }
 }
 
-/// The conflicting copies in each folder, read again only when the folder has changed.
-#[derive(Debug, Default)]
-pub(in crate::vault) struct ConflictCopies {
-    folders: BTreeMap<(u64, u64), (i64, BTreeMap<String, String>)>,
-}
-
-impl ConflictCopies {
-    /// Refuses a note that has a conflicting copy beside it in the open folder `dir`.
-    pub(in crate::vault) fn check(&mut self, path: &NotePath, dir: &OwnedFd) -> Result<(), EditRefusal> {
-        let Ok(stat) = rustix::fs::fstat(dir).map(|stat| stat_of(&stat)) else { return Ok(()) };
-        let (read_at, copies) =
-            self.folders.entry((stat.dev, stat.inode)).or_insert((i64::MIN, BTreeMap::new()));
-        if *read_at != stat.mtime_ns {
-            *copies = conflict_copies(dir);
-            // A folder's time is coarse: one that has just changed may change again within the same tick.
-            let is_old = std::time::SystemTime::UNIX_EPOCH
-                + std::time::Duration::from_nanos(u64::try_from(stat.mtime_ns).unwrap_or(0))
-                + std::time::Duration::from_secs(2)
-                < std::time::SystemTime::now();
-            *read_at = if is_old { stat.mtime_ns } else { i64::MIN };
-        }
-        let Some(copy) = copies.get(path.file_name()) else { return Ok(()) };
-        let copy = path.beside(copy).unwrap_or_else(|| path.clone());
-        Err(EditRefusal::ConflictCopy { path: path.clone(), copy })
-    }
-}
-
-/// Each file in the folder that has a conflicting copy, with the copy.
-fn conflict_copies(dir: &OwnedFd) -> BTreeMap<String, String> {
-    let Ok(items) = Dir::read_from(dir) else { return BTreeMap::new() };
-    items
-        .flatten()
-        .filter_map(|item| item.file_name().to_str().ok().map(ToOwned::to_owned))
-        .filter_map(|name| conflict::original_of(&name).map(|original| (original, name)))
-        .collect()
+/// Refuses a note that has a conflicting copy beside it in the open folder `dir`.
+pub(in crate::vault) fn check_copies(path: &NotePath, dir: &OwnedFd) -> Result<(), EditRefusal> {
+    let items = Dir::read_from(dir).into_iter().flatten().flatten();
+    let mut names = items.filter_map(|item| item.file_name().to_str().ok().map(str::to_owned));
+    // A copy's name begins with that of its original, which few names in a folder do.
+    let is_copy = |name: &String| {
+        name.starts_with(path.stem()) && conflict::original_of(name).as_deref() == Some(path.file_name())
+    };
+    let Some(copy) = names.find(is_copy) else { return Ok(()) };
+    let copy = path.beside(&copy).unwrap_or_else(|| path.clone());
+    Err(EditRefusal::ConflictCopy { path: path.clone(), copy })
 }
 
 /// How long a note, or a line, must have stood still.

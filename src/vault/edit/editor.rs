@@ -17,7 +17,7 @@ use super::edit_journal::{EditKind, Journal, JournalEntry, JournalLock};
 use super::{EditOptions, EditPlan, EditReport};
 use crate::clock::Clock;
 use crate::config::EditStrategy;
-use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths};
+use crate::vault::guard::{self, FollowUps, KnownLengths};
 use crate::vault::plan::operations::FileAfter;
 use crate::vault::plan::{ImageChange, OldImageGuard, operations as plan};
 use crate::vault::{
@@ -83,7 +83,6 @@ pub struct Editor {
     observer: RwLock<Option<Arc<dyn ChangeObserver>>>,
     journal: Mutex<Option<Journal>>,
     pub(in crate::vault) known: Mutex<KnownLengths>,
-    pub(in crate::vault) copies: Mutex<ConflictCopies>,
     follow_ups: Mutex<FollowUps>,
     /// Whether a person or a cron job vouches for notes as they stand.
     settled: std::sync::atomic::AtomicBool,
@@ -117,7 +116,6 @@ impl Editor {
             options,
             observer: RwLock::new(None),
             journal: Mutex::new(None),
-            copies: Mutex::default(),
             follow_ups: Mutex::default(),
             settled: std::sync::atomic::AtomicBool::new(false),
         }
@@ -365,7 +363,7 @@ impl Editor {
     pub(super) fn check_copies(&self, task: &EditTask<'_>, dir: &std::os::fd::OwnedFd) -> Result<()> {
         let is_merge = task.why.trailers.iter().any(|(key, _)| key == crate::vault::MERGES);
         if task.why.actor != crate::vault::Actor::Restore && !is_merge {
-            lock(&self.copies).check(task.path, dir)?;
+            guard::check_copies(task.path, dir)?;
         }
         Ok(())
     }

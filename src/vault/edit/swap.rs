@@ -88,9 +88,7 @@ impl Editor {
             .map_err(failed("writing a temporary file"))
             .and_then(|()| self.displace(task.path, &temp, &before, &after));
         if let Err(error) = displaced {
-            remove(&place.dir, &temp);
-            self.forget_displaced(&temp);
-            task.journal.clear()?;
+            self.abandon(task, &place.dir, &temp)?;
             return Err(error);
         }
         fail_point!("vault::swap::displaced");
@@ -100,17 +98,9 @@ impl Editor {
                 == Some(before.as_slice());
         fail_point!("vault::swap::checked");
         let exchanged = if same { exchange(&place.dir, &temp, &place.name) } else { Ok(false) };
-        match exchanged {
-            Ok(true) => {}
-            refused => {
-                remove(&place.dir, &temp);
-                self.forget_displaced(&temp);
-                task.journal.clear()?;
-                return match refused {
-                    Ok(_) => Ok(EditAttempt::Raced),
-                    Err(source) => Err(failed("exchanging")(source)),
-                };
-            }
+        if !matches!(exchanged, Ok(true)) {
+            self.abandon(task, &place.dir, &temp)?;
+            return exchanged.map(|_| EditAttempt::Raced).map_err(failed("exchanging"));
         }
         fail_point!("vault::swap::exchanged");
         rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
@@ -256,25 +246,25 @@ impl Editor {
             file.sync_all()
         });
         if let Err(source) = written {
-            remove(&place.dir, &temp);
-            task.journal.clear()?;
+            self.abandon(task, &place.dir, &temp)?;
             return Err(failed("writing a temporary file")(source));
         }
         fail_point!("vault::create::synced");
-        match rename_new(&place.dir, &temp, &place.name) {
-            Ok(true) => {}
-            refused => {
-                remove(&place.dir, &temp);
-                task.journal.clear()?;
-                return match refused {
-                    Ok(_) => Ok(EditAttempt::Raced),
-                    Err(source) => Err(failed("giving it its name")(source)),
-                };
-            }
+        let named = rename_new(&place.dir, &temp, &place.name);
+        if !matches!(named, Ok(true)) {
+            self.abandon(task, &place.dir, &temp)?;
+            return named.map(|_| EditAttempt::Raced).map_err(failed("giving it its name"));
         }
         fail_point!("vault::create::named");
         rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
         self.conclude(task, None, Some(after), planned.outcomes, "vault::create::told")
+    }
+
+    /// Ends an attempt whose temporary file did not get the note's name.
+    fn abandon(&self, task: &EditTask<'_>, dir: &OwnedFd, temp: &str) -> Result<()> {
+        remove(dir, temp);
+        self.forget_displaced(temp);
+        task.journal.clear()
     }
 
     /// Removes a note that reads `before`, keeping its inode for a minute. Under a lease (`leased` is
