@@ -8,9 +8,7 @@
 
 use std::collections::HashSet;
 
-use super::claim_patterns::{
-    AFTER_NOUN, CodeSigns, DENSE, FILLERS, IF, NO, NO_AFTER, NO_DENSE, OFFER, TIMES, WORK, WORK_DENSE, list,
-};
+use super::claim_patterns::{CodeSigns, list};
 use crate::capture::sentences::{
     holds, in_order, is_dense, is_our_note, is_question, normalize_words, one_line, sentences,
 };
@@ -48,13 +46,14 @@ pub fn claims(answer: &str, about: AnswerSubject) -> Vec<String> {
 fn is_claim(sentence: &str, about: AnswerSubject, rules: &[ClaimRule<'_>]) -> bool {
     let words = claim_words(sentence);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| begins_phrase(&OFFER, &words, at)) {
+    if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| begins_phrase(list("offer"), &words, at))
+    {
         return false;
     }
     if sentence.chars().any(is_dense) && is_dense_claim(sentence, &words) {
         return true;
     }
-    let is_work = || (0..words.len()).any(|at| words[at] == CODE || begins_phrase(&WORK, &words, at));
+    let is_work = || (0..words.len()).any(|at| words[at] == CODE || begins_phrase(list("work"), &words, at));
     let is_timed = || (0..words.len()).any(|at| is_time(&words, at));
     let is_placed = || (0..words.len()).any(|at| is_about_work(&words, at));
     let known: HashSet<&str> = words.iter().copied().collect();
@@ -76,12 +75,12 @@ fn is_claim(sentence: &str, about: AnswerSubject, rules: &[ClaimRule<'_>]) -> bo
 fn is_dense_claim(sentence: &str, words: &[&str]) -> bool {
     let text = normalize_words(&sentence.to_lowercase());
     !words.contains(&CODE)
-        && !WORK_DENSE.iter().any(|word| text.contains(word))
-        && DENSE.iter().any(|phrase| {
+        && !list("work dense").iter().any(|word| text.contains(word))
+        && list("dense").iter().any(|phrase| {
             // A denial counts only outside of the claim's own words.
             in_order(&text, phrase) && {
                 let rest = text.replace(phrase, " ");
-                !NO_DENSE.iter().any(|word| holds(&rest, word))
+                !list("no dense").iter().any(|word| holds(&rest, word))
             }
         })
 }
@@ -90,9 +89,9 @@ fn is_dense_claim(sentence: &str, words: &[&str]) -> bool {
 fn is_denied(words: &[&str], start: usize, end: usize) -> bool {
     let clause = words[..start].iter().rposition(|word| *word == BREAK).map_or(0, |at| at + 1);
     let ends = words[end..].iter().position(|word| *word == BREAK).map_or(words.len(), |at| end + at);
-    (0..start).any(|at| begins_phrase(&IF, words, at))
-        || (clause..start).any(|at| begins_phrase(&NO, words, at))
-        || (clause..ends).any(|at| begins_phrase(&NO_AFTER, words, at))
+    (0..start).any(|at| begins_phrase(list("if"), words, at))
+        || (clause..start).any(|at| begins_phrase(list("no"), words, at))
+        || (clause..ends).any(|at| begins_phrase(list("no after"), words, at))
 }
 
 /// A break between clauses.
@@ -176,7 +175,7 @@ fn match_end(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize
     let found = match &element.is {
         ElementKind::Begin => (at == 0 || words[at - 1] == BREAK).then(here).flatten(),
         ElementKind::End => is_end.then(here).flatten(),
-        ElementKind::NounEnd => (is_end || begins_phrase(&AFTER_NOUN, words, at)).then(here).flatten(),
+        ElementKind::NounEnd => (is_end || begins_phrase(list("after noun"), words, at)).then(here).flatten(),
         ElementKind::Gap => (at..=words.len().min(at + GAP))
             .take_while(|to| !(at..*to).any(|at| words[at] == BREAK || denies(words, at)))
             .find_map(|to| match_end(rest, words, to)),
@@ -191,7 +190,7 @@ fn match_end(pattern: &[Element<'_>], words: &[&str], at: usize) -> Option<usize
 fn denies(words: &[&str], at: usize) -> bool {
     let is_users =
         words[at.saturating_sub(2)..at].iter().any(|word| ["you", "he", "she", "they"].contains(word));
-    !is_users && (begins_phrase(&NO, words, at) || begins_phrase(&IF, words, at))
+    !is_users && (begins_phrase(list("no"), words, at) || begins_phrase(list("if"), words, at))
 }
 
 /// Whether one of the phrases begins at `at`.
@@ -225,7 +224,7 @@ fn is_time(words: &[&str], at: usize) -> bool {
     let is_number = digits.is_empty()
         && at > 0
         && ["at", "on", "for", "um", "à", "las", "alle", "às", "om", "в", "by"].contains(&words[at - 1]);
-    is_clock || is_number || begins_phrase(&TIMES, words, at)
+    is_clock || is_number || begins_phrase(list("times"), words, at)
 }
 
 /// Whether something is said to go into a file, a table or another place of work.
@@ -237,7 +236,7 @@ fn is_about_work(words: &[&str], at: usize) -> bool {
     TO.contains(&words[at])
         && (at + 1..words.len().min(at + 5))
             .take_while(|at| words[*at] != BREAK)
-            .any(|at| words[at] == CODE || begins_phrase(&WORK, words, at))
+            .any(|at| words[at] == CODE || begins_phrase(list("work"), words, at))
 }
 
 /// The words of a sentence as patterns know them.
@@ -288,7 +287,7 @@ fn without_fillers(words: &[String]) -> Vec<String> {
     let mut out = Vec::with_capacity(refs.len());
     let mut at = 0;
     while at < refs.len() {
-        match FILLERS.iter().filter_map(|filler| phrase_length(filler, &refs, at)).max() {
+        match list("fillers").iter().filter_map(|filler| phrase_length(filler, &refs, at)).max() {
             // All that is said isn't filled up.
             Some(count) if refs.len() > count => at += count,
             _ => {
