@@ -152,24 +152,6 @@ impl HistoryStore {
         Ok(out)
     }
 
-    /// How many files a tree has, counted up to `limit`.
-    pub(crate) fn count_up_to(&self, tree: Oid, limit: usize) -> Result<usize> {
-        let mut count = 0;
-        let mut folders = vec![tree];
-        while let Some(id) = folders.pop() {
-            for entry in self.tree(id)?.iter().flat_map(git2::Tree::iter) {
-                match entry.kind() {
-                    Some(ObjectType::Tree) => folders.push(entry.id()),
-                    _ => count += 1,
-                }
-                if count >= limit {
-                    return Ok(count);
-                }
-            }
-        }
-        Ok(count)
-    }
-
     /// The paths of the files at or under `path` in a tree.
     pub(crate) fn files_under(&self, tree: Oid, path: &str) -> Result<Vec<String>> {
         let mut out = Vec::new();

@@ -233,9 +233,7 @@ impl Committer<'_> {
         }
         let known = match scan.known_files {
             Some(known) => known,
-            None if scan.deleted.len() > BULK => self.store.files(self.tree)?.len(),
-            // A few deletions can only be all of them in a tiny vault.
-            None => self.store.count_up_to(self.tree, scan.deleted.len() + 1)?,
+            None => self.store.files(self.tree)?.len(),
         };
         let added = scan
             .changed
