@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
 use super::engine::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome};
+use super::identity::random;
 use super::protocol::value::{Claim, ClaimState, EntriesFormat, Presence, SharedValue, VERSION, VoiceLease};
 use super::protocol::{
     FORMAT, LEASE, OwnMachine, ParticipationProblem, Protocol, Timing, claim_key, machine_key,
@@ -144,7 +145,7 @@ impl ThisMachine {
     /// # Errors
     /// The engine refuses, or doesn't compare.
     pub async fn try_claim(&self, engine: &dyn StoreEngine, entries: &Entries) -> Result<()> {
-        let nonce = ulid::Ulid::generate().to_string();
+        let nonce = random();
         let key = claim_key(&format!("trial-{nonce}"), "nowhere");
         let claim = Claim {
             by: self.name.clone(),
@@ -203,7 +204,7 @@ impl ThisMachine {
             by: None,
             machine: self.machine.clone(),
             epoch: self.highest,
-            nonce: ulid::Ulid::generate().to_string(),
+            nonce: random(),
             lasts: lease.as_ref().map_or(0, |lease| lease.lasts),
             held: 0,
             next: None,
@@ -246,7 +247,7 @@ impl ThisMachine {
         }
         let held = lease.and_then(|text| VoiceLease::read(text));
         if let Some(held) = held.filter(|held| held.machine == self.machine && held.by.is_some()) {
-            let nonce = ulid::Ulid::generate().to_string();
+            let nonce = random();
             let value = VoiceLease { by: None, nonce, at: self.now.as_second(), ..held }.write();
             changes.push(EntryChange { key: LEASE.to_owned(), expected: lease.cloned(), value: Some(value) });
         }

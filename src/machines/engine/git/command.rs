@@ -52,15 +52,6 @@ pub struct GitOutput {
     pub stderr: String,
 }
 
-/// Why there is nothing that git said.
-#[derive(Debug)]
-pub enum GitFailure {
-    /// It wasn't started.
-    NotStarted(String),
-    /// It took too long and was ended.
-    TooLong,
-}
-
 impl GitRepository {
     /// A git whose repository is `dir`; `ssh` is the command for ssh remotes, where it isn't ours or the environment's.
     pub fn new(dir: PathBuf, ssh: Option<String>, patience: Duration) -> Self {
@@ -107,25 +98,23 @@ impl GitRepository {
     /// # Errors
     /// It can't be run, or takes too long.
     pub async fn run(&self, args: &[&str], input: &[u8]) -> Result<GitOutput> {
-        self.start(args, input, &[], PATIENCE).await.map_err(|failed| match failed {
-            GitFailure::NotStarted(why) => EngineError::Refused(why),
-            GitFailure::TooLong => EngineError::Unreachable("git on this machine didn't answer".to_owned()),
-        })
+        self.start(args, input, &[], PATIENCE).await?.ok_or_else(unanswered)
     }
 
-    /// Runs git with the settings that a remote needs.
+    /// Runs git with the settings that a remote needs; `None` if it took too long: then it was ended, and whatever it
+    /// started.
     ///
     /// # Errors
-    /// It can't be run, or takes too long; then it was ended, and whatever it started.
-    pub async fn talk(&self, args: &[&str]) -> Result<GitOutput, GitFailure> {
+    /// It can't be run.
+    pub async fn talk(&self, args: &[&str]) -> Result<Option<GitOutput>> {
         let settings = self.settings.get_or_try_init(|| self.kept_settings()).await?;
         self.start(args, &[], settings, self.patience).await
     }
 
-    async fn kept_settings(&self) -> Result<Vec<(String, String)>, GitFailure> {
+    async fn kept_settings(&self) -> Result<Vec<(String, String)>> {
         let mut command = Command::new("git");
         command.args(["config", "--list", "-z"]).env("GIT_DIR", ".").current_dir(&self.dir);
-        let said = ended(command, &[], PATIENCE).await?;
+        let said = ended(command, &[], PATIENCE).await?.ok_or_else(unanswered)?;
         let text = String::from_utf8_lossy(&said.stdout).into_owned();
         let pairs = text.split('\0').filter_map(|pair| pair.split_once('\n'));
         let kept = |key: &str| KEPT_SETTINGS.iter().any(|family| key.starts_with(family));
@@ -141,7 +130,7 @@ impl GitRepository {
         input: &[u8],
         settings: &[(String, String)],
         patience: Duration,
-    ) -> Result<GitOutput, GitFailure> {
+    ) -> Result<Option<GitOutput>> {
         // The shell's limit is git's: its text is fixed, and all else is an argument.
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -f \"$1\"; shift; exec git \"$@\"", "sh", MAX_FILE]);
@@ -181,10 +170,15 @@ impl Drop for ProcessGroup {
     }
 }
 
-async fn ended(mut command: Command, input: &[u8], patience: Duration) -> Result<GitOutput, GitFailure> {
+fn unanswered() -> EngineError {
+    EngineError::Unreachable("git on this machine didn't answer".to_owned())
+}
+
+/// The output of a git that has ended; `None` if it was ended because it took too long.
+async fn ended(mut command: Command, input: &[u8], patience: Duration) -> Result<Option<GitOutput>> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let cant =
-        |error: std::io::Error| GitFailure::NotStarted(format!("git can't be run on this machine: {error}"));
+        |error: std::io::Error| EngineError::Refused(format!("git can't be run on this machine: {error}"));
     let mut child = command.spawn().map_err(cant)?;
     let mut group = ProcessGroup(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -201,19 +195,19 @@ async fn ended(mut command: Command, input: &[u8], patience: Duration) -> Result
     let Ok(status) = status else {
         drop(group);
         let _ = child.wait().await;
-        return Err(GitFailure::TooLong);
+        return Ok(None);
     };
     let status = status.map_err(cant)?;
     let out = timeout(DRAIN, out).await.ok().and_then(Result::ok).unwrap_or_default();
     let words = timeout(DRAIN, words).await.ok().and_then(Result::ok).unwrap_or_default();
     group.0 = None;
     match status.code() {
-        Some(127) => Err(GitFailure::NotStarted("there is no `git` on this machine: install it".to_owned())),
-        _ => Ok(GitOutput {
+        Some(127) => Err(EngineError::Refused("there is no `git` on this machine: install it".to_owned())),
+        _ => Ok(Some(GitOutput {
             is_ok: status.success(),
             stdout: out,
             stderr: String::from_utf8_lossy(&words).into_owned(),
-        }),
+        })),
     }
 }
 

@@ -26,6 +26,7 @@ use super::{EngineError, Entries, EntryChange, StoreEngine, SwapOutcome, apply, 
 use crate::clock::Clock;
 use crate::config::git_address;
 use crate::machines::engine::Result;
+use crate::machines::identity::random;
 use remote::{BranchHead, PushOutcome, Remote};
 use state_file::StateFile;
 
@@ -108,7 +109,7 @@ impl Inner {
             }
             let state =
                 if state.file.grows { self.remote.rolled_over(state, clock.now()).await? } else { state };
-            let nonce = nonce()?;
+            let nonce = random();
             let next = StateFile { entries: file.entries, ..state.file.following(nonce.clone()) };
             tried.push(nonce);
             match self.remote.push(&state, next).await? {
@@ -127,14 +128,6 @@ impl Inner {
         }
         Err(EngineError::Unreachable("other machines changed what is shared all the time".to_owned()))
     }
-}
-
-/// 16 random hexadecimal digits.
-fn nonce() -> Result<String> {
-    let mut bytes = [0_u8; 8];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| EngineError::Unreachable(format!("this machine has no random numbers: {error}")))?;
-    Ok(data_encoding::HEXLOWER.encode(&bytes))
 }
 
 #[async_trait]

@@ -7,10 +7,11 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::super::EngineError;
 use super::GitPlace;
-use super::command::{GitFailure, GitRepository};
+use super::command::GitRepository;
 use super::errors::{self, PushResponse};
 use super::state_file::{FIRST, SeenState, StateFile, is_branch, next_branch};
 use crate::machines::engine::Result;
+use crate::machines::identity::random;
 
 /// The repository, in the state directory.
 const FOLDER: &str = "machines.git";
@@ -152,32 +153,21 @@ impl Remote {
         if !said.is_ok {
             return Err(errors::fetching(&self.place.remote, &said.stderr));
         }
-        let wanted = format!("{FETCHED}\n{FETCHED}:{FILE}\n");
-        let said = self.git.run(&["cat-file", "--batch"], wanted.as_bytes()).await?;
-        let (id, file) = self.taken_apart(&said.stdout)?;
-        Ok(BranchHead { branch: branch.to_owned(), id: Some(id), file })
-    }
-
-    /// The commit's id and its file, of what `cat-file --batch` says.
-    fn taken_apart(&self, out: &[u8]) -> Result<(String, StateFile)> {
-        let object = |out: &[u8]| -> Option<(String, usize, usize)> {
-            let end = out.iter().position(|byte| *byte == b'\n')?;
-            let head = std::str::from_utf8(&out[..end]).ok()?;
-            let mut words = head.split(' ');
-            let (id, _, size) = (words.next()?, words.next()?, words.next()?.parse().ok()?);
-            Some((id.to_owned(), end + 1, size))
-        };
-        let foreign = || {
-            EngineError::Refused(format!(
+        let said = self.git.run(&["cat-file", "blob", &format!("{FETCHED}:{FILE}")], &[]).await?;
+        if !said.is_ok {
+            return Err(EngineError::Refused(format!(
                 "{}: its branch `{FIRST}` holds something else than what machines share: give them a repository of their own",
                 errors::shown(&self.place.remote)
-            ))
-        };
-        let (id, start, size) = object(out).ok_or_else(foreign)?;
-        let rest = out.get(start + size + 1..).ok_or_else(foreign)?;
-        let (_, start, size) = object(rest).ok_or_else(foreign)?;
-        let end = rest.len().min(start + size);
-        Ok((id, StateFile::parse(rest.get(start..end).ok_or_else(foreign)?)?))
+            )));
+        }
+        let (branch, id) = (branch.to_owned(), Some(self.id_of(FETCHED).await?));
+        Ok(BranchHead { branch, id, file: StateFile::parse(&said.stdout)? })
+    }
+
+    /// The commit that a ref of our repository names.
+    async fn id_of(&self, name: &str) -> Result<String> {
+        let said = self.git.run(&["rev-parse", name], &[]).await?;
+        Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
     }
 
     /// Pushes `state_file` in the place of `state`.
@@ -205,10 +195,8 @@ impl Remote {
         if let Some(id) = state.id.as_deref().filter(|_| !file.grows) {
             self.git.mark_edge(id);
         }
-        let said = match self.git.talk(&args).await {
-            Ok(said) => said,
-            Err(GitFailure::NotStarted(why)) => return Err(EngineError::Refused(why)),
-            Err(GitFailure::TooLong) => return Ok(Some(PushOutcome::Lost(self.too_long()))),
+        let Some(said) = self.git.talk(&args).await? else {
+            return Ok(Some(PushOutcome::Lost(self.too_long())));
         };
         let out = String::from_utf8_lossy(&said.stdout).into_owned();
         match errors::read_push(said.is_ok, &out) {
@@ -261,8 +249,7 @@ impl Remote {
                 said.stderr
             )));
         }
-        let said = self.git.run(&["rev-parse", NEW], &[]).await?;
-        Ok(Some(String::from_utf8_lossy(&said.stdout).trim().to_owned()))
+        self.id_of(NEW).await.map(Some)
     }
 
     /// The state to go on with at `now`: in a new month that of a new branch, with the old one closed.
@@ -273,7 +260,7 @@ impl Remote {
         let Some(next) = next_branch(&state.branch, now).filter(|_| state.id.is_some()) else {
             return Ok(state);
         };
-        let closed = StateFile { next: Some(next.clone()), ..state.file.following(super::nonce()?) };
+        let closed = StateFile { next: Some(next.clone()), ..state.file.following(random()) };
         match self.push(&state, closed).await? {
             PushOutcome::Taken(closed) => {
                 self.remove_before(&closed.branch).await;
@@ -286,10 +273,7 @@ impl Remote {
     }
 
     async fn talk(&self, args: &[&str]) -> Result<super::command::GitOutput> {
-        self.git.talk(args).await.map_err(|failed| match failed {
-            GitFailure::NotStarted(why) => EngineError::Refused(why),
-            GitFailure::TooLong => EngineError::Unreachable(self.too_long()),
-        })
+        self.git.talk(args).await?.ok_or_else(|| EngineError::Unreachable(self.too_long()))
     }
 
     fn too_long(&self) -> String {
