@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::deliver::instants::{ShownInstant, format_instant};
+use crate::deliver::instants::ShownInstant;
 use crate::history::LogFilter;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
@@ -31,8 +31,6 @@ pub struct NoteLoss {
     pub notes: usize,
     /// When that was noticed.
     pub at: ShownInstant,
-    #[serde(skip)]
-    instant: Timestamp,
     /// The snapshot before the first of them went; none where that is the newest.
     #[serde(skip)]
     pub before: Option<String>,
@@ -50,7 +48,7 @@ struct DeletedNote {
 impl NoteLoss {
     /// The loss in words, with the command that undoes it.
     pub fn words(&self, workspace: &Workspace) -> String {
-        let when = format_instant(self.instant, workspace.clock.now(), workspace.zone.tz());
+        let when = self.at.for_people(workspace.clock.now());
         let folder = &self.folder;
         format!(
             "{} notes of {folder} went at {when}; `vault-agent restore {folder}` brings them back",
@@ -96,9 +94,9 @@ pub fn recent(workspace: &Workspace) -> Vec<NoteLoss> {
     gone.retain(|gone| !is_back(&gone.path));
     let shown = |group: Vec<DeletedNote>| {
         let (newest, oldest) = (group.first()?, group.last()?);
-        let (folder, instant, before) = (newest.folder.clone(), newest.at, oldest.before.clone());
-        let at = ShownInstant::new(instant, workspace.zone.tz());
-        Some(NoteLoss { folder, notes: group.len(), at, instant, before })
+        let (folder, before) = (newest.folder.clone(), oldest.before.clone());
+        let at = ShownInstant::new(newest.at, workspace.zone.tz());
+        Some(NoteLoss { folder, notes: group.len(), at, before })
     };
     group_deletions(gone).into_iter().filter(|group| group.len() >= MIN_NOTES).filter_map(shown).collect()
 }

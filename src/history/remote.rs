@@ -109,12 +109,11 @@ pub(crate) struct Pusher {
     backoff: PushBackoff,
     running: Option<JoinHandle<(Option<Oid>, Result<()>)>>,
     pushed: Option<Oid>,
-    warned: bool,
 }
 
 impl Pusher {
     pub(crate) fn new(dir: PathBuf, remote: String) -> Self {
-        Self { dir, remote, backoff: PushBackoff::default(), running: None, pushed: None, warned: false }
+        Self { dir, remote, backoff: PushBackoff::default(), running: None, pushed: None }
     }
 
     /// Starts a push where there is something new and none is under way; never waits.
@@ -134,22 +133,15 @@ impl Pusher {
 
     fn collect(&mut self, now: Timestamp) {
         let Some(ended) = self.running.take_if(|running| running.is_finished()) else { return };
-        let is_pushed = match ended.join() {
-            Ok((head, Ok(()))) => {
-                self.pushed = head;
-                self.warned = false;
-                true
+        let Ok((head, pushed)) = ended.join() else { return self.backoff.ended(false, now) };
+        match &pushed {
+            Ok(()) => self.pushed = head,
+            Err(error) if self.backoff.failures == 0 => {
+                tracing::warn!(%error, "the history was not pushed; it will be tried again");
             }
-            Ok((_, Err(error))) => {
-                if !self.warned {
-                    tracing::warn!(%error, "the history was not pushed; it will be tried again");
-                }
-                self.warned = true;
-                false
-            }
-            Err(_) => false,
-        };
-        self.backoff.ended(is_pushed, now);
+            Err(_) => {}
+        }
+        self.backoff.ended(pushed.is_ok(), now);
     }
 }
 

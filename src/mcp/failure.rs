@@ -51,12 +51,15 @@ impl ToolFailure {
         self
     }
 
+    /// The fault and, on a line of its own, the remedy.
+    pub fn text(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("\n{hint}"));
+        format!("{}{}", self.message, hint.unwrap_or_default())
+    }
+
     /// As the tool's answer.
     pub fn into_result(self) -> CallToolResult {
-        let text = match &self.hint {
-            Some(hint) => format!("{}\n{hint}", self.message),
-            None => self.message.clone(),
-        };
+        let text = self.text();
         let mut meta = JsonObject::new();
         let error = json!({
             "type": self.kind, "message": self.message, "hint": self.hint, "argument": self.argument,

@@ -126,10 +126,7 @@ impl Toolbox for VaultTools {
         let (text, is_error) = match self.run(call, caller, stop).await {
             // Text from notes is marked as untrusted already.
             Ok(answer) => (answer.text, false),
-            Err(failure) => {
-                let hint = failure.hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
-                (format!("{}{hint}", failure.message), true)
-            }
+            Err(failure) => (failure.text(), true),
         };
         ToolEnd { text: history::shorten(&text, history::MOST_RESULT), is_error, ms: 0 }
     }

@@ -150,14 +150,14 @@ pub fn gather_now(
 ) -> Result<RunMaterial, RunError> {
     let now = workspace.clock.now();
     let known = journal.known(name, &routine.schedule.to_string())?;
-    let known =
-        known.unwrap_or(RoutineProgress { since: yesterday(now), handled: None, ran: None, baseline: None });
+    let known = known.unwrap_or(RoutineProgress {
+        since: run_material::yesterday(now),
+        handled: None,
+        ran: None,
+        baseline: None,
+    });
     let known = RoutineProgress { baseline: None, ..known };
     run_material::gather((workspace, journal, turns), (name, routine), &known, now).map_err(RunError::Problem)
-}
-
-fn yesterday(now: Timestamp) -> Timestamp {
-    now.saturating_sub(jiff::SignedDuration::from_hours(24)).unwrap_or(now)
 }
 
 /// An occurrence to run.

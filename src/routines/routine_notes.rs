@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::run_texts::target;
 use crate::deliver::compose;
+use crate::deliver::instants::ShownInstant;
 use crate::format::routine::{self, Routine};
 use crate::format::{Finding, nearest};
-use crate::reminders::rfc3339;
 use crate::schedule::Timetable;
 use crate::sqlite::DatabaseError;
 use crate::vault::{Actor, ChangeReason, EditError, EditPlan, NotePath, VaultError};
@@ -43,17 +43,8 @@ pub enum EnableError {
         nearest: Option<String>,
     },
     /// Its head isn't understood.
-    #[error("`{path}` line {line}: {reason}; {suggestion}")]
-    NotUnderstood {
-        /// The note.
-        path: NotePath,
-        /// The line.
-        line: usize,
-        /// The fault.
-        reason: String,
-        /// The remedy.
-        suggestion: String,
-    },
+    #[error("`{}` line {}: {}; {}", .0, .1.line, .1.reason, .1.suggestion)]
+    NotUnderstood(NotePath, Finding),
     /// The notes can't be read.
     #[error(transparent)]
     Read(#[from] VaultError),
@@ -170,8 +161,7 @@ pub fn set_enabled(
 ) -> Result<(RoutineNote, bool), EnableError> {
     let note = find(workspace, name)?;
     if let Some(finding) = obstacle(workspace, &note.bytes).filter(|_| enabled) {
-        let Finding { line, reason, suggestion, .. } = finding;
-        return Err(EnableError::NotUnderstood { path: note.path, line, reason, suggestion });
+        return Err(EnableError::NotUnderstood(note.path, finding));
     }
     let verb = if enabled { "enabled" } else { "disabled" };
     let why = ChangeReason::new(actor, format!("routine {verb}: {}", note.name))
@@ -209,20 +199,14 @@ pub struct ListedRoutine {
     pub words: Option<String>,
     /// Whether it is turned on.
     pub enabled: bool,
-    /// When it comes next, RFC 3339; none if it doesn't.
-    pub next: Option<String>,
-    /// When it last ran, RFC 3339.
-    pub last: Option<String>,
+    /// When it comes next; none if it doesn't.
+    pub next: Option<ShownInstant>,
+    /// When it last ran.
+    pub last: Option<ShownInstant>,
     /// The brain that it asks first, if its note names one.
     pub brain: Option<String>,
     /// The problems of its head.
     pub problems: Vec<Finding>,
-    /// As `next`, as an instant.
-    #[serde(skip)]
-    pub at: Option<Timestamp>,
-    /// As `last`, as an instant.
-    #[serde(skip)]
-    pub ran: Option<Timestamp>,
 }
 
 /// An instant in words, in the vault's zone: the day only where it isn't today.
@@ -234,8 +218,8 @@ pub fn moment_in_words(workspace: &Workspace, at: Timestamp) -> String {
 impl ListedRoutine {
     /// One line for a chat.
     pub fn in_a_line(&self, workspace: &Workspace) -> String {
-        let state = match (self.at, self.problems.first()) {
-            (Some(at), _) => format!("next {}", moment_in_words(workspace, at)),
+        let state = match (&self.next, self.problems.first()) {
+            (Some(next), _) => format!("next {}", moment_in_words(workspace, next.at())),
             (None, Some(problem)) => format!("doesn't run: {}", problem.reason),
             (None, None) => "off".to_owned(),
         };
@@ -254,23 +238,20 @@ pub fn list(workspace: &Workspace) -> Result<Vec<ListedRoutine>, ListError> {
         .into_iter()
         .map(|note| {
             let routine = note.routine.as_ref();
-            let at = routine.filter(|routine| routine.enabled).and_then(|routine| {
+            let next = routine.filter(|routine| routine.enabled).and_then(|routine| {
                 let now = workspace.clock.now();
                 Timetable::new(&workspace.zone, &routine.schedule).after(now).next().map(|next| next.at)
             });
-            let ran = journal.last_run(&note.name)?;
-            let shown = |at: Timestamp| rfc3339(at, workspace.zone.tz());
+            let shown = |at: Timestamp| ShownInstant::new(at, workspace.zone.tz());
             Ok(ListedRoutine {
                 schedule: routine.map(|routine| routine.schedule.to_string()),
                 words: routine.map(|routine| routine.schedule.words()),
                 enabled: routine.is_some_and(|routine| routine.enabled),
-                next: at.map(shown),
-                last: ran.map(shown),
+                next: next.map(shown),
+                last: journal.last_run(&note.name)?.map(shown),
                 brain: routine.and_then(|routine| routine.brain.clone()),
                 name: note.name,
                 problems: note.findings,
-                at,
-                ran,
             })
         })
         .collect()

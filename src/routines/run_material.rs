@@ -53,8 +53,7 @@ pub fn gather(
 ) -> Result<RunMaterial, String> {
     let mut gathered = RunMaterial { holds: routine.only_if.is_empty(), ..RunMaterial::default() };
     // Material counts as new until a run; before the first run, that of the last day.
-    let yesterday = now.saturating_sub(SignedDuration::from_hours(24)).unwrap_or(now);
-    let since = known.ran.unwrap_or(yesterday);
+    let since = known.ran.unwrap_or_else(|| yesterday(now));
     let words = |error: VaultError| error.to_string();
     let before = SeenHits::of(known.baseline.as_deref());
     let mut seen = SeenHits { memory: before.memory.clone(), hits: Vec::new() };
@@ -84,6 +83,11 @@ pub fn gather(
     gathered.baseline = (seen != before).then(|| seen.text());
     gathered.holds |= !gathered.sections.is_empty();
     Ok(gathered)
+}
+
+/// A day before `now`.
+pub fn yesterday(now: Timestamp) -> Timestamp {
+    now.saturating_sub(SignedDuration::from_hours(24)).unwrap_or(now)
 }
 
 /// The due items and the open follow-ups, for an answer without a brain.

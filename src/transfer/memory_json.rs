@@ -22,31 +22,27 @@ use jiff::{Timestamp, civil};
 use serde_json::Value;
 
 use super::{ImportBatch, ImportItem};
+use crate::format::lines::{Line, lines};
 
 /// Whether a file is a graph: one of its first lines is an entity or a relation.
 pub(super) fn is_graph(bytes: &[u8]) -> bool {
-    objects(bytes).take(20).any(|(_, line)| {
-        let value = serde_json::from_slice::<Value>(line).unwrap_or_default();
+    filled_lines(bytes).take(20).any(|line| {
+        let value = serde_json::from_slice::<Value>(line.text).unwrap_or_default();
         matches!(value["type"].as_str(), Some("entity" | "relation"))
     })
 }
 
-/// The lines of a file that aren't blank, with their numbers from 1.
-fn objects(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let lines = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).split(|byte| *byte == b'\n');
-    lines
-        .map(<[u8]>::trim_ascii)
-        .enumerate()
-        .map(|(at, line)| (at + 1, line))
-        .filter(|(_, line)| !line.is_empty())
+/// The lines of a file that aren't blank.
+pub(super) fn filled_lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    lines(bytes).filter(|line| !line.text.trim_ascii().is_empty())
 }
 
 /// The memories of a graph. A line that is damaged costs itself and no other.
 fn graph(bytes: &[u8]) -> ImportBatch {
     let mut batch = ImportBatch::default();
-    for (number, line) in objects(bytes) {
-        let place = format!("line {number}");
-        match serde_json::from_slice::<Value>(line) {
+    for line in filled_lines(bytes) {
+        let place = format!("line {}", line.number);
+        match serde_json::from_slice::<Value>(line.text) {
             Ok(value) => node(&value, &place, &mut batch),
             Err(error) => batch.skip(place, format!("it is no JSON: {}", why(&error))),
         }

@@ -6,10 +6,9 @@
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::memory_json::why;
+use super::memory_json::{filled_lines, why};
 use super::{ImportBatch, ImportItem, VaultContents};
 use crate::format::commitment::Commitment;
-use crate::format::lines::lines;
 use crate::format::reminder::{Recur, Reminder};
 use crate::format::{ReminderId, has_shape, reminder};
 use crate::memory::Scope;
@@ -163,7 +162,7 @@ pub fn records(contents: &VaultContents) -> Vec<ExportRecord> {
 pub fn parse(bytes: &[u8], timezone: &str) -> ImportBatch {
     let mut batch = ImportBatch::default();
     let mut other_zone = None;
-    for line in lines(bytes).filter(|line| !line.text.trim_ascii().is_empty()) {
+    for line in filled_lines(bytes) {
         let place = format!("line {}", line.number);
         let record = match serde_json::from_slice::<ExportRecord>(line.text) {
             Ok(record) => record,
@@ -191,8 +190,7 @@ pub fn parse(bytes: &[u8], timezone: &str) -> ImportBatch {
 
 /// Whether text begins with a line of an export.
 pub(super) fn is_one(bytes: &[u8]) -> bool {
-    let first = lines(bytes).find(|line| !line.text.trim_ascii().is_empty());
-    first.is_some_and(|line| {
+    filled_lines(bytes).next().is_some_and(|line| {
         serde_json::from_slice::<serde_json::Value>(line.text).is_ok_and(|value| value.get("kind").is_some())
     })
 }

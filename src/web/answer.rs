@@ -142,7 +142,7 @@ fn of(error: &(dyn Error + 'static)) -> PageError {
         EnableError::Read(error) => of_vault(error),
         EnableError::Write(error) => of(error),
         one @ EnableError::Unknown { .. } => PageError::not_found(one),
-        one @ EnableError::NotUnderstood { .. } => PageError::changed(one),
+        one @ EnableError::NotUnderstood(..) => PageError::changed(one),
         RebuildError::Unknown(_) | RebuildError::NotAsked(_) | RebuildError::NotLogged(_) => PageError::not_found(error),
     }
     PageError::failed(error)

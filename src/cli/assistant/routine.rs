@@ -64,15 +64,15 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     if listed.is_empty() {
         context.ui.line(format!("no routines in `{}`", workspace.settings.paths.routines));
     }
-    let moment = |at| routines::moment_in_words(workspace, at);
-    for ListedRoutine { name, schedule, at, ran, problems, .. } in &listed {
+    let moment = |shown: &ShownInstant| routines::moment_in_words(workspace, shown.at());
+    for ListedRoutine { name, schedule, next, last, problems, .. } in &listed {
         let schedule = schedule.as_deref().unwrap_or("not understood");
-        let state = match at {
-            Some(next) => format!("next {}", moment(*next)),
+        let state = match next {
+            Some(next) => format!("next {}", moment(next)),
             None if problems.is_empty() => "disabled".to_owned(),
             None => "doesn't run: see below".to_owned(),
         };
-        let last = ran.map(|last| format!(", last ran {}", moment(last))).unwrap_or_default();
+        let last = last.as_ref().map(|last| format!(", last ran {}", moment(last))).unwrap_or_default();
         context.ui.line(format!("{name:<16} {schedule:<18} {state}{last}"));
         for Finding { line, reason, suggestion, .. } in problems {
             context.ui.note(format!("{name}: line {line}: {reason}; {suggestion}"));
@@ -111,8 +111,9 @@ fn set_enabled(context: &Context, workspace: &Workspace, name: &str, enabled: bo
     let listed = routines::list(workspace)?.into_iter().find(|listed| listed.name == note.name);
     let state = if enabled { "enabled" } else { "disabled" };
     let already = if changed { "is now" } else { "was already" };
-    let next = listed.as_ref().and_then(|listed| listed.at);
-    let next = next.map(|next| format!("; it comes next {}", routines::moment_in_words(workspace, next)));
+    let next = listed.as_ref().and_then(|listed| listed.next.as_ref());
+    let next =
+        next.map(|next| format!("; it comes next {}", routines::moment_in_words(workspace, next.at())));
     let said = format!("`{}` {already} {state}{}", note.name, next.unwrap_or_default());
     context.answer(&listed, said)
 }

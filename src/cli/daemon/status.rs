@@ -90,7 +90,7 @@ fn lines(workspace: &Workspace, report: &StatusReport) -> Vec<String> {
     }
     #[cfg(feature = "assistant")]
     for routine in &report.routines {
-        let next = routine.at.map(|at| format!("next {}", format_instant(at, now, workspace.zone.tz())));
+        let next = routine.next.as_ref().map(|next| format!("next {}", next.for_people(now)));
         let problem = routine.problems.first().map(|problem| format!("doesn't run: {}", problem.reason));
         out.extend(next.or(problem).map(|state| format!("routine   {}: {state}", routine.name)));
     }

@@ -125,8 +125,8 @@ fn row(visit: &Visit<'_>, one: &ListedRoutine) -> [Markup; 6] {
         html! { a href={ "/routines/" (encoded(&one.name)) } { (one.name) } },
         html! { (one.words.as_deref().unwrap_or("not understood")) },
         state,
-        html! { @if let Some(at) = one.at { (visit.at(at)) } },
-        html! { @if let Some(at) = one.ran { (visit.at(at)) } },
+        html! { @if let Some(next) = &one.next { (visit.at(next.at())) } },
+        html! { @if let Some(last) = &one.last { (visit.at(last.at())) } },
         switch(visit, one),
     ]
 }
