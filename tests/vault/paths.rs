@@ -36,7 +36,7 @@ fn links_are_followed_inside_the_vault_and_refused_out_of_it() {
     let created = room.editor.create(&note("out-folder/new.md"), b"x", &why());
     assert!(matches!(created, Err(EditError::Vault(VaultError::Escapes(_)))), "{created:?}");
     assert!(matches!(vault.read(&note("loop-a.md")), Err(VaultError::Loop(_))));
-    assert!(matches!(vault.read(&note("dangling.md")), Err(VaultError::NotFound(_))));
+    assert!(matches!(vault.read(&note("dangling.md")), Err(VaultError::NotAFile(..))));
     assert_eq!(std::fs::read(&secret).unwrap(), b"secret");
 
     // An edit through a link writes what it points at; the link stays one.

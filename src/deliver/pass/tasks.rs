@@ -306,19 +306,23 @@ impl<'a> MovedTasks<'a> {
     }
 }
 
-/// Whether a line of the same note differs from the notified one, which is gone, by its tags alone.
+/// Whether a line of the same note differs from the notified one by added tags, or by removed ones.
 fn is_tagged(told: &NotifiedTask, due: &DueTask) -> bool {
     let fact = &told.fact;
     let words = fact.msg.strip_suffix(&due.path).and_then(|words| words.strip_suffix(" · "));
     let Some(words) = words.filter(|_| fact.note.as_ref() == Some(&due.path)) else { return false };
     let new = shortened(&due.words, TOLD);
-    let (words, new_words) = (without_tags(words), without_tags(&new));
-    words == new_words && !words.is_empty()
+    let ((words, tags), (new_words, new_tags)) = (split_tags(words), split_tags(&new));
+    words == new_words && !words.is_empty() && (tags.is_subset(&new_tags) || new_tags.is_subset(&tags))
 }
 
-/// The words that are no tags.
-fn without_tags(text: &str) -> Vec<&str> {
-    text.split_whitespace().filter(|word| word.len() == 1 || !word.starts_with('#')).collect()
+/// The words without tags, and the tags.
+fn split_tags(text: &str) -> (Vec<&str>, HashSet<&str>) {
+    let is_tag = |word: &&str| word.len() > 1 && word.starts_with('#');
+    (
+        text.split_whitespace().filter(|word| !is_tag(word)).collect(),
+        text.split_whitespace().filter(is_tag).collect(),
+    )
 }
 
 /// Whether a line with the words of this id is in the note, open or done: then the new one is another. If that can't be
