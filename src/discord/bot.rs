@@ -5,7 +5,7 @@
 //! Messages from any other channel are dropped. Which authors are answered there is decided by
 //! `discord::shared::access`. [`run`] owns all of it until the daemon ends.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
@@ -52,7 +52,7 @@ pub async fn run(
     let bot = Bot {
         shared: shared.clone(),
         catch_up: catchup::start(shared.clone(), sweep),
-        known_channels: HashMap::new(),
+        foreign: HashSet::new(),
         pending: HashMap::new(),
         registered: false,
     };
@@ -69,8 +69,8 @@ pub async fn run(
 struct Bot {
     shared: Arc<BotState>,
     catch_up: catchup::CatchupTrigger,
-    /// Channels that were looked up: whether they belong to the bot.
-    known_channels: HashMap<u64, bool>,
+    /// Channels that were looked up and aren't the bot's.
+    foreign: HashSet<u64>,
     /// Items that wait for the lookup of their channel, in order.
     pending: HashMap<u64, Vec<LaneItem>>,
     registered: bool,
@@ -94,14 +94,11 @@ impl Bot {
     /// Sends on the items that waited for the lookup of their channel.
     fn open_resolved(&mut self, id: u64, kind: Result<Option<LaneKind>, ApiError>) {
         let items = self.pending.remove(&id).unwrap_or_default();
-        let kind = match kind {
-            Ok(kind) => kind,
+        match kind {
+            Ok(Some(kind)) => self.open_lane(id, kind, items),
+            Ok(None) => drop(self.foreign.insert(id)),
             // The next catch-up brings it, if it is ours.
-            Err(error) => return tracing::debug!(channel = id, %error, "a channel could not be looked up"),
-        };
-        self.known_channels.insert(id, kind.is_some());
-        if let Some(kind) = kind {
-            self.open_lane(id, kind, items);
+            Err(error) => tracing::debug!(channel = id, %error, "a channel could not be looked up"),
         }
     }
 
@@ -153,7 +150,7 @@ impl Bot {
             }
             GatewayEvent::Thread { id, parent, name } => {
                 if parent.is_some() && parent == self.shared.settings.channel_id {
-                    self.known_channels.insert(id, true);
+                    self.foreign.remove(&id);
                     let kind = LaneKind { surface: Surface::Thread, dm: false, title: Some(name) };
                     self.open_lane(id, kind, Vec::new());
                 }
@@ -166,7 +163,7 @@ impl Bot {
 
     /// After an event that can't be read: new messages of its channel wait, and history is read at once.
     fn recover_lost(&self, channel: Option<u64>, review: bool) {
-        let is_foreign = channel.is_some_and(|channel| self.known_channels.get(&channel) == Some(&false));
+        let is_foreign = channel.is_some_and(|channel| self.foreign.contains(&channel));
         match channel.and_then(|channel| self.shared.lane(channel)) {
             Some(lane) => {
                 let _ = lane.send(LaneItem::Hold { review });
@@ -205,7 +202,7 @@ impl Bot {
             let _ = lane.send(item);
             return;
         }
-        if self.known_channels.get(&channel) == Some(&false) {
+        if self.foreign.contains(&channel) {
             return;
         }
         self.pending.insert(channel, vec![item]);

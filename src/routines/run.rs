@@ -136,6 +136,21 @@ impl Runner {
         }
     }
 
+    /// As [`Self::drive`], for a run beside other work: logs how far it came.
+    ///
+    /// # Errors
+    /// As [`Self::drive`].
+    pub async fn drive_logged(&self, key: &str, stop: &CancellationToken) -> Result<RunProgress, RunError> {
+        let driven = self.drive(key, stop).await;
+        match &driven {
+            Ok(RunProgress::Done(outcome)) => tracing::info!(run = key, "a routine ran: {outcome}"),
+            Ok(RunProgress::Later(why)) => tracing::info!(run = key, "a routine's run goes on later: {why}"),
+            Ok(RunProgress::Busy) => {}
+            Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
+        }
+        driven
+    }
+
     fn lock(&self, key: &str) -> Result<Option<RunLock>, RunError> {
         let path = self.parts.workspace.dirs.state.join(format!("run-{:016x}.lock", message_of(key)));
         let wrap =

@@ -1,13 +1,12 @@
 //! A bot in a vault of its own, against a Discord of our own.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jiff::{SignedDuration, civil};
+use jiff::SignedDuration;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use tokio::runtime::{self, Runtime};
@@ -19,10 +18,10 @@ use vault_agent::agent::{
 };
 use vault_agent::clock::{Clock, ManualClock, SystemClock};
 use vault_agent::config;
-use vault_agent::deliver::{AnswerSender, DeliveryOrder, Fact};
+use vault_agent::deliver::{AnswerSender, DeliveryOrder};
 use vault_agent::discord::{
-    self, BotNotifier, BotParts, DaemonServices, DiscordApi, DiscordError, GatewayStatus, Logbook, Owners,
-    ProgressTimes, VaultOperations,
+    self, BotNotifier, BotParts, DiscordApi, DiscordError, GatewayStatus, Logbook, Owners, ProgressTimes,
+    VaultOperations,
 };
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
@@ -39,29 +38,6 @@ pub const CHANNEL: u64 = 2000;
 pub const ALICE: u64 = 42;
 pub const MALLORY: u64 = 66;
 pub const LONG: Duration = Duration::from_secs(60);
-
-/// The daemon's part, as far as tests look at it.
-#[derive(Default)]
-pub struct Services {
-    pub confirmed: Mutex<Vec<String>>,
-    pub facts: Mutex<HashMap<String, Fact>>,
-}
-
-#[async_trait]
-impl DaemonServices for Services {
-    async fn status(&self) -> String {
-        "all is well".into()
-    }
-    async fn undo(&self) -> Result<String, String> {
-        Err("nothing to undo".into())
-    }
-    async fn confirm(&self, what: &str, line: &str) {
-        self.confirmed.lock().unwrap().push(format!("{what}: {line}"));
-    }
-    async fn fact(&self, id: &str, _: civil::DateTime) -> Option<Fact> {
-        self.facts.lock().unwrap().get(id).cloned()
-    }
-}
 
 /// A memory that knows one thing.
 pub struct Dentist;
@@ -105,7 +81,6 @@ pub struct Rig {
     pub server: ModelServer,
     folder: Arc<Folder>,
     pub settings: config::DiscordSettings,
-    pub daemon: Arc<Services>,
     /// Answers in the place of the assistant with the settings of the vault; without a brain that is memory.
     pub responder: Option<Arc<dyn Responder>>,
     pub tools: Arc<dyn Toolbox>,
@@ -209,7 +184,6 @@ impl Rig {
             server: ModelServer::start().await,
             folder: Arc::new(Folder::new(&["state"])),
             settings,
-            daemon: Arc::default(),
             responder: None,
             tools: Arc::new(CombinedToolbox::default()),
             approvals: Arc::default(),
@@ -313,13 +287,10 @@ impl Rig {
                 self.clock.clone(),
                 config::Settings::default().hooks.redactor(),
             ),
-            operations: VaultOperations {
-                workspace,
-                recall: Arc::new(Dentist),
-                services: self.daemon.clone(),
-            },
+            operations: VaultOperations { workspace, recall: Arc::new(Dentist) },
             responder,
             turns,
+            permits: Arc::default(),
             approvals,
             answers: Arc::new(answers),
             channel_lock: Arc::default(),

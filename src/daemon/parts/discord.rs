@@ -1,25 +1,15 @@
 //! Runs the Discord bot, if there is a token, and restarts it with changed settings.
 //!
-//! The bot asks the rest of the daemon through [`DaemonServices`] for a status, an undo or a confirmation. Files and databases
-//! are touched on threads that the gateway doesn't wait for. A fault of Discord is shown in `status` as one sentence;
-//! the daemon goes on with the console.
+//! A fault of Discord is shown in `status` as one sentence; the daemon goes on with the console.
 
-use anyhow::{Context, bail};
-use async_trait::async_trait;
-use jiff::civil;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::prelude::*;
-use crate::agenda::upcoming_items;
 use crate::agent::VaultMemory;
 use crate::daemon::assistant::AssistantService;
-use crate::deliver::{self, AnswerSender, Fact, compose, delivery_journal};
-use crate::discord::{
-    BotParts, ChannelLock, DaemonServices, GatewayStatus, Logbook, ProgressTimes, VaultOperations, setup,
-};
-use crate::instance::DaemonStatus;
-use crate::tasks::Scanner;
+use crate::deliver::AnswerSender;
+use crate::discord::{BotParts, ChannelLock, GatewayStatus, Logbook, ProgressTimes, VaultOperations, setup};
 use crate::turn::{Responder, TurnJournal};
 
 /// The bot, where there is a token.
@@ -27,8 +17,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, stop, .. } = context;
     let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
     let kept = BotMemory {
-        assistant: Arc::new(AssistantService::new(&workspace, Arc::clone(&turns), permits)),
-        turns,
+        assistant: Arc::new(AssistantService::new(&workspace, turns, permits)),
         channel_lock: Arc::default(),
     };
     kept.assistant.approvals.expire_questions().await;
@@ -58,7 +47,6 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
 #[derive(Clone)]
 struct BotMemory {
     assistant: Arc<AssistantService>,
-    turns: Arc<TurnJournal>,
     channel_lock: Arc<ChannelLock>,
 }
 
@@ -158,13 +146,10 @@ fn parts(
             Arc::clone(&workspace.clock),
             workspace.settings.hooks.redactor(),
         ),
-        operations: VaultOperations {
-            workspace: Arc::clone(workspace),
-            recall,
-            services: Arc::new(LocalServices(Arc::clone(workspace), Arc::clone(&kept.assistant))),
-        },
+        operations: VaultOperations { workspace: Arc::clone(workspace), recall },
         responder: Arc::clone(&kept.assistant) as Arc<dyn Responder>,
-        turns: Arc::clone(&kept.turns),
+        turns: Arc::clone(&kept.assistant.journal),
+        permits: Arc::clone(&kept.assistant.permits),
         approvals: Arc::clone(&kept.assistant.approvals),
         answers: Arc::new(answers),
         channel_lock: Arc::clone(&kept.channel_lock),
@@ -175,95 +160,4 @@ fn parts(
         stall: None,
         pace: ProgressTimes::default(),
     })
-}
-
-/// The services that the bot asks the rest of the daemon for.
-struct LocalServices(Arc<Workspace>, Arc<AssistantService>);
-
-#[async_trait]
-impl DaemonServices for LocalServices {
-    async fn status(&self) -> String {
-        let workspace = Arc::clone(&self.0);
-        blocking(move || Ok::<_, String>(describe(&workspace))).await.unwrap_or_else(|error| error)
-    }
-
-    async fn undo(&self) -> Result<String, String> {
-        let workspace = Arc::clone(&self.0);
-        blocking(move || undo(&workspace)).await
-    }
-
-    async fn confirm(&self, what: &str, line: &str) {
-        let (workspace, what, line) = (Arc::clone(&self.0), what.to_owned(), line.to_owned());
-        let queued =
-            blocking(move || deliver::confirm(&workspace.journal()?, &what, &line, workspace.clock.now()));
-        if let Err(error) = queued.await {
-            tracing::warn!("a change could not be confirmed: {error}");
-        }
-    }
-
-    async fn routines(&self) -> Vec<String> {
-        let workspace = Arc::clone(&self.0);
-        blocking(move || crate::routines::names(&workspace)).await.unwrap_or_default()
-    }
-
-    async fn routine(&self, action: &str, name: Option<&str>) -> Result<String, String> {
-        let (workspace, action) = (Arc::clone(&self.0), action.to_owned());
-        let name = name.map(str::to_owned);
-        super::routines::command(workspace, Arc::clone(&self.1), action, name).await
-    }
-
-    async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact> {
-        let (workspace, key) = (Arc::clone(&self.0), delivery_journal::key(id, local, None));
-        let row = blocking(move || workspace.journal().and_then(|journal| journal.row(&key))).await;
-        Some(row.ok()??.fact)
-    }
-}
-
-/// The words of `/status`.
-fn describe(workspace: &Workspace) -> String {
-    let mut lines = Vec::new();
-    if let Some(status) = DaemonStatus::read(&workspace.dirs.state) {
-        let since = local(workspace, status.started);
-        lines.push(format!("Running since {since}, {} notifications so far.", status.fired));
-        lines.extend(
-            status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")),
-        );
-    }
-    match upcoming_items(workspace, 3, &mut Scanner::default()) {
-        Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
-        Ok(next) => lines.extend(
-            next.iter().map(|reminder| format!("{}: {}", local(workspace, reminder.instant), reminder.msg)),
-        ),
-        Err(error) => lines.push(format!("The reminders can't be read: {error}")),
-    }
-    lines.join("\n")
-}
-
-/// An instant as people say it, in the vault's zone.
-fn local(workspace: &Workspace, at: jiff::Timestamp) -> String {
-    let tz = workspace.zone.tz();
-    compose::moment(tz.to_datetime(at), tz.to_datetime(workspace.clock.now()).date())
-}
-
-/// Takes back the agent's last write.
-fn undo(workspace: &Workspace) -> anyhow::Result<String> {
-    let history = workspace.history()?.context("the history is turned off in the settings")?;
-    let interrupted = history.pending_restore()?;
-    history.finish_pending(&workspace.editor, crate::history::Interrupted::Finish)?;
-    if let Some(undo) = interrupted.filter(|it| it.undoing.is_some()) {
-        // The undo that was killed is the one that is asked for again.
-        return Ok(format!("Finished what had been interrupted: {}", undo.subject));
-    }
-    history.snapshot_all(crate::history::Deletions::Hold)?;
-    let plan = history.plan_undo(1)?;
-    if let Some(conflict) = plan.conflicts.first() {
-        bail!("`{}`: {}; nothing was undone", conflict.path, conflict.reason);
-    }
-    let write = plan.writes.first().context("there is nothing to undo")?;
-    let subject = write.commit.message.subject.clone();
-    let report = history.undo(&workspace.editor, &plan)?;
-    if let Some(skip) = report.skipped.first() {
-        bail!("`{}`: {}; nothing was undone, try again", skip.path, skip.reason);
-    }
-    Ok(format!("Undid: {subject}"))
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::prelude::*;
 use crate::agent::{VaultApprovals, Waiter};
-use crate::daemon::assistant::{AssistantService, recheck};
+use crate::daemon::assistant::recheck;
 use crate::daemon::ticker::Ticker;
 use crate::routines::{self, ClaimReport, RunError, RunProgress, Runner};
 use crate::toolbox::runner_with;
@@ -71,71 +71,6 @@ pub async fn run(context: PartContext, json: bool) -> anyhow::Result<()> {
     }
 }
 
-/// Carries out `/routine`: lists routines, runs one, turns one on or off. A run asks through `assistant`, which gets
-/// the person's answers.
-///
-/// # Errors
-/// A sentence on why not.
-pub(super) async fn command(
-    workspace: Arc<Workspace>,
-    assistant: Arc<AssistantService>,
-    action: String,
-    name: Option<String>,
-) -> Result<String, String> {
-    let done = blocking(move || obey(&workspace, &assistant, &action, name.as_deref())).await;
-    let (answer, run) = done?;
-    if let Some((runner, key)) = run {
-        // The next check continues a run that a stop cut off.
-        tokio::spawn(async move { log(&key, &runner.drive(&key, &CancellationToken::new()).await) });
-    }
-    Ok(answer)
-}
-
-/// The answer, and the run that is to go on.
-type AnswerAndRun = (String, Option<(Runner, String)>);
-
-fn obey(
-    workspace: &Arc<Workspace>,
-    assistant: &AssistantService,
-    action: &str,
-    name: Option<&str>,
-) -> anyhow::Result<AnswerAndRun> {
-    let name = || name.ok_or_else(|| anyhow::anyhow!("`name` is missing: which routine?"));
-    match action {
-        "list" => {
-            let listed = routines::list(workspace)?;
-            let all: Vec<String> = listed.iter().map(|one| one.in_a_line(workspace)).collect();
-            Ok((if all.is_empty() { "There are no routines.".to_owned() } else { all.join("\n") }, None))
-        }
-        "enable" | "disable" => {
-            let is_on = action == "enable";
-            let (note, _) = routines::set_enabled(workspace, name()?, is_on, crate::vault::Actor::Discord)?;
-            Ok((format!("`{}` is {action}d.", note.name), None))
-        }
-        "run" => {
-            let note = routines::find(workspace, name()?)?;
-            let AssistantService { journal, permits, approvals, .. } = assistant;
-            let (turns, permits, approvals) =
-                (Arc::clone(journal), Arc::clone(permits), Arc::clone(approvals));
-            let runner = runner_with(workspace, turns, permits, approvals, workspace.delivery_order(false))?;
-            let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
-            let words = format!("`{}` runs now; its answer goes where it always goes.", note.name);
-            Ok((words, Some((runner, key))))
-        }
-        other => anyhow::bail!("`{other}` is none of list, run, enable, disable"),
-    }
-}
-
-/// Logs how far a run came.
-fn log(key: &str, driven: &Result<RunProgress, RunError>) {
-    match driven {
-        Ok(RunProgress::Done(outcome)) => tracing::info!(run = key, "a routine ran: {outcome}"),
-        Ok(RunProgress::Later(why)) => tracing::info!(run = key, "a routine's run goes on later: {why}"),
-        Ok(RunProgress::Busy) => {}
-        Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
-    }
-}
-
 struct RoutineService {
     runner: Arc<Runner>,
     board: StatusBoard,
@@ -187,7 +122,7 @@ impl RoutineService {
             let at_once = Arc::clone(&self.at_once);
             self.runs.spawn(async move {
                 let _place = at_once.acquire().await;
-                let driven = runner.drive(&key, &stop).await;
+                let driven = runner.drive_logged(&key, &stop).await;
                 (key, driven)
             });
         }
@@ -204,7 +139,6 @@ impl RoutineService {
         match ended {
             Ok((key, driven)) => {
                 self.running.remove(&key);
-                log(&key, &driven);
                 if let Err(error) = driven {
                     return self.board.set_part("routines", format!("`{key}` can't go on: {error}"));
                 }

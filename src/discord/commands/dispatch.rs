@@ -1,29 +1,30 @@
-//! Handles interactions: slash commands, the message's menu entry, buttons, and completions while a person types.
+//! Handles interactions: slash commands, the message's menu entry, buttons; completions go to `completion`.
 //!
 //! Discord allows three seconds for the first answer, so each interaction is acknowledged first and then handled; the
 //! result is an edit of that first answer, which only the person who asked sees. Only owners get more than a sentence.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
 use serenity::http::{LightMethod, Route};
+use tokio_util::sync::CancellationToken;
 
 use super::interaction_reply::InteractionReply;
-use super::{definitions, inbox};
+use super::{completion, definitions, inbox, program};
 use crate::agent::turn_memory;
+use crate::deliver::{self, delivery_journal};
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::buttons::{self, NotificationPress, Press};
-use crate::discord::shared::{BotState, LaneItem, VaultOperations};
+use crate::discord::shared::{BotParts, BotState, LaneItem, VaultOperations};
 use crate::format::fenced;
 use crate::format::reminder::Recur;
 use crate::memory::Origin;
 use crate::reminders::ReminderError;
 use crate::tasks::{self, Scanner};
+use crate::toolbox::runner_with;
 use crate::turn::NewTurn;
 use crate::vault::Actor;
-use crate::when::WhenError;
 
 const STRANGER: &str = "Only the owner of this vault may use me.";
 
@@ -31,7 +32,7 @@ const STRANGER: &str = "Only the owner of this vault may use me.";
 pub(in crate::discord) async fn handle(shared: Arc<BotState>, interaction: Interaction) {
     match interaction {
         Interaction::Command(command) => run_command(&shared, &command).await,
-        Interaction::Autocomplete(command) => autocomplete(&shared, &command).await,
+        Interaction::Autocomplete(command) => completion::answer(&shared, &command).await,
         Interaction::Component(component) => press(&shared, &component).await,
         _ => {}
     }
@@ -46,7 +47,7 @@ async fn run_command(shared: &BotState, command: &CommandInteraction) {
         return;
     }
     let words = match command.data.name.as_str() {
-        "inbox" => blocking(shared, inbox::open).await,
+        "inbox" => shared.blocking(inbox::open).await,
         _ => dispatch(shared, command).await.map(|text| (text, vec![])),
     };
     let (text, rows) = words.unwrap_or_else(|problem| (format!("That didn't work: {problem}"), vec![]));
@@ -71,28 +72,28 @@ fn required_option(command: &CommandInteraction, name: &str) -> Result<String, S
 async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
     match command.data.name.as_str() {
         "remind" => remind(shared, command).await,
-        "reminders" => blocking(shared, list).await,
+        "reminders" => shared.blocking(list).await,
         "unremind" => {
             let id = required_option(command, "reminder")?;
-            let removed = blocking(shared, move |operations| {
-                operations.vault_reminders().remove(id.trim(), Actor::Discord)
-            })
-            .await?;
-            shared.operations.services.confirm("Removed", &removed.line_text).await;
+            let removed = shared
+                .blocking(move |operations| operations.vault_reminders().remove(id.trim(), Actor::Discord))
+                .await?;
+            confirm(shared, "Removed", &removed.line_text).await;
             Ok(format!("Removed:\n{}", fenced(&removed.line_text)))
         }
         "remember" => {
             let text = required_option(command, "text")?;
-            let bullet = blocking(shared, move |operations| operations.pin(&text, None)).await?;
+            let bullet = shared.blocking(move |operations| operations.pin(&text, None)).await?;
             Ok(format!("Pinned:\n{}", fenced(&bullet)))
         }
         definitions::REMEMBER_MESSAGE => remember_message(shared, command).await,
         "forget" => {
             let text = required_option(command, "pin")?;
-            let bullet = blocking(shared, move |operations| {
-                operations.memory().unpin(&text, false, &Origin::new(Actor::Discord))
-            })
-            .await?;
+            let bullet = shared
+                .blocking(move |operations| {
+                    operations.memory().unpin(&text, false, &Origin::new(Actor::Discord))
+                })
+                .await?;
             Ok(format!("No longer pinned:\n{}", fenced(&bullet.text)))
         }
         "recall" => {
@@ -111,26 +112,43 @@ async fn dispatch(shared: &BotState, command: &CommandInteraction) -> Result<Str
         "new" => new_window(shared, command).await,
         "routine" => {
             let (action, name) = (required_option(command, "action")?, option(command, "name"));
-            shared.operations.services.routine(&action, name.as_deref()).await
+            routine(shared, action, name).await
         }
-        "status" => Ok(shared.operations.services.status().await),
-        "undo" => shared.operations.services.undo().await,
+        "status" => shared.blocking(|operations| Ok::<_, String>(program::status(operations))).await,
+        "undo" => shared.blocking(|operations| program::undo(operations)).await,
         other => Err(format!(
             "I don't know the command `{other}`; restart vault-agent to register the present ones"
         )),
     }
 }
 
-/// Runs file work in a thread for blocking calls.
-async fn blocking<T: Send + 'static, E: std::fmt::Display>(
-    shared: &BotState,
-    work: impl FnOnce(&VaultOperations) -> Result<T, E> + Send + 'static,
-) -> Result<T, String> {
-    let operations = shared.operations.clone();
-    // Boxed: the runtime's code for it is compiled once for each type of result, not for each command.
-    let work: Box<dyn FnOnce() -> Result<T, String> + Send> =
-        Box::new(move || work(&operations).map_err(|error| error.to_string()));
-    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+/// Confirms a change on the notifier, with the exact line as it stands in the note.
+async fn confirm(shared: &BotState, what: &str, line: &str) {
+    let (what, line) = (what.to_owned(), line.to_owned());
+    let queued = shared.blocking(move |operations| {
+        deliver::confirm(&operations.journal()?, &what, &line, operations.clock.now())
+    });
+    if let Err(error) = queued.await {
+        tracing::warn!("a change could not be confirmed: {error}");
+    }
+}
+
+async fn routine(shared: &BotState, action: String, name: Option<String>) -> Result<String, String> {
+    let BotParts { turns, permits, approvals, .. } = &shared.parts;
+    let (turns, permits, approvals) = (Arc::clone(turns), Arc::clone(permits), Arc::clone(approvals));
+    let (answer, run) = shared
+        .blocking(move |operations| {
+            let workspace = &operations.workspace;
+            let runner =
+                || runner_with(workspace, turns, permits, approvals, workspace.delivery_order(false));
+            program::routine(workspace, &action, name.as_deref(), runner)
+        })
+        .await?;
+    if let Some((runner, key)) = run {
+        // The next check continues a run that a stop cut off.
+        tokio::spawn(async move { runner.drive_logged(&key, &CancellationToken::new()).await });
+    }
+    Ok(answer)
 }
 
 async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<String, String> {
@@ -142,14 +160,15 @@ async fn remind(shared: &BotState, command: &CommandInteraction) -> Result<Strin
         })
         .transpose()?;
     crate::reminders::check_message(&what).map_err(|error| error.to_string())?;
-    let (written, words) = blocking(shared, move |operations| -> Result<_, String> {
-        let meaning = operations.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;
-        let recur = meaning.recurring(recur).map_err(|error| error.to_string())?;
-        let written = operations.add(meaning.local, recur, &what).map_err(|error| error.to_string())?;
-        Ok((written, operations.in_words(meaning.local, recur)))
-    })
-    .await?;
-    shared.operations.services.confirm("Added", &written.line_text).await;
+    let (written, words) = shared
+        .blocking(move |operations| -> Result<_, String> {
+            let meaning = operations.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;
+            let recur = meaning.recurring(recur).map_err(|error| error.to_string())?;
+            let written = operations.add(meaning.local, recur, &what).map_err(|error| error.to_string())?;
+            Ok((written, operations.in_words(meaning.local, recur)))
+        })
+        .await?;
+    confirm(shared, "Added", &written.line_text).await;
     Ok(format!("Added:\n{}\nIt comes {words}.", fenced(&written.line_text)))
 }
 
@@ -192,14 +211,15 @@ async fn remember_message(shared: &BotState, command: &CommandInteraction) -> Re
     let link = shared.log.link(message.channel, message.id);
     let excerpt: String = message.content.chars().take(200).collect();
     let more = if excerpt.len() < message.content.len() { "…" } else { "" };
-    let words = match (&link, message.content.trim().is_empty()) {
-        (_, false) => format!("{}: {excerpt}{more}", message.author.name),
-        (Some(_), true) => message.author.name.clone(),
+    let (author, content) = (&message.author.name, &message.content);
+    let words = match (&link, content.trim().is_empty()) {
+        (Some(_), false) => format!("{author}: {excerpt}{more}"),
+        (Some(_), true) => author.clone(),
+        // A message that no log holds is pinned with its whole text.
+        (None, false) => format!("{author}: {content}"),
         (None, true) => return Err("that message has no text, and stands in no log".to_owned()),
     };
-    // A message that no log holds is pinned with its whole text.
-    let words = if link.is_none() { format!("{}: {}", message.author.name, message.content) } else { words };
-    let bullet = blocking(shared, move |operations| operations.pin(&words, link.as_deref())).await?;
+    let bullet = shared.blocking(move |operations| operations.pin(&words, link.as_deref())).await?;
     Ok(format!("Pinned:\n{}", fenced(&bullet)))
 }
 
@@ -238,76 +258,6 @@ async fn new_window(shared: &BotState, command: &CommandInteraction) -> Result<S
     }
 }
 
-/// Sends completions for the text being typed.
-async fn autocomplete(shared: &BotState, command: &CommandInteraction) {
-    let call =
-        InteractionReply::new(shared, command.id, &command.token, shared.application.load(Ordering::Relaxed));
-    let choices =
-        if shared.owners.has(command.user.id.get()) { choices(shared, command).await } else { vec![] };
-    let choices: Vec<Value> = choices
-        .into_iter()
-        .take(25)
-        .map(|(name, value)| json!({ "name": cut(&name, 100), "value": cut(&value, 100) }))
-        .collect();
-    call.logged(call.callback(&json!({ "type": 8, "data": { "choices": choices } })).await);
-}
-
-async fn choices(shared: &BotState, command: &CommandInteraction) -> Vec<(String, String)> {
-    let focused = command.data.options().into_iter().find_map(|option| match option.value {
-        ResolvedValue::Autocomplete { value, .. } => Some((option.name.to_owned(), value.to_owned())),
-        _ => None,
-    });
-    let Some((name, typed)) = focused else { return vec![] };
-    let has = |text: &str| text.to_lowercase().contains(&typed.trim().to_lowercase());
-    match name.as_str() {
-        "when" => {
-            let mut phrases = vec![typed.clone()];
-            phrases.extend(
-                ["in 10 minutes", "in 1 hour", "tomorrow 9:00"]
-                    .map(str::to_owned)
-                    .into_iter()
-                    .filter(|p| has(p)),
-            );
-            let meant = phrases.iter().flat_map(|phrase| match shared.operations.when(phrase) {
-                Ok(meaning) => {
-                    let words = shared.operations.in_words(meaning.local, meaning.recur);
-                    vec![(format!("{phrase}: {words}"), phrase.clone())]
-                }
-                // An ambiguous phrase is offered in all readings.
-                Err(WhenError::Ambiguous(_, readings)) => {
-                    let once = readings.into_iter().filter(|reading| reading.recur == Recur::None);
-                    once.map(|reading| (format!("{}, {}", reading.typed, reading.distance), reading.typed))
-                        .collect()
-                }
-                Err(_) => vec![],
-            });
-            meant.collect()
-        }
-        "reminder" => {
-            blocking(shared, |operations| operations.vault_reminders().list(operations.clock.now()))
-                .await
-                .unwrap_or_default()
-                .into_iter()
-                .filter_map(|item| Some((format!("{} {} {}", item.date, item.time, item.msg), item.id?)))
-                .filter(|(shown, id)| has(shown) || has(id))
-                .collect()
-        }
-        "name" => {
-            let names = shared.operations.services.routines().await;
-            names.into_iter().filter(|name| has(name)).map(|name| (name.clone(), name)).collect()
-        }
-        // Unpinning takes the beginning of a pin, so a long one can be cut.
-        "pin" => blocking(shared, |operations| operations.memory().pins())
-            .await
-            .unwrap_or_default()
-            .into_iter()
-            .map(|pin| (pin.text.replace('\n', " "), pin.text))
-            .filter(|(shown, _)| has(shown))
-            .collect(),
-        _ => vec![],
-    }
-}
-
 async fn press(shared: &BotState, component: &ComponentInteraction) {
     let call = InteractionReply::new(shared, component.id, &component.token, component.application_id.get());
     if !shared.owners.has(component.user.id.get()) {
@@ -325,7 +275,7 @@ async fn press(shared: &BotState, component: &ComponentInteraction) {
             shared.approvals.answer(&id, &digest, decision, Actor::Discord).await
         }
         Press::Candidate { keep, id } => {
-            blocking(shared, move |operations| inbox::act(operations, keep, &id)).await
+            shared.blocking(move |operations| inbox::act(operations, keep, &id)).await
         }
     };
     call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
@@ -337,14 +287,17 @@ async fn press_notification(
     call: &InteractionReply<'_>,
     press: NotificationPress,
 ) {
-    let known = shared.operations.services.fact(&press.id, press.due).await.map(|fact| fact.msg);
     let words = component.message.content.clone();
-    let result = blocking(shared, move |operations| {
-        let in_note = || operations.line(&press.id).ok().flatten().map(|line| line.reminder.msg);
-        let msg = known.or_else(in_note).unwrap_or_else(|| buttons::msg_of(&words));
-        buttons::act(operations, &press, &msg)
-    })
-    .await;
+    let result = shared
+        .blocking(move |operations| {
+            let in_note = || operations.line(&press.id).ok().flatten().map(|line| line.reminder.msg);
+            let key = delivery_journal::key(&press.id, press.due, None);
+            let known = operations.journal().and_then(|journal| journal.row(&key)).ok().flatten();
+            let msg =
+                known.map(|row| row.fact.msg).or_else(in_note).unwrap_or_else(|| buttons::msg_of(&words));
+            buttons::act(operations, &press, &msg)
+        })
+        .await;
     match result {
         Ok(pressed) => {
             let line = pressed.line.as_deref().map(|line| format!(":\n{}", fenced(line))).unwrap_or_default();
@@ -352,7 +305,7 @@ async fn press_notification(
             call.answer(&format!("{}{line}{remark}", pressed.text)).await;
             disable(shared, component, &pressed.text).await;
             if let (true, Some(line)) = (pressed.changed, &pressed.line) {
-                shared.operations.services.confirm(&pressed.text, line).await;
+                confirm(shared, &pressed.text, line).await;
             }
         }
         Err(problem) => call.answer(&format!("That didn't work: {problem}")).await,
@@ -370,8 +323,4 @@ async fn disable(shared: &BotState, component: &ComponentInteraction, words: &st
     if let Err(error) = shared.api.send(LightMethod::Patch, route, &body).await {
         tracing::debug!(%error, words, "the buttons could not be switched off");
     }
-}
-
-fn cut(text: &str, most: usize) -> String {
-    text.chars().take(most).collect()
 }

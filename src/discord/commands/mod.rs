@@ -1,13 +1,17 @@
 //! Handles slash commands, the message's menu entry, presses of buttons, and completions while a person types.
 //!
 //! - [`dispatch`]: handles each interaction; [`interaction_reply`]: answers one;
-//! - [`definitions`]: the commands, registered where they changed;
+//! - [`completion`]: completions while a person types;
+//! - [`definitions`]: the commands and their registration;
+//! - [`program`]: `/status`, `/undo` and `/routine`;
 //! - [`inbox`]: `/inbox`, the open candidates for memories.
 
+mod completion;
 mod definitions;
 mod dispatch;
 mod inbox;
 mod interaction_reply;
+mod program;
 
 pub(super) use definitions::register;
 pub(super) use dispatch::handle;

@@ -10,6 +10,7 @@ mod backfill;
 mod files;
 mod message_action;
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The first and the longest pause between attempts to read history.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The step in the program's own log, if it fails.
+const WRITE: &str = "write to the log";
 /// The most messages that a lane handles at once.
 const BATCH: usize = 500;
 
@@ -85,10 +88,7 @@ impl ChannelLane {
     }
 
     async fn run(mut self, mut items: mpsc::UnboundedReceiver<LaneItem>) {
-        while let Err(error) = self.open() {
-            tracing::error!(channel = self.id, %error, "a log can't be read; trying again");
-            tokio::time::sleep(Duration::from_secs(5)).await;
-        }
+        self.until_done("open a log", Self::open).await;
         let mut backlog = vec![];
         loop {
             let next = match self.next_read {
@@ -139,7 +139,7 @@ impl ChannelLane {
         }
     }
 
-    fn open(&self) -> Result<(), EditError> {
+    fn open(&mut self) -> Result<(), EditError> {
         let bot = self.shared.identity();
         let title = self.place.title.as_deref();
         self.shared.log.open(self.place.surface, self.id, title, |text| access::addresses_in_text(text, &bot))
@@ -167,7 +167,7 @@ impl ChannelLane {
         // A turn's notes stand before its answer; a caller that waits for them waits for the answer, too.
         let mut waiting = vec![];
         for (entries, done) in writes {
-            self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
+            self.until_done(WRITE, |lane| lane.shared.log.record(lane.id, &entries)).await;
             waiting.extend(done);
         }
         asks.sort_by_key(|(turn, _)| turn.message);
@@ -183,7 +183,7 @@ impl ChannelLane {
             let _ = done.send(());
         }
         for (id, change) in changes {
-            self.until_written(|lane| lane.change(id, change.as_ref())).await;
+            self.until_done(WRITE, |lane| lane.change(id, change.as_ref())).await;
             self.shared.channel_lock.changed(self.id, id);
         }
         for (who, done) in windows {
@@ -201,21 +201,23 @@ impl ChannelLane {
         }
         self.keep_files(messages).await;
         let messages: &[IncomingMessage] = messages;
-        let new = self.until_written(|lane| lane.store(messages)).await;
+        let new = self.until_done(WRITE, |lane| lane.store(messages)).await;
         for (message, _) in messages.iter().zip(new).filter(|(_, new)| *new) {
             self.accept_message(message);
         }
     }
 
-    /// Retries until the log is written: a full disk or a conflict copy must not lose a message.
-    async fn until_written<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T, EditError>) -> T {
+    /// Retries until `step` is done: a full disk or a conflict copy must not lose a message.
+    async fn until_done<T, E: Display>(
+        &mut self,
+        what: &str,
+        mut step: impl FnMut(&mut Self) -> Result<T, E>,
+    ) -> T {
         let mut pause = Duration::from_millis(200);
         loop {
-            match write(self) {
+            match step(self) {
                 Ok(value) => return value,
-                Err(error) => {
-                    tracing::error!(channel = self.id, %error, "the log can't be written; trying again");
-                }
+                Err(error) => tracing::error!(channel = self.id, %error, "can't {what}; trying again"),
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(30));

@@ -198,9 +198,8 @@ impl Notifier for BotNotifier {
         };
         match search.await {
             Ok(Some(found)) => MessageLookup::Found { message_id: found.id.to_string() },
-            Ok(None) => MessageLookup::NotFound,
             // Without access nothing was sent either: posting brings the exact refusal.
-            Err(ApiError::Refused { .. }) => MessageLookup::NotFound,
+            Ok(None) | Err(ApiError::Refused { .. }) => MessageLookup::NotFound,
             Err(ApiError::RateLimited { .. }) => MessageLookup::Later { reason: "rate limit".to_owned() },
             Err(error) => MessageLookup::Later { reason: error.to_string() },
         }

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 /// The longest pause after a failed read or write.
 pub(in crate::discord) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The shortest pause before something is sent again.
-pub(in crate::discord) const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
-/// The longest wait for the end of a question to be shown.
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+/// The longest wait for the end of a question to be shown, or for a progress message to be deleted.
 pub(in crate::discord) const END_TIME: Duration = Duration::from_secs(5);
 
 /// The locks of all channels, for as long as the program runs: a bot that restarts with other settings

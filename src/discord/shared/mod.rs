@@ -13,7 +13,7 @@ mod vault_operations;
 
 pub use access::Owners;
 pub use channel_lock::ChannelLock;
-pub(super) use channel_lock::{END_TIME, Interruption, LONGEST_PAUSE, SHORTEST_PAUSE, lock};
+pub(super) use channel_lock::{END_TIME, Interruption, LONGEST_PAUSE, lock};
 pub use state::{BotParts, ProgressTimes};
 pub(super) use state::{BotState, Cursors, LaneItem, LaneKind};
-pub use vault_operations::{DaemonServices, VaultOperations};
+pub use vault_operations::VaultOperations;

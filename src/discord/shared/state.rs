@@ -13,9 +13,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::access::{BotIdentity, Owners};
-use super::channel_lock::ChannelLock;
+use super::channel_lock::{ChannelLock, LONGEST_PAUSE, SHORTEST_PAUSE};
 use super::vault_operations::VaultOperations;
-use crate::agent::VaultApprovals;
+use crate::agent::{CallPermits, VaultApprovals};
 use crate::clock::Clock;
 use crate::config;
 use crate::config::json_file;
@@ -55,6 +55,8 @@ pub struct BotParts {
     pub responder: Arc<dyn Responder>,
     /// How far each turn came.
     pub turns: Arc<TurnJournal>,
+    /// The permits for calling a brain.
+    pub permits: Arc<CallPermits>,
     /// The note of approvals.
     pub approvals: Arc<VaultApprovals>,
     /// Fixes and sends answers.
@@ -168,6 +170,24 @@ impl BotState {
         if let (true, GatewayStatus::Degraded(problems)) = (is_new, &now) {
             problems.iter().for_each(|problem| tracing::error!("Discord: {problem}"));
         }
+    }
+
+    /// Runs file work in a thread for blocking calls.
+    pub async fn blocking<T: Send + 'static, E: std::fmt::Display>(
+        &self,
+        work: impl FnOnce(&VaultOperations) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, String> {
+        let operations = self.operations.clone();
+        // Boxed: the runtime's code for it is compiled once for each type of result, not for each command.
+        let work: Box<dyn FnOnce() -> Result<T, String> + Send> =
+            Box::new(move || work(&operations).map_err(|error| error.to_string()));
+        tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+    }
+
+    /// Waits until `at` before something is sent again: at least a moment, and a minute at most.
+    pub async fn wait_until(&self, at: Timestamp) {
+        let wait = Duration::try_from(self.clock.now().duration_until(at)).unwrap_or_default();
+        tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
     }
 
     /// The lane of a channel, if it has one.

@@ -3,11 +3,9 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use jiff::civil;
 
 use crate::agent::TurnMemory;
-use crate::deliver::Fact;
 use crate::format::ReminderId;
 use crate::format::pinned::LinkTarget;
 use crate::format::reminder::{Recur, ReminderLine};
@@ -17,33 +15,6 @@ use crate::vault::Actor;
 use crate::when::{self, Meaning, WhenError};
 use crate::workspace::Workspace;
 
-/// Services of the daemon that the bot calls.
-#[async_trait]
-pub trait DaemonServices: Send + Sync {
-    /// The words of `/status`.
-    async fn status(&self) -> String;
-    /// Takes back the agent's last change; the result in a sentence.
-    ///
-    /// # Errors
-    /// A sentence on why not.
-    async fn undo(&self) -> Result<String, String>;
-    /// Confirms a change on the notifier, with the exact line as it stands in the note.
-    async fn confirm(&self, what: &str, line: &str);
-    /// The names of all routines.
-    async fn routines(&self) -> Vec<String> {
-        Vec::new()
-    }
-    /// Lists routines, runs one now, turns one on or off; the result in a sentence.
-    ///
-    /// # Errors
-    /// A sentence on why not.
-    async fn routine(&self, _action: &str, _name: Option<&str>) -> Result<String, String> {
-        Err("nothing is known of routines here".to_owned())
-    }
-    /// The fact of a notification in the delivery journal, by the reminder's id and local due time.
-    async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact>;
-}
-
 /// The vault's operations for commands. All of them block for a moment on files.
 #[derive(Clone)]
 pub struct VaultOperations {
@@ -51,8 +22,6 @@ pub struct VaultOperations {
     pub workspace: Arc<Workspace>,
     /// A search of the memory.
     pub recall: Arc<dyn TurnMemory>,
-    /// The rest of the daemon.
-    pub services: Arc<dyn DaemonServices>,
 }
 
 impl Deref for VaultOperations {

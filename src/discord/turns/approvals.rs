@@ -12,7 +12,7 @@ use crate::deliver::delivery_journal::approval_key;
 use crate::deliver::{AnswerOutcome, MessageKind, MessageScope, OutgoingMessage};
 use crate::discord::api::message::{self, IncomingMessage};
 use crate::discord::buttons::{self, Press};
-use crate::discord::shared::{BotState, END_TIME, LONGEST_PAUSE, SHORTEST_PAUSE};
+use crate::discord::shared::{BotState, END_TIME, LONGEST_PAUSE};
 use crate::format::approval::{self, Approval};
 use crate::turn::TurnRow;
 
@@ -30,19 +30,17 @@ pub(in crate::discord) fn is_question(shared: &BotState, message: &IncomingMessa
 pub(in crate::discord) async fn show(shared: &BotState, turn: &TurnRow, request: &Approval) {
     let (key, scope) = place(shared, turn, request);
     loop {
-        let wait = match shared.answers.send_question(&key, scope, &text(request)).await {
+        match shared.answers.send_question(&key, scope, &text(request)).await {
             Ok(AnswerOutcome::Sent) => return,
             Ok(AnswerOutcome::Refused(why)) => {
                 return tracing::error!("a question could not be shown: {why}");
             }
-            Ok(AnswerOutcome::Later(at)) => shared.clock.now().duration_until(at),
+            Ok(AnswerOutcome::Later(at)) => shared.wait_until(at).await,
             Err(error) => {
                 tracing::error!("a question could not be shown yet: {error}");
-                LONGEST_PAUSE.try_into().unwrap_or_default()
+                tokio::time::sleep(LONGEST_PAUSE).await;
             }
-        };
-        let wait = std::time::Duration::try_from(wait).unwrap_or_default();
-        tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::deliver::notifier::nonce;
 use crate::discord::api::snowflake::BlockEvent;
 use crate::discord::api::{DiscordApi, message};
 use crate::discord::log::logbook::LogEntry;
-use crate::discord::shared::{BotState, LaneItem};
+use crate::discord::shared::{BotState, END_TIME, LaneItem};
 use crate::format::approval::Approval;
 use crate::format::log::EventKind;
 use crate::turn::{Conversation, TurnNote, TurnRow};
@@ -72,8 +72,6 @@ pub(super) fn entry(message: u64, note: TurnNote, at: Timestamp) -> LogEntry {
 const MARK: &str = "-# ⏳ ";
 /// The id of a message that may have been posted: its nonce tells.
 const POSTING: u64 = 0;
-/// The longest wait for the message's deletion.
-const END_TIME: Duration = Duration::from_secs(5);
 
 /// Whether a text of ours is such a message.
 pub(in crate::discord) fn is_progress(text: &str) -> bool {

@@ -20,7 +20,7 @@ use crate::deliver::{AnswerOutcome as Delivered, split};
 use crate::discord::api::message::{CONTENT_LIMIT, IncomingMessage};
 use crate::discord::api::snowflake::{self, BlockEvent};
 use crate::discord::log::logbook::LogEntry;
-use crate::discord::shared::{BotState, Interruption, LONGEST_PAUSE, LaneItem, SHORTEST_PAUSE, lock};
+use crate::discord::shared::{BotState, Interruption, LONGEST_PAUSE, LaneItem, lock};
 use crate::sqlite::DatabaseError;
 use crate::turn::{Facts, Halt, NewTurn, TurnRow, TurnState, turn_notes};
 
@@ -237,7 +237,7 @@ impl Worker {
         let question = (!turn.question.reply).then_some(turn.question.text.as_str());
         let text = if text.trim().is_empty() { "(an empty answer)" } else { text };
         // A question that stands in no message is quoted above its answer.
-        let text = &quoted(question, text);
+        let text = &question.map_or_else(|| text.to_owned(), |question| quoted(question, text));
         let chunks = split::split(text, CONTENT_LIMIT).len();
         let chunks = u32::try_from(chunks).unwrap_or(u32::MAX);
         fail::fail_point!("turn::before-answered");
@@ -267,9 +267,7 @@ impl Worker {
                 step
             }
             Delivered::Later(at) => {
-                let now = self.shared.clock.now();
-                let wait = Duration::try_from(now.duration_until(at)).unwrap_or(PAUSE);
-                tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
+                self.shared.wait_until(at).await;
                 Ok(())
             }
             Delivered::Refused(why) => {
@@ -316,14 +314,9 @@ impl Worker {
 }
 
 /// The answer below the question that it answers.
-fn quoted(question: Option<&str>, text: &str) -> String {
-    match question {
-        Some(question) => {
-            let lines: Vec<String> = question.trim().lines().map(|line| format!("> {line}")).collect();
-            format!("{}\n{text}", lines.join("\n"))
-        }
-        None => text.to_owned(),
-    }
+fn quoted(question: &str, text: &str) -> String {
+    let lines: String = question.trim().lines().map(|line| format!("> {line}\n")).collect();
+    lines + text
 }
 
 /// The turn for a message of an owner.

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serenity::http::Route;
 use tokio::time::Instant;
 
-use super::{ChannelLane, LONGEST_PAUSE, PAUSE};
+use super::{ChannelLane, LONGEST_PAUSE, PAUSE, WRITE};
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::{ApiError, snowflake};
 
@@ -87,7 +87,7 @@ impl ChannelLane {
             self.pending_actions.extend(again);
             if !missed.is_empty() {
                 self.keep_files(&mut missed).await;
-                let new = self.until_written(|lane| lane.store(&missed)).await;
+                let new = self.until_done(WRITE, |lane| lane.store(&missed)).await;
                 let first = !self.caught_up;
                 let pairs = missed.into_iter().zip(new);
                 let fresh = pairs.filter(|(_, new)| *new || first).map(|(m, _)| m);
@@ -156,7 +156,7 @@ impl ChannelLane {
         let gone: Vec<u64> =
             logged.into_iter().filter(|id| !there.contains(id) && (whole || *id <= after)).collect();
         for (id, change) in edits {
-            self.until_written(|lane| lane.change(id, Some(&change))).await;
+            self.until_done(WRITE, |lane| lane.change(id, Some(&change))).await;
             self.shared.channel_lock.changed(self.id, id);
         }
         // Without the permission to read history Discord answers an empty page, and no error.
@@ -164,7 +164,7 @@ impl ChannelLane {
             return Ok(());
         }
         for id in gone {
-            self.until_written(|lane| lane.change(id, None::<&(String, Timestamp)>)).await;
+            self.until_done(WRITE, |lane| lane.change(id, None::<&(String, Timestamp)>)).await;
             self.shared.channel_lock.changed(self.id, id);
         }
         Ok(())

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-use super::{ChannelLane, LONGEST_PAUSE, PAUSE};
+use super::{ChannelLane, PAUSE, WRITE};
 use crate::discord::api::message::IncomingMessage;
 use crate::discord::api::snowflake;
 use crate::discord::log::logbook as log;
@@ -97,15 +97,11 @@ impl ChannelLane {
             entry(snowflake::BlockEvent::Message, EventKind::User, &turn.text),
             entry(snowflake::BlockEvent::About, EventKind::System, log::BY_COMMAND),
         ];
-        self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
+        self.until_done(WRITE, |lane| lane.shared.log.record(lane.id, &entries)).await;
         turn.thread = self.place.surface == Surface::Thread;
         turn.block = self.shared.log.link(self.id, turn.message).unwrap_or_default();
-        let mut pause = PAUSE;
-        while let Err(error) = self.shared.turns.accept(&turn, self.shared.clock.now()) {
-            tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
+        self.until_done("accept a question", |lane| lane.shared.turns.accept(&turn, lane.shared.clock.now()))
+            .await;
         let _ = self.asks.send(());
     }
 
