@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::brain_clients::{self, BrainClient, ClientContext, PreparedBrain};
 use crate::brain::failover::{self, BrainAttempt, BrainId, FailedAttempt};
-use crate::brain::health::{BrainHealth, HealthStore};
+use crate::brain::health::HealthStore;
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, BrainEvent, FailureClass, HarnessHost, HarnessTask, Reply, Request, Usage};
 use crate::clock::Clock;
@@ -268,12 +268,10 @@ impl Brains {
         let ids: Vec<BrainId> = self.members.iter().map(|member| member.prepared.id.clone()).collect();
         let at = ids.iter().position(|link| link.brain == member.prepared.name()).unwrap_or_default();
         // A brain that says nothing isn't well.
-        let went = result.as_ref().map_err(Clone::clone).and_then(Reply::usable);
-        let change = |health: &mut BrainHealth| match &went {
-            Ok(()) => failover::succeeded(health, &ids, at, attempt.key, now),
-            Err(error) => failover::failed(health, &ids, at, attempt.key, error, now),
-        };
-        if let Err(error) = self.health.update(change) {
+        let error = result.as_ref().map_err(Clone::clone).and_then(Reply::usable).err();
+        let kept =
+            self.health.update(|health| failover::record(health, &ids, at, attempt.key, error.as_ref(), now));
+        if let Err(error) = kept {
             tracing::warn!("what is known of the brains can't be kept: {error}");
         }
     }

@@ -1,9 +1,8 @@
 //! Chooses the next brain after a failure, and the length of a failed one's cooldown. Pure: the chain, the health of
 //! brains, the tried ones and the time are values.
 //!
-//! A search begins with no brain tried and calls [`next`] until there is a reply or no brain is left. [`failed`]
-//! records a failure, [`succeeded`] a reply; both change [`BrainHealth`], which a store
-//! keeps between turns.
+//! A search begins with no brain tried and calls [`next`] until there is a reply or no brain is left. [`record`] changes
+//! [`BrainHealth`] by the result of a call; a store keeps it between turns.
 
 use std::time::Duration;
 
@@ -161,9 +160,23 @@ pub fn skipped(
     resting.collect()
 }
 
-/// Records a failure of `brains[at]` with its key `key`. `brains` are all brains: those with the same account share an
-/// empty one.
-pub fn failed(
+/// Records the result of a call of `links[at]` with its key `key`: an error, or none for an answer. `links` are all
+/// brains: those with the same account share an empty one.
+pub fn record(
+    health: &mut BrainHealth,
+    links: &[BrainId],
+    at: usize,
+    key: usize,
+    error: Option<&BrainError>,
+    now: Timestamp,
+) {
+    match error {
+        None => succeeded(health, links, at, key, now),
+        Some(error) => failed(health, links, at, key, error, now),
+    }
+}
+
+fn failed(
     health: &mut BrainHealth,
     links: &[BrainId],
     at: usize,
@@ -214,8 +227,8 @@ pub fn failed(
     }
 }
 
-/// Records an answer of `brains[at]` with its key `key`: its pauses start over.
-pub fn succeeded(health: &mut BrainHealth, links: &[BrainId], at: usize, key: usize, now: Timestamp) {
+/// An answer: the pauses start over.
+fn succeeded(health: &mut BrainHealth, links: &[BrainId], at: usize, key: usize, now: Timestamp) {
     let Some(brain) = links.get(at) else { return };
     health.seen.entry(brain.brain.clone()).or_default().last_ok = Some(now);
     let pays = |row: &FailureCount| {

@@ -118,11 +118,11 @@ impl HealthStore {
         })
     }
 
-    /// Changes the health, one process at a time, and returns the new one.
+    /// Changes the health, one process at a time.
     ///
     /// # Errors
     /// The file can't be written. It is as it was, and `change` counts for this process alone.
-    pub fn update(&self, change: impl FnOnce(&mut BrainHealth)) -> io::Result<BrainHealth> {
+    pub fn update(&self, change: impl FnOnce(&mut BrainHealth)) -> io::Result<()> {
         let lock = File::options().create(true).append(true).open(self.path.with_extension("lock"))?;
         lock.lock()?;
         let before = self.load();
@@ -131,7 +131,7 @@ impl HealthStore {
         if health != before {
             json_file::replace(&self.path, &serde_json::to_vec_pretty(&health)?, false)?;
         }
-        Ok(health)
+        Ok(())
     }
 
     /// Forgets the failures of one brain, or of all; says whether there were any.
@@ -199,7 +199,7 @@ fn fingerprint(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brain::failover::{failed, succeeded};
+    use crate::brain::failover::record;
     use crate::brain::{BrainError, FailureClass};
 
     fn now() -> Timestamp {
@@ -217,9 +217,9 @@ mod tests {
         ];
         for (at, class) in [(0, FailureClass::RateLimit), (1, FailureClass::Auth)] {
             let error = BrainError::new(class, "no");
-            store.update(|health| failed(health, &links, at, 0, &error, now())).unwrap();
+            store.update(|health| record(health, &links, at, 0, Some(&error), now())).unwrap();
         }
-        store.update(|health| succeeded(health, &links, 0, 0, now())).unwrap();
+        store.update(|health| record(health, &links, 0, 0, None, now())).unwrap();
         let health = HealthStore::new(dir.path()).load();
         assert_eq!(health.rows.len(), 1);
         assert_eq!(health.seen["a"].last_ok, Some(now()));
@@ -231,7 +231,8 @@ mod tests {
         assert_eq!(store.load(), BrainHealth::default());
         store
             .update(|health| {
-                failed(health, &links, 0, 0, &BrainError::new(FailureClass::Billing, "x"), now());
+                let error = BrainError::new(FailureClass::Billing, "x");
+                record(health, &links, 0, 0, Some(&error), now());
             })
             .unwrap();
         assert_eq!(store.load().rows.len(), 1);
@@ -246,7 +247,7 @@ mod tests {
                 scope.spawn(move || {
                     let links = [BrainId::new(&format!("b{n}"), "chat", "http://h", "m", &[])];
                     let error = BrainError::new(FailureClass::RateLimit, "no");
-                    store.update(|health| failed(health, &links, 0, 0, &error, now())).unwrap();
+                    store.update(|health| record(health, &links, 0, 0, Some(&error), now())).unwrap();
                 });
             }
         });

@@ -4,8 +4,7 @@
 //! A person's decision is kept in the turn journal and holds for the day. An open question delays a turn for about a
 //! second; then the answer is made from memory, and a task in the background waits for the decision.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -80,12 +79,8 @@ impl AnswerEngine {
 
     /// Waits for the decision in a background task, so that a "yes" counts as soon as it is given.
     fn wait_for_decision(&self, budget: &Budget) {
-        let name = budget.name();
-        if !lock(&self.waiting).insert(name.clone()) {
-            return;
-        }
         let (approvals, journal) = (Arc::clone(&self.parts.approvals), Arc::clone(&self.parts.journal));
-        let (clock, waiting) = (Arc::clone(&self.parts.workspace.clock), Arc::clone(&self.waiting));
+        let (clock, name) = (Arc::clone(&self.parts.workspace.clock), budget.name());
         let (caller, subject) = (caller(budget), budget.approval_subject());
         tokio::spawn(async move {
             let (place, stop) = (&NoConversation, &CancellationToken::new());
@@ -95,7 +90,6 @@ impl AnswerEngine {
             if let Ok(Err(error)) = kept {
                 tracing::warn!("{error}");
             }
-            lock(&waiting).remove(&name);
         });
     }
 
@@ -226,10 +220,6 @@ fn remember(
         ApprovalVerdict::No => journal.record_budget_event(&format!("{DECLINED}{budget}"), now),
         _ => Ok(()),
     }
-}
-
-fn lock(waiting: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a brain is within these budgets.

@@ -5,9 +5,8 @@
 //! rounds of tools that the journal holds. If all fail, the answer is made from memory, with one sentence that says
 //! why.
 
-use std::collections::HashSet;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -85,8 +84,6 @@ impl EngineParts {
 pub struct AnswerEngine {
     pub(in crate::agent) parts: EngineParts,
     pub(in crate::agent) brains: Brains,
-    /// The budgets with an open question to a person.
-    pub(in crate::agent) waiting: Arc<Mutex<HashSet<String>>>,
 }
 
 /// The routine that an engine's turns are runs of.
@@ -241,7 +238,7 @@ impl AnswerEngine {
     /// The system has no TLS to offer.
     pub fn new(parts: EngineParts) -> Result<Self, BrainError> {
         let brains = Brains::of(&parts.workspace, parts.watch, Arc::clone(&parts.permits))?;
-        Ok(Self { parts, brains, waiting: Arc::default() })
+        Ok(Self { parts, brains })
     }
 
     /// The tokens that a turn may spend.

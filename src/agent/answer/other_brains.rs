@@ -10,8 +10,7 @@
 //! seconds for all of recall. If it is late, silent, in cooldown, over its budget or answers in another form, the
 //! ranker's results are used unchanged. Its lines are untrusted like the memories themselves.
 
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -147,7 +146,8 @@ const FEWEST_TOKENS: u64 = 1_000;
 /// The journal and the permits that questions between brains share with other turns.
 #[derive(Debug, Default)]
 pub struct OtherBrains {
-    journal: OnceLock<Arc<TurnJournal>>,
+    /// None: opened for each question.
+    journal: Option<Arc<TurnJournal>>,
     permits: Arc<CallPermits>,
 }
 
@@ -165,7 +165,7 @@ pub struct BrainQuestion<'a> {
 impl OtherBrains {
     /// For a process that runs turns, too.
     pub fn with_journal(journal: Arc<TurnJournal>, permits: Arc<CallPermits>) -> Self {
-        Self { journal: OnceLock::from(journal), permits }
+        Self { journal: Some(journal), permits }
     }
 
     /// Asks a brain, which may use `tools`.
@@ -191,7 +191,10 @@ impl OtherBrains {
         let (vault, dirs) = (workspace.vault.clone(), workspace.dirs.clone());
         let opened = Workspace::open_in(vault, dirs, Arc::clone(&workspace.clock));
         let mut own = opened.map_err(|error| error.to_string())?;
-        let journal = self.journal(&workspace.dirs.state)?;
+        let journal = match &self.journal {
+            Some(journal) => Arc::clone(journal),
+            None => Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(|error| error.to_string())?),
+        };
         let turn = by.and_then(|(_, turn)| journal.named(turn).ok().flatten());
         let turn = turn.map(|turn| turn.question.message);
         let assistant = &mut own.settings.assistant;
@@ -231,14 +234,6 @@ impl OtherBrains {
             Err(Halt::Gone) => Err("the question is empty".to_owned()),
             Err(halt) => Err(halt.to_string()),
         }
-    }
-
-    fn journal(&self, state: &Path) -> Result<Arc<TurnJournal>, String> {
-        if let Some(journal) = self.journal.get() {
-            return Ok(Arc::clone(journal));
-        }
-        let opened = Arc::new(TurnJournal::open(state).map_err(|error| error.to_string())?);
-        Ok(Arc::clone(self.journal.get_or_init(|| opened)))
     }
 }
 

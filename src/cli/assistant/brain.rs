@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::brain_clients::{self, BrainClient, ClientContext, PreparedBrain};
+use crate::agent::brain_clients::{self, BrainClient, ClientContext};
 use crate::agent::brains::{ListedBrain, listed};
-use crate::brain::health::{BrainHealth, HealthStore};
+use crate::brain::health::HealthStore;
 use crate::brain::wire::BrainTimeouts;
 use crate::brain::{BrainError, BrainEvent, FailureClass, Message, Request, failover};
 use crate::cli::prelude::*;
@@ -159,6 +158,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
     let clients = ClientContext::of(workspace, watch).map_err(CommandError::problem)?;
     let runtime = runtime()?;
     let store = HealthStore::new(&workspace.dirs.state);
+    let links: Vec<_> = brains.iter().map(|brain| brain.id.clone()).collect();
     let mut tested = Vec::new();
     for (at, brain) in brains.iter().enumerate() {
         if name.is_some_and(|name| brain.name() != name) {
@@ -177,7 +177,9 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
             error = runtime.block_on(send_test_prompt(call)).err();
             // A missing key is found at each check; it isn't recorded.
             if !brain.lacks_key() {
-                remember(&store, &brains, (at, key), error.as_ref(), workspace.clock.now())
+                let now = workspace.clock.now();
+                store
+                    .update(|health| failover::record(health, &links, at, key, error.as_ref(), now))
                     .unwrap_or_else(|error| context.ui.note(format!("not remembered: {error}")));
             }
             if error.as_ref().is_none_or(|error| error.class != FailureClass::Auth) {
@@ -195,22 +197,6 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
     let none = "no brain is set up; `[[brain]]` in vault-agent.toml names one";
     show(context, none, tested.iter().map(|row| (&row.brain, row.sentence())));
     Ok(Status::of(tested.iter().all(|row| row.brain.ok)))
-}
-
-/// Records the result of a call with a key of `brains[at]`, as a turn does.
-fn remember(
-    store: &HealthStore,
-    brains: &[PreparedBrain],
-    (at, key): (usize, usize),
-    error: Option<&BrainError>,
-    now: Timestamp,
-) -> std::io::Result<()> {
-    let links: Vec<_> = brains.iter().map(|brain| brain.id.clone()).collect();
-    let change = |health: &mut BrainHealth| match error {
-        None => failover::succeeded(health, &links, at, key, now),
-        Some(error) => failover::failed(health, &links, at, key, error, now),
-    };
-    store.update(change).map(|_| ())
 }
 
 impl TestedBrain {
