@@ -14,24 +14,21 @@ const MAX_PHRASED: usize = 20;
 /// Looks for words while the scheduler does its work. Dropping it ends the calls that still run.
 #[derive(Default)]
 pub struct Phrasing {
-    phraser: Option<Arc<Phraser>>,
     permits: Arc<CallPermits>,
     running: JoinSet<()>,
 }
 
 impl Phrasing {
-    /// Applies changed settings to the next phrases.
-    pub fn apply_settings(&mut self) {
-        self.phraser = None;
-    }
-
     /// Begins to look for words; returns at once.
     pub fn begin(&mut self, workspace: &Arc<Workspace>, upcoming: Vec<PendingSend>) {
         while self.running.try_join_next().is_some() {}
         if upcoming.is_empty() || workspace.at_rest().is_some() {
             return;
         }
-        let Some(phraser) = self.phraser(workspace) else { return };
+        let phraser = match Phraser::new(Arc::clone(workspace), Arc::clone(&self.permits)) {
+            Ok(phraser) => Arc::new(phraser),
+            Err(error) => return tracing::warn!("no words can be looked for: {error}"),
+        };
         for one in upcoming.into_iter().take(MAX_PHRASED) {
             let phraser = Arc::clone(&phraser);
             self.running.spawn(async move {
@@ -41,14 +38,5 @@ impl Phrasing {
                 }
             });
         }
-    }
-
-    fn phraser(&mut self, workspace: &Arc<Workspace>) -> Option<Arc<Phraser>> {
-        if self.phraser.is_none() {
-            let made = Phraser::new(Arc::clone(workspace), Arc::clone(&self.permits));
-            let told = made.inspect_err(|error| tracing::warn!("no words can be looked for: {error}"));
-            self.phraser = told.ok().map(Arc::new);
-        }
-        self.phraser.clone()
     }
 }

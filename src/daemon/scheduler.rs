@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::sync::{broadcast, mpsc};
 use tokio::{io::Interest, net::unix::pipe};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,6 @@ use crate::daemon::part::{DaemonEvent, StatusBoard};
 use crate::daemon::ticker::Ticker;
 use crate::deliver::{self, DeliveryOrder, Journal, PassMode, PassReport, PassSettings, PassState};
 use crate::machines::RightsChanges;
-use crate::schedule::{StepKind, step_kind};
 use crate::terminal::Ui;
 use crate::vault::WatchEvent;
 use crate::workspace::Workspace;
@@ -81,8 +80,6 @@ struct Scheduler {
     /// When a change asked for a pass, by the monotonic clock.
     changed: Option<Instant>,
     last_pass: Option<Instant>,
-    /// The last readings of the wall clock and of the monotonic one.
-    seen: Option<(Timestamp, Instant)>,
     is_vault_gone: bool,
     /// Changes by other machines.
     news: RightsChanges,
@@ -115,7 +112,6 @@ impl Scheduler {
             next_pass: None,
             changed: None,
             last_pass: None,
-            seen: None,
             is_vault_gone: false,
             #[cfg(feature = "assistant")]
             phrasing: super::phrasing::Phrasing::default(),
@@ -132,7 +128,6 @@ impl Scheduler {
 
     async fn pass_if_due(&mut self, stop: &CancellationToken) {
         let now = self.now();
-        self.look_at_the_clock(now);
         let minute = self.ticker.is_due(now);
         let asked = self.next_pass.is_some_and(|next_pass| next_pass <= now)
             || self.changed.is_some_and(|changed| changed <= Instant::now());
@@ -200,21 +195,6 @@ impl Scheduler {
             status.fired += report.fired.len() as u64;
             status.last_error = error;
         });
-    }
-
-    /// Reports a jump of the wall clock: a suspend, a correction.
-    fn look_at_the_clock(&mut self, now: Timestamp) {
-        let seen = self.seen.replace((now, Instant::now()));
-        let Some((then, at)) = seen else { return };
-        let passed = SignedDuration::try_from(at.elapsed()).unwrap_or(SignedDuration::ZERO);
-        match step_kind(then.saturating_add(passed).unwrap_or(then), now) {
-            StepKind::Steady | StepKind::Late(_) => {}
-            StepKind::Skipped(step) => tracing::info!(?step, "the clock went forward"),
-            StepKind::Missed(step) => {
-                tracing::info!(?step, "a long time went by: what was missed is told now");
-            }
-            StepKind::Backward(step) => tracing::info!(?step, "the clock went back; nothing fires twice"),
-        }
     }
 
     fn sleep(&self) -> Duration {
@@ -299,8 +279,6 @@ impl Scheduler {
                 self.news = self.workspace.machines.rights_changes();
                 self.delivery_order = self.workspace.delivery_order(self.ui.json);
                 self.settings = self.workspace.pass_settings();
-                #[cfg(feature = "assistant")]
-                self.phrasing.apply_settings();
                 self.settings_are_well();
                 // Without parts there is no listener, which is fine.
                 let _ = self.events.send(DaemonEvent::Settings(Arc::clone(&self.workspace)));

@@ -22,7 +22,7 @@
 //!
 //! - `zone`: zones, from local time to instants, and the check of the zones' data;
 //! - `reminder_dates`: the dates of a reminder ([`Series`]); [`task_dates`]: of other plugins' task lines; `routine_times`: of routines;
-//! - `due`: due occurrences; `lateness`: digests of missed ones, and jumps of the wall clock;
+//! - `due`: due occurrences; `lateness`: digests of missed ones;
 //! - `pause`: the span in which nothing runs by itself.
 
 mod due;
@@ -34,7 +34,7 @@ pub mod task_dates;
 mod zone;
 
 pub use due::{DueInstant, DueReminder, Occurrence, Occurrences};
-pub use lateness::{DigestRule, StepKind, digest, is_missed, step_kind};
+pub use lateness::{DigestRule, digest, is_missed};
 pub use pause::Pause;
 pub use reminder_dates::Series;
 pub use routine_times::Timetable;
