@@ -55,10 +55,9 @@ impl BackgroundCaller {
         workspace: Arc<Workspace>,
         permits: Arc<CallPermits>,
         purpose: CallPurpose,
-    ) -> Result<Self, String> {
-        let turns = TurnJournal::open(&workspace.dirs.state).map_err(|error| error.to_string())?;
-        let brains =
-            Brains::of(&workspace, BrainTimeouts::default(), permits).map_err(|error| error.to_string())?;
+    ) -> anyhow::Result<Self> {
+        let turns = TurnJournal::open(&workspace.dirs.state)?;
+        let brains = Brains::of(&workspace, BrainTimeouts::default(), permits)?;
         Ok(Self { workspace, turns, brains, purpose })
     }
 
@@ -133,10 +132,10 @@ impl BackgroundCaller {
     }
 
     /// Appends the facts to the month's log; it holds no texts.
-    fn log(&self, facts: &Facts, now: Timestamp) -> Result<(), String> {
+    fn log(&self, facts: &Facts, now: Timestamp) -> anyhow::Result<()> {
         let CallPurpose { name, title } = self.purpose;
         let month = now.to_zoned(TimeZone::UTC).date().first_of_month();
-        let started = month.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?.timestamp();
+        let started = month.to_zoned(TimeZone::UTC)?.timestamp();
         let place = LogPath { surface: name.into(), context_id: name.into(), started, seq: 1 };
         let header = LogHeader {
             surface: name.into(),
@@ -147,11 +146,10 @@ impl BackgroundCaller {
         let id = Some(ulid::Ulid::generate().to_string());
         let event =
             LogEvent { kind: EventKind::Agent, at: now, author: String::new(), content: facts.render(), id };
-        let path = NotePath::new(&place.in_folder(&self.workspace.settings.paths.logs));
-        let path = path.map_err(|error| error.to_string())?;
+        let path = NotePath::new(&place.in_folder(&self.workspace.settings.paths.logs))?;
         let (header, event) = (log::render_header(&header), log::render_event(&event));
-        let appended = self.workspace.editor.append(&path, header.as_bytes(), event.as_bytes());
-        appended.map(drop).map_err(|error| error.to_string())
+        self.workspace.editor.append(&path, header.as_bytes(), event.as_bytes())?;
+        Ok(())
     }
 }
 
@@ -187,8 +185,8 @@ impl Phraser {
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
-        let journal = workspace.journal().map_err(|error| error.to_string())?;
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> anyhow::Result<Self> {
+        let journal = workspace.journal()?;
         let caller = BackgroundCaller::new(Arc::clone(&workspace), permits, PURPOSE)?;
         Ok(Self { workspace, journal, caller })
     }
@@ -197,14 +195,14 @@ impl Phraser {
     ///
     /// # Errors
     /// A sentence on what can't be read or written.
-    pub async fn phrase(&self, upcoming: &PendingSend) -> Result<PhraseOutcome, String> {
+    pub async fn phrase(&self, upcoming: &PendingSend) -> anyhow::Result<PhraseOutcome> {
         let left = self.left(upcoming.fact.due);
         let Some(names) = self.caller.names(None).filter(|_| !left.is_zero()) else {
             return Ok(PhraseOutcome::NotAsked);
         };
         let plain = compose::single(&upcoming.fact, upcoming.fact.local.date());
         let (key, line, now) = (&upcoming.key, &upcoming.line, self.workspace.clock.now());
-        if !self.journal.begin_phrase(key, line, &plain, now).map_err(|error| error.to_string())? {
+        if !self.journal.begin_phrase(key, line, &plain, now)? {
             return Ok(PhraseOutcome::NotAsked);
         }
         let reply = self.caller.ask(&names, &request(upcoming), left, &CancellationToken::new()).await;
@@ -212,7 +210,7 @@ impl Phraser {
             .map(|reply| reply.text)
             .filter(|text| phrase_check::says_the_same(&upcoming.fact.msg, text));
         let Some(text) = text else { return Ok(PhraseOutcome::Plain) };
-        self.journal.set_phrase(key, line, &text).map_err(|error| error.to_string())?;
+        self.journal.set_phrase(key, line, &text)?;
         Ok(PhraseOutcome::Kept)
     }
 

@@ -60,7 +60,7 @@ impl SummaryWriter {
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> anyhow::Result<Self> {
         let has_brains = !workspace.settings.brains.is_empty();
         let caller = has_brains.then(|| BackgroundCaller::new(Arc::clone(&workspace), permits, SUMMARIES));
         let caller = caller.transpose()?;
@@ -90,13 +90,12 @@ impl SummaryWriter {
         name: &LogName,
         look: DueScope,
         stop: &CancellationToken,
-    ) -> Result<SummaryReport, String> {
+    ) -> anyhow::Result<SummaryReport> {
         let mut done = SummaryReport::default();
         loop {
             let now = self.workspace.clock.now();
             let read = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
-            let (due, is_recent) =
-                self.due(name, look, read, &mut done).map_err(|error| error.to_string())?;
+            let (due, is_recent) = self.due(name, look, read, &mut done)?;
             if due.is_empty() {
                 return Ok(done);
             }
@@ -105,8 +104,7 @@ impl SummaryWriter {
                 if stop.is_cancelled() {
                     return Ok(done);
                 }
-                let written = Summaries::of(&self.workspace).write(name, &one, &text, read);
-                let note = written.map_err(|error| error.to_string())?;
+                let note = Summaries::of(&self.workspace).write(name, &one, &text, read)?;
                 tracing::info!(log = %name, path = note.path, brain = text.brain, "summarised");
                 done.written.push(note.summary.id);
             }
@@ -187,7 +185,7 @@ impl WorkingMemoryWriter {
     ///
     /// # Errors
     /// A sentence on what can't be used.
-    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> anyhow::Result<Self> {
         let is_asked = is_on(&workspace.settings) && !workspace.settings.brains.is_empty();
         let caller =
             is_asked.then(|| BackgroundCaller::new(Arc::clone(&workspace), permits, WORKING)).transpose()?;
@@ -202,19 +200,19 @@ impl WorkingMemoryWriter {
         &self,
         name: &LogName,
         stop: &CancellationToken,
-    ) -> Result<Option<WorkingMemory>, String> {
+    ) -> anyhow::Result<Option<WorkingMemory>> {
         let settings = &self.workspace.settings;
         if !is_on(settings) {
             return Ok(None);
         }
         let summaries = Summaries::of(&self.workspace);
-        let path = summaries.log_path(name).map_err(|error| error.to_string())?;
-        let bytes = self.workspace.vault.read(&path).map_err(|error| error.to_string())?;
+        let path = summaries.log_path(name)?;
+        let bytes = self.workspace.vault.read(&path)?;
         let blocks = log::parse(&bytes).blocks;
         let newest = blocks.last().map(|block| block.event.at);
         let is_recent = newest.is_some_and(|at| self.workspace.clock.now().duration_since(at) <= CURRENT);
-        let material = summaries.material(&path, blocks, self.workspace.zone.tz(), MOST_TOKENS);
-        let sources = material.map_err(|error| error.to_string())?.into_sources(MOST_TOKENS);
+        let zone = self.workspace.zone.tz();
+        let sources = summaries.material(&path, blocks, zone, MOST_TOKENS)?.into_sources(MOST_TOKENS);
         // An old conversation that is summarised late is no current work.
         if sources.is_empty() || !is_recent {
             return Ok(None);
@@ -231,8 +229,7 @@ impl WorkingMemoryWriter {
         }
         let origin = Origin::new(Actor::Assistant).client(&client).conversation(name.as_str());
         let now = self.workspace.clock.now();
-        let written = write_working(&self.workspace.editor, settings, &text, now, &origin);
-        written.map(Some).map_err(|error| error.to_string())
+        Ok(Some(write_working(&self.workspace.editor, settings, &text, now, &origin)?))
     }
 
     /// A brain's reply, and the brain's name.

@@ -41,7 +41,7 @@ impl BrainLearner {
     ///
     /// # Errors
     /// A sentence that says what can't be used.
-    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> Result<Self, String> {
+    pub fn new(workspace: Arc<Workspace>, permits: Arc<CallPermits>) -> anyhow::Result<Self> {
         let caller = BackgroundCaller::new(Arc::clone(&workspace), permits, PURPOSE)?;
         Ok(Self { workspace, caller })
     }
@@ -51,12 +51,12 @@ impl BrainLearner {
     ///
     /// # Errors
     /// A sentence on the note that can't be read or written.
-    pub async fn learn(&self, turns: Vec<PersonTurn>) -> Result<Option<usize>, String> {
+    pub async fn learn(&self, turns: Vec<PersonTurn>) -> anyhow::Result<Option<usize>> {
         let Some(brain) = self.workspace.settings.capture_brain() else { return Ok(None) };
         let Some(names) = self.caller.names(Some(brain)) else { return Ok(None) };
         let mut asked = 0;
         for batch in batches(turns) {
-            let mut learner = self.learner()?;
+            let mut learner = tokio::task::block_in_place(|| Learner::new(self.workspace.memory()))?;
             let new: Vec<PersonTurn> = batch.into_iter().filter(|turn| !learner.is_known(turn)).collect();
             if new.is_empty() {
                 continue;
@@ -71,14 +71,9 @@ impl BrainLearner {
             let questions = learner.choose(proposals, &self.workspace.settings, now, &self.workspace.zone);
             let inbox = Inbox::new(self.workspace.memory());
             let ids = tokio::task::block_in_place(|| inbox.ask(&questions.lines, &questions.again));
-            asked += ids.map_err(|error| error.to_string())?.len();
+            asked += ids?.len();
         }
         Ok(Some(asked))
-    }
-
-    fn learner(&self) -> Result<Learner, String> {
-        tokio::task::block_in_place(|| Learner::new(self.workspace.memory()))
-            .map_err(|error| error.to_string())
     }
 
     async fn ask(&self, names: &[String], request: &Request) -> Option<ChainAnswer> {

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use super::part::DaemonEvent;
 use crate::agent::tools::Approvals;
 use crate::agent::{AnswerEngine, CallPermits, EngineParts, VaultApprovals, Waiter};
-use crate::sqlite::DatabaseError;
 use crate::toolbox::toolbox;
 use crate::turn::{Conversation, Halt, Responder, TurnAnswer, TurnJournal};
 use crate::workspace::Workspace;
@@ -78,47 +77,6 @@ fn engine(
         ..EngineParts::of(workspace, journal)
     };
     AnswerEngine::new(parts).map(Arc::new).map_err(|error| error.to_string())
-}
-
-/// Asks one question for the page. Nothing of it is logged; the turn journal records the question, the calls and the
-/// cost. Approvals that it needs are left in the note.
-pub(crate) fn questions(permits: Arc<CallPermits>) -> crate::web::AskQuestion {
-    Arc::new(move |workspace, question| Box::pin(ask_once(workspace, Arc::clone(&permits), question)))
-}
-
-async fn ask_once(
-    workspace: Arc<Workspace>,
-    permits: Arc<CallPermits>,
-    crate::web::PageQuestion { message, text }: crate::web::PageQuestion,
-) -> Result<String, String> {
-    use crate::turn::{NewTurn, NoConversation, PAGE, TurnState};
-    let words = |error: DatabaseError| error.to_string();
-    let journal = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(words)?);
-    let turn = NewTurn { message, author: PAGE.to_owned(), text, ..NewTurn::default() };
-    journal.accept(&turn, workspace.clock.now()).map_err(words)?;
-    let approvals = Arc::new(VaultApprovals::new(&workspace, Waiter::Nothing));
-    let answered = match engine(&workspace, &journal, &permits, &approvals) {
-        Ok(engine) => {
-            let answered = engine.answer(message, &NoConversation, &CancellationToken::new()).await;
-            answered.map_err(|halt| halt.to_string())
-        }
-        Err(why) => Err(why),
-    };
-    let now = workspace.clock.now();
-    match answered {
-        Ok(answer) => {
-            let facts = answer.facts.render();
-            journal.record_answer(message, &answer.text, &facts, 0, now).map_err(words)?;
-            for state in [TurnState::Sent, TurnState::Done] {
-                journal.advance(message, state, "", now).map_err(words)?;
-            }
-            Ok(format!("{}\n\n{facts}", answer.text))
-        }
-        Err(why) => {
-            journal.advance(message, TurnState::Dropped, &why, now).map_err(words)?;
-            Err(why)
-        }
-    }
 }
 
 #[async_trait]

@@ -5,7 +5,7 @@
 //! - [`scheduler`]: the loop, which runs a pass once a minute ([`ticker`]) and whenever a watched note changes; `phrasing`
 //!   asks a brain for the wording of reminders that are soon due, beside the passes;
 //! - [`part`]: a part is a task that gets the same events on a channel; [`parts`](mod@parts): one file a part;
-//! - [`assistant`]: the assistant, for Discord's part, the routines' and the command line.
+//! - [`assistant`]: the assistant that the Discord part answers with.
 //!
 //! Errors have two tiers: a fault of a note, a message or a part is reported (log, `status`) and the loop goes on; only
 //! a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM,
@@ -15,7 +15,7 @@
 //! Never here: rules about due items, texts of notifications, texts of answers. The rooms decide those.
 
 #[cfg(feature = "assistant")]
-pub(crate) mod assistant;
+mod assistant;
 mod part;
 mod parts;
 #[cfg(feature = "assistant")]

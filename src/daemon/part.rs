@@ -4,7 +4,6 @@
 //! daemon, and the scheduler never waits for it.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -144,12 +143,9 @@ impl StatusBoard {
 }
 
 /// Does work that waits for files on a thread of its own.
-pub async fn blocking<T: Send + 'static, E: Display>(
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, String> {
-    // Boxed: the runtime's code for it is compiled once for each type of result, not for each caller.
-    let work: Box<dyn FnOnce() -> Result<T, String> + Send> =
-        Box::new(move || work().map_err(|error| error.to_string()));
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
     let done = tokio::task::spawn_blocking(work);
-    done.await.map_err(|error| format!("it went wrong inside: {error}"))?
+    done.await.map_err(|error| anyhow::anyhow!("it went wrong inside: {error}"))?
 }

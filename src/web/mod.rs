@@ -4,7 +4,7 @@
 //! each place calls the rooms that the command of its name calls. In the order of a request:
 //! - [`server`]: the listener, and one-time addresses; [`control_socket`]: a command's request to the daemon for it;
 //! - [`request`]: a request's steps; [`entry`]: host, origin, cookie, one-time codes; [`store`]: sessions, form ids;
-//! - [`visit`], [`answer`]: a place's input and output, and the state that all requests share; [`places`]: one file a place; [`line_actions`]: actions on a due item;
+//! - [`visit`], [`answer`]: a place's input and output, and the state that all requests share; [`places`]: one file a place; [`line_actions`]: actions on a due item; [`questions`]: questions to the assistant;
 //! - [`layout`], [`parts`], [`markdown`], [`dates`]: rendering; [`live`]: changes as they happen.
 //!
 //! Never here: text of a note that isn't escaped or sanitized, a change without its form's claim on disk, a request to
@@ -20,6 +20,7 @@ mod live;
 mod markdown;
 mod parts;
 mod places;
+mod questions;
 mod request;
 mod server;
 mod store;
@@ -29,4 +30,3 @@ pub use self::control_socket::Invitation;
 pub use self::live::{LiveUpdates, PageChange};
 pub use self::server::{PageServer, WebError};
 pub use self::store::{PageStore, checks};
-pub use self::visit::{AskQuestion, PageQuestion};

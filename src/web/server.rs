@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::entry::LoginCodes;
 use super::visit::PageShared;
-use super::{AskQuestion, Invitation, LiveUpdates, PageStore, request};
+use super::{Invitation, LiveUpdates, PageStore, questions, request};
+use crate::agent::CallPermits;
 use crate::listen::HostNames;
 use crate::reminders::rfc3339;
 use crate::sqlite::DatabaseError;
-use crate::turn::{NewTurn, TurnJournal, TurnState};
 use crate::workspace::Workspace;
 
 /// A request's headers have to be there so soon after the connection, or the answer before.
@@ -61,12 +61,12 @@ impl PageServer {
         workspace: Arc<Workspace>,
         live: LiveUpdates,
         reloads: bool,
-        questions: AskQuestion,
+        permits: Arc<CallPermits>,
     ) -> Result<Self, WebError> {
         let web = &workspace.settings.web;
         let failed = |source| WebError::Listen { address: web.listen, source };
         let store = PageStore::open(&workspace.dirs.state)?;
-        end_questions(&workspace);
+        questions::end_open(&workspace);
         let listener = TcpListener::bind(web.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let state = Arc::new(workspace.dirs.state.clone());
@@ -81,7 +81,7 @@ impl PageServer {
             changes: Mutex::default(),
             tasks: Mutex::default(),
             copies: Mutex::default(),
-            questions,
+            permits,
             workspace: RwLock::new(workspace),
             reloads,
         });
@@ -117,21 +117,6 @@ impl PageServer {
             None => format!("http://{}", self.address),
         };
         Ok(Invitation { url: format!("{base}/in?code={code}"), expires: rfc3339(until, workspace.zone.tz()) })
-    }
-}
-
-/// Ends the turns of questions that an earlier process was asked on the page and did not answer.
-fn end_questions(workspace: &Workspace) {
-    let ended = TurnJournal::open_if_there(&workspace.dirs.state).and_then(|turns| {
-        let Some(turns) = turns else { return Ok(()) };
-        let open = turns.open_turns(Some(0))?.into_iter().map(|turn| turn.question);
-        open.filter(NewTurn::is_of_page).try_for_each(|asked| {
-            let why = "vault-agent was ended before it had answered";
-            turns.advance(asked.message, TurnState::Dropped, why, workspace.clock.now()).map(drop)
-        })
-    });
-    if let Err(error) = ended {
-        tracing::warn!(%error, "questions of the page that were not answered stay open");
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -15,6 +14,7 @@ use super::dates::DateOrder;
 use super::entry::LoginCodes;
 use super::store::PageSession;
 use super::{LiveUpdates, PageChange, PageStore};
+use crate::agent::CallPermits;
 use crate::conflicts::Finder;
 use crate::listen::{HostNames, secret};
 use crate::reminders::rfc3339;
@@ -206,19 +206,6 @@ pub fn encoded(path: &str) -> String {
     utf8_percent_encode(path, PLAIN).to_string()
 }
 
-/// A question that was written on the page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageQuestion {
-    /// The id of its turn in the turn journal.
-    pub message: u64,
-    /// The question.
-    pub text: String,
-}
-
-/// How a question is asked: the answer as a person reads it, or a sentence on why there is none.
-pub type AskQuestion =
-    Arc<dyn Fn(Arc<Workspace>, PageQuestion) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
-
 /// The state that all requests share.
 pub(super) struct PageShared {
     pub names: HostNames,
@@ -233,8 +220,8 @@ pub(super) struct PageShared {
     pub tasks: Mutex<Scanner>,
     /// The copies of sync tools as they were found last.
     pub copies: Mutex<Finder>,
-    /// How questions are asked.
-    pub questions: AskQuestion,
+    /// The permits for calling a brain.
+    pub permits: Arc<CallPermits>,
     pub workspace: RwLock<Arc<Workspace>>,
     /// Whether the settings are read again at each request.
     pub reloads: bool,

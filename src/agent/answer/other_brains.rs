@@ -13,6 +13,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -178,33 +179,32 @@ impl OtherBrains {
         tools: Arc<dyn Toolbox>,
         asking: BrainQuestion<'_>,
         stop: &CancellationToken,
-    ) -> Result<String, String> {
+    ) -> anyhow::Result<String> {
         let BrainQuestion { name, by, .. } = asking;
         if name == MEMORY {
-            return Err("`memory` is no brain; search it with `memory_recall`".to_owned());
+            bail!("`memory` is no brain; search it with `memory_recall`");
         }
         let nothing = QuestionProperties::default();
-        route(&workspace.settings, &nothing, Some(name)).map_err(|error| error.to_string())?;
+        route(&workspace.settings, &nothing, Some(name))?;
         if by.is_some_and(|(brain, _)| brain == name) {
-            return Err(format!("you are `{name}` yourself; ask another brain"));
+            bail!("you are `{name}` yourself; ask another brain");
         }
         let (vault, dirs) = (workspace.vault.clone(), workspace.dirs.clone());
-        let opened = Workspace::open_in(vault, dirs, Arc::clone(&workspace.clock));
-        let mut own = opened.map_err(|error| error.to_string())?;
+        let mut own = Workspace::open_in(vault, dirs, Arc::clone(&workspace.clock))?;
         let journal = match &self.journal {
             Some(journal) => Arc::clone(journal),
-            None => Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(|error| error.to_string())?),
+            None => Arc::new(TurnJournal::open(&workspace.dirs.state)?),
         };
         let turn = by.and_then(|(_, turn)| journal.named(turn).ok().flatten());
         let turn = turn.map(|turn| turn.question.message);
         let assistant = &mut own.settings.assistant;
         assistant.turn_minutes = assistant.turn_minutes.min(ASK_TIMEOUT_MINUTES);
         if let Some(turn) = turn {
-            let used = journal.tokens(turn).map_err(|error| error.to_string())?;
+            let used = journal.tokens(turn)?;
             assistant.turn_tokens = assistant.turn_tokens.saturating_sub(used);
         }
         if assistant.turn_tokens < FEWEST_TOKENS {
-            return Err("this turn's tokens are used up; answer with what you know".to_owned());
+            bail!("this turn's tokens are used up; answer with what you know");
         }
         let now = workspace.clock.now();
         let inner = Arc::new(inside(asking, now)?);
@@ -216,8 +216,8 @@ impl OtherBrains {
             counted: true,
             ..EngineParts::of(&own, &inner)
         });
-        let answered = engine.map_err(|error| error.to_string())?.answer(1, &NoConversation, stop).await;
-        let rows = inner.calls(1).map_err(|error| error.to_string())?;
+        let answered = engine?.answer(1, &NoConversation, stop).await;
+        let rows = inner.calls(1)?;
         for row in &rows {
             let counted =
                 journal.record_background_call(turn.unwrap_or(0), "ask_brain", row, workspace.clock.now());
@@ -229,19 +229,18 @@ impl OtherBrains {
             Ok(answer) if answer.facts.brain != MEMORY => Ok(answer.text),
             Ok(_) => {
                 let why = inner.memory_reason(1).ok().flatten();
-                Err(why.unwrap_or_else(|| format!("`{name}` did not answer")))
+                Err(why.map_or_else(|| anyhow!("`{name}` did not answer"), anyhow::Error::msg))
             }
-            Err(Halt::Gone) => Err("the question is empty".to_owned()),
-            Err(halt) => Err(halt.to_string()),
+            Err(Halt::Gone) => bail!("the question is empty"),
+            Err(halt) => bail!("{halt}"),
         }
     }
 }
 
 /// The journal of the inner turn.
-fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> Result<TurnJournal, String> {
+fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> anyhow::Result<TurnJournal> {
     let BrainQuestion { name, question, by } = asking;
-    let words = |error: crate::sqlite::DatabaseError| error.to_string();
-    let inner = TurnJournal::in_memory().map_err(words)?;
+    let inner = TurnJournal::in_memory()?;
     let turn = NewTurn {
         message: 1,
         // No log holds it; the name says for whom it is asked, in the history of what its tools change.
@@ -250,7 +249,7 @@ fn inside(asking: BrainQuestion<'_>, now: Timestamp) -> Result<TurnJournal, Stri
         only: Some(name.to_owned()),
         ..NewTurn::default()
     };
-    inner.accept(&turn, now).map_err(words)?;
+    inner.accept(&turn, now)?;
     Ok(inner)
 }
 

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::cli::prelude::*;
-use crate::daemon::{DaemonEvent, assistant, stop_on_signals, tell_pages};
+use crate::daemon::{DaemonEvent, stop_on_signals, tell_pages};
 use crate::instance::DaemonLock;
 use crate::vault::Watcher;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
@@ -80,8 +80,7 @@ fn serve(context: &Context, args: &Args, workspace: Workspace) -> CommandResult 
         if let Err(error) = &watcher {
             context.ui.note(format!("the page doesn't follow changes: {error}"));
         }
-        let questions = assistant::questions(Arc::default());
-        let page = PageServer::start(Arc::clone(&workspace), live, true, questions).await?;
+        let page = PageServer::start(Arc::clone(&workspace), live, true, Arc::default()).await?;
         print_invitation(context, args, &page.invite(args.pair)?)?;
         context.ui.note(
             "no daemon runs: the page is served until Ctrl-C, and nothing that is due is told meanwhile",

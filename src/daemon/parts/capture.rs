@@ -6,11 +6,12 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::anyhow;
 use tokio::time::Instant;
 
 use super::prelude::*;
 use crate::capture::new_turns::{self, PersonTurn, ReadPositions};
-use crate::capture::{Inbox, InboxError, InboxOutcome, Learner, rules};
+use crate::capture::{Inbox, InboxOutcome, Learner, rules};
 use crate::format::candidate::CandidateState;
 use crate::format::log::Resume;
 use crate::vault::WalkOptions;
@@ -124,7 +125,7 @@ async fn check(
     workspace: &Arc<Workspace>,
     work: PendingLooks,
     permits: &Arc<CallPermits>,
-) -> Result<LookOutcome, String> {
+) -> anyhow::Result<LookOutcome> {
     if workspace.left_to_other_machine().is_some() {
         return Ok(LookOutcome::default());
     }
@@ -152,7 +153,7 @@ async fn check(
             }
         }
         places.set(path.as_str(), place);
-        places.save().map_err(|error| format!("what was read can't be noted: {error}"))?;
+        places.save().map_err(|error| anyhow!("what was read can't be noted: {error}"))?;
     }
     if asked {
         looked.words = settle(workspace).await?;
@@ -166,7 +167,7 @@ async fn learn(
     workspace: &Arc<Workspace>,
     turns: Vec<PersonTurn>,
     permits: &Arc<CallPermits>,
-) -> Result<Option<usize>, String> {
+) -> anyhow::Result<Option<usize>> {
     if turns.is_empty() {
         return Ok(Some(0));
     }
@@ -185,20 +186,20 @@ async fn learn(
             proposals.extend(learner.learn(turn, rules::extract(&turn.text, day), rules::NAME, now));
         }
         let asking = learner.choose(proposals, &shared.settings, now, &shared.zone);
-        Inbox::new(shared.memory()).ask(&asking.lines, &asking.again)
+        Ok(Inbox::new(shared.memory()).ask(&asking.lines, &asking.again)?)
     });
     Ok(Some(asked.await?.len()))
 }
 
 /// The new turns of the logs to read.
-fn news(workspace: &Workspace, work: &PendingLooks) -> Result<(ReadPositions, Vec<NewTurns>), String> {
+fn news(workspace: &Workspace, work: &PendingLooks) -> anyhow::Result<(ReadPositions, Vec<NewTurns>)> {
     let folder = workspace.note(&workspace.settings.paths.logs);
     let mut places = ReadPositions::load(&workspace.dirs.state);
     let first = places.is_first();
     let mut logs: BTreeSet<NotePath> = work.logs.clone();
     if work.all || first {
         let options = WalkOptions { under: Some(folder), ..WalkOptions::default() };
-        let walked = workspace.vault.walk_if_there(&options).map_err(|error| error.to_string())?.entries;
+        let walked = workspace.vault.walk_if_there(&options)?.entries;
         let grown = walked.into_iter().filter(|entry| {
             new_turns::is_talk(&workspace.settings.paths.logs, entry.path.as_str())
                 && !places.is_read(entry.path.as_str(), entry.stat.size)
@@ -207,21 +208,20 @@ fn news(workspace: &Workspace, work: &PendingLooks) -> Result<(ReadPositions, Ve
     }
     let mut out = Vec::new();
     for path in logs {
-        let bytes = workspace.vault.read_if_there(&path).map_err(|error| error.to_string())?;
-        let Some(bytes) = bytes else { continue };
+        let Some(bytes) = workspace.vault.read_if_there(&path)? else { continue };
         let (turns, place) = new_turns::turns(path.as_str(), &bytes, places.get(path.as_str()));
         // Turns from before the first capture are for `inbox scan`.
         let turns = if first { Vec::new() } else { turns };
         out.push(NewTurns { path, turns, place });
     }
     if first {
-        places.save().map_err(|error| format!("what was read can't be noted: {error}"))?;
+        places.save().map_err(|error| anyhow!("what was read can't be noted: {error}"))?;
     }
     Ok((places, out))
 }
 
 /// Carries out the ticks in the inbox; a text for `status`, if there is an inbox.
-async fn settle(workspace: &Arc<Workspace>) -> Result<Option<String>, String> {
+async fn settle(workspace: &Arc<Workspace>) -> anyhow::Result<Option<String>> {
     let shared = Arc::clone(workspace);
     blocking(move || {
         let inbox = Inbox::new(shared.memory());
@@ -239,7 +239,7 @@ async fn settle(workspace: &Arc<Workspace>) -> Result<Option<String>, String> {
             Some((id, error)) => format!("`{id}` can't be kept: {error}"),
             None => format!("{open} to tick"),
         };
-        Ok::<_, InboxError>((!all.is_empty()).then_some(words))
+        Ok((!all.is_empty()).then_some(words))
     })
     .await
 }

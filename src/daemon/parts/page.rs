@@ -6,9 +6,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
 use super::prelude::*;
-use crate::daemon::assistant;
 use crate::web::control_socket::{self, ControlReply, ControlRequest};
-use crate::web::{AskQuestion, LiveUpdates, PageChange, PageServer};
+use crate::web::{LiveUpdates, PageChange, PageServer};
 
 /// A connection that sends nothing is closed after this.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -18,8 +17,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, mut workspace, mut events, board, .. } = context;
     let socket = control_socket::socket(&workspace.dirs.state);
     let listener = super::question_socket::bind(&socket)?;
-    let questions = assistant::questions(permits);
-    let mut page = PageState { page: None, live: LiveUpdates::default(), board, questions };
+    let mut page = PageState { page: None, live: LiveUpdates::default(), board, permits };
     if workspace.settings.web.enabled {
         page.open_if_it_can(&workspace).await;
     }
@@ -61,19 +59,15 @@ struct PageState {
     page: Option<PageServer>,
     live: LiveUpdates,
     board: StatusBoard,
-    questions: AskQuestion,
+    permits: Arc<CallPermits>,
 }
 
 impl PageState {
     async fn open(&mut self, workspace: &Arc<Workspace>) -> Result<&PageServer, String> {
         if self.page.is_none() {
-            let page = PageServer::start(
-                Arc::clone(workspace),
-                self.live.clone(),
-                false,
-                Arc::clone(&self.questions),
-            )
-            .await;
+            let page =
+                PageServer::start(Arc::clone(workspace), self.live.clone(), false, Arc::clone(&self.permits))
+                    .await;
             let page = page.map_err(|error| error.to_string());
             match &page {
                 Ok(page) => self.board.set_part("page", format!("listens on http://{}", page.address())),

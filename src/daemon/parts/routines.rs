@@ -102,7 +102,7 @@ impl RoutineService {
         }
         let runner = Arc::clone(&self.runner);
         let looked = blocking(move || {
-            routines::claim_due_runs(runner.workspace(), runner.journal(), runner.turns(), false)
+            Ok(routines::claim_due_runs(runner.workspace(), runner.journal(), runner.turns(), false)?)
         });
         match looked.await {
             Ok(claimed) => self.begin(claimed),

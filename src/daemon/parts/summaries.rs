@@ -36,7 +36,7 @@ struct LogStatus {
 pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
     let make = |workspace: &Arc<Workspace>| SummaryWriter::new(Arc::clone(workspace), Arc::clone(&permits));
-    let writer = make(&workspace).map_err(anyhow::Error::msg)?;
+    let writer = make(&workspace)?;
     let mut queue = SummaryQueue { writer, known: HashMap::new(), wanted: BTreeMap::new(), written: 0 };
     queue.want_all();
     let mut rests = false;

@@ -31,7 +31,7 @@ pub async fn run(context: PartContext) -> anyhow::Result<()> {
     let PartContext { permits, workspace, mut events, board, stop, .. } = context;
     let make =
         |workspace: &Arc<Workspace>| WorkingMemoryWriter::new(Arc::clone(workspace), Arc::clone(&permits));
-    let mut writer = make(&workspace).map_err(anyhow::Error::msg)?;
+    let mut writer = make(&workspace)?;
     // The length of each log at its last check, so that one sign counts once.
     let mut seen: HashMap<NotePath, u64> = HashMap::new();
     loop {

@@ -123,7 +123,7 @@ fn ask(call: &McpCall<'_>) -> ToolOutcome {
     let answer = runtime.block_on(asked).map_err(|why| {
         let known = call.workspace.settings.brains.iter().any(|brain| brain.name == name);
         let kind = if known { "no_answer" } else { "no_such_brain" };
-        let failure = ToolFailure::new(kind, why);
+        let failure = ToolFailure::new(kind, why.to_string());
         if known { failure } else { failure.of("name") }
     })?;
     let output = Asked { brain: name.to_owned(), answer, untrusted: true };

@@ -18,9 +18,8 @@ use crate::format::{Finding, candidate};
 use crate::instance::DaemonLock;
 use crate::reminders::{ReminderDraft, ReminderError, check_message};
 use crate::routines::message_of;
-use crate::web::PageQuestion;
 use crate::web::line_actions::in_words;
-use crate::web::markdown;
+use crate::web::{markdown, questions};
 use crate::when::{self, WhenError};
 
 /// So far ahead.
@@ -269,8 +268,8 @@ fn ask(visit: &Visit<'_>, form: &str, question: &str) -> Result<MadeChange> {
     }
     let id = format!("answer{form}");
     visit.shared.store.claim(&id, &visit.session.id, "", visit.now)?;
-    let asked = PageQuestion { message: turn_of(&id), text: question.to_owned() };
-    let asked = (visit.shared.questions)(Arc::clone(visit.workspace), asked);
+    let (workspace, permits) = (Arc::clone(visit.workspace), Arc::clone(&visit.shared.permits));
+    let asked = questions::ask(workspace, permits, turn_of(&id), question.to_owned());
     let (store, to) = (Arc::clone(&visit.shared.store), format!("/?answer={id}"));
     let goes_to = to.clone();
     visit.spawn(async move {
