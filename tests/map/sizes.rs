@@ -50,16 +50,17 @@ fn a_file_has_no_more_lines_than_one_reads() {
 /// Names that say what a thing is are longer, and rustfmt breaks more lines: that raised eleven of them by 50 or 100.
 const CODE_LINES: &[(&str, usize)] = &[
     ("agenda", 450),
-    ("agent", 5500),
+    ("agent", 5450),
     ("brain", 3900),
-    ("capture", 1750),
+    ("capture", 1700),
     ("cli", 7200),
     ("config", 2250),
     ("confine", 1750),
     ("conflicts", 250),
-    ("daemon", 2200),
+    ("daemon", 2000),
     ("deliver", 5850),
-    ("discord", 4650),
+    // The bot carries out `/status`, `/undo` and `/routine` itself; the daemon, which did, is the smaller for it.
+    ("discord", 4700),
     ("doctor", 1100),
     ("embed", 1300),
     ("format", 6050),
@@ -75,7 +76,7 @@ const CODE_LINES: &[(&str, usize)] = &[
     ("reminders", 750),
     ("rerank", 250),
     ("routines", 1550),
-    ("schedule", 700),
+    ("schedule", 650),
     ("search", 11350),
     ("setup", 1600),
     // `words.rs` declares the enums of all rooms, and `sqlite.rs` opens the database files of three.
@@ -87,7 +88,8 @@ const CODE_LINES: &[(&str, usize)] = &[
     // The edit journal keeps the form that older builds wrote.
     ("vault", 4200),
     ("vector_loops", 150),
-    ("web", 4600),
+    // So it is with the questions that are asked on the page.
+    ("web", 4650),
     ("when", 1650),
     ("workspace", 200),
 ];
